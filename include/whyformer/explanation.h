@@ -1,0 +1,105 @@
+// What an explanation is: scores over named input units, with where they came from.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace whyformer {
+
+// A piece of the input that gets a score: here a token. Offsets count code points of the original
+// text (of the second text where segment is 1); a token that stands for no text has start == end.
+struct Unit {
+  std::string text;
+  int64_t start = 0;
+  int64_t end = 0;
+  bool special = false;
+  int segment = 0;
+  int64_t word = -1;  // index among the words of all segments; -1 for special tokens
+};
+
+// Pieces of one word, folded.
+struct WordScore {
+  std::string text;  // as it stands in the original text
+  int64_t start = 0;
+  int64_t end = 0;
+  double score = 0;
+  int segment = 0;
+};
+
+struct Cost {
+  int forwards = 0;   // runs of the model, one per input
+  int backwards = 0;  // backward walks, one per input
+  double seconds = 0;
+};
+
+using OptionValue = std::variant<bool, int64_t, double, std::string>;
+using Options = std::vector<std::pair<std::string, OptionValue>>;
+
+// The scores of one method.
+struct Attribution {
+  std::string method;
+  Options options;                 // every option with the value that was used
+  std::vector<double> scores;      // one per unit
+  std::vector<WordScore> words;    // special tokens belong to no word
+  bool is_signed = false;          // negative scores mean evidence against the target
+  std::optional<double> completeness_gap;  // sum of scores minus what it should be, where defined
+  std::optional<int64_t> seed;     // of methods that draw random numbers
+  Cost cost;
+  std::vector<std::string> notes;  // what the reader must know, in sentences
+};
+
+// Everything the model answered. `space` is "logit", "value" (regression), "embedding" or "similarity".
+struct Output {
+  std::string space;
+  std::vector<double> values;
+  std::vector<std::string> labels;
+};
+
+// The explained output.
+struct Target {
+  int64_t index = 0;
+  std::string label;
+  double value = 0;
+  std::optional<double> probability;  // softmax or sigmoid, where the model is a classifier
+};
+
+// One attention layer's maps [heads, queries, keys], shared, never copied.
+struct AttentionMap {
+  std::string name;
+  int64_t heads = 0;
+  int64_t queries = 0;
+  int64_t keys = 0;
+  std::shared_ptr<const float[]> values;
+
+  std::span<const float> head(int64_t index) const {
+    const int64_t size = queries * keys;
+    return {values.get() + index * size, static_cast<size_t>(size)};
+  }
+};
+
+struct ModelName {
+  std::string name;
+  std::string architecture;
+};
+
+struct Explanation {
+  static constexpr const char* kSchema = "whyformer.explanation/1";
+
+  ModelName model;
+  std::string text;
+  std::optional<std::string> pair;
+  std::vector<Unit> units;
+  Output output;
+  Target target;
+  std::vector<Attribution> attributions;
+  std::vector<AttentionMap> attention;  // layer 0 is nearest the input
+  std::vector<std::string> notes;       // e.g. that the text was truncated
+};
+
+}  // namespace whyformer

@@ -1,0 +1,29 @@
+// Read-only bytes and whoever keeps them alive: a mapped file, a buffer, or the program itself.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace whyformer {
+
+struct Bytes {
+  std::span<const std::byte> view;
+  std::shared_ptr<const void> owner;  // empty for bytes that live as long as the program
+
+  size_t size() const { return view.size(); }
+  std::string_view text() const {
+    return {reinterpret_cast<const char*>(view.data()), view.size()};
+  }
+};
+
+// Maps a file into memory without reading it. Throws FileError with the path and the reason.
+Bytes map_file(const std::filesystem::path& path);
+
+// Bytes that own a copy of `text`.
+Bytes bytes_of(std::string text);
+
+}  // namespace whyformer

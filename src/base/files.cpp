@@ -1,0 +1,92 @@
+#include "base/files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <string>
+
+#include "whyformer/error.h"
+
+namespace whyformer {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const fs::path& path, int error) {
+  throw FileError(fmt::format("cannot write '{}': {}", path.string(), std::strerror(error)));
+}
+
+// Returns an errno, or 0 when all is written.
+int write_all(int fd, std::string_view content) {
+  while (!content.empty()) {
+    const ssize_t written = write(fd, content.data(), content.size());
+    if (written < 0 && errno != EINTR) return errno;
+    if (written > 0) content.remove_prefix(static_cast<size_t>(written));
+  }
+  return 0;
+}
+
+// A device or a pipe has no half-written state, and replacing it by a file would break it.
+void write_in_place(const fs::path& path, std::string_view content) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0) fail(path, errno);
+  const int error = write_all(fd, content);
+  close(fd);
+  if (error != 0) fail(path, error);
+}
+
+struct Temporary {
+  fs::path path;
+  int fd;
+};
+
+Temporary create_beside(const fs::path& target, mode_t mode) {
+  static std::atomic<unsigned> serial = 0;
+  while (true) {
+    const std::string suffix = fmt::format(".{}-{}.tmp", getpid(), serial++);
+    const fs::path path = target.parent_path() / ("." + target.filename().string() + suffix);
+    const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (fd >= 0) return {path, fd};
+    if (errno != EEXIST) fail(target, errno);
+  }
+}
+
+int write_and_flush(const Temporary& file, std::string_view content) {
+  int error = write_all(file.fd, content);
+  if (error == 0 && fsync(file.fd) != 0) error = errno;
+  if (close(file.fd) != 0 && error == 0) error = errno;
+  return error;
+}
+
+// The file a symbolic link stands for, so that the link stays a link.
+fs::path behind_links(const fs::path& path) {
+  std::error_code ignored;
+  const fs::path target = fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored) : path;
+  return target.empty() ? path : target;
+}
+
+}  // namespace
+
+void write_file(const fs::path& path, std::string_view content) {
+  struct stat status;
+  const bool exists = stat(path.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) fail(path, EISDIR);
+  if (exists && !S_ISREG(status.st_mode)) return write_in_place(path, content);
+
+  const fs::path target = behind_links(path);
+  const Temporary file = create_beside(target, exists ? status.st_mode & 0777 : 0666);
+  int error = write_and_flush(file, content);
+  if (error == 0 && rename(file.path.c_str(), target.c_str()) != 0) error = errno;
+  if (error != 0) {
+    unlink(file.path.c_str());
+    fail(path, error);
+  }
+}
+
+}  // namespace whyformer

@@ -1,0 +1,13 @@
+// Writing files so that a reader sees the old content or the new, never a part.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+namespace whyformer {
+
+// Replaces `path` by `content` in one step: a temporary file in the same folder is written, flushed
+// to disk and renamed. Throws FileError with the path and the reason, and leaves no temporary file.
+void write_file(const std::filesystem::path& path, std::string_view content);
+
+}  // namespace whyformer

@@ -1,0 +1,52 @@
+#include "formats/file_checks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "whyformer/error.h"
+
+namespace whyformer {
+
+std::string in_quotes(std::string_view text) {
+  constexpr size_t kLongest = 80;
+  std::string shown = "'";
+  for (const char c : text.substr(0, kLongest)) {
+    const bool control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+    shown += control ? '?' : c;
+  }
+  return shown + (text.size() > kLongest ? "...'" : "'");
+}
+
+std::string size_text(uint64_t bytes) {
+  return bytes < 1'000'000 ? fmt::format("{} bytes", bytes)
+                           : fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+}
+
+void throw_damaged(std::string_view what, std::string_view problem) {
+  throw FileError(fmt::format("{} {}; download it again", in_quotes(what), problem));
+}
+
+void throw_truncated(std::string_view what, uint64_t needed, uint64_t present) {
+  std::string should = size_text(needed), has = size_text(present);
+  if (should == has) {
+    should = fmt::format("{} bytes", needed);
+    has = fmt::format("{} bytes", present);
+  }
+  throw_damaged(what, fmt::format("is truncated: it should have {} and has {}", should, has));
+}
+
+bool byte_count(std::span<const int64_t> shape, size_t width, uint64_t& bytes) {
+  constexpr uint64_t kLargest = std::numeric_limits<int64_t>::max();
+  if (std::ranges::any_of(shape, [](int64_t size) { return size < 0; })) return false;
+  bytes = width;
+  if (std::ranges::find(shape, 0) != shape.end()) bytes = 0;
+  for (const int64_t size : shape) {
+    if (bytes != 0 && static_cast<uint64_t>(size) > kLargest / bytes) return false;
+    bytes *= static_cast<uint64_t>(size);
+  }
+  return true;
+}
+
+}  // namespace whyformer

@@ -1,0 +1,65 @@
+// A model for concrete input shapes: operators in topological order, and the values between them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/op.h"
+
+namespace whyformer {
+
+// A handle to a value of one graph.
+struct Value {
+  int id = -1;
+  bool valid() const { return id >= 0; }
+  auto operator<=>(const Value&) const = default;
+};
+
+struct Node {
+  std::string name;
+  std::shared_ptr<const Op> op;
+  std::vector<Value> inputs;
+  std::vector<Value> outputs;
+};
+
+class Graph {
+ public:
+  const std::vector<Node>& nodes() const { return nodes_; }
+  const std::vector<Value>& inputs() const { return inputs_; }
+  int value_count() const { return static_cast<int>(types_.size()); }
+  const ValueType& type(Value value) const { return types_[value.id]; }
+  const Shape& shape(Value value) const { return types_[value.id].shape; }
+  const std::string& name(Value value) const { return names_[value.id]; }
+  // The node that makes the value, or -1 for an input.
+  int producer(Value value) const { return producers_[value.id]; }
+  // Indices of the nodes that read the value.
+  const std::vector<int>& users(Value value) const { return users_[value.id]; }
+
+ private:
+  friend class GraphBuilder;
+  std::vector<Node> nodes_;
+  std::vector<Value> inputs_;
+  std::vector<ValueType> types_;
+  std::vector<std::string> names_;
+  std::vector<int> producers_;
+  std::vector<std::vector<int>> users_;
+};
+
+class GraphBuilder {
+ public:
+  Value input(std::string name, Shape shape, DType dtype);
+  // Checks shapes now; an error names the node and both sizes.
+  Value add(std::shared_ptr<const Op> op, std::vector<Value> inputs, std::string name);
+
+  const Shape& shape(Value value) const { return graph_.shape(value); }
+  const ValueType& type(Value value) const { return graph_.type(value); }
+  Graph finish();
+
+ private:
+  Value new_value(ValueType type, std::string name, int producer);
+  Graph graph_;
+};
+
+}  // namespace whyformer

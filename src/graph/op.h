@@ -1,0 +1,114 @@
+// The contract of an operator: how shapes follow, its value, its gradient and its relevance rule, and
+// which axes it carries through. Operators are immutable and shared between graphs.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tensor/tensor.h"
+
+namespace whyformer {
+
+// Shape and element type of a value, known while the graph is built.
+struct ValueType {
+  Shape shape;
+  DType dtype = DType::kFloat32;
+};
+using ValueTypes = std::span<const ValueType>;
+
+// One evaluation of an operator, as its backward rules see it. Tensors that the operator did not ask
+// to be kept (see Op::backward_needs) are undefined; types are always there.
+struct Call {
+  ValueTypes input_types;
+  TensorSpan inputs;
+  TensorSpan outputs;
+  TensorSpan kept;  // what forward left for the way back
+};
+
+// For which inputs a backward rule must give a result; the others' results stay undefined.
+using Wanted = std::vector<bool>;
+
+// What forward may leave for the way back.
+enum class KeepForBackward { kNo, kYes };
+
+struct Forward {
+  Tensors outputs;
+  Tensors kept;
+};
+
+// Which forward values the gradient reads.
+struct BackwardNeeds {
+  bool inputs = false;
+  bool outputs = false;
+};
+
+// Where an output axis comes from: for each input the axis whose positions it shares, or -1.
+struct AxisFlow {
+  std::vector<int> sources;
+  bool independent = true;  // position p of the output depends on position p of those inputs only
+};
+
+// Neighbouring positions of one axis.
+struct SlicedRows {
+  int axis = 0;
+  int64_t start = 0;
+  int64_t length = 0;
+};
+
+// How relevance is shared out at an operator (attention-and-relevance literature: the "z-rule").
+struct Rule {
+  double stabiliser = 1e-9;
+};
+
+class Op {
+ public:
+  virtual ~Op() = default;
+  virtual std::string_view kind() const = 0;
+
+  // Checks the inputs and gives the outputs' types. Throws InvalidInput that names both sizes; the
+  // builder puts the node's name in front.
+  virtual std::vector<ValueType> infer(ValueTypes inputs) const = 0;
+
+  // Inputs are moved in where nobody needs them later, so a sole owner's memory may be reused.
+  virtual Forward forward(std::span<Tensor> inputs, KeepForBackward keep) const = 0;
+
+  virtual BackwardNeeds backward_needs() const { return {}; }
+
+  // Gradient to each wanted input, from the gradients of the outputs.
+  virtual Tensors gradient(const Call& call, TensorSpan d_outputs, const Wanted& wanted) const = 0;
+
+  // Relevance of each wanted input. By default R_x = x ⊙ Jᵀ(R / f(x)): each input's share of the
+  // output, by its gradient times input. Needs inputs and outputs of the call.
+  virtual Tensors relevance(const Call& call, TensorSpan relevance, const Rule& rule,
+                            const Wanted& wanted) const;
+
+  // Where axis `axis` of output 0 comes from; nothing if it is new or mixes several axes.
+  virtual std::optional<AxisFlow> follow(int axis, ValueTypes inputs) const = 0;
+
+  // What attention discovery and rewrites look for; most operators are neither.
+  virtual bool is_softmax() const { return false; }  // along the last axis
+  virtual std::optional<SlicedRows> sliced_rows() const { return std::nullopt; }
+
+  // The order in which a transposition puts its input's axes; empty for every other operator.
+  virtual std::vector<int> axis_order() const { return {}; }
+
+  // This operator writing its output in that memory order (see Tensor::empty_in_order), so that the
+  // transposition after it is contiguous; null if it cannot choose.
+  virtual std::shared_ptr<const Op> writing_in_order(const std::vector<int>& /*order*/) const {
+    return nullptr;
+  }
+
+  // This operator for an output whose axis has another length; null if it does not store shapes.
+  virtual std::shared_ptr<const Op> resized(int /*axis*/, int64_t /*length*/) const {
+    return nullptr;
+  }
+};
+
+// The first input's memory if nobody else needs it and it fits, else fresh memory.
+Tensor reuse_or_allocate(Tensor& input, const ValueType& output);
+
+}  // namespace whyformer

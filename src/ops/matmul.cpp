@@ -1,0 +1,120 @@
+#include <fmt/format.h>
+
+#include "ops/helpers.h"
+#include "ops/ops.h"
+
+namespace whyformer {
+namespace {
+
+// A tensor of rank 2 to 4 as a stack of matrices over two leading axes.
+Tensor as_stack(const Tensor& tensor) {
+  Shape shape = tensor.shape();
+  while (shape.size() < 4) shape.insert(shape.begin(), 1);
+  return tensor.expand(shape);
+}
+
+// c[i] = a[i]·b[i] for all leading indices; leading axes of length 1 repeat.
+template <typename T>
+void multiply_all(const Tensor& a_in, const Tensor& b_in, Tensor& c_out) {
+  const Tensor a = as_stack(a_in);
+  const Tensor b = as_stack(b_in);
+  Tensor c = as_stack(c_out);
+  const auto step = [](const Tensor& t, int axis) { return t.dim(axis) == 1 ? 0 : t.stride(axis); };
+  ProductStack<T> products;
+  products.outer = c.dim(0);
+  products.inner = c.dim(1);
+  products.a = {a.data<T>(), a.dim(2), a.dim(3), a.stride(2), a.stride(3)};
+  products.b = {b.data<T>(), b.dim(2), b.dim(3), b.stride(2), b.stride(3)};
+  products.c = {c.mutable_data<T>(), c.dim(2), c.dim(3), c.stride(2), 1};
+  products.a_outer = step(a, 0), products.a_inner = step(a, 1);
+  products.b_outer = step(b, 0), products.b_inner = step(b, 1);
+  products.c_outer = step(c, 0), products.c_inner = step(c, 1);
+  multiply_stack(products);
+}
+
+void multiply_into(const Tensor& a, const Tensor& b, Tensor& c) {
+  with_float_type(c.dtype(), [&](auto zero) { multiply_all<decltype(zero)>(a, b, c); });
+}
+
+// c = a·b, da = dc·bᵀ, db = aᵀ·dc, each gradient in the memory order of its operand.
+class MatMul final : public Op {
+ public:
+  explicit MatMul(std::vector<int> order = {}) : order_(std::move(order)) {}
+
+  std::string_view kind() const override { return "MatMul"; }
+
+  std::vector<ValueType> infer(ValueTypes inputs) const override {
+    return {{product_shape(inputs[0].shape, inputs[1].shape), inputs[0].dtype}};
+  }
+
+  Forward forward(std::span<Tensor> inputs, KeepForBackward) const override {
+    const Shape shape = product_shape(inputs[0].shape(), inputs[1].shape());
+    const DType type = inputs[0].dtype();
+    Tensor c = order_.empty() ? Tensor::empty(shape, type)
+                              : Tensor::empty_in_order(shape, order_, type);
+    multiply_into(inputs[0], inputs[1], c);
+    return {{c}, {}};
+  }
+
+  BackwardNeeds backward_needs() const override { return {.inputs = true}; }
+
+  Tensors gradient(const Call& call, TensorSpan dc, const Wanted& wanted) const override {
+    const Tensor& a = call.inputs[0];
+    const Tensor& b = call.inputs[1];
+    Tensors results(2);
+    if (wanted[0]) results[0] = operand_gradient(dc[0], b.transpose(-1, -2), a);
+    if (wanted[1]) results[1] = operand_gradient(a.transpose(-1, -2), dc[0], b);
+    return results;
+  }
+
+  std::optional<AxisFlow> follow(int axis, ValueTypes inputs) const override {
+    const Shape& a = inputs[0].shape;
+    const Shape& b = inputs[1].shape;
+    const Shape shape = product_shape(a, b);
+    const int rank = static_cast<int>(shape.size());
+    if (axis == rank - 2) return AxisFlow{{static_cast<int>(a.size()) - 2, -1}, true};
+    if (axis == rank - 1) return AxisFlow{{-1, static_cast<int>(b.size()) - 1}, true};
+    return AxisFlow{{broadcast_source(axis, shape, a), broadcast_source(axis, shape, b)}, true};
+  }
+
+  std::shared_ptr<const Op> writing_in_order(const std::vector<int>& order) const override {
+    // The kernel writes rows of contiguous columns.
+    if (order.back() != static_cast<int>(order.size()) - 1) return nullptr;
+    return std::make_shared<MatMul>(order);
+  }
+
+ private:
+  static Shape product_shape(const Shape& a, const Shape& b) {
+    if (a.size() < 2 || b.size() < 2 || a.size() > 4 || b.size() > 4) {
+      throw InvalidInput(fmt::format("operands must have 2 to 4 axes but have shapes {} and {}",
+                                     to_string(a), to_string(b)));
+    }
+    if (a.back() != b[b.size() - 2]) {
+      throw InvalidInput(
+          fmt::format("a has {} columns but b has {} rows", a.back(), b[b.size() - 2]));
+    }
+    Shape shape = broadcast({a.begin(), a.end() - 2}, {b.begin(), b.end() - 2});
+    shape.push_back(a[a.size() - 2]);
+    shape.push_back(b.back());
+    return shape;
+  }
+
+  static Tensor operand_gradient(const Tensor& left, const Tensor& right, const Tensor& operand) {
+    const Shape shape = product_shape(left.shape(), right.shape());
+    const bool rows_in_memory = shape == operand.shape() && operand.stride(-1) == 1;
+    Tensor result =
+        rows_in_memory ? Tensor::empty_like(operand) : Tensor::empty(shape, operand.dtype());
+    multiply_into(left, right, result);
+    return sum_to(result, operand.shape());
+  }
+
+  std::vector<int> order_;
+};
+
+}  // namespace
+
+Value matmul(GraphBuilder& graph, Value a, Value b, std::string name) {
+  return graph.add(std::make_shared<MatMul>(), {a, b}, std::move(name));
+}
+
+}  // namespace whyformer

@@ -1,0 +1,115 @@
+#include "base/parallel.h"
+#include "kernels/rows.h"
+#include "ops/helpers.h"
+#include "ops/ops.h"
+
+namespace whyformer {
+namespace {
+
+// p = softmax(scale · x + mask), dx = scale · p ⊙ (dp - Σ_j p_j dp_j). The mask is a constant.
+class Softmax final : public Op {
+ public:
+  explicit Softmax(double scale) : scale_(scale) {}
+
+  std::string_view kind() const override { return "Softmax"; }
+
+  std::vector<ValueType> infer(ValueTypes inputs) const override {
+    if (inputs.size() > 1 && broadcast(inputs[0].shape, inputs[1].shape) != inputs[0].shape) {
+      throw InvalidInput("the mask " + to_string(inputs[1].shape) + " does not fit the scores " +
+                         to_string(inputs[0].shape));
+    }
+    return {inputs[0]};
+  }
+
+  Forward forward(std::span<Tensor> inputs, KeepForBackward) const override {
+    inputs[0] = inputs[0].contiguous();
+    const ValueType type{inputs[0].shape(), inputs[0].dtype()};
+    const int64_t rows = row_count(inputs[0]);
+    const int64_t columns = inputs[0].dim(-1);
+    Tensor mask;
+    if (inputs.size() > 1) mask = inputs[1].expand(type.shape);
+    return with_float_type(type.dtype, [&](auto zero) {
+      using T = decltype(zero);
+      const T* scores = inputs[0].data<T>();
+      Tensor p = reuse_or_allocate(inputs[0], type);
+      T* out = p.mutable_data<T>();
+      const MaskRows<T> mask_rows(mask);
+      parallel_for(rows, grain(columns), [&](int64_t begin, int64_t end) {
+        if (!mask.defined()) {
+          softmax_rows(scores + begin * columns, out + begin * columns, end - begin, columns,
+                       static_cast<T>(scale_), nullptr, 0);
+          return;
+        }
+        for (int64_t row = begin; row < end; ++row) {
+          softmax_rows(scores + row * columns, out + row * columns, 1, columns,
+                       static_cast<T>(scale_), mask_rows.at(row), 0);
+        }
+      });
+      return Forward{{p}, {}};
+    });
+  }
+
+  BackwardNeeds backward_needs() const override { return {.outputs = true}; }
+
+  Tensors gradient(const Call& call, TensorSpan dp, const Wanted&) const override {
+    const Tensor& p = call.outputs[0];
+    const Tensor from = dp[0].contiguous();
+    const int64_t columns = p.dim(-1);
+    Tensors results(call.input_types.size());
+    results[0] = Tensor::empty(p.shape(), p.dtype());
+    with_float_type(p.dtype(), [&](auto zero) {
+      using T = decltype(zero);
+      T* out = results[0].template mutable_data<T>();
+      parallel_for(row_count(p), grain(columns), [&](int64_t begin, int64_t end) {
+        const int64_t at = begin * columns;
+        softmax_rows_gradient(p.data<T>() + at, from.data<T>() + at, out + at, end - begin,
+                              columns, static_cast<T>(scale_));
+      });
+    });
+    return results;
+  }
+
+  std::optional<AxisFlow> follow(int axis, ValueTypes inputs) const override {
+    const Shape& shape = inputs[0].shape;
+    AxisFlow flow{{axis}, axis != static_cast<int>(shape.size()) - 1};
+    if (inputs.size() > 1) flow.sources.push_back(broadcast_source(axis, shape, inputs[1].shape));
+    return flow;
+  }
+
+  bool is_softmax() const override { return true; }
+
+ private:
+  // Where the mask of each row of scores starts.
+  template <typename T>
+  class MaskRows {
+   public:
+    explicit MaskRows(const Tensor& mask) : mask_(mask) {
+      if (mask.defined() && mask.stride(-1) != 1 && mask.dim(-1) != 1) mask_ = mask.contiguous();
+    }
+    const T* at(int64_t row) const {
+      int64_t offset = 0;
+      for (int axis = mask_.rank() - 2; axis >= 0; --axis) {
+        offset += row % mask_.dim(axis) * mask_.stride(axis);
+        row /= mask_.dim(axis);
+      }
+      return mask_.data<T>() + offset;
+    }
+
+   private:
+    Tensor mask_;
+  };
+
+  static int64_t grain(int64_t columns) { return std::max<int64_t>(1, 8192 / (columns + 1)); }
+
+  double scale_;
+};
+
+}  // namespace
+
+Value softmax(GraphBuilder& graph, Value scores, Value mask, double scale, std::string name) {
+  std::vector<Value> inputs{scores};
+  if (mask.valid()) inputs.push_back(mask);
+  return graph.add(std::make_shared<Softmax>(scale), std::move(inputs), std::move(name));
+}
+
+}  // namespace whyformer

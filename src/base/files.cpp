@@ -89,4 +89,24 @@ void write_file(const fs::path& path, std::string_view content) {
   }
 }
 
+FileLookup files_in(const std::filesystem::path& folder) {
+  std::error_code error;
+  if (!std::filesystem::exists(folder, error)) {
+    throw FileError(fmt::format(
+        "there is no '{}': give the path of a HuggingFace model folder", folder.string()));
+  }
+  if (!std::filesystem::is_directory(folder, error)) {
+    throw FileError(fmt::format(
+        "'{}' is not a folder: give the HuggingFace folder that holds config.json, the weights and "
+        "the tokenizer",
+        folder.string()));
+  }
+  return [folder](std::string_view name) -> std::optional<Bytes> {
+    const std::filesystem::path path = folder / name;
+    std::error_code missing;
+    if (!std::filesystem::exists(path, missing)) return std::nullopt;
+    return map_file(path);
+  };
+}
+
 }  // namespace whyformer

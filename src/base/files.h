@@ -4,10 +4,15 @@
 #include <filesystem>
 #include <string_view>
 
+#include "base/bytes.h"
+
 namespace whyformer {
 
 // Replaces `path` by `content` in one step: a temporary file in the same folder is written, flushed
 // to disk and renamed. Throws FileError with the path and the reason, and leaves no temporary file.
 void write_file(const std::filesystem::path& path, std::string_view content);
+
+// Files of a model's folder by name. Throws FileError if `folder` is not one.
+FileLookup files_in(const std::filesystem::path& folder);
 
 }  // namespace whyformer

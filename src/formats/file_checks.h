@@ -23,6 +23,9 @@ std::string size_text(uint64_t bytes);
 // Throws a FileError which compares the size a file should have with the one it has.
 [[noreturn]] void throw_truncated(std::string_view what, uint64_t needed, uint64_t present);
 
+// Throws a FileError for the stand-in which Git LFS leaves until the file itself is fetched.
+void check_not_a_pointer(std::string_view file, std::string_view what);
+
 // Bytes of product(shape) elements. False when a size is negative or the product passes 2^63 - 1.
 bool byte_count(std::span<const int64_t> shape, size_t width, uint64_t& bytes);
 

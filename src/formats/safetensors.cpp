@@ -215,6 +215,7 @@ std::string header_of(std::span<const NamedFloats> tensors) {
 }  // namespace
 
 StoredTensors read_safetensors(const Bytes& file, std::string_view what) {
+  check_not_a_pointer(file.text(), what);
   const uint64_t data_begin = sizeof(uint64_t) + header_length(file, what);
   HeaderReader reader(what);
   Json::sax_parse(file.text().substr(sizeof(uint64_t), data_begin - sizeof(uint64_t)), &reader);

@@ -93,6 +93,9 @@ class Op {
   virtual bool is_softmax() const { return false; }  // along the last axis
   virtual std::optional<SlicedRows> sliced_rows() const { return std::nullopt; }
 
+  // Of a slice: the slice of other rows.
+  virtual std::shared_ptr<const Op> slicing(const SlicedRows& /*rows*/) const { return nullptr; }
+
   // The order in which a transposition puts its input's axes; empty for every other operator.
   virtual std::vector<int> axis_order() const { return {}; }
 

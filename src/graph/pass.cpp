@@ -16,11 +16,12 @@ void check_feed(const Graph& graph, Value value, const Tensor& tensor) {
   }
 }
 
-// Nodes that some wanted value depends on.
-std::vector<bool> nodes_to_run(const Graph& graph, const std::vector<Value>& wanted) {
+// Nodes that some wanted value depends on, short of values that are given.
+std::vector<bool> nodes_to_run(const Graph& graph, const std::vector<Value>& wanted,
+                               const Feeds& feeds) {
   std::vector<bool> needed(graph.nodes().size(), false);
   const auto need = [&](Value value) {
-    if (graph.producer(value) >= 0) needed[graph.producer(value)] = true;
+    if (graph.producer(value) >= 0 && !feeds.contains(value)) needed[graph.producer(value)] = true;
   };
   for (const Value value : wanted) need(value);
   for (size_t index = needed.size(); index-- > 0;) {
@@ -72,14 +73,16 @@ Pass run(const Graph& graph, const Feeds& feeds, const RunOptions& options) {
   Pass pass;
   pass.values.resize(graph.value_count());
   pass.kept.resize(graph.nodes().size());
-  const std::vector<bool> runs = nodes_to_run(graph, options.outputs);
+  const std::vector<bool> runs = nodes_to_run(graph, options.outputs, feeds);
   for (const Value input : graph.inputs()) {
     const auto feed = feeds.find(input);
     if (feed == feeds.end()) {
       throw InvalidInput(fmt::format("the model's input '{}' was not given", graph.name(input)));
     }
-    check_feed(graph, input, feed->second);
-    pass.values[input.id] = feed->second;
+  }
+  for (const auto& [value, tensor] : feeds) {
+    check_feed(graph, value, tensor);
+    pass.values[value.id] = tensor;
   }
   const std::vector<bool> keeps = values_to_keep(graph, options);
   const std::vector<int> last = last_uses(graph, runs);

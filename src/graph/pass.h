@@ -31,6 +31,7 @@ class Pass {
 
 using Feeds = std::map<Value, Tensor>;
 
+// Feeds give every input of the graph, and may replace any other value: what makes it does not run.
 // Throws InvalidInput where a feed is missing or has another shape than the graph was built for.
 Pass run(const Graph& graph, const Feeds& feeds, const RunOptions& options);
 

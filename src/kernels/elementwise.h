@@ -1,6 +1,6 @@
-// Element-wise loops over contiguous memory, in float (vectorised for the processor at run time) and
-// double (plain). They run in the calling thread: callers split with parallel_for. Outputs may be the
-// same memory as inputs.
+// Element-wise loops over contiguous memory, in float (vectorised for the processor at run time)
+// and double (plain). They run in the calling thread: callers split with parallel_for. Outputs may
+// be the same memory as inputs.
 #pragma once
 
 #include <cstdint>

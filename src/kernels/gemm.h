@@ -22,10 +22,12 @@ class PackedMatrix {
   int64_t depth() const { return depth_; }
   int64_t columns() const { return columns_; }
   const float* panels() const { return panels_.get(); }
+  int64_t panel_columns() const { return panel_columns_; }
 
  private:
   int64_t depth_ = 0;
   int64_t columns_ = 0;
+  int64_t panel_columns_ = 0;  // depends on the instruction set
   std::shared_ptr<const float[]> panels_;
 };
 
@@ -36,8 +38,8 @@ struct WriteOut {
 };
 
 // C[m, columns] = A[m, depth]·B, rows of A and C `stride` elements apart, elements contiguous.
-void multiply_packed(const float* a, int64_t rows, int64_t a_stride, const PackedMatrix& b, float* c,
-                     int64_t c_stride, const WriteOut& write_out = {});
+void multiply_packed(const float* a, int64_t rows, int64_t a_stride, const PackedMatrix& b,
+                     float* c, int64_t c_stride, const WriteOut& write_out = {});
 
 // A matrix somewhere in memory: element (i, j) at data[i * row_stride + j * column_stride].
 template <typename T>
@@ -49,8 +51,8 @@ struct MatrixView {
   int64_t column_stride;
 };
 
-// A stack of products C[i] = scale · A[i]·B[i] over two outer axes (batch, heads), as attention needs
-// them. Outer strides of A, B and C are in elements; 0 repeats the same matrix.
+// A stack of products C[i] = scale · A[i]·B[i] over two outer axes (batch, heads), as attention
+// needs them. Outer strides of A, B and C are in elements; 0 repeats the same matrix.
 template <typename T>
 struct ProductStack {
   int64_t outer = 1;

@@ -1,6 +1,6 @@
-// Loops over contiguous rows, each in float (vectorised for the processor at run time) and in double
-// (plain loops, for checks). They run in the calling thread: callers split rows with parallel_for.
-// `out` may be the same memory as the first input.
+// Loops over contiguous rows, each in float (vectorised for the processor at run time) and in
+// double (plain loops, for checks). They run in the calling thread: callers split rows with
+// parallel_for. `out` may be the same memory as the first input.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,17 @@
 namespace whyformer {
 
 // out = softmax(scale · scores + mask) along each row. `mask` (may be null) is added after scaling;
-// its rows are mask_stride apart (0: the same row for all). A masked entry is -infinity or the lowest
-// finite number; its probability is exactly 0. A row that is masked everywhere becomes zeros.
+// its rows are mask_stride apart (0: the same row for all). A masked entry is -infinity or the
+// lowest finite number; its probability is exactly 0. A row that is masked everywhere becomes
+// zeros.
 void softmax_rows(const float* scores, float* out, int64_t rows, int64_t columns, float scale,
                   const float* mask, int64_t mask_stride);
 void softmax_rows(const double* scores, double* out, int64_t rows, int64_t columns, double scale,
                   const double* mask, int64_t mask_stride);
 
 // Gradient to the raw scores: dx = scale · p ⊙ (dp - Σ_j p_j dp_j).
-void softmax_rows_gradient(const float* probabilities, const float* d_probabilities, float* d_scores,
-                           int64_t rows, int64_t columns, float scale);
+void softmax_rows_gradient(const float* probabilities, const float* d_probabilities,
+                           float* d_scores, int64_t rows, int64_t columns, float scale);
 void softmax_rows_gradient(const double* probabilities, const double* d_probabilities,
                            double* d_scores, int64_t rows, int64_t columns, double scale);
 

@@ -30,18 +30,27 @@ class Reshape final : public Op {
     return {dy[0].reshape(call.input_types[0].shape)};
   }
 
-  // An axis goes through whole if as many elements stand before it, and behind it, on both sides.
+  // An axis goes through whole if as many elements stand before it on both sides. Among axes of
+  // length 1 there, which all qualify, the order decides.
   std::optional<AxisFlow> follow(int axis, ValueTypes inputs) const override {
     const Shape& from = inputs[0].shape;
-    const int64_t before = element_count({shape_.begin(), shape_.begin() + axis});
+    int64_t before = 1;
+    int same_place = 0;
+    for (int i = 0; i < axis; ++i) {
+      same_place = shape_[i] == 1 ? same_place + 1 : 0;
+      before *= shape_[i];
+    }
     int64_t count = 1;
-    for (size_t source = 0; source < from.size(); ++source) {
+    int found = -1;
+    for (size_t source = 0; source < from.size() && count <= before; ++source) {
       if (count == before && from[source] == shape_[axis]) {
-        return AxisFlow{{static_cast<int>(source)}, true};
+        found = static_cast<int>(source);
+        if (same_place-- == 0) break;
       }
       count *= from[source];
     }
-    return std::nullopt;
+    if (found < 0) return std::nullopt;
+    return AxisFlow{{found}, true};
   }
 
   std::shared_ptr<const Op> resized(int axis, int64_t length) const override {

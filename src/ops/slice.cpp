@@ -39,7 +39,13 @@ class Slice final : public Op {
     return same_axis(axis);
   }
 
-  std::optional<SlicedRows> sliced_rows() const override { return SlicedRows{axis_, start_, length_}; }
+  std::optional<SlicedRows> sliced_rows() const override {
+    return SlicedRows{axis_, start_, length_};
+  }
+
+  std::shared_ptr<const Op> slicing(const SlicedRows& rows) const override {
+    return std::make_shared<Slice>(rows.axis, rows.start, rows.length);
+  }
 
  private:
   int axis_;

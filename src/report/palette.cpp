@@ -55,6 +55,10 @@ Colour attention_colour(const Palette& palette, double share) {
   return mix(palette.attention[below], palette.attention[below + 1], position - below);
 }
 
+double attention_share(double weight, double top) {
+  return top > 0 && weight > 0 ? std::sqrt(std::min(1.0, weight / top)) : 0;
+}
+
 namespace {
 
 // Relative luminance, WCAG 2.
@@ -106,6 +110,15 @@ int xterm_colour(Colour colour) {
     consider(232 + grey, {level, level, level});
   }
   return best;
+}
+
+int terminal_background(double score, ScoreKind kind, int level) {
+  constexpr std::array<int, kTerminalLevels> kPositive{60, 24, 25, 26, 27};
+  constexpr std::array<int, kTerminalLevels> kNegative{95, 94, 130, 166, 202};
+  constexpr std::array<int, kTerminalLevels> kMagnitude{60, 97, 91, 92, 93};
+  const auto step = static_cast<size_t>(std::clamp(level, 1, kTerminalLevels) - 1);
+  if (score < 0) return kNegative[step];
+  return kind == ScoreKind::kSigned ? kPositive[step] : kMagnitude[step];
 }
 
 }  // namespace whyformer::report

@@ -33,10 +33,18 @@ Colour hue(const Palette& palette, double score, ScoreKind kind);
 Colour mix(Colour from, Colour to, double share);
 Colour attention_colour(const Palette& palette, double share);
 
+// Where a weight stands on the ramp: its square root, since attention spreads over many small ones.
+double attention_share(double weight, double top);
+
 // Ink that can be read on the background: the palette's own or its paper.
 Colour readable_on(const Palette& palette, Colour background);
 
-std::string css(Colour colour);       // "#0072b2"
-int xterm_colour(Colour colour);      // the nearest of the 216 cube and 24 grey colours of a terminal
+std::string css(Colour colour);   // "#0072b2"
+int xterm_colour(Colour colour);  // the nearest of the 216 cube and 24 grey colours of a terminal
+
+// Terminal backgrounds of growing saturation on which white text is readable. Picked by hand: the
+// nearest cube colours of a computed ramp would repeat and jump.
+constexpr int kTerminalLevels = 5;
+int terminal_background(double score, ScoreKind kind, int level);  // level 1 to kTerminalLevels
 
 }  // namespace whyformer::report

@@ -9,8 +9,6 @@
 namespace whyformer::report {
 namespace {
 
-constexpr int kHeatLevels = 6;
-constexpr Colour kNeutral{104, 106, 116};  // white text is readable on it
 constexpr std::array<const char*, 8> kHeights{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr std::array<const char*, 3> kShades{"░", "▒", "▓"};
 constexpr std::array<const char*, 8> kEighths{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
@@ -22,7 +20,7 @@ std::string repeated(const char* part, int count) {
 }
 
 int level(double strength) {
-  return static_cast<int>(std::lround(std::abs(strength) * kHeatLevels));
+  return static_cast<int>(std::lround(std::abs(strength) * kTerminalLevels));
 }
 
 }  // namespace
@@ -38,10 +36,8 @@ std::string TerminalStyle::faint(std::string_view text) const {
 std::string TerminalStyle::heat(std::string_view text, double strength, ScoreKind kind) const {
   const int steps = level(strength);
   if (!colour || steps == 0) return std::string(text);
-  const Colour background = mix(kNeutral, hue(kLightPalette, strength, kind),
-                                static_cast<double>(steps) / kHeatLevels);
-  return fmt::format("\x1b[{}38;5;231;48;5;{}m{}\x1b[0m", steps == kHeatLevels ? "1;" : "",
-                     xterm_colour(background), text);
+  return fmt::format("\x1b[{}38;5;231;48;5;{}m{}\x1b[0m", steps == kTerminalLevels ? "1;" : "",
+                     terminal_background(strength, kind, steps), text);
 }
 
 std::string TerminalStyle::bar(double strength, int width, ScoreKind kind) const {
@@ -57,7 +53,8 @@ std::string TerminalStyle::bar(double strength, int width, ScoreKind kind) const
   }
   const int used = drawn.empty() ? 0 : static_cast<int>(drawn.size()) / 3;  // 3 bytes per block
   if (colour && used > 0) {
-    const Colour paint = mix(hue(kLightPalette, strength, kind), hue(kDarkPalette, strength, kind), 0.5);
+    const Colour paint =
+        mix(hue(kLightPalette, strength, kind), hue(kDarkPalette, strength, kind), 0.5);
     drawn = fmt::format("\x1b[38;5;{}m{}\x1b[0m", xterm_colour(paint), drawn);
   }
   return drawn + std::string(static_cast<size_t>(std::max(0, width - used)), ' ');

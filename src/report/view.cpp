@@ -145,6 +145,33 @@ Scale scale_of(const Explanation& explanation, const Attribution& attribution,
   return scale;
 }
 
+AlignedItems aligned_items(const Explanation& explanation, SpecialTokens special) {
+  const std::vector<Attribution>& methods = explanation.attributions;
+  const bool same_words = std::all_of(methods.begin(), methods.end(), [&](const Attribution& method) {
+    return method.words.size() == methods.front().words.size();
+  });
+  AlignedItems aligned;
+  for (Attribution method : methods) {
+    if (!same_words) method.words.clear();
+    aligned.items.push_back(items_of(explanation, method, special));
+    aligned.scales.push_back(scale_of(explanation, method, special).items);
+  }
+  return aligned;
+}
+
+std::vector<Item> mean_strengths(const AlignedItems& aligned) {
+  if (aligned.items.empty()) return {};
+  std::vector<Item> means = aligned.items.front();
+  for (Item& item : means) item.score = 0;
+  for (size_t method = 0; method < aligned.items.size(); ++method) {
+    for (size_t i = 0; i < means.size(); ++i) {
+      means[i].score += std::abs(strength(aligned.items[method][i].score, aligned.scales[method])) /
+                        static_cast<double>(aligned.items.size());
+    }
+  }
+  return means;
+}
+
 double strength(double score, double scale) {
   if (!std::isfinite(score) || scale <= 0) return 0;
   return std::clamp(score / scale, -1.0, 1.0);

@@ -16,9 +16,9 @@ void check(const Explanation& explanation);
 
 // A unit as the reader sees it: the stretch of the original text, or the token where there is none.
 struct Piece {
-  std::string gap;    // uncovered text before it, mostly blanks
-  std::string text;
-  std::string after;  // uncovered rest of its text, on the last piece of a text that was cut
+  std::string gap = {};    // uncovered text before it, mostly blanks
+  std::string text = {};
+  std::string after = {};  // uncovered rest of its text, on the last piece of a text that was cut
   bool special = false;
   int segment = 0;
 };
@@ -44,6 +44,16 @@ struct Scale {
 };
 Scale scale_of(const Explanation& explanation, const Attribution& attribution,
                SpecialTokens special);
+
+// The items of every method, row by row the same word; tokens where methods score different words.
+struct AlignedItems {
+  std::vector<std::vector<Item>> items;  // [method][row]
+  std::vector<double> scales;            // [method]
+};
+AlignedItems aligned_items(const Explanation& explanation, SpecialTokens special);
+
+// Every row with its mean |strength| over the methods as score: no method's scale outweighs another.
+std::vector<Item> mean_strengths(const AlignedItems& aligned);
 
 // score / scale within [-1, 1]; 0 for a zero scale and for scores that are not finite.
 double strength(double score, double scale);

@@ -1,0 +1,15 @@
+// A subcommand: its arguments, and what it does.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace whyformer::cli {
+
+// Adds the subcommand to the program; its callback runs it. Errors are exceptions.
+void add_explain(CLI::App& program);
+void add_trace(CLI::App& program);
+void add_tokenize(CLI::App& program);
+void add_inspect(CLI::App& program);
+void add_methods(CLI::App& program);
+
+}  // namespace whyformer::cli

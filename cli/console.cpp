@@ -1,0 +1,93 @@
+#include "console.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "whyformer/error.h"
+
+namespace whyformer::cli {
+namespace {
+
+volatile std::sig_atomic_t g_interrupted = 0;
+
+void on_interrupt(int signal) {
+  g_interrupted = 1;
+  std::signal(signal, SIG_DFL);
+}
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+bool is_set(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value != nullptr && *value != '\0';
+}
+
+}  // namespace
+
+bool may_colour() {
+  const char* terminal = std::getenv("TERM");
+  const bool dumb = terminal != nullptr && std::strcmp(terminal, "dumb") == 0;
+  return isatty(STDOUT_FILENO) && !dumb && !is_set("NO_COLOR");
+}
+
+int terminal_width() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20) return size.ws_col;
+  return 80;
+}
+
+bool input_is_terminal() { return isatty(STDIN_FILENO); }
+
+bool progress_is_visible() { return isatty(STDERR_FILENO); }
+
+void catch_interrupts() { std::signal(SIGINT, on_interrupt); }
+
+bool interrupted() { return g_interrupted != 0; }
+
+void print(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    throw FileError(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
+  }
+}
+
+ProgressBar::ProgressBar(std::string what) : what_(std::move(what)), started_(now()) {}
+
+ProgressBar::~ProgressBar() { clear(); }
+
+void ProgressBar::show(int64_t done, int64_t total) {
+  constexpr double kPatience = 0.5, kRefresh = 0.1;
+  const double time = now();
+  if (!progress_is_visible() || time - started_ < kPatience || time - drawn_ < kRefresh) return;
+  drawn_ = time;
+  visible_ = true;
+  constexpr int kWidth = 24;
+  const double share = total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 0;
+  const int filled = std::clamp(static_cast<int>(share * kWidth), 0, kWidth);
+  std::string bar;
+  for (int i = 0; i < kWidth; ++i) bar += i < filled ? "█" : "░";
+  const double rate = static_cast<double>(done) / (time - started_);
+  const auto left = static_cast<int64_t>(rate > 0 ? static_cast<double>(total - done) / rate : 0);
+  fmt::print(stderr, "\r\x1b[K{} {}/{} {} {:.1f}/s {}:{:02d} left", what_, done, total, bar, rate,
+             left / 60, left % 60);
+  std::fflush(stderr);
+}
+
+void ProgressBar::clear() {
+  if (!visible_) return;
+  fmt::print(stderr, "\r\x1b[K");
+  std::fflush(stderr);
+  visible_ = false;
+}
+
+}  // namespace whyformer::cli

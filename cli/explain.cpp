@@ -1,0 +1,206 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "console.h"
+#include "model_arguments.h"
+#include "whyformer/error.h"
+#include "whyformer/report.h"
+
+namespace whyformer::cli {
+namespace {
+
+struct Arguments {
+  ModelArguments model;
+  TextArguments text;
+  TargetArguments target;
+  std::string file;
+  std::vector<std::string> methods{"gae", "integrated-gradients"};
+  std::vector<std::string> options;
+  std::string html, json, svg, png, attention_svg, attention_png;
+  std::string special = "show", words = "sum";
+  int64_t attention_layer = -1;
+  int64_t seed = 0;
+  int64_t memory_megabytes = 1024;
+};
+
+void add_arguments(CLI::App& command, Arguments& a) {
+  a.text.add_to(command);
+  command.add_option("-f,--file", a.file,
+                     "texts, one per line ('-': standard input); answers are JSON lines")
+      ->type_name("FILE");
+  a.model.add_to(command);
+  command.add_option("--method", a.methods, "methods, separated by commas; see 'whyformer methods'")
+      ->delimiter(',')
+      ->capture_default_str()
+      ->type_name("NAMES");
+  command.add_option("-o,--option", a.options,
+                     "option of a method, such as rollout.start=1; may be repeated")
+      ->type_name("METHOD.NAME=VALUE");
+  a.target.add_to(command);
+  command.add_option("--html", a.html, "write a page")->type_name("FILE");
+  command.add_option("--json", a.json, "write JSON ('-': standard output)")->type_name("FILE");
+  command.add_option("--svg", a.svg, "write the bars as SVG")->type_name("FILE");
+  command.add_option("--png", a.png, "write the bars as PNG")->type_name("FILE");
+  command.add_option("--attention-svg", a.attention_svg, "write attention maps as SVG")->type_name("FILE");
+  command.add_option("--attention-png", a.attention_png, "write attention maps as PNG")->type_name("FILE");
+  command.add_option("--attention-layer", a.attention_layer,
+                     "heads of this layer (default: a map per layer, heads averaged)")
+      ->type_name("N");
+  command.add_option("--special", a.special, "special tokens in pictures: show, hide, or exclude from the scale")
+      ->check(CLI::IsMember({"show", "hide", "exclude"}))
+      ->capture_default_str();
+  command.add_option("--words", a.words, "how pieces become words")
+      ->check(CLI::IsMember({"sum", "mean", "max"}))
+      ->capture_default_str();
+  command.add_option("--seed", a.seed, "for methods that draw random numbers")->capture_default_str();
+  command.add_option("--memory", a.memory_megabytes, "megabytes for batches of perturbed inputs")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 30))
+      ->capture_default_str();
+}
+
+// "METHOD.NAME=VALUE" goes to the method of that name.
+void add_option(ExplainRequest& request, const std::string& assignment) {
+  const size_t dot = assignment.find('.');
+  if (dot == std::string::npos || assignment.find('=') == std::string::npos) {
+    throw InvalidInput(
+        fmt::format("option '{}': write METHOD.NAME=VALUE, such as rollout.start=1", assignment));
+  }
+  const MethodInfo& method = method_named(assignment.substr(0, dot));
+  const Options values = parse_option(method, std::string_view(assignment).substr(dot + 1));
+  bool used = false;
+  for (MethodRequest& asked : request.methods) {
+    if (asked.name != method.name) continue;
+    asked.options.insert(asked.options.end(), values.begin(), values.end());
+    used = true;
+  }
+  if (!used) {
+    throw InvalidInput(fmt::format("option '{}': add {} to --method to use it", assignment,
+                                   method.name));
+  }
+}
+
+ExplainRequest request_of(const Arguments& a) {
+  ExplainRequest request;
+  for (const std::string& name : a.methods) {
+    if (!name.empty()) request.methods.push_back({method_named(name).name, {}});
+  }
+  for (const std::string& option : a.options) add_option(request, option);
+  a.target.fill(request);
+  request.fold = a.words == "mean" ? WordFold::kMean : a.words == "max" ? WordFold::kMax : WordFold::kSum;
+  request.seed = a.seed;
+  request.memory_bytes = a.memory_megabytes << 20;
+  return request;
+}
+
+SpecialTokens special_of(const Arguments& a) {
+  if (a.special == "hide") return SpecialTokens::kHide;
+  return a.special == "exclude" ? SpecialTokens::kExclude : SpecialTokens::kShow;
+}
+
+void explain_one(const Arguments& a, const TextInput& input) {
+  ExplainRequest request = request_of(a);
+  const Model model = a.model.load();
+  ProgressBar bar("explaining");
+  request.progress = [&bar](int64_t done, int64_t total) {
+    bar.show(done, total);
+    return !interrupted();
+  };
+  const Explanation explanation = explain(model, input, request);
+  bar.clear();
+  const ReportOptions report{special_of(a)};
+  const AttentionPicture maps{static_cast<int>(a.attention_layer)};
+  // Everything is made before anything is written: a failure leaves no half set of files.
+  std::vector<std::pair<std::string, std::string>> files;
+  const auto add_file = [&](const std::string& path, auto make) {
+    if (!path.empty()) files.emplace_back(path, make());
+  };
+  add_file(a.html, [&] { return to_html(explanation, report); });
+  add_file(a.svg, [&] { return bars_picture(explanation, PictureFormat::kSvg, report); });
+  add_file(a.png, [&] { return bars_picture(explanation, PictureFormat::kPng, report); });
+  add_file(a.attention_svg,
+           [&] { return attention_picture(explanation, PictureFormat::kSvg, maps, report); });
+  add_file(a.attention_png,
+           [&] { return attention_picture(explanation, PictureFormat::kPng, maps, report); });
+  if (a.json != "-") add_file(a.json, [&] { return to_json(explanation) + "\n"; });
+  for (const auto& [path, content] : files) save(path, content);
+  if (a.json == "-") {
+    print(to_json(explanation) + "\n");
+    return;
+  }
+  print(to_terminal(explanation,
+                    {.colour = may_colour(), .width = terminal_width(), .special = special_of(a)}));
+  for (const auto& [path, content] : files) fmt::print(stderr, "wrote {}\n", path);
+}
+
+// A line that could not be explained keeps its place among the answers.
+std::string error_line(const std::string& text, const std::string& message) {
+  const nlohmann::ordered_json json{
+      {"schema", Explanation::kSchema}, {"text", text}, {"error", message}};
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+void explain_lines(const Arguments& a, const std::string& path) {
+  if (!a.html.empty() || !a.svg.empty() || !a.png.empty() || !a.attention_svg.empty() ||
+      !a.attention_png.empty()) {
+    throw InvalidInput(
+        "pages and pictures show one text; for a file of texts use --json, or give one text");
+  }
+  ExplainRequest request = request_of(a);
+  request.progress = [](int64_t, int64_t) { return !interrupted(); };
+  const Model model = a.model.load();
+  const std::vector<std::string> lines = read_lines(path);
+  if (lines.empty()) throw InvalidInput("there is no text: the input has no lines");
+  const bool to_file = !a.json.empty() && a.json != "-";
+  std::string written;
+  int64_t failed = 0;
+  ProgressBar bar("texts");
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (interrupted()) throw Interrupted();
+    std::string line;
+    try {
+      TextInput input{lines[i], {}};
+      if (a.text.has_pair->count() > 0) input.pair = a.text.pair;
+      line = to_json(explain(model, input, request), -1) + "\n";
+    } catch (const InvalidInput& error) {
+      line = error_line(lines[i], error.what());
+      ++failed;
+    }
+    if (to_file) written += line;
+    else print(line);
+    bar.show(static_cast<int64_t>(i) + 1, static_cast<int64_t>(lines.size()));
+  }
+  bar.clear();
+  if (to_file) save(a.json, written);
+  if (failed > 0) {
+    throw InvalidInput(fmt::format(
+        "{} of {} lines could not be explained; their answers have an \"error\"", failed,
+        lines.size()));
+  }
+}
+
+void run(const Arguments& a) {
+  const std::optional<TextInput> input = a.text.given();
+  if (input && !a.file.empty()) {
+    throw InvalidInput("give a text or a file of texts, not both");
+  }
+  if (input) return explain_one(a, *input);
+  if (!a.file.empty()) return explain_lines(a, a.file);
+  if (input_is_terminal()) {
+    throw InvalidInput("no text: whyformer explain \"I cannot wait for next time\"");
+  }
+  explain_lines(a, "-");
+}
+
+}  // namespace
+
+void add_explain(CLI::App& program) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = program.add_subcommand("explain", "Explain a prediction");
+  add_arguments(*command, *arguments);
+  command->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace whyformer::cli

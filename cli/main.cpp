@@ -1,0 +1,59 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "command.h"
+#include "console.h"
+#include "whyformer/error.h"
+#include "whyformer/model.h"
+
+namespace {
+
+constexpr int kSuccess = 0;
+constexpr int kInternalError = 1;
+constexpr int kUserError = 2;
+constexpr int kInterrupted = 130;
+
+int fail(int code, const char* message) {
+  std::fprintf(stderr, "whyformer: %s\n", message);
+  return code;
+}
+
+int run(CLI::App& program, int argc, char** argv) {
+  try {
+    program.parse(argc, argv);
+    return kSuccess;
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
+    const std::string message = std::string(error.what()) + "; see 'whyformer --help'";
+    return fail(kUserError, message.c_str());
+  } catch (const whyformer::Interrupted&) {
+    return fail(kInterrupted, "interrupted");
+  } catch (const whyformer::Error& error) {
+    return fail(kUserError, error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(kInternalError, "out of memory: try a shorter text or a smaller --memory");
+  } catch (const std::exception& error) {
+    return fail(kInternalError, error.what());
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace whyformer::cli;
+  CLI::App program("Why this prediction? Explains what a transformer answers.", "whyformer");
+  program.set_version_flag("--version", "whyformer " WHYFORMER_VERSION);
+  program.require_subcommand(1);
+  program.footer(
+      "Start with:  whyformer explain \"I cannot wait for next time\"\n"
+      "Each command has its own --help.");
+  add_explain(program);
+  add_trace(program);
+  add_tokenize(program);
+  add_inspect(program);
+  add_methods(program);
+  catch_interrupts();
+  return run(program, argc, argv);
+}

@@ -1,0 +1,81 @@
+#include "model_arguments.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+
+#include "whyformer/error.h"
+#include "whyformer/threads.h"
+
+namespace whyformer::cli {
+
+void ModelArguments::add_to(CLI::App& command) {
+  command.add_option("-m,--model", model, "HuggingFace model folder (default: the built-in sentiment model)")
+      ->type_name("DIR");
+  command.add_option("--threads", threads, "how many threads to use (default: all cores)")
+      ->check(CLI::Range(1, 1024))
+      ->type_name("N");
+}
+
+Model ModelArguments::load() const {
+  if (threads > 0) set_threads(threads);
+  return model.empty() ? Model::built_in() : Model::load(model);
+}
+
+void TextArguments::add_to(CLI::App& command) {
+  has_positional = command.add_option("TEXT", positional, "the text");
+  has_text = command.add_option("-t,--text", text, "the text, as an option")->type_name("TEXT");
+  has_pair = command.add_option("--pair", pair, "a second text, for models that read two")->type_name("TEXT");
+}
+
+std::optional<TextInput> TextArguments::given() const {
+  if (has_positional->count() > 0 && has_text->count() > 0) {
+    throw InvalidInput("the text is given twice: as an argument and as --text");
+  }
+  if (has_positional->count() == 0 && has_text->count() == 0) return std::nullopt;
+  TextInput input;
+  input.text = has_text->count() > 0 ? text : positional;
+  if (has_pair->count() > 0) input.pair = pair;
+  return input;
+}
+
+void TargetArguments::add_to(CLI::App& command) {
+  has_target = command
+                   .add_option("--target", target,
+                               "label or index of the output to explain (default: the highest)")
+                   ->type_name("LABEL|N");
+  has_similar_to =
+      command
+          .add_option("--similar-to", similar_to,
+                      "for encoders without a classifier: explain the similarity to this text")
+          ->type_name("TEXT");
+}
+
+void TargetArguments::fill(ExplainRequest& request) const {
+  if (has_target->count() > 0) request.target = target;
+  if (has_similar_to->count() > 0) request.similar_to = similar_to;
+}
+
+std::vector<std::string> read_lines(const std::string& path) {
+  std::ifstream file;
+  if (path != "-") {
+    if (std::filesystem::is_directory(path)) {
+      throw FileError(fmt::format("cannot read '{}': it is a folder", path));
+    }
+    file.open(path, std::ios::binary);
+    if (!file) throw FileError(fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
+  }
+  std::istream& in = path == "-" ? std::cin : file;
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+}  // namespace whyformer::cli

@@ -1,0 +1,41 @@
+// Arguments that several commands share: the model, the text, the target.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "whyformer/model.h"
+
+namespace whyformer::cli {
+
+struct ModelArguments {
+  std::string model;  // empty: the built-in one
+  int threads = 0;
+
+  void add_to(CLI::App& command);
+  Model load() const;
+};
+
+struct TextArguments {
+  std::string positional, text, pair;
+  CLI::Option *has_positional = nullptr, *has_text = nullptr, *has_pair = nullptr;
+
+  void add_to(CLI::App& command);
+  // The text given as an argument, if any. Throws InvalidInput if it is given twice.
+  std::optional<TextInput> given() const;
+};
+
+struct TargetArguments {
+  std::string target, similar_to;
+  CLI::Option *has_target = nullptr, *has_similar_to = nullptr;
+
+  void add_to(CLI::App& command);
+  void fill(ExplainRequest& request) const;
+};
+
+// Lines of a file, or of standard input for "-". Throws FileError.
+std::vector<std::string> read_lines(const std::string& path);
+
+}  // namespace whyformer::cli

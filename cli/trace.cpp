@@ -1,0 +1,47 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "command.h"
+#include "console.h"
+#include "model_arguments.h"
+#include "whyformer/error.h"
+
+namespace whyformer::cli {
+
+void add_trace(CLI::App& program) {
+  struct Arguments {
+    ModelArguments model;
+    TextArguments text;
+    TargetArguments target;
+    std::string save;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = program.add_subcommand(
+      "trace", "Save attention maps and their gradients, for people who compute their own");
+  arguments->model.add_to(*command);
+  arguments->text.add_to(*command);
+  arguments->target.add_to(*command);
+  command
+      ->add_option("--save", arguments->save,
+                   "safetensors file for attention.L, attention_gradient.L and logits")
+      ->required()
+      ->type_name("FILE");
+  command->callback([arguments] {
+    const std::optional<TextInput> input = arguments->text.given();
+    if (!input) throw InvalidInput("no text: whyformer trace --text \"…\" --save maps.safetensors");
+    ExplainRequest request;
+    arguments->target.fill(request);
+    const Trace result = trace(arguments->model.load(), *input, request);
+    for (const std::string& note : result.notes) fmt::print(stderr, "note: {}\n", note);
+    save(arguments->save, to_safetensors(result));
+    const AttentionMap* first = result.attention.empty() ? nullptr : &result.attention[0];
+    print(fmt::format(
+        "{}: {} layers of [{} heads, {} queries, {} keys], gradients of '{}' ({:.4f})\n",
+        arguments->save, result.attention.size(), first ? first->heads : 0,
+        first ? first->queries : 0, first ? first->keys : 0, result.target.label,
+        result.target.value));
+  });
+}
+
+}  // namespace whyformer::cli

@@ -1,0 +1,133 @@
+// Start here: load a model, explain a text.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "whyformer/explanation.h"
+#include "whyformer/methods.h"
+
+namespace whyformer {
+
+class TextModel;
+class Tokenizer;
+
+struct TextInput {
+  std::string text;
+  std::optional<std::string> pair;
+};
+
+struct TokenizedText {
+  std::vector<int64_t> ids;
+  std::vector<std::string> tokens;
+  std::vector<std::pair<int64_t, int64_t>> offsets;  // code points of the text the token comes from
+  std::vector<bool> special;
+  std::vector<int> segment;
+};
+
+struct SiteInfo {
+  std::string name;
+  int64_t heads = 0;
+  bool self_attention = true;
+};
+
+// What was found in a model, for people.
+struct ModelInfo {
+  ModelName model;
+  std::string task;  // "single-label classification", …
+  std::vector<std::string> outputs;
+  int64_t parameters = 0;
+  int64_t tensors = 0;
+  int64_t vocabulary = 0;
+  int64_t max_tokens = 0;
+  std::vector<SiteInfo> sites;
+  int streams = 0;
+  std::string read_out;  // "token 0", "mean over tokens", …
+};
+
+// Immutable; copies share everything; safe to use from several threads.
+class Model {
+ public:
+  // A HuggingFace folder. Throws FileError or UnsupportedModel.
+  static Model load(const std::filesystem::path& folder);
+  // The small sentiment model inside the program.
+  static Model built_in();
+
+  ModelName name() const;
+  ModelInfo inspect() const;
+  const TextModel& text_model() const { return *model_; }
+
+ private:
+  explicit Model(std::shared_ptr<const TextModel> model) : model_(std::move(model)) {}
+  std::shared_ptr<const TextModel> model_;
+};
+
+// The tokenizer of a folder, which needs no weights.
+class TextTokenizer {
+ public:
+  static TextTokenizer load(const std::filesystem::path& folder);
+  static TextTokenizer built_in();
+
+  // Without a limit on the length.
+  TokenizedText tokenize(const TextInput& input) const;
+
+ private:
+  explicit TextTokenizer(std::shared_ptr<const Tokenizer> tokenizer)
+      : tokenizer_(std::move(tokenizer)) {}
+  std::shared_ptr<const Tokenizer> tokenizer_;
+};
+
+// Called now and then during long work; returning false stops it with Interrupted.
+using Progress = std::function<bool(int64_t done, int64_t total)>;
+
+// The caller's Progress asked to stop.
+class Interrupted : public std::exception {
+ public:
+  const char* what() const noexcept override { return "interrupted"; }
+};
+
+struct MethodRequest {
+  std::string name;
+  Options options = {};  // those not given take their defaults
+};
+
+// How pieces become words.
+enum class WordFold { kSum, kMean, kMax };
+
+struct ExplainRequest {
+  std::vector<MethodRequest> methods;
+  std::variant<std::monostate, int64_t, std::string> target;  // index or label; default: the highest
+  std::optional<std::string> similar_to;  // encoders without a classifier: explain the similarity
+  WordFold fold = WordFold::kSum;
+  int64_t seed = 0;
+  int64_t memory_bytes = int64_t{1} << 30;  // for batches of perturbed inputs
+  Progress progress;
+};
+
+// One forward run and one backward walk serve all attention and gradient methods of the call. Throws
+// InvalidInput for wrong targets, methods or options, and for an empty text.
+Explanation explain(const Model& model, const TextInput& input, const ExplainRequest& request);
+
+// Attention maps and their gradients, for people who compute their own.
+struct Trace {
+  std::vector<AttentionMap> attention;
+  std::vector<AttentionMap> attention_gradient;
+  Output output;
+  Target target;
+  std::vector<Unit> units;
+  std::vector<std::string> notes;
+};
+Trace trace(const Model& model, const TextInput& input, const ExplainRequest& request);
+
+// The bytes of a safetensors file with `attention.L`, `attention_gradient.L` and `logits`.
+std::string to_safetensors(const Trace& trace);
+
+// Writes a whole file or nothing. Throws FileError.
+void save(const std::filesystem::path& path, std::string_view bytes);
+
+}  // namespace whyformer

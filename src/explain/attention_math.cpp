@@ -1,0 +1,101 @@
+#include "explain/attention_math.h"
+
+#include <algorithm>
+
+#include "base/parallel.h"
+
+namespace whyformer {
+namespace {
+
+// Calls fill(i, row) for each query row, in parallel: rows are independent.
+template <typename Fill>
+Matrix by_rows(int64_t rows, int64_t columns, Fill fill) {
+  Matrix result(rows, columns);
+  parallel_for(rows, 8, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) fill(i, result.values.data() + i * columns);
+  });
+  return result;
+}
+
+}  // namespace
+
+HeadFusion head_fusion_named(const std::string& name) {
+  if (name == "max") return HeadFusion::kMax;
+  return name == "min" ? HeadFusion::kMin : HeadFusion::kMean;
+}
+
+Matrix fuse_heads(const Tensor& maps, HeadFusion fusion) {
+  const int64_t heads = maps.dim(0), rows = maps.dim(1), columns = maps.dim(2);
+  const float* values = maps.data<float>();
+  return by_rows(rows, columns, [&](int64_t i, double* out) {
+    for (int64_t head = 0; head < heads; ++head) {
+      const float* row = values + (head * rows + i) * columns;
+      for (int64_t j = 0; j < columns; ++j) {
+        if (head == 0) out[j] = row[j];
+        else if (fusion == HeadFusion::kMean) out[j] += row[j];
+        else if (fusion == HeadFusion::kMax) out[j] = std::max<double>(out[j], row[j]);
+        else out[j] = std::min<double>(out[j], row[j]);
+      }
+    }
+    if (fusion != HeadFusion::kMean) return;
+    for (int64_t j = 0; j < columns; ++j) out[j] /= static_cast<double>(heads);
+  });
+}
+
+Matrix positive_gradient_attention(const Tensor& attention, const Tensor& gradient) {
+  const int64_t heads = attention.dim(0), rows = attention.dim(1), columns = attention.dim(2);
+  const float* a = attention.data<float>();
+  const float* g = gradient.data<float>();
+  return by_rows(rows, columns, [&](int64_t i, double* out) {
+    for (int64_t head = 0; head < heads; ++head) {
+      const int64_t at = (head * rows + i) * columns;
+      for (int64_t j = 0; j < columns; ++j) {
+        out[j] += std::max(0.0, static_cast<double>(a[at + j]) * g[at + j]);
+      }
+    }
+    for (int64_t j = 0; j < columns; ++j) out[j] /= static_cast<double>(heads);
+  });
+}
+
+std::vector<double> times(const std::vector<double>& row, const Matrix& matrix) {
+  std::vector<double> result(matrix.columns, 0.0);
+  for (int64_t i = 0; i < matrix.rows; ++i) {
+    if (row[i] == 0) continue;
+    for (int64_t j = 0; j < matrix.columns; ++j) result[j] += row[i] * matrix.at(i, j);
+  }
+  return result;
+}
+
+void add_identity(Matrix& matrix) {
+  for (int64_t i = 0; i < matrix.rows; ++i) matrix.at(i, i) += 1;
+}
+
+void normalise_rows(Matrix& matrix) {
+  for (int64_t i = 0; i < matrix.rows; ++i) {
+    double sum = 0;
+    for (int64_t j = 0; j < matrix.columns; ++j) sum += matrix.at(i, j);
+    for (int64_t j = 0; j < matrix.columns; ++j) {
+      matrix.at(i, j) = sum != 0 ? matrix.at(i, j) / sum : (i == j ? 1 : 0);
+    }
+  }
+}
+
+OwnEntry own_entry_named(const std::string& name) {
+  if (name == "zero") return OwnEntry::kZero;
+  return name == "minimum" ? OwnEntry::kMinimum : OwnEntry::kKeep;
+}
+
+void treat_own_entry(std::vector<double>& scores, std::optional<int64_t> row, OwnEntry how) {
+  if (!row || how == OwnEntry::kKeep) return;
+  scores[*row] = how == OwnEntry::kZero ? 0 : *std::min_element(scores.begin(), scores.end());
+}
+
+void min_max(std::vector<double>& scores) {
+  if (scores.empty()) return;
+  const auto [least, most] = std::minmax_element(scores.begin(), scores.end());
+  const double low = *least;
+  const double range = *most - low;
+  for (double& score : scores) score = range > 0 ? (score - low) / range : 0;
+}
+
+}  // namespace whyformer

@@ -1,0 +1,198 @@
+#include "explain/explained.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "graph/walk_back.h"
+
+namespace whyformer {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+Tensor one_hot(int64_t batch, int64_t classes, int64_t index) {
+  Tensor seed = Tensor::zeros({batch, classes});
+  seed.slice(1, index, 1).fill(1);
+  return seed;
+}
+
+}  // namespace
+
+Explained::Explained(const TextModel& model, Encoding encoding, Settings settings)
+    : model_(model), encoding_(std::move(encoding)), settings_(std::move(settings)) {
+  const auto start = Clock::now();
+  graph_ = model_.graph({.tokens = tokens(), .head = settings_.head});
+  const Needs& needs = settings_.needs;
+  RunOptions options;
+  options.keep = needs.attention_gradient || needs.embedding_gradient ? Keep::kGradients
+                                                                      : Keep::kOutputs;
+  options.outputs = {graph_->output};
+  if (needs.attention || needs.attention_gradient) {
+    for (const AttentionSite& site : graph_->found.sites) options.outputs.push_back(site.attention);
+  }
+  if (needs.embedding_gradient) {
+    options.outputs.push_back(graph_->word_embeddings);
+    options.outputs.push_back(graph_->embeddings);
+  }
+  pass_ = run(graph_->graph, model_.feeds(*graph_, repeated(1), settings_.reference), options);
+  outputs_ = pass_[graph_->output].to_doubles();
+  spent_.forwards = 1;
+  shared_seconds_ = seconds_since(start);
+}
+
+TokenBatch Explained::repeated(int64_t count) const {
+  TokenBatch batch;
+  batch.ids.assign(count, encoding_.ids);
+  batch.types.assign(count, encoding_.type_ids);
+  return batch;
+}
+
+// All gradients that any method of the call reads, in one walk.
+void Explained::walk() {
+  if (!gradients_.empty()) return;
+  const auto start = Clock::now();
+  std::vector<Value> wanted;
+  if (settings_.needs.attention_gradient) {
+    for (const AttentionSite& site : graph_->found.sites) wanted.push_back(site.attention);
+  }
+  if (settings_.needs.embedding_gradient) {
+    wanted.push_back(graph_->word_embeddings);
+    wanted.push_back(graph_->embeddings);
+  }
+  const Tensor seed = one_hot(1, static_cast<int64_t>(outputs_.size()), target_);
+  gradients_ =
+      walk_back(graph_->graph, pass_, graph_->output, seed, gradient_rule(), wanted);
+  ++spent_.backwards;
+  shared_seconds_ += seconds_since(start);
+}
+
+Tensor Explained::attention(int layer) const {
+  return pass_[graph_->found.sites[layer].attention].select(0, 0).contiguous();
+}
+
+Tensor Explained::attention_gradient(int layer) {
+  walk();
+  return gradients_.at(graph_->found.sites[layer].attention).select(0, 0).contiguous();
+}
+
+Tensor Explained::embeddings(Place place) const {
+  const Value value =
+      place == Place::kWordEmbeddings ? graph_->word_embeddings : graph_->embeddings;
+  return pass_[value].select(0, 0).contiguous();
+}
+
+Tensor Explained::embedding_gradient(Place place) {
+  walk();
+  const Value value =
+      place == Place::kWordEmbeddings ? graph_->word_embeddings : graph_->embeddings;
+  return gradients_.at(value).select(0, 0).contiguous();
+}
+
+std::vector<double> Explained::read_out() const {
+  const std::optional<int64_t> row = read_out_row();
+  std::vector<double> shares(tokens(), row ? 0.0 : 1.0 / static_cast<double>(tokens()));
+  if (row) shares[*row] = 1;
+  return shares;
+}
+
+std::optional<int64_t> Explained::read_out_row() const {
+  const ReadOut& found = graph_->found.read_out;
+  return found.kind == ReadOut::Kind::kRow ? std::optional(found.row) : std::nullopt;
+}
+
+int64_t Explained::most_inputs_at_once(int64_t tokens) const {
+  // Generous guess of what one token keeps alive: hidden states of all layers and attention rows.
+  const auto& sites = graph_->found.sites;
+  const int64_t width = graph_->graph.shape(graph_->embeddings).back();
+  const int64_t heads = sites.empty() ? 1 : sites[0].heads;
+  const int64_t per_token = 4 * (static_cast<int64_t>(sites.size()) + 1) * (20 * width + 3 * heads * tokens);
+  const int64_t fitting = settings_.memory_bytes / std::max<int64_t>(1, per_token * tokens);
+  // Past a thousand rows products gain nothing, and progress should show.
+  const int64_t useful = std::max<int64_t>(1, 1024 / std::max<int64_t>(1, tokens));
+  return std::clamp<int64_t>(fitting, 1, useful);
+}
+
+std::vector<std::vector<double>> Explained::evaluate(const TokenBatch& batch) {
+  std::vector<std::vector<double>> answers;
+  const auto count = static_cast<int64_t>(batch.ids.size());
+  if (count == 0) return answers;
+  const auto length = static_cast<int64_t>(batch.ids[0].size());
+  const int64_t step = most_inputs_at_once(length);
+  for (int64_t begin = 0; begin < count; begin += step) {
+    const int64_t end = std::min(count, begin + step);
+    TokenBatch part;
+    part.ids = {batch.ids.begin() + begin, batch.ids.begin() + end};
+    part.types = {batch.types.begin() + begin, batch.types.begin() + end};
+    if (!batch.hidden.empty()) part.hidden = {batch.hidden.begin() + begin, batch.hidden.begin() + end};
+    const auto graph = model_.graph({.batch = end - begin,
+                                     .tokens = length,
+                                     .masked = !part.hidden.empty(),
+                                     .head = settings_.head});
+    const Pass pass = run(graph->graph, model_.feeds(*graph, part, settings_.reference),
+                          {.outputs = {graph->output}});
+    const std::vector<double> flat = pass[graph->output].to_doubles();
+    const auto classes = static_cast<int64_t>(outputs_.size());
+    for (int64_t i = 0; i < end - begin; ++i) {
+      answers.emplace_back(flat.begin() + i * classes, flat.begin() + (i + 1) * classes);
+    }
+    spent_.forwards += static_cast<int>(end - begin);
+    report_progress(end, count);
+  }
+  return answers;
+}
+
+std::vector<Explained::Slope> Explained::slopes(Place place,
+                                                const std::vector<Tensor>& replacements) {
+  std::vector<Slope> results;
+  const auto count = static_cast<int64_t>(replacements.size());
+  const int64_t step = most_inputs_at_once(tokens());
+  for (int64_t begin = 0; begin < count; begin += step) {
+    const int64_t size = std::min(count - begin, step);
+    const auto graph = model_.graph({.batch = size, .tokens = tokens(), .head = settings_.head});
+    const Value at =
+        place == Place::kWordEmbeddings ? graph->word_embeddings : graph->embeddings;
+    Tensor replaced = Tensor::empty(graph->graph.shape(at));
+    for (int64_t i = 0; i < size; ++i) {
+      replaced.select(0, i).copy_from(replacements[begin + i]);
+    }
+    Feeds feeds = model_.feeds(*graph, repeated(size), settings_.reference);
+    feeds[at] = replaced;
+    const Pass pass =
+        run(graph->graph, feeds, {.keep = Keep::kGradients, .outputs = {graph->output}});
+    const auto classes = static_cast<int64_t>(outputs_.size());
+    const auto gradients = walk_back(graph->graph, pass, graph->output,
+                                     one_hot(size, classes, target_), gradient_rule(), {at});
+    const std::vector<double> values = pass[graph->output].to_doubles();
+    for (int64_t i = 0; i < size; ++i) {
+      results.push_back({values[i * classes + target_],
+                         gradients.at(at).select(0, i).contiguous()});
+    }
+    spent_.forwards += static_cast<int>(size);
+    spent_.backwards += static_cast<int>(size);
+    report_progress(begin + size, count);
+  }
+  return results;
+}
+
+Tensor Explained::embeddings_of(Place place, const std::vector<int64_t>& ids) {
+  TokenBatch batch = repeated(1);
+  batch.ids[0] = ids;
+  const Value value =
+      place == Place::kWordEmbeddings ? graph_->word_embeddings : graph_->embeddings;
+  Feeds feeds = model_.feeds(*graph_, batch, settings_.reference);
+  // Positions stay those of the explained input, also where the model numbers padding differently.
+  const Value positions = graph_->inputs.positions;
+  feeds[positions] = model_.feeds(*graph_, repeated(1), settings_.reference).at(positions);
+  const Pass pass = run(graph_->graph, feeds, {.outputs = {value}});
+  return pass[value].select(0, 0).contiguous();
+}
+
+void Explained::report_progress(int64_t done, int64_t total) const {
+  if (settings_.progress && !settings_.progress(done, total)) throw Interrupted();
+}
+
+}  // namespace whyformer

@@ -1,0 +1,100 @@
+// One input with its run: what all methods of a call share.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "models/text_model.h"
+#include "whyformer/model.h"
+
+namespace whyformer {
+
+// What methods read of the shared run.
+struct Needs {
+  bool attention = false;
+  bool attention_gradient = false;
+  bool embedding_gradient = false;  // of the word embeddings and of the embedding block
+};
+inline Needs operator|(Needs a, Needs b) {
+  return {a.attention || b.attention, a.attention_gradient || b.attention_gradient,
+          a.embedding_gradient || b.embedding_gradient};
+}
+
+// Where a gradient with respect to the input is taken.
+enum class Place { kWordEmbeddings, kEmbeddingBlock };
+
+class Explained {
+ public:
+  struct Settings {
+    Head head = Head::kLogits;
+    std::vector<double> reference = {};  // of the similarity head
+    Needs needs = {};
+    int64_t seed = 0;
+    int64_t memory_bytes = 0;
+    Progress progress = {};
+  };
+  Explained(const TextModel& model, Encoding encoding, Settings settings);
+
+  const TextModel& model() const { return model_; }
+  const Encoding& encoding() const { return encoding_; }
+  int64_t tokens() const { return static_cast<int64_t>(encoding_.ids.size()); }
+  int64_t seed() const { return settings_.seed; }
+
+  // The answers of the shared run. The target must be set before gradients are read.
+  const std::vector<double>& outputs() const { return outputs_; }
+  void set_target(int64_t index) { target_ = index; }
+  int64_t target() const { return target_; }
+  double target_value() const { return outputs_[target_]; }
+
+  int layers() const { return static_cast<int>(graph_->found.sites.size()); }
+  const Discovery& found() const { return graph_->found; }
+  // [heads, queries, keys] views, contiguous.
+  Tensor attention(int layer) const;
+  Tensor attention_gradient(int layer);
+  // [tokens, width].
+  Tensor embeddings(Place place) const;
+  Tensor embedding_gradient(Place place);
+
+  // Share of each token row in the read-out: 1 at [CLS], or 1/n each for mean pooling.
+  std::vector<double> read_out() const;
+  // The one row that is read, if it is one.
+  std::optional<int64_t> read_out_row() const;
+
+  // Outputs for other inputs of one length, in batches that fit the memory. [input][output].
+  std::vector<std::vector<double>> evaluate(const TokenBatch& batch);
+
+  // Target value and its gradient at `place` when that value is replaced; one entry per replacement.
+  struct Slope {
+    double value = 0;
+    Tensor gradient;  // [tokens, width]
+  };
+  std::vector<Slope> slopes(Place place, const std::vector<Tensor>& replacements);
+
+  // `place` of another input of the same length: baselines of integrated gradients.
+  Tensor embeddings_of(Place place, const std::vector<int64_t>& ids);
+
+  // Throws Interrupted where the caller wants to stop.
+  void report_progress(int64_t done, int64_t total) const;
+
+  const Cost& spent() const { return spent_; }
+  double shared_seconds() const { return shared_seconds_; }
+
+ private:
+  void walk();
+  int64_t most_inputs_at_once(int64_t tokens) const;
+  TokenBatch repeated(int64_t count) const;
+
+  const TextModel& model_;
+  Encoding encoding_;
+  Settings settings_;
+  std::shared_ptr<const TextGraph> graph_;
+  Pass pass_;
+  std::map<Value, Tensor> gradients_;
+  std::vector<double> outputs_;
+  int64_t target_ = 0;
+  Cost spent_;
+  double shared_seconds_ = 0;
+};
+
+}  // namespace whyformer

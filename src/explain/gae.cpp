@@ -1,0 +1,55 @@
+#include <fmt/format.h>
+
+#include "explain/attention_math.h"
+#include "explain/method.h"
+#include "whyformer/error.h"
+
+namespace whyformer {
+namespace {
+
+struct GaeOptions {
+  int64_t start = 0;  // first layer; negative counts from the output
+  OwnEntry own = OwnEntry::kZero;
+};
+
+// Rules 5 and 6 for self-attention: R ← R + Ā·R with Ā = E_h (∇A ⊙ A)⁺, from R = I. Only the read-out
+// row is needed: rᵀ ← rᵀ + rᵀ·Ā from the last layer down.
+Scores generic_attention(Explained& explained, const GaeOptions& options) {
+  const int64_t start = options.start < 0 ? options.start + explained.layers() : options.start;
+  if (start < 0 || start >= explained.layers()) {
+    throw InvalidInput(fmt::format("gae.start={}: the model has layers 0 to {}", options.start,
+                                   explained.layers() - 1));
+  }
+  std::vector<double> scores = explained.read_out();
+  for (int layer = explained.layers() - 1; layer >= start; --layer) {
+    const std::vector<double> more =
+        times(scores, positive_gradient_attention(explained.attention(layer),
+                                                  explained.attention_gradient(layer)));
+    for (size_t i = 0; i < scores.size(); ++i) scores[i] += more[i];
+  }
+  treat_own_entry(scores, explained.read_out_row(), options.own);
+  return {std::move(scores)};
+}
+
+}  // namespace
+
+const Method kGenericAttention{
+    {.name = "gae",
+     .summary = "generic attention explainability: gradient-weighted attention of all layers",
+     .paper = "Chefer et al., ICCV 2021",
+     .cost = "1 forward, 1 backward",
+     .class_specific = true,
+     .is_signed = false,
+     .options = {{"start", "first layer; -1 is the last only", int64_t{0}},
+                 {"own",
+                  "the read-out token's own score, which holds the identity of the residual path",
+                  std::string("zero"),
+                  {"zero", "keep", "minimum"}}},
+     .presets = {{"clip", "the authors' CLIP notebook: last layer only", {{"start", int64_t{-1}}}}}},
+    {.attention = true, .attention_gradient = true},
+    [](Explained& explained, const OptionReader& options) {
+      return generic_attention(explained, {.start = options.whole("start"),
+                                           .own = own_entry_named(options.word("own"))});
+    }};
+
+}  // namespace whyformer

@@ -1,0 +1,86 @@
+#include <algorithm>
+
+#include "explain/attention_math.h"
+#include "explain/method.h"
+
+namespace whyformer {
+namespace {
+
+struct GradCamOptions {
+  std::string average = "row";  // gradient averaged over the read-out row, or over the whole map
+  bool min_max = false;
+};
+
+// Mean gradient of a head: over the read-out rows without the read-out token's own column (ViT
+// definition), or over the whole map (BERT definition).
+double head_weight(const float* gradient, const std::vector<double>& read_out,
+                   std::optional<int64_t> own, bool whole_map) {
+  const auto n = static_cast<int64_t>(read_out.size());
+  double sum = 0;
+  int64_t count = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    if (!whole_map && read_out[i] == 0) continue;
+    for (int64_t j = 0; j < n; ++j) {
+      if (!whole_map && own && j == *own) continue;
+      sum += gradient[i * n + j];
+      ++count;
+    }
+  }
+  return count > 0 ? sum / static_cast<double>(count) : 0;
+}
+
+// (Σ_h g_h A_h / H)⁺ of the last layer: the positive part after the mean over heads.
+Matrix weighted_map(const Tensor& attention, const Tensor& gradient,
+                    const std::vector<double>& read_out, std::optional<int64_t> own,
+                    bool whole_map) {
+  const int64_t heads = attention.dim(0), n = attention.dim(1);
+  Matrix map(n, n);
+  for (int64_t head = 0; head < heads; ++head) {
+    const float* a = attention.data<float>() + head * n * n;
+    const double weight =
+        head_weight(gradient.data<float>() + head * n * n, read_out, own, whole_map);
+    for (int64_t i = 0; i < n * n; ++i) map.values[i] += weight * a[i] / static_cast<double>(heads);
+  }
+  for (double& value : map.values) value = std::max(0.0, value);
+  return map;
+}
+
+Scores grad_cam(Explained& explained, const GradCamOptions& options) {
+  const int last = explained.layers() - 1;
+  const bool whole_map = options.average == "map";
+  const std::optional<int64_t> own = explained.read_out_row();
+  Matrix map = weighted_map(explained.attention(last), explained.attention_gradient(last),
+                            explained.read_out(), own, whole_map);
+  // The BERT definition scales by the whole map, the other by the row.
+  if (whole_map && options.min_max) min_max(map.values);
+  Scores scores{times(explained.read_out(), map)};
+  treat_own_entry(scores.values, own, OwnEntry::kZero);
+  if (!whole_map && options.min_max) min_max(scores.values);
+  return scores;
+}
+
+}  // namespace
+
+const Method kGradCam{
+    {.name = "grad-cam",
+     .summary = "last attention map, heads weighted by their mean gradient",
+     .paper = "Selvaraju et al., ICCV 2017; on attention: Chefer et al., CVPR 2021",
+     .cost = "1 forward, 1 backward",
+     .class_specific = true,
+     .is_signed = false,
+     .options = {{"average",
+                  "average gradients over the read-out row or over the whole map",
+                  std::string("row"),
+                  {"row", "map"}},
+                 {"min-max", "scale to 0…1 as the reference code does", false}},
+     .presets = {{"chefer-vit", "as in Chefer et al.'s ViT code", {{"min-max", true}}},
+                 {"chefer-bert",
+                  "as in Chefer et al.'s BERT code",
+                  {{"average", std::string("map")}, {"min-max", true}}}}},
+    {.attention = true, .attention_gradient = true},
+    [](Explained& explained, const OptionReader& options) {
+      return grad_cam(explained,
+                      {.average = options.word("average"), .min_max = options.flag("min-max")});
+    }};
+
+}  // namespace whyformer

@@ -1,0 +1,132 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/gauss_legendre.h"
+#include "explain/method.h"
+#include "explain/token_gradients.h"
+#include "whyformer/error.h"
+
+namespace whyformer {
+namespace {
+
+struct IntegratedGradientsOptions {
+  Place place = Place::kWordEmbeddings;
+  std::string baseline = "pad";
+  int64_t steps = 0;  // 0: as many as the tolerance needs
+  int64_t max_steps = 256;
+  double tolerance = 1e-3;
+};
+
+// The input in which nothing is said: every ordinary token replaced, special tokens kept.
+Tensor baseline_of(Explained& explained, const IntegratedGradientsOptions& options) {
+  if (options.baseline == "zero") {
+    Tensor zeros = explained.embeddings(options.place).copy();
+    zeros.fill(0);
+    return zeros;
+  }
+  const TextModel& model = explained.model();
+  const std::optional<int64_t> id = options.baseline == "mask"  ? model.mask_id()
+                                    : options.baseline == "unk" ? model.tokenizer().unk_id()
+                                                                : model.pad_id();
+  if (!id) {
+    throw InvalidInput(fmt::format(
+        "integrated-gradients.baseline={}: the tokenizer has no such token; try zero, mask, unk or "
+        "pad",
+        options.baseline));
+  }
+  std::vector<int64_t> ids = explained.encoding().ids;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (!explained.encoding().special[i]) ids[i] = *id;
+  }
+  return explained.embeddings_of(options.place, ids);
+}
+
+Tensor between(const Tensor& from, const Tensor& to, double share) {
+  Tensor point = Tensor::empty(from.shape());
+  for (int64_t i = 0; i < from.size(); ++i) {
+    const double start = from.data<float>()[i];
+    point.mutable_data<float>()[i] =
+        static_cast<float>(start + share * (to.data<float>()[i] - start));
+  }
+  return point;
+}
+
+// IG_i = Σ_d (x - x')_d ∫ ∂y/∂x_d (x' + a (x - x')) da, by quadrature with `steps` nodes.
+std::vector<double> integrate(Explained& explained, Place place, const Tensor& baseline,
+                              const Tensor& input, int64_t steps) {
+  const Quadrature rule = gauss_legendre(static_cast<int>(steps));
+  std::vector<Tensor> points;
+  for (const double node : rule.nodes) points.push_back(between(baseline, input, node));
+  const std::vector<Explained::Slope> slopes = explained.slopes(place, points);
+  Tensor way = Tensor::empty(input.shape());
+  for (int64_t i = 0; i < way.size(); ++i) {
+    way.mutable_data<float>()[i] = input.data<float>()[i] - baseline.data<float>()[i];
+  }
+  std::vector<double> scores(input.dim(0), 0.0);
+  for (size_t k = 0; k < slopes.size(); ++k) {
+    const std::vector<double> share = row_products(way, slopes[k].gradient);
+    for (size_t i = 0; i < scores.size(); ++i) scores[i] += rule.weights[k] * share[i];
+  }
+  return scores;
+}
+
+Scores integrated_gradients(Explained& explained, const IntegratedGradientsOptions& options) {
+  const Tensor input = explained.embeddings(options.place);
+  const Tensor baseline = baseline_of(explained, options);
+  const double at_baseline = explained.slopes(options.place, {baseline})[0].value;
+  const double difference = explained.target_value() - at_baseline;
+  Scores scores;
+  int64_t steps = options.steps > 0 ? options.steps : std::min<int64_t>(8, options.max_steps);
+  while (true) {
+    scores.values = integrate(explained, options.place, baseline, input, steps);
+    double sum = 0;
+    for (const double score : scores.values) sum += score;
+    scores.completeness_gap = sum - difference;
+    const bool enough = std::abs(sum - difference) <= options.tolerance * std::abs(difference);
+    if (options.steps > 0 || enough || steps >= options.max_steps) break;
+    steps = std::min(2 * steps, options.max_steps);
+  }
+  scores.notes.push_back(fmt::format(
+      "{} steps from the {} baseline, where the target is {:.4f}; the scores should add up to {:.4f} "
+      "and do to within {:.2g}.",
+      steps, options.baseline, at_baseline, difference, std::abs(*scores.completeness_gap)));
+  if (std::abs(*scores.completeness_gap) > options.tolerance * std::abs(difference)) {
+    scores.notes.push_back(
+        "The completeness gap is larger than the tolerance: raise "
+        "integrated-gradients.max-steps, or read small scores with care.");
+  }
+  return scores;
+}
+
+}  // namespace
+
+const Method kIntegratedGradients{
+    {.name = "integrated-gradients",
+     .summary = "gradients along the way from a neutral input; scores add up to the difference",
+     .paper = "Sundararajan et al., ICML 2017",
+     .cost = "8 to 256 forwards and backwards, until the scores add up",
+     .class_specific = true,
+     .is_signed = true,
+     .options = {place_option(),
+                 {"baseline",
+                  "the neutral input: ordinary tokens replaced by [PAD], [MASK], [UNK], or zeros",
+                  std::string("pad"),
+                  {"pad", "mask", "unk", "zero"}},
+                 {"steps", "nodes of the quadrature; 0 doubles them until the scores add up",
+                  int64_t{0}, {}, 0, 4096},
+                 {"max-steps", "stop doubling here", int64_t{256}, {}, 1, 4096},
+                 {"tolerance", "allowed gap as a fraction of the difference", 1e-3, {}, 0, 1}},
+     .presets = {{"captum",
+                  "captum's default: 50 Gauss–Legendre nodes",
+                  {{"steps", int64_t{50}}}}}},
+    {.embedding_gradient = true},
+    [](Explained& explained, const OptionReader& options) {
+      return integrated_gradients(explained, {.place = place_named(options.word("at")),
+                                              .baseline = options.word("baseline"),
+                                              .steps = options.whole("steps"),
+                                              .max_steps = options.whole("max-steps"),
+                                              .tolerance = options.number("tolerance")});
+    }};
+
+}  // namespace whyformer

@@ -1,0 +1,62 @@
+// What a method is: its catalogue entry and the function that runs it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "explain/explained.h"
+#include "whyformer/methods.h"
+
+namespace whyformer {
+
+// Scores of one method; explain() adds words, cost and provenance.
+struct Scores {
+  std::vector<double> values;  // one per token
+  std::optional<double> completeness_gap = {};
+  std::optional<int64_t> seed = {};
+  std::vector<std::string> notes = {};
+};
+
+// Options of one request, complete and checked.
+class OptionReader {
+ public:
+  explicit OptionReader(Options options) : options_(std::move(options)) {}
+  int64_t whole(std::string_view name) const;
+  double number(std::string_view name) const;
+  bool flag(std::string_view name) const;
+  const std::string& word(std::string_view name) const;
+  const Options& all() const { return options_; }
+
+ private:
+  const OptionValue& at(std::string_view name) const;
+  Options options_;
+};
+
+struct Method {
+  MethodInfo info;
+  Needs needs;
+  Scores (*run)(Explained&, const OptionReader&);
+};
+
+// One line per method; the catalogue lists them.
+extern const Method kAttentionFlow;
+extern const Method kGenericAttention;
+extern const Method kGradCam;
+extern const Method kGradSam;
+extern const Method kGradientTimesInput;
+extern const Method kIntegratedGradients;
+extern const Method kLeaveOneOut;
+extern const Method kRawAttention;
+extern const Method kRollout;
+extern const Method kSaliency;
+extern const Method kSmoothGrad;
+
+std::span<const Method* const> catalogue();
+const Method& find_method(std::string_view name);
+
+// Defaults, overridden by what was asked. Throws InvalidInput for unknown names and wrong values.
+OptionReader complete_options(const Method& method, const Options& given);
+
+}  // namespace whyformer

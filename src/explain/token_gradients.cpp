@@ -1,0 +1,52 @@
+#include "explain/token_gradients.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace whyformer {
+
+OptionInfo place_option() {
+  return {"at",
+          "the word vectors, or what enters the first layer (positions, types and norm included)",
+          std::string("word-embeddings"),
+          {"word-embeddings", "embedding-block"}};
+}
+
+Place place_named(const std::string& name) {
+  return name == "embedding-block" ? Place::kEmbeddingBlock : Place::kWordEmbeddings;
+}
+
+Norm norm_named(const std::string& name) {
+  if (name == "l1") return Norm::kL1;
+  return name == "max" ? Norm::kMax : Norm::kL2;
+}
+
+std::vector<double> row_norms(const Tensor& gradient, Norm norm) {
+  const int64_t width = gradient.dim(1);
+  std::vector<double> norms(gradient.dim(0), 0.0);
+  for (size_t i = 0; i < norms.size(); ++i) {
+    const float* row = gradient.data<float>() + static_cast<int64_t>(i) * width;
+    for (int64_t d = 0; d < width; ++d) {
+      const double size = std::abs(static_cast<double>(row[d]));
+      if (norm == Norm::kL2) norms[i] += size * size;
+      else if (norm == Norm::kL1) norms[i] += size;
+      else norms[i] = std::max(norms[i], size);
+    }
+    if (norm == Norm::kL2) norms[i] = std::sqrt(norms[i]);
+  }
+  return norms;
+}
+
+std::vector<double> row_products(const Tensor& a, const Tensor& b) {
+  const int64_t width = a.dim(1);
+  std::vector<double> sums(a.dim(0), 0.0);
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const int64_t at = static_cast<int64_t>(i) * width;
+    for (int64_t d = 0; d < width; ++d) {
+      sums[i] += static_cast<double>(a.data<float>()[at + d]) * b.data<float>()[at + d];
+    }
+  }
+  return sums;
+}
+
+}  // namespace whyformer

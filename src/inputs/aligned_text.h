@@ -1,0 +1,100 @@
+// Text that remembers, byte by byte, which part of the original it came from.
+//
+// Offsets have to be those of the `tokenizers` package, so the bookkeeping follows its NormalizedString:
+// a change is told character by character, and an inserted character shares the place of the one before it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inputs/characters.h"
+
+namespace whyformer::tokenization {
+
+struct Span {
+  uint32_t begin = 0, end = 0;  // bytes
+  bool operator==(const Span&) const = default;
+};
+
+// One character of the new text: 0 = in place of the next old one, 1 = inserted,
+// -n = in place of the next old one, and the n old ones behind it are gone.
+struct Change {
+  char32_t character;
+  int32_t change;
+};
+
+// A stretch of text that matched a pattern, or the stretch between two matches.
+struct Match {
+  size_t begin, end;
+  bool matched;
+  bool operator==(const Match&) const = default;
+};
+
+class AlignedText {
+ public:
+  explicit AlignedText(std::string_view original);
+
+  const std::string& text() const { return text_; }
+  bool empty() const { return text_.empty(); }
+  uint32_t original_begin() const { return original_.begin; }
+
+  // Where bytes [begin, end) of the text came from; nothing if they are beyond its end.
+  std::optional<Span> original(size_t begin, size_t end) const;
+  AlignedText slice(size_t begin, size_t end) const;
+
+  // Replaces the whole text; `removed_at_start` old characters have no successor.
+  void transform(std::span<const Change> changes, size_t removed_at_start);
+  void prepend(std::string_view prefix);
+  void replace(std::span<const Match> matches, std::string_view content);
+  void strip(size_t leading_characters, size_t trailing_characters);
+
+  template <typename Keep>
+  void filter(Keep keep) {
+    std::vector<Change> changes;
+    changes.reserve(text_.size());
+    int32_t removed = 0;
+    size_t removed_at_start = 0;
+    for (size_t position = 0; position < text_.size();) {
+      const char32_t character = next_character(text_, position);
+      if (!keep(character)) {
+        ++removed;
+        continue;
+      }
+      if (changes.empty()) {
+        removed_at_start = static_cast<size_t>(removed);
+      } else {
+        changes.back().change = -removed;
+      }
+      changes.push_back({character, 0});
+      removed = 0;
+    }
+    if (!changes.empty()) changes.back().change = -removed;
+    transform(changes, removed_at_start);
+  }
+
+  template <typename Function>
+  void map(Function function) {
+    std::vector<Change> changes;
+    changes.reserve(text_.size());
+    for (size_t position = 0; position < text_.size();) {
+      changes.push_back({function(next_character(text_, position)), 0});
+    }
+    transform(changes, 0);
+  }
+
+ private:
+  AlignedText() = default;
+  void transform_range(Span range, std::span<const Change> changes, size_t removed_at_start);
+  Span aligned_before(size_t position) const;
+
+  std::string text_;
+  std::vector<Span> alignment_;  // one per byte of text_
+  Span original_;                // the part of the original text this one stands for
+};
+
+}  // namespace whyformer::tokenization

@@ -1,0 +1,56 @@
+#include <initializer_list>
+
+#include "inputs/legacy_folders.h"
+#include "inputs/tokenizer.h"
+#include "inputs/tokenizer_json.h"
+#include "inputs/tokenizer_parts.h"
+#include "inputs/tokenizer_settings.h"
+#include "whyformer/error.h"
+
+namespace whyformer {
+namespace {
+
+using namespace tokenization;
+
+// The id of the token the settings name for a role, else of the first usual name the vocabulary has.
+std::optional<int64_t> special_id(const Tokenizer::Parts& parts, const TokenizerSettings& settings,
+                                  std::string_view role, std::initializer_list<std::string_view> usual_names) {
+  const auto named = settings.special.find(role);
+  if (named != settings.special.end()) return parts.find(named->second.content);
+  for (const std::string_view name : usual_names) {
+    if (const auto id = parts.find(name)) return id;
+  }
+  return std::nullopt;
+}
+
+void find_special_ids(Tokenizer::Parts& parts, const TokenizerSettings& settings) {
+  parts.mask_id = special_id(parts, settings, "mask_token", {"[MASK]", "<mask>"});
+  parts.pad_id = special_id(parts, settings, "pad_token", {"[PAD]", "<pad>"});
+  parts.cls_id = special_id(parts, settings, "cls_token", {"[CLS]", "<s>"});
+  parts.sep_id = special_id(parts, settings, "sep_token", {"[SEP]", "</s>"});
+  parts.unk_id = parts.model->unknown_id();
+  if (!parts.unk_id) parts.unk_id = special_id(parts, settings, "unk_token", {"[UNK]", "<unk>"});
+}
+
+}  // namespace
+
+std::shared_ptr<const Tokenizer> load_tokenizer(const FileLookup& files) {
+  constexpr std::string_view kTokenizerJson = "tokenizer.json";
+  TokenizerSettings settings = read_settings(files);
+  std::unique_ptr<Tokenizer::Parts> parts;
+  if (const auto json = files(kTokenizerJson)) {
+    parts = parse_tokenizer_json(json->text(), kTokenizerJson);
+  } else {
+    parts = read_legacy_folder(files, settings);
+  }
+  if (parts == nullptr) {
+    throw FileError("the model's folder has no tokenizer: put tokenizer.json into it, or vocab.txt, or vocab.json with "
+                    "merges.txt, or spiece.model, or sentencepiece.bpe.model");
+  }
+  parts->added_tokens.seal(parts->normalizer);
+  find_special_ids(*parts, settings);
+  parts->model_max_length = settings.model_max_length;
+  return std::make_shared<const Tokenizer>(std::move(parts));
+}
+
+}  // namespace whyformer

@@ -1,0 +1,74 @@
+// How the kernels of gemm_packed.cpp and gemm_stack.cpp cut a product into pieces that fit the
+// caches.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace whyformer {
+
+// A product is summed over chunks of its depth, each from zero, and the chunk sums are then added
+// up: one long float sum would lose two or three times as much precision. A chunk of a panel also
+// has to stay in the first-level cache while the rows pass by.
+constexpr int64_t kChunkDepth = 256;
+
+// Distance of rows in a packed block of A; not a power of two, lest all rows fall into the same few
+// places of the cache.
+constexpr int64_t kPackedRowStride = kChunkDepth + 16;
+
+// Rows that lie a multiple of this apart (4 KiB) share the same few places of the first-level
+// cache.
+constexpr int64_t kConflictStride = 1024;
+
+// Rows of A that are worked on at a time: they have to stay in the second-level cache.
+constexpr int64_t kBlockRows = 192;
+constexpr int64_t kPackedRowsSize = (kBlockRows + 8) * kPackedRowStride;
+
+constexpr int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// A depth of zero counts as one empty chunk, so that the result is still written.
+constexpr int64_t chunk_count(int64_t depth) {
+  return std::max<int64_t>(1, divide_up(depth, kChunkDepth));
+}
+
+// Part `index` of `parts` nearly equal parts of [0, count).
+struct Range {
+  int64_t begin;
+  int64_t end;
+  int64_t size() const { return end - begin; }
+};
+constexpr Range part_of(int64_t count, int64_t parts, int64_t index) {
+  return {count * index / parts, count * (index + 1) / parts};
+}
+
+// Where the sums of a block go: C = scale · sum (+ C) (+ bias).
+struct BlockOutput {
+  float* c;
+  int64_t stride;
+  int64_t columns;    // how many of the panels' columns exist in C
+  const float* bias;  // null: none
+  float scale;
+  bool add;
+};
+
+// Rows of A over one chunk of the depth. Element (i, k) is at data[i * row_stride + k *
+// depth_stride]; with a strip_size, that holds within a tile, and tile t begins at data[t *
+// strip_size].
+struct PackedRows {
+  const float* data;
+  int64_t rows;
+  int64_t row_stride;
+  int64_t depth_stride;
+  int64_t strip_size;
+};
+
+// Rows of A times neighbouring panels of B, over one chunk of the depth.
+struct Block {
+  PackedRows a;
+  const float* panels;  // [panel][depth][panel columns]
+  int64_t panel_count;
+  int64_t depth;
+  BlockOutput out;
+};
+
+}  // namespace whyformer

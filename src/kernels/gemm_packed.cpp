@@ -1,0 +1,132 @@
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "base/parallel.h"
+#include "kernels/gemm.h"
+#include "kernels/scratch.h"
+#include "whyformer/error.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/gemm_packed.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "kernels/gemm_tile-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace whyformer {
+namespace HWY_NAMESPACE {
+
+int64_t panel_columns() { return kPanelColumns; }
+
+// Chunk after chunk, panel after panel: the order in which the kernel reads.
+void pack_chunks(const float* b, int64_t depth, int64_t columns, int64_t row_stride,
+                 int64_t column_stride, float* panels) {
+  const int64_t padded_columns = divide_up(columns, kPanelColumns) * kPanelColumns;
+  for (int64_t k = 0; k < depth; k += kChunkDepth) {
+    pack_panels(b + k * row_stride, row_stride, column_stride, std::min(kChunkDepth, depth - k),
+                columns, panels + k * padded_columns);
+  }
+}
+
+// The rows of one block times the panels of one range.
+void multiply_part(const float* a, int64_t a_stride, const PackedMatrix& b, float* c,
+                   int64_t c_stride, const WriteOut& write_out, const Range& rows,
+                   const Range& panels) {
+  static thread_local Scratch scratch;
+  float* buffer = scratch.floats(kPackedRowsSize);
+  const int64_t padded_columns = divide_up(b.columns(), kPanelColumns) * kPanelColumns;
+  const int64_t first_column = panels.begin * kPanelColumns;
+  for (int64_t chunk = 0; chunk < chunk_count(b.depth()); ++chunk) {
+    const int64_t k = chunk * kChunkDepth;
+    const int64_t depth = std::min(kChunkDepth, b.depth() - k);
+    const bool first = chunk == 0;
+    const BlockOutput out = {
+        .c = c + rows.begin * c_stride + first_column,
+        .stride = c_stride,
+        .columns = b.columns() - first_column,
+        .bias = first && write_out.bias != nullptr ? write_out.bias + first_column : nullptr,
+        .scale = 1,
+        .add = !first || write_out.accumulate};
+    multiply_block(
+        {.a = pack_rows(a + rows.begin * a_stride + k, a_stride, 1, rows.size(), depth, buffer),
+         .panels = b.panels() + k * padded_columns + panels.begin * depth * kPanelColumns,
+         .panel_count = panels.size(),
+         .depth = depth,
+         .out = out});
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace whyformer
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace whyformer {
+namespace {
+
+HWY_EXPORT(panel_columns);
+HWY_EXPORT(pack_chunks);
+HWY_EXPORT(multiply_part);
+
+// Below this many multiply-adds a piece of work is not worth another thread's waking up.
+constexpr int64_t kLeastWork = 100'000;
+
+// A weight is read once from end to end per call: large pages spare most of the address look-ups.
+std::shared_ptr<float[]> allocate_panels(int64_t count) {
+  constexpr size_t kCacheLine = 64;
+  constexpr size_t kLargePage = size_t{2} << 20;
+  const size_t bytes = count * sizeof(float);
+  const size_t alignment = bytes >= kLargePage ? kLargePage : kCacheLine;
+  const size_t rounded = divide_up(bytes, alignment) * alignment;
+  float* memory = static_cast<float*>(std::aligned_alloc(alignment, rounded));
+  if (memory == nullptr) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
+  if (bytes >= kLargePage) madvise(memory, rounded, MADV_HUGEPAGE);
+#endif
+  return {memory, [](float* panels) { std::free(panels); }};
+}
+
+}  // namespace
+
+PackedMatrix::PackedMatrix(const float* b, int64_t depth, int64_t columns, int64_t row_stride,
+                           int64_t column_stride)
+    : depth_(depth), columns_(columns), panel_columns_(HWY_DYNAMIC_DISPATCH(panel_columns)()) {
+  const int64_t padded_columns = divide_up(columns, panel_columns_) * panel_columns_;
+  const std::shared_ptr<float[]> panels =
+      allocate_panels(std::max<int64_t>(1, depth * padded_columns));
+  HWY_DYNAMIC_DISPATCH(pack_chunks)
+  (b, depth, columns, row_stride, column_stride, panels.get());
+  panels_ = panels;
+}
+
+void multiply_packed(const float* a, int64_t rows, int64_t a_stride, const PackedMatrix& b,
+                     float* c, int64_t c_stride, const WriteOut& write_out) {
+  if (rows == 0 || b.empty()) return;
+  const int64_t panel_width = HWY_DYNAMIC_DISPATCH(panel_columns)();
+  if (panel_width != b.panel_columns()) {
+    throw Error(
+        fmt::format("matrix product: the weights were packed in panels of {} columns but this "
+                    "processor's kernel "
+                    "reads {}; pack them again",
+                    b.panel_columns(), panel_width));
+  }
+  const int64_t panels = divide_up(b.columns(), panel_width);
+  const int64_t row_blocks = divide_up(rows, kBlockRows);
+  const int64_t work = rows * std::max<int64_t>(1, b.depth()) * b.columns();
+  const int64_t pieces = std::clamp<int64_t>(work / kLeastWork, 1, 4 * thread_count());
+  const int64_t column_parts = std::min(panels, divide_up(pieces, row_blocks));
+  parallel_for(row_blocks * column_parts, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      HWY_DYNAMIC_DISPATCH(multiply_part)
+      (a, a_stride, b, c, c_stride, write_out, part_of(rows, row_blocks, i / column_parts),
+       part_of(panels, column_parts, i % column_parts));
+    }
+  });
+}
+
+}  // namespace whyformer
+#endif  // HWY_ONCE

@@ -1,0 +1,176 @@
+#include <fmt/format.h>
+
+#include <tuple>
+
+#include "base/parallel.h"
+#include "kernels/gemm.h"
+#include "kernels/scratch.h"
+#include "whyformer/error.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/gemm_stack.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "kernels/gemm_tile-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace whyformer {
+namespace HWY_NAMESPACE {
+
+// Columns of B that are packed at a time: a chunk of them has to stay in the second-level cache.
+constexpr int64_t kBlockColumns = 512;
+
+struct StackScratch {
+  Scratch a, b;
+};
+
+// One chunk of the depth of C = scale · A·B, for all rows and one block of columns.
+void multiply_chunk(const MatrixView<const float>& a, const MatrixView<const float>& b,
+                    const MatrixView<float>& c, float scale, bool add, StackScratch& scratch) {
+  const int64_t panels = divide_up(b.columns, kPanelColumns);
+  float* packed_b = scratch.b.floats(b.rows * panels * kPanelColumns);
+  pack_panels(b.data, b.row_stride, b.column_stride, b.rows, b.columns, packed_b);
+  const int64_t row_blocks = divide_up(a.rows, kBlockRows);
+  float* buffer = scratch.a.floats(kPackedRowsSize);
+  for (int64_t i = 0; i < row_blocks; ++i) {
+    const Range rows = part_of(a.rows, row_blocks, i);
+    multiply_block({.a = pack_rows(a.data + rows.begin * a.row_stride, a.row_stride,
+                                   a.column_stride, rows.size(), a.columns, buffer),
+                    .panels = packed_b,
+                    .panel_count = panels,
+                    .depth = b.rows,
+                    .out = {.c = c.data + rows.begin * c.row_stride,
+                            .stride = c.row_stride,
+                            .columns = c.columns,
+                            .bias = nullptr,
+                            .scale = scale,
+                            .add = add}});
+  }
+}
+
+void multiply_views(const MatrixView<const float>& a, const MatrixView<const float>& b,
+                    const MatrixView<float>& c, float scale, bool accumulate) {
+  static thread_local StackScratch scratch;
+  for (int64_t chunk = 0; chunk < chunk_count(a.columns); ++chunk) {
+    const int64_t k = chunk * kChunkDepth;
+    const int64_t depth = std::min(kChunkDepth, a.columns - k);
+    const bool add = accumulate || chunk > 0;
+    const MatrixView<const float> a_chunk = {a.data + k * a.column_stride, a.rows, depth,
+                                             a.row_stride, a.column_stride};
+    for (int64_t n = 0; n < c.columns; n += kBlockColumns) {
+      const int64_t width = std::min(kBlockColumns, c.columns - n);
+      multiply_chunk(a_chunk,
+                     {b.data + k * b.row_stride + n * b.column_stride, depth, width, b.row_stride,
+                      b.column_stride},
+                     {c.data + n, c.rows, width, c.row_stride, 1}, scale, add, scratch);
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace whyformer
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace whyformer {
+namespace {
+
+HWY_EXPORT(multiply_views);
+
+// A part smaller than this costs more to pack than to multiply.
+constexpr int64_t kLeastPartRows = 24;
+constexpr int64_t kLeastPartColumns = 64;
+constexpr int64_t kLeastWork = 100'000;
+
+template <typename T>
+void check(const ProductStack<T>& products) {
+  const auto& [a, b, c] = std::tie(products.a, products.b, products.c);
+  if (a.columns != b.rows || a.rows != c.rows || b.columns != c.columns) {
+    throw InvalidInput(
+        fmt::format("matrix product: A is {} x {} and B is {} x {}, so C cannot be {} x {}", a.rows,
+                    a.columns, b.rows, b.columns, c.rows, c.columns));
+  }
+  if (c.column_stride != 1) {
+    throw InvalidInput(fmt::format(
+        "matrix product: the elements of a row of C must be neighbours, but they are {} apart",
+        c.column_stride));
+  }
+}
+
+template <typename T>
+MatrixView<T> part(const MatrixView<T>& matrix, const Range& rows, const Range& columns) {
+  return {matrix.data + rows.begin * matrix.row_stride + columns.begin * matrix.column_stride,
+          rows.size(), columns.size(), matrix.row_stride, matrix.column_stride};
+}
+
+template <typename T>
+MatrixView<T> moved(MatrixView<T> matrix, int64_t offset) {
+  matrix.data += offset;
+  return matrix;
+}
+
+// The product at (outer, inner) = (item / inner, item % inner), without the scale.
+template <typename T>
+ProductStack<T> item_of(const ProductStack<T>& products, int64_t item) {
+  const int64_t o = item / products.inner;
+  const int64_t i = item % products.inner;
+  ProductStack<T> one = products;
+  one.a = moved(products.a, o * products.a_outer + i * products.a_inner);
+  one.b = moved(products.b, o * products.b_outer + i * products.b_inner);
+  one.c = moved(products.c, o * products.c_outer + i * products.c_inner);
+  return one;
+}
+
+}  // namespace
+
+void multiply_stack(const ProductStack<float>& products) {
+  check(products);
+  const int64_t items = products.outer * products.inner;
+  const int64_t rows = products.c.rows;
+  const int64_t columns = products.c.columns;
+  const int64_t depth = products.a.columns;
+  if (items == 0 || rows == 0 || columns == 0) return;
+  const int64_t item_work = rows * columns * std::max<int64_t>(1, depth);
+  // Each part of an item packs its own share of B, so items are cut only if there are too few.
+  const int64_t wanted = divide_up(2 * thread_count(), items);
+  const int64_t most = std::max<int64_t>(1, item_work / kLeastWork);
+  const int64_t row_parts =
+      std::clamp<int64_t>(std::min(wanted, most), 1, divide_up(rows, kLeastPartRows));
+  const int64_t column_parts = std::clamp<int64_t>(std::min(wanted, most) / row_parts, 1,
+                                                   divide_up(columns, kLeastPartColumns));
+  const int64_t parts = row_parts * column_parts;
+  const int64_t grain = divide_up(kLeastWork, item_work / parts + 1);
+  parallel_for(items * parts, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const ProductStack<float> item = item_of(products, i / parts);
+      const Range row_range = part_of(rows, row_parts, i % parts / column_parts);
+      const Range column_range = part_of(columns, column_parts, i % column_parts);
+      HWY_DYNAMIC_DISPATCH(multiply_views)
+      (part(item.a, row_range, {0, depth}), part(item.b, {0, depth}, column_range),
+       part(item.c, row_range, column_range), item.scale, item.accumulate);
+    }
+  });
+}
+
+void multiply_stack(const ProductStack<double>& products) {
+  check(products);
+  parallel_for(products.outer * products.inner, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const ProductStack<double> item = item_of(products, i);
+      const auto& [a, b, c] = std::tie(item.a, item.b, item.c);
+      for (int64_t row = 0; row < c.rows; ++row) {
+        double* out = c.data + row * c.row_stride;
+        if (!item.accumulate) std::fill_n(out, c.columns, 0.0);
+        for (int64_t k = 0; k < a.columns; ++k) {
+          const double factor = item.scale * a.data[row * a.row_stride + k * a.column_stride];
+          const double* b_row = b.data + k * b.row_stride;
+          for (int64_t n = 0; n < c.columns; ++n) out[n] += factor * b_row[n * b.column_stride];
+        }
+      }
+    }
+  });
+}
+
+}  // namespace whyformer
+#endif  // HWY_ONCE

@@ -1,0 +1,296 @@
+// The innermost part of matrix products, compiled once for each instruction set: a tile of C that
+// stays in registers while the depth passes by. Every element is summed in the order of the depth,
+// whatever the height of its tile.
+
+// Highway's guard for headers that are included once per instruction set.
+#if defined(WHYFORMER_KERNELS_GEMM_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WHYFORMER_KERNELS_GEMM_TILE_INL_H_
+#undef WHYFORMER_KERNELS_GEMM_TILE_INL_H_
+#else
+#define WHYFORMER_KERNELS_GEMM_TILE_INL_H_
+#endif
+
+#include <hwy/cache_control.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/gemm_block.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace whyformer {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using FloatTag = hn::ScalableTag<float>;
+using Floats = hn::Vec<FloatTag>;
+
+constexpr int64_t kLanes = HWY_MAX_BYTES < 4 ? 1 : HWY_LANES(float);
+constexpr int64_t kLineFloats = 16;
+constexpr int kPanelVectors = 2;
+constexpr int64_t kPanelColumns = kPanelVectors * kLanes;
+
+// 32 vector registers hold 8 x 2 sums with ease, 16 registers hold 6 x 2.
+#if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
+constexpr int kTileRows = 8;
+#else
+constexpr int kTileRows = 6;
+#endif
+
+// Low tiles have too few sums to keep the multipliers busy, so they take two panels at a time.
+constexpr int kRowsOfWideTiles = kTileRows == 8 ? 4 : 2;
+
+// Rows of a length that the compiler knows, so that it need not call memcpy.
+template <int64_t kColumns>
+HWY_INLINE void copy_rows_of(const float* source, int64_t source_stride, int64_t rows, float* dest,
+                             int64_t stride) {
+  for (int64_t i = 0; i < rows; ++i) {
+    std::memcpy(dest + i * stride, source + i * source_stride, kColumns * sizeof(float));
+  }
+}
+
+// dest[i * stride + j] = source[i * i_stride + j * j_stride], where one of the strides may be 1.
+inline void copy_matrix(const float* source, int64_t i_stride, int64_t j_stride, int64_t rows,
+                        int64_t columns, float* dest, int64_t stride) {
+  if (j_stride == 1) {
+    for (int64_t i = 0; i < rows; ++i) {
+      std::memcpy(dest + i * stride, source + i * i_stride, columns * sizeof(float));
+    }
+    return;
+  }
+  int64_t done_rows = 0;
+  int64_t done_columns = 0;
+#if HWY_TARGET != HWY_SCALAR
+  if (i_stride == 1) {
+    const hn::FixedTag<float, 4> four;
+    const hn::RepartitionToWide<decltype(four)> two;
+    done_rows = rows & ~int64_t{3};
+    done_columns = columns & ~int64_t{3};
+    for (int64_t j = 0; j < done_columns; j += 4) {
+      for (int64_t i = 0; i < done_rows; i += 4) {
+        const float* from = source + i + j * j_stride;
+        const auto v0 = hn::LoadU(four, from);
+        const auto v1 = hn::LoadU(four, from + j_stride);
+        const auto v2 = hn::LoadU(four, from + 2 * j_stride);
+        const auto v3 = hn::LoadU(four, from + 3 * j_stride);
+        const auto low01 = hn::BitCast(two, hn::InterleaveLower(four, v0, v1));
+        const auto low23 = hn::BitCast(two, hn::InterleaveLower(four, v2, v3));
+        const auto high01 = hn::BitCast(two, hn::InterleaveUpper(four, v0, v1));
+        const auto high23 = hn::BitCast(two, hn::InterleaveUpper(four, v2, v3));
+        float* to = dest + i * stride + j;
+        hn::StoreU(hn::BitCast(four, hn::InterleaveLower(two, low01, low23)), four, to);
+        hn::StoreU(hn::BitCast(four, hn::InterleaveUpper(two, low01, low23)), four, to + stride);
+        hn::StoreU(hn::BitCast(four, hn::InterleaveLower(two, high01, high23)), four,
+                   to + 2 * stride);
+        hn::StoreU(hn::BitCast(four, hn::InterleaveUpper(two, high01, high23)), four,
+                   to + 3 * stride);
+      }
+    }
+  }
+#endif
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t j = i < done_rows ? done_columns : 0; j < columns; ++j) {
+      dest[i * stride + j] = source[i * i_stride + j * j_stride];
+    }
+  }
+}
+
+// Cuts B [depth, columns] into panels, [panel][depth][kPanelColumns], with zeros at the right edge.
+inline void pack_panels(const float* b, int64_t row_stride, int64_t column_stride, int64_t depth,
+                        int64_t columns, float* panels) {
+  for (int64_t column = 0; column < columns; column += kPanelColumns) {
+    const float* source = b + column * column_stride;
+    const int64_t width = std::min(kPanelColumns, columns - column);
+    if (width == kPanelColumns && column_stride == 1) {
+      copy_rows_of<kPanelColumns>(source, row_stride, depth, panels, kPanelColumns);
+    } else {
+      if (width < kPanelColumns) std::fill_n(panels, depth * kPanelColumns, 0.0f);
+      copy_matrix(source, row_stride, column_stride, depth, width, panels, kPanelColumns);
+    }
+    panels += depth * kPanelColumns;
+  }
+}
+
+// Makes rows of A ready for tiles: as they are if their elements are neighbours, else in strips of
+// kTileRows rows or, as a last resort, in a copy. `buffer` holds kPackedRowsSize floats.
+inline PackedRows pack_rows(const float* a, int64_t row_stride, int64_t column_stride, int64_t rows,
+                            int64_t depth, float* buffer) {
+  if (column_stride == 1 && row_stride % kConflictStride != 0) return {a, rows, row_stride, 1, 0};
+  if (row_stride == 1) {
+    const int64_t strip_size = kTileRows * depth + 16;
+    const int64_t tiles = divide_up(rows, kTileRows);
+    for (int64_t k = 0; k < depth; ++k) {
+      for (int64_t tile = 0; tile < tiles; ++tile) {
+        const Range strip = part_of(rows, tiles, tile);
+        float* to = buffer + tile * strip_size + k * kTileRows;
+        const float* from = a + k * column_stride + strip.begin;
+        if (strip.size() == kTileRows) {
+          std::memcpy(to, from, kTileRows * sizeof(float));
+        } else {
+          std::memcpy(to, from, strip.size() * sizeof(float));
+        }
+      }
+    }
+    return {buffer, rows, 1, kTileRows, strip_size};
+  }
+  copy_matrix(a, row_stride, column_stride, rows, depth, buffer, kPackedRowStride);
+  return {buffer, rows, kPackedRowStride, 1, 0};
+}
+
+// What is asked for while a tile is computed: at each step the lines from `next` on, which then
+// moves on by `step` floats. The tiles of a panel share out the next panel between them.
+struct Ahead {
+  const float* next;
+  int64_t step;
+};
+
+template <int kRows, int kVectors>
+HWY_INLINE void write_out(const Floats (&sum)[kRows][kVectors], const BlockOutput& out) {
+  const FloatTag d;
+  const Floats scale = hn::Set(d, out.scale);
+  HWY_UNROLL(8)
+  for (int r = 0; r < kRows; ++r) {
+    float* c = out.c + r * out.stride;
+    HWY_UNROLL(8)
+    for (int v = 0; v < kVectors; ++v) {
+      Floats value = out.add ? hn::MulAdd(sum[r][v], scale, hn::LoadU(d, c + v * kLanes))
+                             : hn::Mul(sum[r][v], scale);
+      if (out.bias != nullptr) value = hn::Add(value, hn::LoadU(d, out.bias + v * kLanes));
+      hn::StoreU(value, d, c + v * kLanes);
+    }
+  }
+}
+
+// Fetches the tile of C while the sums are still to be made.
+template <int kRows, int kVectors>
+HWY_INLINE void prefetch_output(const BlockOutput& out) {
+  HWY_UNROLL(8)
+  for (int r = 0; r < kRows; ++r) {
+    hwy::Prefetch(out.c + r * out.stride);
+    hwy::Prefetch(out.c + r * out.stride + kVectors * kLanes - 1);
+  }
+}
+
+// The loops over sums must be unrolled whole, else the compiler keeps the sums in memory.
+// Element (r, k) of A is a[r * row_stride + k * depth_stride].
+template <int kRows, int kPanels>
+void multiply_tile(const float* a, int64_t row_stride, int64_t depth_stride,
+                   const float* HWY_RESTRICT panel, int64_t depth, Ahead ahead,
+                   const BlockOutput& out) {
+  constexpr int kVectors = kPanels * kPanelVectors;
+  const FloatTag d;
+  const int64_t panel_size = depth * kPanelColumns;
+  prefetch_output<kRows, kVectors>(out);
+  const float* HWY_RESTRICT row[kRows];
+  Floats sum[kRows][kVectors];
+  HWY_UNROLL(8)
+  for (int r = 0; r < kRows; ++r) {
+    row[r] = a + r * row_stride;
+    HWY_UNROLL(8)
+    for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::Zero(d);
+  }
+  for (int64_t k = 0, offset = 0; k < depth; ++k, offset += depth_stride) {
+    HWY_UNROLL(8)
+    for (int i = 0; i < kVectors * kLanes; i += kLineFloats) hwy::Prefetch(ahead.next + i);
+    ahead.next += ahead.step;
+    Floats b[kVectors];
+    HWY_UNROLL(8)
+    for (int v = 0; v < kVectors; ++v) {
+      b[v] = hn::LoadU(d, panel + v / kPanelVectors * panel_size + v % kPanelVectors * kLanes);
+    }
+    panel += kPanelColumns;
+    HWY_UNROLL(8)
+    for (int r = 0; r < kRows; ++r) {
+      const Floats factor = hn::Set(d, row[r][offset]);
+      HWY_UNROLL(8)
+      for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::MulAdd(factor, b[v], sum[r][v]);
+    }
+  }
+  write_out<kRows, kVectors>(sum, out);
+}
+
+// Calls the tile for a height that is known only at run time.
+template <int kPanels, int kRows>
+HWY_INLINE void multiply_tile_of(const Range& rows, int64_t tile, const PackedRows& a,
+                                 const float* panel, int64_t depth, const Ahead& ahead,
+                                 const BlockOutput& out) {
+  if (rows.size() == kRows) {
+    const int64_t start = a.strip_size > 0 ? tile * a.strip_size : rows.begin * a.row_stride;
+    multiply_tile<kRows, kPanels>(a.data + start, a.row_stride, a.depth_stride, panel, depth, ahead,
+                                  out);
+  } else if constexpr (kRows > 1) {
+    multiply_tile_of<kPanels, kRows - 1>(rows, tile, a, panel, depth, ahead, out);
+  }
+}
+
+// All rows of a block times kPanels neighbouring panels that exist in C over their full width.
+template <int kPanels>
+void multiply_full_panels(const Block& block, const float* panel, const float* next_panel,
+                          const BlockOutput& out) {
+  constexpr int kHeight = kPanels == 1 ? kTileRows : kRowsOfWideTiles;
+  constexpr int64_t kColumns = kPanels * kPanelColumns;
+  const int64_t tiles = divide_up(block.a.rows, kHeight);
+  const int64_t step = divide_up(kColumns, tiles);
+  for (int64_t tile = 0; tile < tiles; ++tile) {
+    const Range rows = part_of(block.a.rows, tiles, tile);
+    const Ahead ahead = {next_panel + std::min(tile * step, kColumns - step) * block.depth, step};
+    BlockOutput tile_out = out;
+    tile_out.c += rows.begin * out.stride;
+    multiply_tile_of<kPanels, kHeight>(rows, tile, block.a, panel, block.depth, ahead, tile_out);
+  }
+}
+
+// The panel at the right edge goes through a buffer of full width, so that every element meets the
+// same instructions whatever the number of columns.
+inline void multiply_edge_panel(const Block& block, const float* panel, const BlockOutput& out) {
+  HWY_ALIGN float c[kTileRows * kPanelColumns];
+  HWY_ALIGN float bias[kPanelColumns] = {};
+  BlockOutput tile_out = out;
+  tile_out.c = c;
+  tile_out.stride = kPanelColumns;
+  if (out.bias != nullptr) {
+    std::copy_n(out.bias, out.columns, bias);
+    tile_out.bias = bias;
+  }
+  const int64_t tiles = divide_up(block.a.rows, kTileRows);
+  for (int64_t tile = 0; tile < tiles; ++tile) {
+    const Range rows = part_of(block.a.rows, tiles, tile);
+    float* edge = out.c + rows.begin * out.stride;
+    std::fill_n(c, kTileRows * kPanelColumns, 0.0f);
+    if (out.add) copy_matrix(edge, out.stride, 1, rows.size(), out.columns, c, kPanelColumns);
+    multiply_tile_of<1, kTileRows>(rows, tile, block.a, panel, block.depth, {panel, 0}, tile_out);
+    copy_matrix(c, kPanelColumns, 1, rows.size(), out.columns, edge, out.stride);
+  }
+}
+
+inline void multiply_block(const Block& block) {
+  const int64_t panel_size = block.depth * kPanelColumns;
+  const int64_t full_panels = std::min(block.panel_count, block.out.columns / kPanelColumns);
+  const int64_t step = block.a.rows <= kRowsOfWideTiles ? 2 : 1;
+  for (int64_t p = 0; p < block.panel_count;) {
+    const float* panel = block.panels + p * panel_size;
+    BlockOutput out = block.out;
+    out.c += p * kPanelColumns;
+    if (out.bias != nullptr) out.bias += p * kPanelColumns;
+    const int64_t taken = p + step <= full_panels ? step : 1;
+    // The last panel has none behind it; what it asks for is at hand already.
+    const float* next = p + 2 * taken <= block.panel_count ? panel + taken * panel_size : panel;
+    if (p >= full_panels) {
+      out.columns -= p * kPanelColumns;
+      multiply_edge_panel(block, panel, out);
+    } else if (taken == 2) {
+      multiply_full_panels<2>(block, panel, next, out);
+    } else {
+      multiply_full_panels<1>(block, panel, next, out);
+    }
+    p += taken;
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace whyformer
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target guard

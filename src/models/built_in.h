@@ -1,0 +1,11 @@
+// The models inside the program.
+#pragma once
+
+#include "base/bytes.h"
+
+namespace whyformer {
+
+// models/sentiment of the source tree, embedded when the program is built.
+FileLookup built_in_sentiment();
+
+}  // namespace whyformer

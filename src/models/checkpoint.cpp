@@ -1,0 +1,107 @@
+#include "models/checkpoint.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdint>
+
+#include "whyformer/error.h"
+
+namespace whyformer {
+namespace {
+
+// TensorFlow's names, which early checkpoints kept.
+std::string old_name(const std::string& name) {
+  if (name.ends_with("LayerNorm.weight")) return name.substr(0, name.size() - 6) + "gamma";
+  if (name.ends_with("LayerNorm.bias")) return name.substr(0, name.size() - 4) + "beta";
+  return name;
+}
+
+bool matches(const Shape& shape, const Shape& wanted) {
+  if (shape.size() != wanted.size()) return false;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if (wanted[axis] >= 0 && wanted[axis] != shape[axis]) return false;
+  }
+  return true;
+}
+
+Tensor as_float32(const StoredTensor& stored) {
+  // Aligned 32-bit floats are read where they lie in the file.
+  const auto address = reinterpret_cast<uintptr_t>(stored.data.view.data());
+  if (stored.type == WeightType::kF32 && address % alignof(float) == 0) {
+    auto* data = const_cast<std::byte*>(stored.data.view.data());
+    auto owner = stored.data.owner ? std::const_pointer_cast<void>(stored.data.owner)
+                                   : std::shared_ptr<void>(data, [](void*) {});
+    return Tensor::wrap(stored.shape, DType::kFloat32, std::move(owner), data);
+  }
+  Tensor tensor = Tensor::empty(stored.shape);
+  to_float32(stored, tensor.mutable_data<float>());
+  return tensor;
+}
+
+}  // namespace
+
+Checkpoint::Checkpoint(StoredTensors tensors) : tensors_(std::move(tensors)) {}
+
+bool Checkpoint::has(std::string_view name) const {
+  return tensors_.contains(name) || tensors_.contains(old_name(std::string(name)));
+}
+
+bool Checkpoint::has_prefix(std::string_view prefix) const {
+  const auto found = tensors_.lower_bound(prefix);
+  return found != tensors_.end() && found->first.starts_with(prefix);
+}
+
+int64_t Checkpoint::parameter_count() const {
+  int64_t count = 0;
+  for (const auto& [name, tensor] : tensors_) count += tensor.count();
+  return count;
+}
+
+const StoredTensor& Checkpoint::stored(const std::string& name) const {
+  auto found = tensors_.find(name);
+  if (found == tensors_.end()) found = tensors_.find(old_name(name));
+  if (found == tensors_.end()) {
+    throw FileError(fmt::format(
+        "the checkpoint lacks the tensor '{}': config.json and the weights do not belong together, "
+        "or the file is incomplete",
+        name));
+  }
+  return found->second;
+}
+
+Tensor Checkpoint::tensor(const std::string& name, const Shape& shape, DType type) const {
+  const StoredTensor& source = stored(name);
+  if (!matches(source.shape, shape)) {
+    throw FileError(fmt::format(
+        "the tensor '{}' has the shape {} but config.json asks for {}", name,
+        to_string(source.shape), to_string(shape)));
+  }
+  const std::lock_guard lock(mutex_);
+  Tensor& known = converted_[{name, type}];
+  if (!known.defined()) {
+    known = as_float32(source);
+    if (type == DType::kFloat64) known = known.cast(type);
+  }
+  return known;
+}
+
+std::shared_ptr<const LinearWeights> Checkpoint::linear(const std::string& name, int64_t out,
+                                                        int64_t in, DType type) const {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = linears_.find({name, type});
+    if (known != linears_.end()) return known->second;
+  }
+  auto weights = std::make_shared<LinearWeights>(tensor(name + ".weight", {out, in}, type),
+                                                 tensor(name + ".bias", {out}, type));
+  const std::lock_guard lock(mutex_);
+  return linears_.try_emplace({name, type}, std::move(weights)).first->second;
+}
+
+LayerNormWeights Checkpoint::layer_norm(const std::string& name, int64_t width, double epsilon,
+                                        DType type) const {
+  return {tensor(name + ".weight", {width}, type), tensor(name + ".bias", {width}, type), epsilon};
+}
+
+}  // namespace whyformer

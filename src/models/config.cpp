@@ -1,0 +1,93 @@
+#include "models/config.h"
+
+#include <fmt/format.h>
+
+#include "whyformer/error.h"
+
+namespace whyformer {
+namespace {
+
+std::string text_at(const nlohmann::json& json, std::string_view key, std::string fallback) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : fallback;
+}
+
+}  // namespace
+
+nlohmann::json parse_json_file(const Bytes& file, std::string_view name) {
+  try {
+    nlohmann::json json = nlohmann::json::parse(file.text());
+    if (!json.is_object()) throw FileError(fmt::format("'{}' must hold a JSON object", name));
+    return json;
+  } catch (const nlohmann::json::exception& error) {
+    throw FileError(fmt::format("'{}' is not valid JSON ({}); download it again", name,
+                                std::string_view(error.what()).substr(0, 160)));
+  }
+}
+
+Config::Config(nlohmann::json json) : json_(std::move(json)) {
+  model_type_ = text_at(json_, "model_type", "");
+  const auto architectures = json_.find("architectures");
+  if (architectures != json_.end() && architectures->is_array() && !architectures->empty() &&
+      architectures->front().is_string()) {
+    architecture_ = architectures->front().get<std::string>();
+  }
+}
+
+int64_t Config::size(std::string_view key, int64_t most) const {
+  const auto found = json_.find(key);
+  if (found == json_.end()) {
+    throw FileError(fmt::format("config.json of this {} model lacks '{}'", model_type_, key));
+  }
+  if (!found->is_number_integer() || found->get<int64_t>() < 1 || found->get<int64_t>() > most) {
+    throw FileError(fmt::format("config.json: '{}' must be a whole number from 1 to {} but is {}",
+                                key, most, found->dump().substr(0, 40)));
+  }
+  return found->get<int64_t>();
+}
+
+int64_t Config::size_or(std::string_view key, int64_t fallback) const {
+  const auto found = json_.find(key);
+  return found == json_.end() || found->is_null() ? fallback : size(key);
+}
+
+double Config::number_or(std::string_view key, double fallback) const {
+  const auto found = json_.find(key);
+  return found != json_.end() && found->is_number() ? found->get<double>() : fallback;
+}
+
+std::string Config::text_or(std::string_view key, std::string fallback) const {
+  return text_at(json_, key, std::move(fallback));
+}
+
+bool Config::flag_or(std::string_view key, bool fallback) const {
+  const auto found = json_.find(key);
+  return found != json_.end() && found->is_boolean() ? found->get<bool>() : fallback;
+}
+
+int64_t Config::id_or(std::string_view key, int64_t fallback) const {
+  const auto found = json_.find(key);
+  return found != json_.end() && found->is_number_integer() ? found->get<int64_t>() : fallback;
+}
+
+std::vector<std::string> Config::labels(int64_t count) const {
+  std::vector<std::string> names;
+  const auto id2label = json_.find("id2label");
+  for (int64_t id = 0; id < count; ++id) {
+    const std::string key = std::to_string(id);
+    std::string fallback = "LABEL_" + key;
+    names.push_back(id2label != json_.end() && id2label->is_object()
+                        ? text_at(*id2label, key, std::move(fallback))
+                        : std::move(fallback));
+  }
+  return names;
+}
+
+Problem Config::problem(int64_t labels) const {
+  const std::string type = text_or("problem_type", "");
+  if (type == "multi_label_classification") return Problem::kMultiLabel;
+  if (type == "regression" || labels == 1) return Problem::kRegression;
+  return Problem::kSingleLabel;
+}
+
+}  // namespace whyformer

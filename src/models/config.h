@@ -1,0 +1,43 @@
+// config.json of a HuggingFace folder, read with checks.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+
+namespace whyformer {
+
+// Parses one of the model's JSON files. Throws FileError that names it.
+nlohmann::json parse_json_file(const Bytes& file, std::string_view name);
+
+enum class Problem { kSingleLabel, kMultiLabel, kRegression };
+
+class Config {
+ public:
+  explicit Config(nlohmann::json json);
+
+  const std::string& model_type() const { return model_type_; }
+  // "BertForSequenceClassification"; empty if the file does not say.
+  const std::string& architecture() const { return architecture_; }
+
+  // A whole number between 1 and `most`. Throws FileError if it is missing or absurd.
+  int64_t size(std::string_view key, int64_t most = 10'000'000) const;
+  int64_t size_or(std::string_view key, int64_t fallback) const;
+  double number_or(std::string_view key, double fallback) const;
+  std::string text_or(std::string_view key, std::string fallback) const;
+  bool flag_or(std::string_view key, bool fallback) const;
+  int64_t id_or(std::string_view key, int64_t fallback) const;
+
+  // Names of `count` outputs: id2label where given, else LABEL_0, LABEL_1, …
+  std::vector<std::string> labels(int64_t count) const;
+  Problem problem(int64_t labels) const;
+
+ private:
+  nlohmann::json json_;
+  std::string model_type_;
+  std::string architecture_;
+};
+
+}  // namespace whyformer

@@ -1,0 +1,94 @@
+// Text encoders: what each architecture must say so that a graph can be built from its checkpoint.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "models/checkpoint.h"
+#include "models/config.h"
+
+namespace whyformer {
+
+// The values that come from outside, [batch, tokens] each; `mask` is additive, [batch, 1, 1, tokens],
+// and invalid where nothing is masked.
+struct EncoderInputs {
+  Value ids;
+  Value types;
+  Value positions;
+  Value mask;
+};
+
+struct EncoderOutputs {
+  Value word_embeddings;  // rows of the word table, before anything is added
+  Value embeddings;       // what enters the first layer
+  Value hidden;           // [batch, tokens, width]
+};
+
+// A graph under construction together with the weights it is made from.
+class EncoderBuilder {
+ public:
+  EncoderBuilder(GraphBuilder& graph, const Checkpoint& checkpoint, const Config& config,
+                 std::string prefix, DType type);
+
+  GraphBuilder& graph() { return graph_; }
+  const Config& config() const { return config_; }
+  const Checkpoint& checkpoint() const { return checkpoint_; }
+  // In front of the encoder's own tensors: "bert." or nothing.
+  const std::string& prefix() const { return prefix_; }
+
+  Value table(Value ids, const std::string& name, int64_t rows, int64_t width);
+  Value linear(Value x, const std::string& name, int64_t out);
+  Value norm(Value x, const std::string& name, double epsilon);
+  Value activate(Value x, const std::string& function, const std::string& name);
+  // Row `index` of the tokens: [batch, width].
+  Value row(Value x, int64_t index, const std::string& name);
+
+  struct AttentionNames {
+    std::string query, key, value, site;
+  };
+  // Multi-head self-attention without its output projection.
+  Value self_attention(Value x, const AttentionNames& names, int64_t heads, Value mask);
+
+ private:
+  Value split_heads(Value x, int64_t heads, const std::string& name);
+
+  GraphBuilder& graph_;
+  const Checkpoint& checkpoint_;
+  const Config& config_;
+  std::string prefix_;
+  DType type_;
+};
+
+struct Architecture {
+  std::string_view model_type;  // in config.json
+  std::string_view prefix;      // of the encoder's tensors in a model with a head
+  std::string_view classifier;  // a tensor that only a classifier has
+  std::string_view sentinel;    // a tensor that every such encoder has, without the prefix
+  EncoderOutputs (*encode)(EncoderBuilder&, const EncoderInputs&);
+  Value (*classify)(EncoderBuilder&, Value hidden, int64_t labels);
+  // Position of the first token in the position table (RoBERTa counts from padding_idx + 1).
+  int64_t (*first_position)(const Config&);
+  bool has_token_types;
+};
+
+// One line per architecture.
+extern const Architecture kAlbert;
+extern const Architecture kBert;
+extern const Architecture kDistilBert;
+extern const Architecture kElectra;
+extern const Architecture kRoberta;
+extern const Architecture kXlmRoberta;
+
+std::span<const Architecture* const> architectures();
+
+// Throws UnsupportedModel that lists what is supported.
+const Architecture& architecture_of(const Config& config);
+
+// Post-norm layers as BERT, RoBERTa and ELECTRA store them, and the sum of three embeddings before.
+Value bert_layers(EncoderBuilder& build, Value x, Value mask);
+EncoderOutputs bert_embeddings(EncoderBuilder& build, const EncoderInputs& inputs, int64_t width);
+
+inline int64_t positions_from_zero(const Config&) { return 0; }
+
+}  // namespace whyformer

@@ -1,0 +1,20 @@
+# Writes OUTPUT, a source that defines the constants of assets.h from the files in ASSETS.
+# The scripts are joined in the order given by SCRIPTS.
+file(READ "${ASSETS}/page.html" page)
+file(READ "${ASSETS}/page.css" style)
+set(script "")
+string(REPLACE "," ";" SCRIPTS "${SCRIPTS}")
+foreach(name IN LISTS SCRIPTS)
+  file(READ "${ASSETS}/${name}" part)
+  string(APPEND script "${part}")
+endforeach()
+string(SHA256 script_hash "${script}")
+
+file(WRITE "${OUTPUT}" "#include \"report/assets.h\"\n\nnamespace whyformer::report {\n\n")
+foreach(constant IN ITEMS kPageTemplate:page kPageStyle:style kPageScript:script kPageScriptSha256:script_hash)
+  string(REPLACE ":" ";" pair "${constant}")
+  list(GET pair 0 name)
+  list(GET pair 1 variable)
+  file(APPEND "${OUTPUT}" "const std::string_view ${name} = R\"asset(${${variable}})asset\";\n")
+endforeach()
+file(APPEND "${OUTPUT}" "\n}  // namespace whyformer::report\n")

@@ -1,0 +1,117 @@
+// The page: assets/page.html with the style, the script and the data put in. The script draws all
+// user strings as text; the policy forbids the network and every script but ours.
+#include <fmt/format.h>
+
+#include <functional>
+
+#include "report/assets.h"
+#include "report/base64.h"
+#include "report/page_data.h"
+#include "report/text.h"
+#include "report/view.h"
+#include "whyformer/report.h"
+
+namespace whyformer {
+namespace report {
+namespace {
+
+// Bytes of attention codes; base64 makes 11.2 MB of them.
+constexpr size_t kMapBudget = 8'400'000;
+constexpr int kLongestTitle = 70;
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      default: out += c;
+    }
+  }
+  return out;
+}
+
+// A script block ends at "</script" whatever its type, and "<!--" changes how it is read; JSON can
+// spell the bracket otherwise.
+std::string harmless_in_script(const std::string& json) {
+  std::string out;
+  out.reserve(json.size());
+  for (const char c : json) {
+    if (c == '<') {
+      out += "\\u003c";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string colour_variables(const Palette& palette) {
+  return fmt::format(
+      "--paper:{};--ink:{};--faint:{};--grid:{};--positive:{};--negative:{};--magnitude:{};"
+      "--attention:{};",
+      css(palette.paper), css(palette.ink), css(palette.faint_ink), css(palette.grid),
+      css(palette.positive), css(palette.negative), css(palette.magnitude),
+      css(palette.attention[3]));
+}
+
+std::string style_sheet() {
+  return fmt::format(
+      ":root{{{}}}\n@media screen and (prefers-color-scheme:dark){{:root{{color-scheme:dark;{}}}}}\n{}",
+      colour_variables(kLightPalette), colour_variables(kDarkPalette), kPageStyle);
+}
+
+std::string content_security_policy() {
+  return fmt::format(
+      "default-src 'none'; script-src 'sha256-{}'; style-src 'unsafe-inline'; base-uri 'none'; "
+      "form-action 'none'",
+      base64(bytes_of_hex(kPageScriptSha256)));
+}
+
+std::string title(const Explanation& explanation) {
+  return shortened(printable(target_answer(explanation).label + ": " + explanation.text),
+                   kLongestTitle);
+}
+
+std::string map_blocks(const PackedAttention& attention) {
+  std::string out;
+  for (size_t i = 0; i < attention.maps.size(); ++i) {
+    out += fmt::format("<script type=\"application/octet-stream\" id=\"map-{}\">{}</script>\n", i,
+                       base64(attention.maps[i].codes));
+  }
+  return out;
+}
+
+// Replaces every {{NAME}} of the template in one pass, so that no inserted text is read again.
+std::string filled(std::string_view page,
+                   const std::function<std::string(std::string_view name)>& content) {
+  std::string out;
+  for (size_t open = page.find("{{"); open != std::string_view::npos; open = page.find("{{")) {
+    const size_t close = page.find("}}", open);
+    out += page.substr(0, open);
+    out += content(page.substr(open + 2, close - open - 2));
+    page.remove_prefix(close + 2);
+  }
+  return out.append(page);
+}
+
+}  // namespace
+}  // namespace report
+
+std::string to_html(const Explanation& explanation, const ReportOptions& options) {
+  using namespace report;
+  check(explanation);
+  const PackedAttention attention = pack_attention(explanation.attention, kMapBudget);
+  return filled(kPageTemplate, [&](std::string_view name) -> std::string {
+    if (name == "POLICY") return content_security_policy();
+    if (name == "TITLE") return escaped(title(explanation));
+    if (name == "STYLE") return style_sheet();
+    if (name == "DATA") return harmless_in_script(page_data(explanation, attention, options));
+    if (name == "MAPS") return map_blocks(attention);
+    return std::string(kPageScript);  // SCRIPT
+  });
+}
+
+}  // namespace whyformer

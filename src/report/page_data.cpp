@@ -1,0 +1,139 @@
+#include "report/page_data.h"
+
+#include <nlohmann/json.hpp>
+
+#include "report/text.h"
+#include "report/view.h"
+
+namespace whyformer::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kMostAnswers = 10;
+
+// Blanks stay as they are: the page keeps line breaks of the text.
+std::string visible_gap(const std::string& gap) {
+  return gap.find_first_not_of(" \n\t\r") == std::string::npos ? gap : printable(gap);
+}
+
+Json pieces_json(const Explanation& explanation) {
+  Json list = Json::array();
+  const std::vector<Piece> pieces = pieces_of(explanation);
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const Piece& piece = pieces[i];
+    list.push_back({{"gap", visible_gap(piece.gap)},
+                    {"text", printable(piece.text)},
+                    {"after", visible_gap(piece.after)},
+                    {"token", printable(explanation.units[i].text)},
+                    {"special", piece.special},
+                    {"segment", piece.segment},
+                    {"word", explanation.units[i].word}});
+  }
+  return list;
+}
+
+Json word_scores_json(const Attribution& attribution) {
+  if (attribution.words.empty()) return nullptr;
+  Json list = Json::array();
+  for (const WordScore& word : attribution.words) list.push_back(word.score);
+  return list;
+}
+
+Json scale_json(const Scale& scale) { return {{"pieces", scale.pieces}, {"words", scale.items}}; }
+
+Json methods_json(const Explanation& explanation) {
+  Json list = Json::array();
+  for (const Attribution& attribution : explanation.attributions) {
+    Json notes = Json::array();
+    for (const std::string& note : attribution.notes) notes.push_back(printable(note));
+    list.push_back(
+        {{"name", printable(attribution.method)},
+         {"info", printable(cost_line(attribution))},
+         {"notes", notes},
+         {"signed", attribution.is_signed},
+         {"scores", attribution.scores},
+         {"words", word_scores_json(attribution)},
+         {"scale", scale_json(scale_of(explanation, attribution, SpecialTokens::kShow))},
+         {"scale_of_text", scale_json(scale_of(explanation, attribution, SpecialTokens::kExclude))}});
+  }
+  return list;
+}
+
+Json answer_json(const Answer& answer) {
+  return {{"label", printable(answer.label)},
+          {"value", answer.value},
+          {"probability", answer.probability ? Json(*answer.probability) : Json(nullptr)},
+          {"target", answer.is_target}};
+}
+
+Json answers_json(const Explanation& explanation) {
+  Json list = Json::array();
+  for (const Answer& answer : best_answers(explanation, kMostAnswers)) {
+    list.push_back(answer_json(answer));
+  }
+  return list;
+}
+
+Json attention_json(const PackedAttention& attention) {
+  Json list = Json::array();
+  for (const PackedMap& map : attention.maps) {
+    list.push_back({{"name", printable(map.name)},
+                    {"layer", map.layer},
+                    {"heads", map.heads},
+                    {"queries", map.queries},
+                    {"keys", map.keys},
+                    {"bits", map.bits},
+                    {"top", map.top}});
+  }
+  return {{"maps", list}, {"averaged", attention.averaged}, {"note", attention.note}};
+}
+
+Json ramps_json() {
+  Json ramps;
+  for (const auto& [name, palette] : {std::pair{"light", &kLightPalette}, {"dark", &kDarkPalette}}) {
+    Json stops = Json::array();
+    for (const Colour colour : palette->attention) {
+      stops.push_back({colour.red, colour.green, colour.blue});
+    }
+    ramps[name] = {{"attention", stops},
+                   {"ink", css(palette->ink)},
+                   {"faint", css(palette->faint_ink)},
+                   {"paper", css(palette->paper)},
+                   {"negative", css(palette->negative)}};
+  }
+  return ramps;
+}
+
+const char* special_name(SpecialTokens special) {
+  switch (special) {
+    case SpecialTokens::kShow: return "show";
+    case SpecialTokens::kHide: return "hide";
+    case SpecialTokens::kExclude: break;
+  }
+  return "exclude";
+}
+
+}  // namespace
+
+std::string page_data(const Explanation& explanation, const PackedAttention& attention,
+                      const ReportOptions& options) {
+  Json notes = Json::array();
+  for (const std::string& note : explanation.notes) notes.push_back(printable(note));
+  const Json data{{"model", printable(explanation.model.name)},
+                  {"architecture", printable(explanation.model.architecture)},
+                  {"space", printable(explanation.output.space)},
+                  {"answers", answers_json(explanation)},
+                  {"label_count", explanation.output.values.size()},
+                  {"target", answer_json(target_answer(explanation))},
+                  {"special", special_name(options.special)},
+                  {"pair", explanation.pair.has_value()},
+                  {"pieces", pieces_json(explanation)},
+                  {"methods", methods_json(explanation)},
+                  {"attention", attention_json(attention)},
+                  {"palettes", ramps_json()},
+                  {"notes", notes}};
+  return data.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace whyformer::report

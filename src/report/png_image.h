@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "report/canvas.h"
+
+namespace whyformer::report {
+
+// A PNG file with one pixel per cell and a palette of 256 colours.
+std::vector<uint8_t> png_image(const CellImage& image);
+
+}  // namespace whyformer::report

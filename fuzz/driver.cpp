@@ -54,9 +54,20 @@ Seeds read_seeds(const std::vector<fs::path>& paths) {
 void edit_length_field(std::string& input, Random& random) {
   const size_t width = size_t{1} << below(random, 4);
   if (input.size() < width) return;
-  const uint64_t numbers[] = {0,          1,          0x7f,       0xff,         0xffff,
-                              0x7fffffff, 0xffffffff, INT64_MAX,  UINT64_MAX,   uint64_t{1} << 62,
-                              input.size(), input.size() - 1, input.size() + 1, input.size() / 2};
+  const uint64_t numbers[] = {0,
+                              1,
+                              0x7f,
+                              0xff,
+                              0xffff,
+                              0x7fffffff,
+                              0xffffffff,
+                              INT64_MAX,
+                              UINT64_MAX,
+                              uint64_t{1} << 62,
+                              input.size(),
+                              input.size() - 1,
+                              input.size() + 1,
+                              input.size() / 2};
   uint64_t number = numbers[below(random, std::size(numbers))];
   char* field = input.data() + below(random, input.size() - width + 1);
   if (below(random, 2) == 0) {
@@ -83,11 +94,21 @@ void mutate(std::string& input, const Seeds& seeds, Random& random) {
     case 2:
       if (!input.empty()) input[place] = static_cast<char>(random());
       break;
-    case 3: edit_length_field(input, random); break;
-    case 4: input.resize(place); break;
-    case 5: splice(input, seeds[below(random, seeds.size())], random); break;
-    case 6: input.erase(place, length); break;
-    case 7: input.insert(place, input.substr(below(random, input.size()), length)); break;
+    case 3:
+      edit_length_field(input, random);
+      break;
+    case 4:
+      input.resize(place);
+      break;
+    case 5:
+      splice(input, seeds[below(random, seeds.size())], random);
+      break;
+    case 6:
+      input.erase(place, length);
+      break;
+    case 7:
+      input.insert(place, input.substr(below(random, input.size()), length));
+      break;
   }
 }
 

@@ -14,8 +14,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   };
   try {
     const auto tokenizer = load_tokenizer(files);
-    for (const std::string_view text : {"", " ", "A quick test.", "[MASK] <mask>  caf\u00e9 \u4e2d\u6587 \U0001F469\u200D\U0001F680",
-                                        "\xff\xc3(\xed\xa0\x80"}) {
+    for (const std::string_view text :
+         {"", " ", "A quick test.",
+          "[MASK] <mask>  caf\u00e9 \u4e2d\u6587 \U0001F469\u200D\U0001F680",
+          "\xff\xc3(\xed\xa0\x80"}) {
       try {
         tokenizer->encode(text, std::nullopt, 0);
         tokenizer->encode(text, "a pair", 8);

@@ -67,7 +67,8 @@ int write_and_flush(const Temporary& file, std::string_view content) {
 // The file a symbolic link stands for, so that the link stays a link.
 fs::path behind_links(const fs::path& path) {
   std::error_code ignored;
-  const fs::path target = fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored) : path;
+  const fs::path target =
+      fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored) : path;
   return target.empty() ? path : target;
 }
 
@@ -92,8 +93,8 @@ void write_file(const fs::path& path, std::string_view content) {
 FileLookup files_in(const std::filesystem::path& folder) {
   std::error_code error;
   if (!std::filesystem::exists(folder, error)) {
-    throw FileError(fmt::format(
-        "there is no '{}': give the path of a HuggingFace model folder", folder.string()));
+    throw FileError(fmt::format("there is no '{}': give the path of a HuggingFace model folder",
+                                folder.string()));
   }
   if (!std::filesystem::is_directory(folder, error)) {
     throw FileError(fmt::format(

@@ -28,7 +28,8 @@ class WriteFile : public testing::Test {
   }
   std::vector<std::string> names() const {
     std::vector<std::string> found;
-    for (const auto& entry : fs::directory_iterator(folder)) found.push_back(entry.path().filename());
+    for (const auto& entry : fs::directory_iterator(folder))
+      found.push_back(entry.path().filename());
     return found;
   }
 
@@ -58,8 +59,8 @@ TEST_F(WriteFile, NamesThePathAndTheReason) {
     write_file(folder / "missing" / "a", "x");
     FAIL() << "nothing was thrown";
   } catch (const FileError& error) {
-    EXPECT_EQ(std::string(error.what()),
-              "cannot write '" + (folder / "missing" / "a").string() + "': No such file or directory");
+    EXPECT_EQ(std::string(error.what()), "cannot write '" + (folder / "missing" / "a").string() +
+                                             "': No such file or directory");
   }
 }
 

@@ -20,7 +20,8 @@ Scores generic_attention(Explained& explained, const GaeOptions& options) {
     throw InvalidInput(fmt::format("gae.start={}: the model has layers 0 to {}", options.start,
                                    explained.layers() - 1));
   }
-  std::vector<double> scores = explained.read_out();
+  const std::vector<double> identity = explained.read_out();
+  std::vector<double> scores = identity;
   for (int layer = explained.layers() - 1; layer >= start; --layer) {
     const std::vector<double> more =
         times(scores, positive_gradient_attention(explained.attention(layer),
@@ -28,6 +29,10 @@ Scores generic_attention(Explained& explained, const GaeOptions& options) {
     for (size_t i = 0; i < scores.size(); ++i) scores[i] += more[i];
   }
   treat_own_entry(scores, explained.read_out_row(), options.own);
+  // Where many rows are read, the identity is spread over all of them.
+  if (!explained.read_out_row() && options.own != OwnEntry::kKeep) {
+    for (size_t i = 0; i < scores.size(); ++i) scores[i] -= identity[i];
+  }
   return {std::move(scores)};
 }
 

@@ -51,9 +51,10 @@ const std::string& shard_name(const Json& value, std::string_view index) {
   const bool plain = !name.empty() && name != "." && name != ".." &&
                      name.find_first_of(std::string_view("/\\\0", 3)) == std::string::npos;
   if (!plain) {
-    throw FileError(fmt::format("{} refers to {}, which is not a file of its folder; nothing outside "
-                                "the folder is read",
-                                in_quotes(index), in_quotes(name)));
+    throw FileError(
+        fmt::format("{} refers to {}, which is not a file of its folder; nothing outside "
+                    "the folder is read",
+                    in_quotes(index), in_quotes(name)));
   }
   return name;
 }
@@ -74,9 +75,10 @@ StoredTensors read_shards(const Layout& layout, const Bytes& index, const FileLo
     }
     auto tensor = shards.at(shard).extract(name);
     if (tensor.empty()) {
-      throw FileError(fmt::format("{} says that {} holds tensor {}, but it does not; download both "
-                                  "again",
-                                  in_quotes(layout.file_name), in_quotes(shard), in_quotes(name)));
+      throw FileError(
+          fmt::format("{} says that {} holds tensor {}, but it does not; download both "
+                      "again",
+                      in_quotes(layout.file_name), in_quotes(shard), in_quotes(name)));
     }
     tensors.insert(std::move(tensor));
   }

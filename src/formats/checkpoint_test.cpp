@@ -56,7 +56,8 @@ TEST(Checkpoint, SaysWhatWasLookedForWhenThereIsNothing) {
 }
 
 TEST(Checkpoint, NeverAsksForAFileOutsideOfTheFolder) {
-  for (const std::string shard : {"../secret", "/etc/passwd", "a/b", "..", ".", "", "a\\\\b", "a\\u0000"}) {
+  for (const std::string shard :
+       {"../secret", "/etc/passwd", "a/b", "..", ".", "", "a\\\\b", "a\\u0000"}) {
     Folder folder{{{"model.safetensors.index.json", index_of(shard)}}, {}};
     EXPECT_THAT(error_for(folder), HasSubstr("nothing outside the folder is read")) << shard;
     EXPECT_THAT(folder.asked,

@@ -39,8 +39,8 @@ void throw_truncated(std::string_view what, uint64_t needed, uint64_t present) {
 
 void check_not_a_pointer(std::string_view file, std::string_view what) {
   if (!file.starts_with("version https://git-lfs")) return;
-  throw FileError(fmt::format("{} is a Git LFS pointer, not the weights; run 'git lfs pull'",
-                              in_quotes(what)));
+  throw FileError(
+      fmt::format("{} is a Git LFS pointer, not the weights; run 'git lfs pull'", in_quotes(what)));
 }
 
 bool byte_count(std::span<const int64_t> shape, size_t width, uint64_t& bytes) {

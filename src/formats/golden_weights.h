@@ -37,17 +37,27 @@ inline double element(const StoredTensor& tensor, size_t i) {
     return static_cast<double>(number);
   };
   switch (tensor.type) {
-    case WeightType::kF64: return load(double{});
-    case WeightType::kI64: return load(int64_t{});
-    case WeightType::kI32: return load(int32_t{});
-    case WeightType::kI16: return load(int16_t{});
-    case WeightType::kI8: return load(int8_t{});
-    case WeightType::kU64: return load(uint64_t{});
-    case WeightType::kU32: return load(uint32_t{});
-    case WeightType::kU16: return load(uint16_t{});
+    case WeightType::kF64:
+      return load(double{});
+    case WeightType::kI64:
+      return load(int64_t{});
+    case WeightType::kI32:
+      return load(int32_t{});
+    case WeightType::kI16:
+      return load(int16_t{});
+    case WeightType::kI8:
+      return load(int8_t{});
+    case WeightType::kU64:
+      return load(uint64_t{});
+    case WeightType::kU32:
+      return load(uint32_t{});
+    case WeightType::kU16:
+      return load(uint16_t{});
     case WeightType::kU8:
-    case WeightType::kBool: return load(uint8_t{});
-    default: return to_float32(tensor)[i];
+    case WeightType::kBool:
+      return load(uint8_t{});
+    default:
+      return to_float32(tensor)[i];
   }
 }
 

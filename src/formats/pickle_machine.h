@@ -45,8 +45,9 @@ struct PickleCall {  // of a PickleGlobal with a PickleList
 struct PicklePersistent {  // what torch.save puts in the place of a storage
   PickleId id;
 };
-using PickleValue = std::variant<PickleNone, bool, int64_t, double, PickleText, PickleBlob, PickleLong,
-                                 PickleList, PickleDict, PickleGlobal, PickleCall, PicklePersistent>;
+using PickleValue =
+    std::variant<PickleNone, bool, int64_t, double, PickleText, PickleBlob, PickleLong, PickleList,
+                 PickleDict, PickleGlobal, PickleCall, PicklePersistent>;
 
 struct Pickle {
   std::vector<PickleValue> values;

@@ -10,7 +10,9 @@ namespace {
 using namespace std::string_literals;
 using testing::HasSubstr;
 
-bool ordered_dict_only(const PickleGlobal& global) { return global.is("collections", "OrderedDict"); }
+bool ordered_dict_only(const PickleGlobal& global) {
+  return global.is("collections", "OrderedDict");
+}
 
 // The values are views of the program.
 Pickle run(const std::string& program) {
@@ -64,29 +66,42 @@ TEST(PickleMachine, ReadsNumbersOfAllProtocols) {
 }
 
 TEST(PickleMachine, KeepsIntegersOfMoreThan64BitsAsDigits) {
-  const Pickle pickle = run("\x80\x02\x8a\x09""123456789."s);
+  const Pickle pickle =
+      run("\x80\x02\x8a\x09"
+          "123456789."s);
   ASSERT_NE(pickle.as<PickleLong>(pickle.root), nullptr);
 }
 
 TEST(PickleMachine, BuildsContainers) {
   // (1, [2, 3], {'a': None}, (), True)
-  EXPECT_EQ(result_of("\x80\x02(K\x01]q\x00(K\x02K\x03""e}q\x01X\x01\x00\x00\x00""aNs)\x88t."s),
+  EXPECT_EQ(result_of("\x80\x02(K\x01]q\x00(K\x02K\x03"
+                      "e}q\x01X\x01\x00\x00\x00"
+                      "aNs)\x88t."s),
             "[1 [2 3 ] {'a':None } [] True ]");
   EXPECT_EQ(result_of("(lI1\na(dVk\nI2\ns\x86."s), "[[1 ] {'k':2 } ]");
-  EXPECT_EQ(result_of("(K\x01K\x02K\x03K\x04""d."s), "{1:2 3:4 }");
+  EXPECT_EQ(result_of("(K\x01K\x02K\x03K\x04"
+                      "d."s),
+            "{1:2 3:4 }");
   EXPECT_EQ(result_of("\x80\x04\x95\x00\x00\x00\x00\x00\x00\x00\x00\x8f\x94(K\x01\x90."s), "[1 ]");
 }
 
 TEST(PickleMachine, MemoGivesTheSameValueAgain) {
-  EXPECT_EQ(result_of("]q\x05K\x07""a0h\x05h\x05\x86."s), "[[7 ] [7 ] ]");
+  EXPECT_EQ(result_of("]q\x05K\x07"
+                      "a0h\x05h\x05\x86."s),
+            "[[7 ] [7 ] ]");
   EXPECT_EQ(result_of("]\x94K\x01\x94h\x00h\x01\x87."s), "[1 [] 1 ]");
   EXPECT_EQ(result_of("K\x09p3\n0g3\n."s), "9");
 }
 
 TEST(PickleMachine, MakesOrderedDictsOfBothPythons) {
   EXPECT_EQ(result_of("ccollections\nOrderedDict\n)RK\x01K\x02s."s), "{1:2 }");
-  EXPECT_EQ(result_of("ccollections\nOrderedDict\n]]K\x01""aK\x02""aa\x85R."s), "{1:2 }");
-  EXPECT_EQ(result_of("\x8c\x0b""collections\x8c\x0bOrderedDict\x93)R}b."s), "{}");
+  EXPECT_EQ(result_of("ccollections\nOrderedDict\n]]K\x01"
+                      "aK\x02"
+                      "aa\x85R."s),
+            "{1:2 }");
+  EXPECT_EQ(result_of("\x8c\x0b"
+                      "collections\x8c\x0bOrderedDict\x93)R}b."s),
+            "{}");
 }
 
 TEST(PickleMachine, NamesAGlobalItRefusesAndSaysThatNothingRan) {
@@ -104,17 +119,38 @@ TEST(PickleMachine, RefusesInstructionsWhichMakeOtherObjects) {
 }
 
 TEST(PickleMachine, RefusesWhatPythonRefuses) {
-  for (const std::string& program :
-       {""s, "."s, "N"s, "0."s, "t."s, "1."s, "h\x01."s, "K"s, "X\xff\xff\xff\xff."s, "K\x01K\x02""a."s,
-        "}K\x01K\x02K\x03u."s, "(}K\x01u."s, "]K\x01K\x02s."s, "K\x01)R."s, "\x80\x09N."s, "Ix\n."s,
-        "I1"s, "(K\x01\x93."s, "K\x01(K\x02\x86."s, "\x8b\xff\xff\xff\xffN."s, "pz\n."s,
-        "\x8d\xff\xff\xff\xff\xff\xff\xff\xff."s, "\x95\xff\xff\xff\xff\xff\xff\xff\xffN."s}) {
+  for (const std::string& program : {""s,
+                                     "."s,
+                                     "N"s,
+                                     "0."s,
+                                     "t."s,
+                                     "1."s,
+                                     "h\x01."s,
+                                     "K"s,
+                                     "X\xff\xff\xff\xff."s,
+                                     "K\x01K\x02"
+                                     "a."s,
+                                     "}K\x01K\x02K\x03u."s,
+                                     "(}K\x01u."s,
+                                     "]K\x01K\x02s."s,
+                                     "K\x01)R."s,
+                                     "\x80\x09N."s,
+                                     "Ix\n."s,
+                                     "I1"s,
+                                     "(K\x01\x93."s,
+                                     "K\x01(K\x02\x86."s,
+                                     "\x8b\xff\xff\xff\xffN."s,
+                                     "pz\n."s,
+                                     "\x8d\xff\xff\xff\xff\xff\xff\xff\xff."s,
+                                     "\x95\xff\xff\xff\xff\xff\xff\xff\xffN."s}) {
     EXPECT_THROW(run(program), FileError) << testing::PrintToString(program);
   }
 }
 
 TEST(PickleMachine, CirclesAndDepthCostNoRecursion) {
-  const Pickle circle = run("]q\x00h\x00""a."s);
+  const Pickle circle =
+      run("]q\x00h\x00"
+          "a."s);
   EXPECT_EQ(circle.as<PickleList>(circle.root)->items.front(), circle.root);
   run(std::string(1'000'000, ']') + std::string(999'999, 'a') + ".");
 }
@@ -127,7 +163,9 @@ TEST(PickleMachine, RefusesMoreValuesThanAnyCheckpointHas) {
 TEST(PickleMachine, CopiesOfOneListIntoManyDictsAreBounded) {
   std::string program = "(";
   for (int i = 0; i < 100'000; ++i) program += "NN\x86";
-  program += "l\x85q\x01""0ccollections\nOrderedDict\nq\x02";
+  program +=
+      "l\x85q\x01"
+      "0ccollections\nOrderedDict\nq\x02";
   for (int i = 0; i < 100'000; ++i) program += "h\x02h\x01R";
   EXPECT_THAT(error_for(program + "."), HasSubstr("more values"));
 }

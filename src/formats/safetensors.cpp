@@ -24,7 +24,8 @@ constexpr std::string_view kMetadata = "__metadata__";
 struct Entry {
   std::string type;
   std::optional<std::vector<int64_t>> shape;
-  std::optional<std::vector<uint64_t>> offsets;  // begin and end, counted from the end of the header
+  std::optional<std::vector<uint64_t>>
+      offsets;  // begin and end, counted from the end of the header
 };
 
 // Reads the header as it streams by, so that a hostile one can neither nest deeply nor grow a tree
@@ -107,7 +108,8 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
   }
 
   [[noreturn]] void fail(std::string_view problem) const {
-    throw_damaged(what_, fmt::format("is malformed: in its header, {} {}", in_quotes(name_), problem));
+    throw_damaged(what_,
+                  fmt::format("is malformed: in its header, {} {}", in_quotes(name_), problem));
   }
 
   std::string_view what_;
@@ -152,9 +154,10 @@ StoredTensor tensor_at(const Bytes& data, const std::string& name, const Entry& 
   const uint64_t begin = entry.offsets->front(), size = entry.offsets->back() - begin;
   uint64_t needed = 0;
   if (!byte_count(*entry.shape, width_of(*type), needed) || needed != size) {
-    throw_damaged(what, fmt::format("is malformed: tensor {} has {} bytes, which is not its shape "
-                                    "[{}] of {}",
-                                    in_quotes(name), size, fmt::join(*entry.shape, ", "), entry.type));
+    throw_damaged(what,
+                  fmt::format("is malformed: tensor {} has {} bytes, which is not its shape "
+                              "[{}] of {}",
+                              in_quotes(name), size, fmt::join(*entry.shape, ", "), entry.type));
   }
   return {*type, *entry.shape, {data.view.subspan(begin, size), data.owner}};
 }
@@ -179,9 +182,9 @@ void check_writable(std::span<const NamedFloats> tensors) {
   for (const NamedFloats& tensor : tensors) {
     uint64_t bytes = 0;
     if (!byte_count(tensor.shape, sizeof(float), bytes) || bytes != tensor.values.size_bytes()) {
-      throw InvalidInput(fmt::format("cannot save tensor {}: it has {} values but its shape is [{}]",
-                                     in_quotes(tensor.name), tensor.values.size(),
-                                     fmt::join(tensor.shape, ", ")));
+      throw InvalidInput(
+          fmt::format("cannot save tensor {}: it has {} values but its shape is [{}]",
+                      in_quotes(tensor.name), tensor.values.size(), fmt::join(tensor.shape, ", ")));
     }
     if (tensor.name == kMetadata || !names.insert(tensor.name).second) {
       throw InvalidInput(fmt::format("cannot save two tensors named {}", in_quotes(tensor.name)));
@@ -193,7 +196,8 @@ std::string json_text(const std::string& text) {
   try {
     return Json(text).dump();
   } catch (const Json::exception&) {
-    throw InvalidInput(fmt::format("cannot save tensor {}: its name is not UTF-8", in_quotes(text)));
+    throw InvalidInput(
+        fmt::format("cannot save tensor {}: its name is not UTF-8", in_quotes(text)));
   }
 }
 
@@ -227,8 +231,8 @@ StoredTensors read_safetensors(const Bytes& file, std::string_view what) {
     throw_truncated(what, std::max(end, end + data_begin), file.size());
   }
   if (end < data.size()) {
-    throw_damaged(what, fmt::format("is malformed: no tensor uses its last {} bytes",
-                                    data.size() - end));
+    throw_damaged(what,
+                  fmt::format("is malformed: no tensor uses its last {} bytes", data.size() - end));
   }
   StoredTensors tensors;
   for (const auto& [name, entry] : entries) {

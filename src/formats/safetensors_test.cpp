@@ -47,7 +47,8 @@ TEST(Safetensors, EveryTruncationIsRefused) {
 }
 
 TEST(Safetensors, TruncationTellsBothSizes) {
-  const std::string header = R"({"a":{"dtype":"F32","shape":[100000000],"data_offsets":[0,400000000]}})";
+  const std::string header =
+      R"({"a":{"dtype":"F32","shape":[100000000],"data_offsets":[0,400000000]}})";
   EXPECT_EQ(error_for(header, 2'000'000),
             "'model.safetensors' is truncated: it should have 400.0 MB and has 2.0 MB; "
             "download it again");
@@ -70,8 +71,7 @@ TEST(Safetensors, RefusesASizeWhichIsNotTheShapes) {
 TEST(Safetensors, RefusesShapesWhoseProductOverflows) {
   // 2^32 * 2^32 is 0 in 64 bits.
   EXPECT_THAT(
-      error_for(
-          R"({"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,0]}})", 0),
+      error_for(R"({"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,0]}})", 0),
       HasSubstr("not its shape"));
 }
 
@@ -93,15 +93,16 @@ TEST(Safetensors, RefusesANameWhichComesTwice) {
 }
 
 TEST(Safetensors, RefusesHeadersOfAnotherForm) {
-  for (const std::string header :
-       {"[]", "3", "", "{", "{} {}", R"({"a":1})", R"({"a":[]})", R"({"a":{}})", R"({"a":{"b":{}}})",
-        R"({"a":{"dtype":"U8","shape":[-1],"data_offsets":[0,0]}})",
-        R"({"a":{"dtype":"U8","shape":[1.0],"data_offsets":[0,0]}})",
-        R"({"a":{"dtype":"U8","shape":[99999999999999999999],"data_offsets":[0,0]}})",
-        R"({"a":{"dtype":"U8","shape":[0],"data_offsets":[0]}})",
-        R"({"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0,0]}})",
-        R"({"a":{"dtype":"U8","shape":[0],"shape":[0],"data_offsets":[0,0]}})",
-        R"({"a":{"dtype":"U8","shape":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"data_offsets":[0,0]}})"}) {
+  for (
+      const std::string header :
+      {"[]", "3", "", "{", "{} {}", R"({"a":1})", R"({"a":[]})", R"({"a":{}})", R"({"a":{"b":{}}})",
+       R"({"a":{"dtype":"U8","shape":[-1],"data_offsets":[0,0]}})",
+       R"({"a":{"dtype":"U8","shape":[1.0],"data_offsets":[0,0]}})",
+       R"({"a":{"dtype":"U8","shape":[99999999999999999999],"data_offsets":[0,0]}})",
+       R"({"a":{"dtype":"U8","shape":[0],"data_offsets":[0]}})",
+       R"({"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0,0]}})",
+       R"({"a":{"dtype":"U8","shape":[0],"shape":[0],"data_offsets":[0,0]}})",
+       R"({"a":{"dtype":"U8","shape":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"data_offsets":[0,0]}})"}) {
     EXPECT_THAT(error_for(header, 0), HasSubstr("download it again")) << header;
   }
 }
@@ -114,7 +115,8 @@ TEST(Safetensors, DeepNestingIsRefusedAtOnce) {
 }
 
 TEST(Safetensors, ATypeWeCannotReadIsUnsupportedNotDamaged) {
-  const std::string file = file_of(R"({"a":{"dtype":"F8_E5M2","shape":[1],"data_offsets":[0,1]}})", 1);
+  const std::string file =
+      file_of(R"({"a":{"dtype":"F8_E5M2","shape":[1],"data_offsets":[0,1]}})", 1);
   EXPECT_THAT(message_of<UnsupportedModel>([&] { read_safetensors(bytes_of(file), "x"); }),
               HasSubstr("'a' is stored as 'F8_E5M2'"));
 }
@@ -125,10 +127,10 @@ TEST(Safetensors, NamesInMessagesStayOnOneLine) {
 
 TEST(WriteSafetensors, GivesTheBytesOfTheFormatByHand) {
   const std::vector<float> values = {1.0f, -2.0f};
-  const std::vector<NamedFloats> tensors = {{"b", {2}, values}, {"a\"", {1, 1}, {values.data(), 1}}};
-  std::string header =
-      R"({"b":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
-      R"("a\"":{"dtype":"F32","shape":[1,1],"data_offsets":[8,12]}})";
+  const std::vector<NamedFloats> tensors = {{"b", {2}, values},
+                                            {"a\"", {1, 1}, {values.data(), 1}}};
+  std::string header = R"({"b":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
+                       R"("a\"":{"dtype":"F32","shape":[1,1],"data_offsets":[8,12]}})";
   while (header.size() % 8 != 0) header += ' ';
   const std::string data("\0\0\x80\x3f\0\0\0\xc0\0\0\x80\x3f", 12);
   EXPECT_EQ(write_safetensors(tensors), file_of(header, 0) + data);
@@ -136,7 +138,8 @@ TEST(WriteSafetensors, GivesTheBytesOfTheFormatByHand) {
 
 TEST(WriteSafetensors, ReadsBackAndMayBeEmpty) {
   const std::vector<float> values = {0.5f, 1.5f, 2.5f};
-  const std::vector<NamedFloats> tensors = {{"x", {3, 1}, values}, {"none", {0}, {}}, {"one", {}, {values.data(), 1}}};
+  const std::vector<NamedFloats> tensors = {
+      {"x", {3, 1}, values}, {"none", {0}, {}}, {"one", {}, {values.data(), 1}}};
   const StoredTensors read = read_safetensors(bytes_of(write_safetensors(tensors)), "x");
   EXPECT_EQ(to_float32(read.at("x")), values);
   EXPECT_EQ(read.at("x").shape, (std::vector<int64_t>{3, 1}));

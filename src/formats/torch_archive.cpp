@@ -19,9 +19,10 @@ constexpr std::string_view kMagic = "\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"sv
 constexpr std::string_view kMagicDecimal = "119547037146038801333356";
 
 [[noreturn]] void refuse_big_endian(std::string_view what) {
-  throw UnsupportedModel(fmt::format("{} was saved on a big-endian machine, which Whyformer cannot "
-                                     "read; save it again on a little-endian one",
-                                     in_quotes(what)));
+  throw UnsupportedModel(
+      fmt::format("{} was saved on a big-endian machine, which Whyformer cannot "
+                  "read; save it again on a little-endian one",
+                  in_quotes(what)));
 }
 
 bool none_allowed(const PickleGlobal&) { return false; }
@@ -33,14 +34,15 @@ std::string folder_in(const ZipArchive& zip, std::string_view what) {
     if (!name.ends_with("/data.pkl")) continue;
     const std::string folder = name.substr(0, name.size() - kPickle.size());
     if (zip.has(folder + "constants.pkl")) {
-      throw UnsupportedModel(fmt::format("{} is a TorchScript program; save the model's state_dict "
-                                         "with torch.save instead",
-                                         in_quotes(what)));
+      throw UnsupportedModel(
+          fmt::format("{} is a TorchScript program; save the model's state_dict "
+                      "with torch.save instead",
+                      in_quotes(what)));
     }
     return folder;
   }
-  throw FileError(fmt::format("{} is a zip archive, but not one torch.save wrote: it has no data.pkl",
-                              in_quotes(what)));
+  throw FileError(fmt::format(
+      "{} is a zip archive, but not one torch.save wrote: it has no data.pkl", in_quotes(what)));
 }
 
 TorchArchive open_zip(const Bytes& file, std::string_view what) {
@@ -63,8 +65,8 @@ void check_legacy_head(ByteReader& reader) {
   const Pickle magic = read_pickle(reader, none_allowed);
   const auto* number = magic.as<PickleLong>(magic.root);
   if (number == nullptr || (number->digits != kMagic && number->digits != kMagicDecimal)) {
-    throw FileError(fmt::format("{} is a pickle, but not one torch.save wrote",
-                                in_quotes(reader.what())));
+    throw FileError(
+        fmt::format("{} is a pickle, but not one torch.save wrote", in_quotes(reader.what())));
   }
   const Pickle version = read_pickle(reader, none_allowed);
   const auto* protocol = version.as<int64_t>(version.root);
@@ -73,7 +75,8 @@ void check_legacy_head(ByteReader& reader) {
   }
   const Pickle system = read_pickle(reader, none_allowed);
   const auto* facts = system.as<PickleDict>(system.root);
-  if (facts == nullptr) throw_damaged(reader.what(), "is malformed: it does not tell its byte order");
+  if (facts == nullptr)
+    throw_damaged(reader.what(), "is malformed: it does not tell its byte order");
   for (const auto& [key, value] : facts->items) {
     const auto* name = system.as<PickleText>(key);
     const auto* little = system.as<bool>(value);
@@ -111,7 +114,8 @@ Storages read_storages(ByteReader& reader, const Widths& widths, const Bytes& fi
   for (size_t i = 0; i < list->items.size(); ++i) {
     const auto* key = keys.item<PickleText>(list, i);
     const auto width = key != nullptr ? widths.find(key->text) : widths.end();
-    if (width == widths.end()) throw_damaged(reader.what(), "is malformed: it has a storage too many");
+    if (width == widths.end())
+      throw_damaged(reader.what(), "is malformed: it has a storage too many");
     const auto count = reader.number<uint64_t>();
     if (count > reader.remaining() / width->second) {
       throw_damaged(reader.what(), fmt::format("is truncated: storage {} should have {} elements",
@@ -130,7 +134,8 @@ TorchArchive open_legacy(const Bytes& file, std::string_view what) {
   archive.text = file;
   archive.pickle = read_pickle(reader, is_tensor_global);
   Storages storages = read_storages(reader, storage_widths(archive.pickle, what), file);
-  archive.storages = [storages = std::move(storages), what = std::string(what)](std::string_view key) {
+  archive.storages = [storages = std::move(storages),
+                      what = std::string(what)](std::string_view key) {
     const auto found = storages.find(key);
     if (found == storages.end()) {
       throw_damaged(what, fmt::format("is incomplete: it has no storage {}", in_quotes(key)));
@@ -148,8 +153,8 @@ TorchArchive open_torch_archive(const Bytes& file, std::string_view what) {
   if (file.text().starts_with('\x80') || file.text().starts_with('L')) {
     return open_legacy(file, what);
   }
-  throw FileError(fmt::format("{} is not a file which torch.save wrote; download it again",
-                              in_quotes(what)));
+  throw FileError(
+      fmt::format("{} is not a file which torch.save wrote; download it again", in_quotes(what)));
 }
 
 }  // namespace whyformer

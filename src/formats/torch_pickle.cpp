@@ -31,9 +31,10 @@ class StateDictReader {
     const auto* root = pickle_.as<PickleDict>(pickle_.root);
     const PickleDict* weights = root != nullptr ? find_weights(*root) : nullptr;
     if (weights == nullptr) {
-      throw FileError(fmt::format("{} holds no named tensors; save the model's state_dict with "
-                                  "torch.save",
-                                  in_quotes(what_)));
+      throw FileError(
+          fmt::format("{} holds no named tensors; save the model's state_dict with "
+                      "torch.save",
+                      in_quotes(what_)));
     }
     StoredTensors found;
     for (const auto& [key, value] : weights->items) {

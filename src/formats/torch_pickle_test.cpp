@@ -25,9 +25,7 @@ std::string little(uint64_t value, size_t width) {
 
 std::string text(const std::string& content) { return "X" + little(content.size(), 4) + content; }
 
-std::string integer(int64_t value) {
-  return "\x8a\x08" + little(static_cast<uint64_t>(value), 8);
-}
+std::string integer(int64_t value) { return "\x8a\x08" + little(static_cast<uint64_t>(value), 8); }
 
 std::string tuple(const std::vector<int64_t>& values) {
   std::string program = "(";
@@ -67,7 +65,9 @@ std::string file_of(const Window& window) {
   return legacy_file("}" + text("w") + tensor_of(window) + "s");
 }
 
-std::vector<float> values_of(const Window& window) { return to_float32(read(file_of(window)).at("w")); }
+std::vector<float> values_of(const Window& window) {
+  return to_float32(read(file_of(window)).at("w"));
+}
 
 TEST(TorchPickle, HoldsWhatTorchSavePutIn) {
   for (const std::string name :
@@ -106,9 +106,11 @@ TEST(TorchPickle, RefusesAPickleWhichCallsOsSystemAndNamesIt) {
 TEST(TorchPickle, RefusesEveryGlobalWhichCouldAct) {
   for (const std::string global :
        {"builtins\neval\n", "__builtin__\neval\n", "posix\nsystem\n", "torch\nload\n",
-        "torch.hub\nload\n", "torch._utils\n_import_dotted_name\n", "torch.storage\n_load_from_bytes\n",
-        "torch\nhub.load\n", "torch\n\n", "os\nDoubleStorage\n"}) {
-    EXPECT_THAT(error_for(legacy_file("c" + global)), HasSubstr("nothing in the file was executed"));
+        "torch.hub\nload\n", "torch._utils\n_import_dotted_name\n",
+        "torch.storage\n_load_from_bytes\n", "torch\nhub.load\n", "torch\n\n",
+        "os\nDoubleStorage\n"}) {
+    EXPECT_THAT(error_for(legacy_file("c" + global)),
+                HasSubstr("nothing in the file was executed"));
   }
 }
 
@@ -157,7 +159,8 @@ TEST(TorchPickle, RefusesWindowsWhichReachOutOfTheirStorage) {
 }
 
 TEST(TorchPickle, RefusesToRepeatOneNumberWithoutBounds) {
-  EXPECT_THAT(error_for(file_of({{100'000, 100'000}, {0, 0}})), HasSubstr("too much for this file"));
+  EXPECT_THAT(error_for(file_of({{100'000, 100'000}, {0, 0}})),
+              HasSubstr("too much for this file"));
   std::string object = "}";
   const std::string tensor = tensor_of({{1'000'000}, {0}});
   for (int i = 0; i < 100; ++i) object += text(std::to_string(i)) + tensor + "s";
@@ -174,17 +177,19 @@ TEST(TorchPickle, RefusesAKeyOfAnyLength) {
 TEST(TorchPickle, SaysWhatAFileWithoutNamedTensorsLacks) {
   EXPECT_THAT(error_for(legacy_file("K\x01")), HasSubstr("storage too many"));
   EXPECT_THAT(error_for(legacy_file(tensor_of({{1}, {1}}))), HasSubstr("no named tensors"));
-  EXPECT_THAT(error_for(legacy_file("]" + tensor_of({{1}, {1}}) + "a")), HasSubstr("no named tensors"));
+  EXPECT_THAT(error_for(legacy_file("]" + tensor_of({{1}, {1}}) + "a")),
+              HasSubstr("no named tensors"));
 }
 
 TEST(TorchPickle, AStateDictWhichHoldsItselfIsReadOnce) {
-  const std::string object = "}q\x01" + text("w") + tensor_of({{1}, {1}}) + "s" + text("model") + "h\x01s";
+  const std::string object =
+      "}q\x01" + text("w") + tensor_of({{1}, {1}}) + "s" + text("model") + "h\x01s";
   EXPECT_EQ(read(legacy_file(object)).size(), 1u);
 }
 
 TEST(TorchPickle, WhatIsAssignedLastCounts) {
-  const std::string object = "}" + text("w") + tensor_of({{1}, {1}}) + "s" + text("w") +
-                             tensor_of({{1}, {1}, 2}) + "s";
+  const std::string object =
+      "}" + text("w") + tensor_of({{1}, {1}}) + "s" + text("w") + tensor_of({{1}, {1}, 2}) + "s";
   EXPECT_EQ(to_float32(read(legacy_file(object)).at("w")), std::vector<float>{2});
 }
 

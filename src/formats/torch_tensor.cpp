@@ -247,9 +247,10 @@ Bytes TorchTensors::in_order(const Window& window, const Bytes& elements, std::s
   const auto shown = elements.view.subspan(static_cast<size_t>(window.offset) * window.width);
   if (is_contiguous(window.shape, window.strides)) return {shown.first(bytes), elements.owner};
   if (bytes > copyable_) {
-    throw FileError(fmt::format("{}: tensor {} repeats a few numbers to {}, too much for this file; "
-                                "save it again with .contiguous()",
-                                in_quotes(what_), in_quotes(name), size_text(bytes)));
+    throw FileError(
+        fmt::format("{}: tensor {} repeats a few numbers to {}, too much for this file; "
+                    "save it again with .contiguous()",
+                    in_quotes(what_), in_quotes(name), size_text(bytes)));
   }
   copyable_ -= bytes;
   std::string ordered(bytes, '\0');
@@ -259,8 +260,7 @@ Bytes TorchTensors::in_order(const Window& window, const Bytes& elements, std::s
 
 StoredTensor TorchTensors::read(PickleId id, std::string_view name) {
   const std::optional<Recipe> recipe = recipe_of(id);
-  const auto* persistent =
-      recipe ? pickle_.item<PicklePersistent>(recipe->arguments, 0) : nullptr;
+  const auto* persistent = recipe ? pickle_.item<PicklePersistent>(recipe->arguments, 0) : nullptr;
   if (persistent == nullptr) fail(name, "has no storage");
   const TorchStorage storage = storage_of(pickle_, *persistent, what_);
   const WeightType type = type_of(*recipe, storage, name);

@@ -20,7 +20,7 @@ struct TorchStorage {
   std::string_view type_name;
   std::optional<WeightType> type;  // none when untyped, or of a type we cannot read
   bool is_untyped = false;
-  size_t width = 1;                // bytes of an element; 1 when untyped
+  size_t width = 1;   // bytes of an element; 1 when untyped
   int64_t first = 0;  // other than 0 only in a legacy file with views of storages
   int64_t count = 0;
 };
@@ -58,7 +58,8 @@ class TorchTensors {
   };
 
   std::optional<Recipe> recipe_of(PickleId id) const;
-  WeightType type_of(const Recipe& recipe, const TorchStorage& storage, std::string_view name) const;
+  WeightType type_of(const Recipe& recipe, const TorchStorage& storage,
+                     std::string_view name) const;
   Window window_of(const Recipe& recipe, size_t width, std::string_view name) const;
   std::vector<int64_t> sizes(const PickleList* arguments, size_t i, std::string_view name) const;
   Bytes elements_of(const TorchStorage& storage, std::string_view name) const;

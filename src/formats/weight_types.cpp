@@ -20,7 +20,7 @@ struct TypeFacts {
 
 // In the order of WeightType.
 constexpr TypeFacts kTypes[] = {
-    {"F64", 8}, {"F32", 4}, {"F16", 2}, {"BF16", 2}, {"I64", 8}, {"I32", 4}, {"I16", 2},
+    {"F64", 8}, {"F32", 4}, {"F16", 2}, {"BF16", 2}, {"I64", 8}, {"I32", 4},  {"I16", 2},
     {"I8", 1},  {"U64", 8}, {"U32", 4}, {"U16", 2},  {"U8", 1},  {"BOOL", 1},
 };
 static_assert(std::size(kTypes) == static_cast<size_t>(WeightType::kBool) + 1);
@@ -70,10 +70,14 @@ std::optional<WeightType> weight_type_named(std::string_view name) {
 
 void to_float32(const StoredTensor& tensor, float* out) {
   switch (tensor.type) {
-    case WeightType::kF32: return convert_all<float, from_float32>(tensor.data.view, out);
-    case WeightType::kF64: return convert_all<double, from_float64>(tensor.data.view, out);
-    case WeightType::kF16: return convert_all<uint16_t, from_float16>(tensor.data.view, out);
-    case WeightType::kBF16: return convert_all<uint16_t, from_bfloat16>(tensor.data.view, out);
+    case WeightType::kF32:
+      return convert_all<float, from_float32>(tensor.data.view, out);
+    case WeightType::kF64:
+      return convert_all<double, from_float64>(tensor.data.view, out);
+    case WeightType::kF16:
+      return convert_all<uint16_t, from_float16>(tensor.data.view, out);
+    case WeightType::kBF16:
+      return convert_all<uint16_t, from_bfloat16>(tensor.data.view, out);
     default:
       throw UnsupportedModel(fmt::format(
           "a weight is stored as {}; Whyformer computes with F32, F16, BF16 and F64 weights",

@@ -19,7 +19,8 @@ StoredTensor stored(WeightType type, const std::vector<Stored>& values) {
 float half_by_definition(uint16_t bits) {
   const int exponent = bits >> 10 & 31;
   const int fraction = bits & 1023;
-  double value = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
+  double value =
+      exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
   if (exponent == 31) value = fraction == 0 ? INFINITY : NAN;
   return static_cast<float>((bits & 0x8000) != 0 ? -value : value);
 }

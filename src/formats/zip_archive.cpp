@@ -146,9 +146,10 @@ Bytes ZipArchive::inflate_entry(std::string_view name, const Entry& entry) {
   const std::string_view source = packed(name, entry);
   if (entry.size > inflatable_ || entry.size > std::numeric_limits<uInt>::max() ||
       source.size() > std::numeric_limits<uInt>::max()) {
-    throw FileError(fmt::format("{}: entry {} would inflate to {}, too much for this file; save it "
-                                "again without compression",
-                                in_quotes(what_), in_quotes(name), size_text(entry.size)));
+    throw FileError(
+        fmt::format("{}: entry {} would inflate to {}, too much for this file; save it "
+                    "again without compression",
+                    in_quotes(what_), in_quotes(name), size_text(entry.size)));
   }
   inflatable_ -= entry.size;
   std::string content(entry.size, '\0');

@@ -42,10 +42,10 @@ std::string zip_of(const std::vector<Part>& parts) {
   for (const Part& part : parts) {
     const uint64_t offset = data.size();
     const uint32_t none = 0xffffffff;
-    const std::string extra =
-        little(0x5055, 2) + little(2, 2) + "??" +  // some other field comes first
-        little(1, 2) + little(24, 2) + little(part.size, 8) + little(part.packed.size(), 8) +
-        little(offset, 8);
+    const std::string extra = little(0x5055, 2) + little(2, 2) +
+                              "??" +  // some other field comes first
+                              little(1, 2) + little(24, 2) + little(part.size, 8) +
+                              little(part.packed.size(), 8) + little(offset, 8);
     const std::string sizes = little(part.zip64 ? none : part.packed.size(), 4) +
                               little(part.zip64 ? none : part.size, 4) +
                               little(part.name.size(), 2);
@@ -68,8 +68,8 @@ std::string error_for(const std::string& file, std::string_view entry) {
 
 TEST(ZipArchive, ReadsStoredAndDeflatedEntries) {
   const std::string text(1000, 'w');
-  ZipArchive zip(bytes_of(zip_of({{"a", "plain", 5}, {"b", deflated(text), 1000, 8}, {"c", "", 0}})),
-                 "x.zip");
+  ZipArchive zip(
+      bytes_of(zip_of({{"a", "plain", 5}, {"b", deflated(text), 1000, 8}, {"c", "", 0}})), "x.zip");
   EXPECT_EQ(zip.entries().size(), 3u);
   EXPECT_EQ(zip.read("a").text(), "plain");
   EXPECT_EQ(zip.read("b").text(), text);
@@ -85,7 +85,8 @@ TEST(ZipArchive, TakesSizesAndOffsetsFromZip64Fields) {
 
 TEST(ZipArchive, RefusesAnEntryWhichInflatesToMoreOrLessThanItSays) {
   const std::string packed = deflated(std::string(1000, 'w'));
-  EXPECT_THAT(error_for(zip_of({{"a", packed, 999, 8}}), "a"), HasSubstr("does not inflate to 999"));
+  EXPECT_THAT(error_for(zip_of({{"a", packed, 999, 8}}), "a"),
+              HasSubstr("does not inflate to 999"));
   EXPECT_THAT(error_for(zip_of({{"a", packed, 1001, 8}}), "a"), HasSubstr("does not inflate"));
   EXPECT_THAT(error_for(zip_of({{"a", "garbage", 7, 8}}), "a"), HasSubstr("does not inflate"));
 }
@@ -98,7 +99,8 @@ TEST(ZipArchive, RefusesABombBeforeItGrows) {
 
 TEST(ZipArchive, CountsAllInflatedEntriesAgainstOneLimit) {
   const std::string packed = deflated(std::string(12'000'000, '\0'));
-  ZipArchive zip(bytes_of(zip_of({{"a", packed, 12'000'000, 8}, {"b", packed, 12'000'000, 8}})), "x");
+  ZipArchive zip(bytes_of(zip_of({{"a", packed, 12'000'000, 8}, {"b", packed, 12'000'000, 8}})),
+                 "x");
   EXPECT_EQ(zip.read("a").size(), 12'000'000u);
   EXPECT_THROW(zip.read("b"), FileError);
 }
@@ -111,7 +113,8 @@ TEST(ZipArchive, EveryTruncationIsRefused) {
 }
 
 TEST(ZipArchive, RefusesPlacesOutsideOfTheFile) {
-  EXPECT_THAT(error_for(zip_of({{"a", "plain", 6}}), "a"), HasSubstr("a method torch.save does not"));
+  EXPECT_THAT(error_for(zip_of({{"a", "plain", 6}}), "a"),
+              HasSubstr("a method torch.save does not"));
   std::string moved = zip_of({{"a", "plain", 5}});
   const size_t offset = moved.size() - 7 - 2 - 4;  // of the directory, before the comment
   moved.replace(offset, 4, little(0x7fffffff, 4));

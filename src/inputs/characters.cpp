@@ -1,5 +1,6 @@
 #include "inputs/characters.h"
 
+#include <fmt/format.h>
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
 
@@ -43,6 +44,15 @@ const RecentRange* recent(char32_t c) {
 bool is_recent(char32_t c, Kind kind) {
   const RecentRange* range = recent(c);
   return range != nullptr && range->kind == kind;
+}
+
+std::string recent_set(Kind kind) {
+  std::string set;
+  for (const RecentRange& range : kRecent) {
+    if (range.kind != kind) continue;
+    set += fmt::format("\\x{{{:X}}}-\\x{{{:X}}}", static_cast<uint32_t>(range.first), static_cast<uint32_t>(range.last));
+  }
+  return set;
 }
 
 bool has_category(char32_t c, uint32_t mask) { return (U_GET_GC_MASK(static_cast<UChar32>(c)) & mask) != 0; }
@@ -162,6 +172,10 @@ bool is_chinese_character(char32_t c) {
 }
 
 bool is_older_than_unicode_10(char32_t c) { return is_assigned_before(c, 10); }
+
+std::string recent_letters() { return recent_set(kLetter); }
+std::string recent_marks() { return recent_set(kMark); }
+std::string recent_numbers() { return recent_set(kNumber); }
 
 char32_t to_lower(char32_t c) {
   if (c < 0x80) return c >= 'A' && c <= 'Z' ? c + 32 : c;

@@ -63,6 +63,11 @@ bool is_other(char32_t c);               // Cc, Cf, Co of Unicode 8
 bool is_chinese_character(char32_t c);   // the CJK blocks BERT puts spaces around
 bool is_older_than_unicode_10(char32_t c);
 
+// The characters of these kinds that ICU does not know yet, as the inside of a regular expression's [...].
+std::string recent_letters();
+std::string recent_marks();
+std::string recent_numbers();
+
 // Lower case, character by character (no final sigma). U+0130 is the only one that becomes two characters.
 char32_t to_lower(char32_t c);
 constexpr char32_t kCapitalIWithDot = 0x130;

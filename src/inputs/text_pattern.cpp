@@ -49,7 +49,29 @@ struct LiteralPattern final : TextPattern {
   std::string literal;
 };
 
-// Oniguruma's \s, \w and \h are other sets of characters than ICU's.
+// What Oniguruma means by \s or \p{L}, for ICU, whose sets differ; nothing if they agree.
+std::string class_in_icu_syntax(char name, std::string_view property) {
+  const auto set = [](std::string_view inside, bool negated) { return fmt::format("[{}{}]", negated ? "^" : "", inside); };
+  const std::string word = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\u00B2\\u00B3\\u00B9\\u00BC-\\u00BE" + recent_letters() +
+                           recent_marks() + recent_numbers();
+  switch (name) {
+    case 's':
+    case 'S': return set("\\p{White_Space}", name == 'S');
+    case 'w':
+    case 'W': return set(word, name == 'W');
+    case 'd':
+    case 'D': return set("\\p{Nd}" + recent_numbers(), name == 'D');
+    case 'h':
+    case 'H': return set("0-9a-fA-F", name == 'H');
+    default: break;
+  }
+  const bool negated = name == 'P';
+  if (property == "L") return set("\\p{L}" + recent_letters(), negated);
+  if (property == "M") return set("\\p{M}" + recent_marks(), negated);
+  if (property == "N") return set("\\p{N}" + recent_numbers(), negated);
+  return {};
+}
+
 std::string in_icu_syntax(std::string_view expression) {
   std::string translated;
   for (size_t i = 0; i < expression.size(); ++i) {
@@ -57,14 +79,18 @@ std::string in_icu_syntax(std::string_view expression) {
       translated += expression[i];
       continue;
     }
-    switch (expression[++i]) {
-      case 's': translated += "\\p{White_Space}"; break;
-      case 'S': translated += "\\P{White_Space}"; break;
-      case 'w': translated += "[\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\u00B2\\u00B3\\u00B9\\u00BC-\\u00BE]"; break;
-      case 'W': translated += "[^\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\u00B2\\u00B3\\u00B9\\u00BC-\\u00BE]"; break;
-      case 'h': translated += "[0-9a-fA-F]"; break;
-      case 'H': translated += "[^0-9a-fA-F]"; break;
-      default: translated += {'\\', expression[i]}; break;
+    const char name = expression[++i];
+    std::string_view property;
+    if ((name == 'p' || name == 'P') && expression.substr(i + 1).starts_with('{')) {
+      const size_t end = expression.find('}', i);
+      if (end != std::string_view::npos) property = expression.substr(i + 2, end - i - 2);
+    }
+    const std::string replacement = class_in_icu_syntax(name, property);
+    if (replacement.empty()) {
+      translated += {'\\', name};
+    } else {
+      translated += replacement;
+      if (!property.empty()) i += property.size() + 2;
     }
   }
   return translated;

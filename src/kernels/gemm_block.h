@@ -16,10 +16,6 @@ constexpr int64_t kChunkDepth = 256;
 // places of the cache.
 constexpr int64_t kPackedRowStride = kChunkDepth + 16;
 
-// Rows that lie a multiple of this apart (4 KiB) share the same few places of the first-level
-// cache.
-constexpr int64_t kConflictStride = 1024;
-
 // Rows of A that are worked on at a time: they have to stay in the second-level cache.
 constexpr int64_t kBlockRows = 192;
 constexpr int64_t kPackedRowsSize = (kBlockRows + 8) * kPackedRowStride;

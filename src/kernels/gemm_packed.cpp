@@ -6,7 +6,6 @@
 
 #include "base/parallel.h"
 #include "kernels/gemm.h"
-#include "kernels/scratch.h"
 #include "whyformer/error.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -36,8 +35,6 @@ void pack_chunks(const float* b, int64_t depth, int64_t columns, int64_t row_str
 void multiply_part(const float* a, int64_t a_stride, const PackedMatrix& b, float* c,
                    int64_t c_stride, const WriteOut& write_out, const Range& rows,
                    const Range& panels) {
-  static thread_local Scratch scratch;
-  float* buffer = scratch.floats(kPackedRowsSize);
   const int64_t padded_columns = divide_up(b.columns(), kPanelColumns) * kPanelColumns;
   const int64_t first_column = panels.begin * kPanelColumns;
   for (int64_t chunk = 0; chunk < chunk_count(b.depth()); ++chunk) {
@@ -52,7 +49,7 @@ void multiply_part(const float* a, int64_t a_stride, const PackedMatrix& b, floa
         .scale = 1,
         .add = !first || write_out.accumulate};
     multiply_block(
-        {.a = pack_rows(a + rows.begin * a_stride + k, a_stride, 1, rows.size(), depth, buffer),
+        {.a = {a + rows.begin * a_stride + k, rows.size(), a_stride, 1, 0},
          .panels = b.panels() + k * padded_columns + panels.begin * depth * kPanelColumns,
          .panel_count = panels.size(),
          .depth = depth,
@@ -115,9 +112,9 @@ void multiply_packed(const float* a, int64_t rows, int64_t a_stride, const Packe
                     b.panel_columns(), panel_width));
   }
   const int64_t panels = divide_up(b.columns(), panel_width);
-  const int64_t row_blocks = divide_up(rows, kBlockRows);
   const int64_t work = rows * std::max<int64_t>(1, b.depth()) * b.columns();
   const int64_t pieces = std::clamp<int64_t>(work / kLeastWork, 1, 4 * thread_count());
+  const int64_t row_blocks = divide_up(rows, kBlockRows);
   const int64_t column_parts = std::min(panels, divide_up(pieces, row_blocks));
   parallel_for(row_blocks * column_parts, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {

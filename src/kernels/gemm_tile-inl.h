@@ -51,6 +51,41 @@ HWY_INLINE void copy_rows_of(const float* source, int64_t source_stride, int64_t
   }
 }
 
+#if HWY_TARGET != HWY_SCALAR
+// Four floats from each of several rows, [row 0][row 1]..., one 128-bit block per row.
+template <class D>
+HWY_INLINE hn::Vec<D> load_blocks(D d, const float* from, int64_t row_stride) {
+  if constexpr (hn::MaxLanes(D()) == 4) {
+    return hn::LoadU(d, from);
+  } else {
+    const hn::Half<D> half;
+    constexpr int64_t kHalfBlocks = hn::MaxLanes(D()) / 8;
+    return hn::Combine(d, load_blocks(half, from + kHalfBlocks * row_stride, row_stride),
+                       load_blocks(half, from, row_stride));
+  }
+}
+
+// dest[i * stride + j] = source[i + j * source_stride] for i < 4, j < kLanes.
+HWY_INLINE void transpose_block(const float* source, int64_t source_stride, float* dest,
+                                int64_t stride) {
+  const FloatTag d;
+  const hn::RepartitionToWide<FloatTag> pairs;
+  // Every fourth row goes into the same vector, so that the rows come out in their order.
+  const Floats v0 = load_blocks(d, source, 4 * source_stride);
+  const Floats v1 = load_blocks(d, source + source_stride, 4 * source_stride);
+  const Floats v2 = load_blocks(d, source + 2 * source_stride, 4 * source_stride);
+  const Floats v3 = load_blocks(d, source + 3 * source_stride, 4 * source_stride);
+  const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, v0, v1));
+  const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, v2, v3));
+  const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, v0, v1));
+  const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, v2, v3));
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)), d, dest);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, dest + stride);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d, dest + 2 * stride);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, dest + 3 * stride);
+}
+#endif
+
 // dest[i * stride + j] = source[i * i_stride + j * j_stride], where one of the strides may be 1.
 inline void copy_matrix(const float* source, int64_t i_stride, int64_t j_stride, int64_t rows,
                         int64_t columns, float* dest, int64_t stride) {
@@ -64,28 +99,11 @@ inline void copy_matrix(const float* source, int64_t i_stride, int64_t j_stride,
   int64_t done_columns = 0;
 #if HWY_TARGET != HWY_SCALAR
   if (i_stride == 1) {
-    const hn::FixedTag<float, 4> four;
-    const hn::RepartitionToWide<decltype(four)> two;
-    done_rows = rows & ~int64_t{3};
-    done_columns = columns & ~int64_t{3};
-    for (int64_t j = 0; j < done_columns; j += 4) {
+    done_rows = rows / 4 * 4;
+    done_columns = columns / kLanes * kLanes;
+    for (int64_t j = 0; j < done_columns; j += kLanes) {
       for (int64_t i = 0; i < done_rows; i += 4) {
-        const float* from = source + i + j * j_stride;
-        const auto v0 = hn::LoadU(four, from);
-        const auto v1 = hn::LoadU(four, from + j_stride);
-        const auto v2 = hn::LoadU(four, from + 2 * j_stride);
-        const auto v3 = hn::LoadU(four, from + 3 * j_stride);
-        const auto low01 = hn::BitCast(two, hn::InterleaveLower(four, v0, v1));
-        const auto low23 = hn::BitCast(two, hn::InterleaveLower(four, v2, v3));
-        const auto high01 = hn::BitCast(two, hn::InterleaveUpper(four, v0, v1));
-        const auto high23 = hn::BitCast(two, hn::InterleaveUpper(four, v2, v3));
-        float* to = dest + i * stride + j;
-        hn::StoreU(hn::BitCast(four, hn::InterleaveLower(two, low01, low23)), four, to);
-        hn::StoreU(hn::BitCast(four, hn::InterleaveUpper(two, low01, low23)), four, to + stride);
-        hn::StoreU(hn::BitCast(four, hn::InterleaveLower(two, high01, high23)), four,
-                   to + 2 * stride);
-        hn::StoreU(hn::BitCast(four, hn::InterleaveUpper(two, high01, high23)), four,
-                   to + 3 * stride);
+        transpose_block(source + i + j * j_stride, j_stride, dest + i * stride + j, stride);
       }
     }
   }
@@ -113,28 +131,37 @@ inline void pack_panels(const float* b, int64_t row_stride, int64_t column_strid
   }
 }
 
-// Makes rows of A ready for tiles: as they are if their elements are neighbours, else in strips of
-// kTileRows rows or, as a last resort, in a copy. `buffer` holds kPackedRowsSize floats.
-inline PackedRows pack_rows(const float* a, int64_t row_stride, int64_t column_stride, int64_t rows,
-                            int64_t depth, float* buffer) {
-  if (column_stride == 1 && row_stride % kConflictStride != 0) return {a, rows, row_stride, 1, 0};
-  if (row_stride == 1) {
-    const int64_t strip_size = kTileRows * depth + 16;
-    const int64_t tiles = divide_up(rows, kTileRows);
-    for (int64_t k = 0; k < depth; ++k) {
-      for (int64_t tile = 0; tile < tiles; ++tile) {
-        const Range strip = part_of(rows, tiles, tile);
-        float* to = buffer + tile * strip_size + k * kTileRows;
-        const float* from = a + k * column_stride + strip.begin;
-        if (strip.size() == kTileRows) {
-          std::memcpy(to, from, kTileRows * sizeof(float));
-        } else {
-          std::memcpy(to, from, strip.size() * sizeof(float));
-        }
+// Columns of A that are rows in memory, in strips as high as a tile: [tile][depth][kTileRows].
+inline PackedRows pack_strips(const float* a, int64_t column_stride, int64_t rows, int64_t depth,
+                              float* buffer) {
+  // So few steps at a time that the lines they share stay in the first-level cache.
+  constexpr int64_t kSteps = 16;
+  const int64_t strip_size = kTileRows * depth + kLineFloats;
+  const int64_t tiles = divide_up(rows, kTileRows);
+  // Divisions would take as long as the copying.
+  Range strips[kBlockRows / kTileRows + 1];
+  for (int64_t tile = 0; tile < tiles; ++tile) strips[tile] = part_of(rows, tiles, tile);
+  for (int64_t k = 0; k < depth; k += kSteps) {
+    const int64_t steps = std::min(kSteps, depth - k);
+    for (int64_t tile = 0; tile < tiles; ++tile) {
+      const float* from = a + k * column_stride + strips[tile].begin;
+      float* to = buffer + tile * strip_size + k * kTileRows;
+      if (strips[tile].size() == kTileRows) {
+        copy_rows_of<kTileRows>(from, column_stride, steps, to, kTileRows);
+      } else {
+        copy_matrix(from, column_stride, 1, steps, strips[tile].size(), to, kTileRows);
       }
     }
-    return {buffer, rows, 1, kTileRows, strip_size};
   }
+  return {buffer, rows, 1, kTileRows, strip_size};
+}
+
+// Makes rows of A ready for tiles: as they are if their elements are neighbours, else in strips or,
+// as a last resort, in a copy. `buffer` holds kPackedRowsSize floats.
+inline PackedRows pack_rows(const float* a, int64_t row_stride, int64_t column_stride, int64_t rows,
+                            int64_t depth, float* buffer) {
+  if (column_stride == 1) return {a, rows, row_stride, 1, 0};
+  if (row_stride == 1) return pack_strips(a, column_stride, rows, depth, buffer);
   copy_matrix(a, row_stride, column_stride, rows, depth, buffer, kPackedRowStride);
   return {buffer, rows, kPackedRowStride, 1, 0};
 }
@@ -147,7 +174,7 @@ struct Ahead {
 };
 
 template <int kRows, int kVectors>
-HWY_INLINE void write_out(const Floats (&sum)[kRows][kVectors], const BlockOutput& out) {
+HWY_INLINE void write_out(Floats (&sum)[kRows][kVectors], const BlockOutput out) {
   const FloatTag d;
   const Floats scale = hn::Set(d, out.scale);
   HWY_UNROLL(8)
@@ -155,10 +182,12 @@ HWY_INLINE void write_out(const Floats (&sum)[kRows][kVectors], const BlockOutpu
     float* c = out.c + r * out.stride;
     HWY_UNROLL(8)
     for (int v = 0; v < kVectors; ++v) {
-      Floats value = out.add ? hn::MulAdd(sum[r][v], scale, hn::LoadU(d, c + v * kLanes))
-                             : hn::Mul(sum[r][v], scale);
-      if (out.bias != nullptr) value = hn::Add(value, hn::LoadU(d, out.bias + v * kLanes));
-      hn::StoreU(value, d, c + v * kLanes);
+      sum[r][v] = out.add ? hn::MulAdd(sum[r][v], scale, hn::LoadU(d, c + v * kLanes))
+                          : hn::Mul(sum[r][v], scale);
+      if (out.bias != nullptr) {
+        sum[r][v] = hn::Add(sum[r][v], hn::LoadU(d, out.bias + v * kLanes));
+      }
+      hn::StoreU(sum[r][v], d, c + v * kLanes);
     }
   }
 }

@@ -85,14 +85,14 @@ class AttentionSheet {
 
   std::string draw(PictureFormat format) {
     const auto count = static_cast<double>(panels_.size());
-    const double width = std::max(420.0, 2 * kMargin + left_ + across_ * (panel_width_ + kGap) - kGap);
+    const double width = std::max(560.0, 2 * kMargin + left_ + across_ * (panel_width_ + kGap) - kGap);
     const double down = std::ceil(count / across_);
-    const double height = kMargin + kTitleHeight + top_ + down * (panel_height_ + kPanelTitle + kGap) + 40;
+    const double height = kMargin + kTitleHeight + top_ + down * (panel_height_ + kPanelTitle + kGap) + 58;
     canvas_ = make_canvas(format, width, height);
     canvas_->rectangle({0, 0, width, height}, kLightPalette.paper);
     title(width);
     for (size_t i = 0; i < panels_.size(); ++i) panel(i);
-    footer(height - 32, width);
+    footer(height - 46, width);
     return canvas_->finish();
   }
 
@@ -122,7 +122,7 @@ class AttentionSheet {
 
   void measure() {
     const double count = static_cast<double>(panels_.size());
-    across_ = count == 1 ? 1 : std::ceil(std::sqrt(count * 1.2));
+    across_ = std::ceil(std::sqrt(count));
     const auto most = static_cast<double>(std::max<size_t>(1, std::max(rows_.size(), columns_.size())));
     const double side = std::max(count == 1 ? 640.0 : 290.0, most / 2);  // a PNG pixel per cell
     const double cell = std::min(side / most, 40.0);
@@ -207,12 +207,12 @@ class AttentionSheet {
     std::iota(ramp.levels.begin(), ramp.levels.end(), uint8_t{0});
     canvas_->text(kMargin, y, "0", {.size = 11, .colour = kLightPalette.faint_ink});
     canvas_->cells({kMargin + 12, y - 4, 140, 8}, ramp);
-    std::string said = "largest of the map; colour follows the square root. Queries down, keys across.";
+    const TextStyle faint{.size = 11, .colour = kLightPalette.faint_ink};
+    canvas_->text(kMargin + 160, y, "the map's largest weight, on a square-root scale", faint);
+    std::string said = "Queries down, keys across.";
     if (has_broken()) said += " Orange cells are not a number.";
-    const std::string hidden = hidden_tokens_sentence(explanation_, options_.special);
-    if (!hidden.empty()) said += " " + hidden;
-    canvas_->text(kMargin + 160, y, fitted(said, width - 2 * kMargin - 160, 11),
-                  {.size = 11, .colour = kLightPalette.faint_ink});
+    said += " " + hidden_tokens_sentence(explanation_, options_.special);
+    canvas_->text(kMargin, y + 18, fitted(said, width - 2 * kMargin, 11), faint);
   }
 
   bool has_broken() const {

@@ -67,17 +67,18 @@ class BarsPicture {
       measures_.label_width =
           std::clamp(text_width(printable(item.text), 12), measures_.label_width, 150.0);
     }
-    measures_.panel_width = aligned_.items.size() == 1 ? 420 : 150;
+    const size_t panels = aligned_.items.size();
+    measures_.panel_width = panels == 1 ? 420 : panels <= 4 ? 160 : 112;
     measures_.number_width = measures_.row_height >= kNumbersFromRow ? 62 : 0;
   }
 
   void header(double width) {
-    const std::vector<Answer> answers = best_answers(explanation_, 1);
-    const Answer target = target_answer(explanation_);
-    std::string title = printable(target.label);
-    title += "  " + (target.probability ? format_percent(*target.probability)
-                                        : format_score(target.value, std::abs(target.value), ScoreKind::kMagnitude));
     const double room = width - 2 * kMargin;
+    const std::vector<Answer> answers = best_answers(explanation_, 2);
+    std::string title = printable(format_answer(target_answer(explanation_)));
+    if (!answers.empty() && !answers.front().is_target) {
+      title += printable(", predicted " + format_answer(answers.front()));
+    }
     canvas_->text(kMargin, kMargin + 8, fitted(title, room, 20), {.size = 20, .bold = true});
     const std::string text = printable(explanation_.text) +
                              (explanation_.pair ? " ‖ " + printable(*explanation_.pair) : "");

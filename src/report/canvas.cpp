@@ -7,7 +7,7 @@
 namespace whyformer::report {
 namespace {
 
-constexpr double kColumnWidth = 0.58;  // of the font size, a mean over sans-serif fonts
+constexpr double kColumnWidth = 0.62;  // of the font size, a mean over sans-serif fonts
 
 }  // namespace
 

@@ -186,6 +186,32 @@ Explanation sample_explanation(const SampleOptions& options) {
   return explanation;
 }
 
+Explanation documented_sample() {
+  Explanation explanation;
+  explanation.model = {"cross-encoder/nli-deberta-v3-small", "deberta-v2"};
+  explanation.text = "It rains.";
+  explanation.pair = "It is wet.";
+  explanation.units = {{"[CLS]", 0, 0, true, 0, -1}, {"▁It", 0, 2, false, 0, 0},
+                       {"▁rain", 3, 7, false, 0, 1}, {"s", 7, 8, false, 0, 1},
+                       {".", 8, 9, false, 0, 2},     {"[SEP]", 0, 0, true, 0, -1},
+                       {"▁wet", 6, 9, false, 1, 3},  {"[SEP]", 0, 0, true, 1, -1}};
+  explanation.output = {"logit", {-2.5, 3.25, 0.5}, {"contradiction", "entailment", "neutral"}};
+  explanation.target = {1, "entailment", 3.25, 0.9372};
+  Attribution attribution;
+  attribution.method = "kernel_shap";
+  attribution.options = {{"samples", int64_t{512}}, {"mask", std::string("[MASK]")}};
+  attribution.scores = {0.125, -0.25, 0.75, 0.5, 0.0625, 0.0, 1.5, 0.03};
+  attribution.words = {{"It", 0, 2, -0.25, 0}, {"rains", 3, 8, 1.25, 0}, {".", 8, 9, 0.0625, 0}, {"wet", 6, 9, 1.5, 1}};
+  attribution.is_signed = true;
+  attribution.completeness_gap = 0.0004;
+  attribution.seed = 7;
+  attribution.cost = {512, 0, 0.81};
+  attribution.notes = {"Special tokens were never masked."};
+  explanation.attributions.push_back(attribution);
+  explanation.notes = {"The second text was cut to fit 8 tokens."};
+  return explanation;
+}
+
 Explanation long_sample(int tokens, int methods, int layers, int heads) {
   const std::vector<std::string> words{"the", "film", "is", "wonderful", "and", "slow", "but",
                                        "unbearable", ",", "somehow", "it", "works", "."};
@@ -283,6 +309,23 @@ Explanation many_labels_sample(int labels) {
   for (const double value : explanation.output.values) sum += std::exp(value);
   explanation.target.probability = std::exp(explanation.target.value) / sum;
   return explanation;
+}
+
+std::vector<NamedSample> all_samples() {
+  return {{"plain", sample_explanation()},
+          {"documented", documented_sample()},
+          {"no methods", sample_explanation({.methods = 0})},
+          {"no maps", sample_explanation({.layers = 0})},
+          {"eleven methods", sample_explanation({.methods = 11})},
+          {"long", long_sample(512, 2, 2, 2)},
+          {"pair", pair_sample()},
+          {"unicode", unicode_sample()},
+          {"hostile", hostile_sample()},
+          {"broken", broken_scores_sample()},
+          {"regression", regression_sample()},
+          {"single token", single_token_sample()},
+          {"thousand labels", many_labels_sample(1000)},
+          {"nothing", Explanation()}};
 }
 
 }  // namespace whyformer::report

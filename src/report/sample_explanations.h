@@ -21,6 +21,7 @@ struct SampleOptions {
 // pseudo-random sequence, with a few words weighing more.
 Explanation sample_explanation(const SampleOptions& options = {});
 
+Explanation documented_sample();  // the example of docs/json.md: small, with every key
 Explanation long_sample(int tokens, int methods, int layers, int heads);
 Explanation pair_sample();
 Explanation unicode_sample();
@@ -29,5 +30,11 @@ Explanation broken_scores_sample(); // NaN, infinite, all-zero
 Explanation regression_sample();
 Explanation single_token_sample();  // one unit, no words, one label
 Explanation many_labels_sample(int labels);
+
+struct NamedSample {
+  std::string name;
+  Explanation explanation;
+};
+std::vector<NamedSample> all_samples();
 
 }  // namespace whyformer::report

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "report/base64.h"
 #include "report/canvas.h"
 #include "report/png_image.h"
@@ -27,6 +29,20 @@ const char* anchor_name(Anchor anchor) {
     case Anchor::kEnd: break;
   }
   return "end";
+}
+
+// Some viewers smooth enlarged images whatever they are told. Cells of many pixels stay sharp there.
+CellImage enlarged(const CellImage& image) {
+  constexpr int kEnough = 256;
+  const int factor = std::max(1, kEnough / std::max(image.columns, image.rows));
+  CellImage large{image.columns * factor, image.rows * factor, {}, image.colours};
+  for (int row = 0; row < large.rows; ++row) {
+    for (int column = 0; column < large.columns; ++column) {
+      large.levels.push_back(
+          image.levels[static_cast<size_t>(row / factor * image.columns + column / factor)]);
+    }
+  }
+  return large;
 }
 
 class SvgCanvas final : public Canvas {
@@ -69,7 +85,7 @@ class SvgCanvas final : public Canvas {
         "<image x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" "
         "preserveAspectRatio=\"none\" image-rendering=\"optimizeSpeed\" "
         "style=\"image-rendering:pixelated\" href=\"data:image/png;base64,{}\"/>\n",
-        box.x, box.y, box.width, box.height, base64(png_image(image)));
+        box.x, box.y, box.width, box.height, base64(png_image(enlarged(image))));
   }
 
   std::string finish() override { return std::move(svg_) + "</svg>\n"; }

@@ -16,12 +16,14 @@ namespace report {
 namespace {
 
 constexpr int kWidestBar = 40;
+constexpr int kNarrowestLabel = 12;
+constexpr int kNarrowestTerminal = 44;
 
 class TerminalReport {
  public:
   TerminalReport(const Explanation& explanation, const TerminalOptions& options)
       : explanation_(explanation), options_(options), style_{options.colour} {
-    options_.width = std::max(options_.width, 40);
+    options_.width = std::max(options_.width, kNarrowestTerminal);
   }
 
   std::string write() {
@@ -59,13 +61,12 @@ class TerminalReport {
         line += "  " + style_.heat(" for the target ", 1, ScoreKind::kSigned) + " " +
                 style_.heat(" against it ", -1, ScoreKind::kSigned);
       }
-      if (is_magnitude) line += "  " + style_.heat(" strength, no sign ", 1, ScoreKind::kMagnitude);
+      if (is_magnitude) line += "  " + style_.heat(" strength ", 1, ScoreKind::kMagnitude);
     } else if (is_signed || is_magnitude) {
       line = is_signed ? "  ▁▂▃▄▅▆▇█ for the target  ░▒▓ against it" : "  ▁▂▃▄▅▆▇█ strength";
     }
-    if (line.empty()) return;
-    if (explanation_.attributions.size() > 1) line += style_.faint("  each method on its own scale");
-    lines({line});
+    if (!line.empty()) lines({line});
+    if (explanation_.attributions.size() > 1) sentences("Each method has its own scale.", {});
   }
 
   void sentences(const std::string& first, const std::vector<std::string>& others) {
@@ -78,11 +79,15 @@ class TerminalReport {
     }
   }
 
-  void answer_line(const char* verb, const Answer& answer, const std::string& remark) {
-    const std::string label = shortened(printable(answer.label), options_.width / 2);
-    std::string line = fmt::format("{} {}  ", verb, style_.bold(label));
+  // `remark` is dropped where it would leave too little of the label.
+  void answer_line(const char* verb, const Answer& answer, std::string remark) {
+    const int bar_width = options_.width / 4;
+    int room = options_.width - columns(verb) - 1 - 2 - bar_width - 8;
+    if (room - columns(remark) < kNarrowestLabel) remark.clear();
+    room -= columns(remark);
+    std::string line = fmt::format("{} {}  ", verb, style_.bold(shortened(printable(answer.label), room)));
     if (answer.probability) {
-      line += style_.bar(strength(*answer.probability, 1), 20, ScoreKind::kSigned) + " " +
+      line += style_.bar(strength(*answer.probability, 1), bar_width, ScoreKind::kSigned) + " " +
               format_percent(*answer.probability);
     } else {
       line += format_score(answer.value, std::abs(answer.value), ScoreKind::kMagnitude);

@@ -79,6 +79,8 @@ struct Answer {
   bool is_target = false;
 };
 
+std::string format_answer(const Answer& answer);  // "positive 98.7 %"; the value without probability
+
 // The labels with the largest values, best first, at most `limit`, the target always among them;
 // none for embeddings and similarities.
 std::vector<Answer> best_answers(const Explanation& explanation, size_t limit);

@@ -85,6 +85,13 @@ std::string cost_line(const Attribution& attribution) {
   return fmt::format("{}", fmt::join(parts, " · "));
 }
 
+std::string format_answer(const Answer& answer) {
+  const std::string number =
+      answer.probability ? format_percent(*answer.probability)
+                         : format_score(answer.value, std::abs(answer.value), ScoreKind::kMagnitude);
+  return answer.label + " " + number;
+}
+
 Answer target_answer(const Explanation& explanation) {
   const Target& target = explanation.target;
   std::string label = valid_utf8(target.label);

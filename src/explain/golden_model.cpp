@@ -1,0 +1,105 @@
+#include "explain/golden_model.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "base/files.h"
+
+namespace whyformer {
+namespace {
+
+std::filesystem::path folder() {
+  return std::filesystem::path(WHYFORMER_SOURCE_DIR) / "tests/golden/models";
+}
+
+// The cases have no tokenizer: this vocabulary gives their special ids names.
+std::string vocabulary(const nlohmann::json& special) {
+  std::string text;
+  for (int id = 0; id < 200; ++id) {
+    std::string token = "w" + std::to_string(id);
+    if (id == special["pad"]) token = "[PAD]";
+    else if (id == special["cls"]) token = "[CLS]";
+    else if (id == special["sep"]) token = "[SEP]";
+    else if (id == special["mask"]) token = "[MASK]";
+    else if (id == 199) token = "[UNK]";
+    text += token + "\n";
+  }
+  return text;
+}
+
+std::vector<std::vector<bool>> flags(const nlohmann::json& rows, int set) {
+  std::vector<std::vector<bool>> result;
+  for (const auto& row : rows) {
+    result.emplace_back();
+    for (const auto& value : row) result.back().push_back(value.get<int>() == set);
+  }
+  return result;
+}
+
+}  // namespace
+
+GoldenModel::GoldenModel(const std::string& name) {
+  const FileLookup files = files_in(folder() / name);
+  const auto json = parse_json_file(*files("expected.json"), "expected.json");
+  const std::string words = vocabulary(json["token_ids"]);
+  model = TextModel::load(
+      [&](std::string_view file) -> std::optional<Bytes> {
+        if (file == "vocab.txt") return bytes_of(words);
+        return files(file);
+      },
+      name);
+  expected = read_safetensors(*files("expected.safetensors"), "expected.safetensors");
+  for (const auto& entry : json["inputs"]) {
+    GoldenInput input;
+    input.name = entry["name"];
+    input.batch.ids = entry["ids"].get<std::vector<std::vector<int64_t>>>();
+    input.batch.types = entry["token_type_ids"].get<std::vector<std::vector<int64_t>>>();
+    input.special = flags(entry["special"], 1);
+    input.targets = entry["targets"].get<std::vector<int64_t>>();
+    const auto hidden = flags(entry["attention_mask"], 0);
+    const bool any = std::any_of(hidden.begin(), hidden.end(), [](const auto& row) {
+      return std::find(row.begin(), row.end(), true) != row.end();
+    });
+    if (any) input.batch.hidden = hidden;
+    inputs.push_back(std::move(input));
+  }
+}
+
+Encoding GoldenInput::encoding() const {
+  Encoding encoding;
+  encoding.ids = batch.ids[0];
+  encoding.type_ids = batch.types[0];
+  encoding.special = special[0];
+  for (size_t i = 0; i < encoding.ids.size(); ++i) {
+    encoding.tokens.push_back(std::to_string(encoding.ids[i]));
+    encoding.offsets.push_back({});
+    encoding.segment.push_back(0);
+    encoding.word.push_back(encoding.special[i] ? -1 : static_cast<int64_t>(i));
+  }
+  return encoding;
+}
+
+const GoldenInput& GoldenModel::input(const std::string& name) const {
+  return *std::find_if(inputs.begin(), inputs.end(),
+                       [&](const GoldenInput& input) { return input.name == name; });
+}
+
+std::vector<double> GoldenModel::values(const std::string& name) const {
+  const StoredTensor& tensor = expected.at(name);
+  std::vector<double> result(tensor.count());
+  std::memcpy(result.data(), tensor.data.view.data(), result.size() * sizeof(double));
+  return result;
+}
+
+std::vector<std::string> golden_models() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder())) {
+    if (entry.is_directory()) names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace whyformer

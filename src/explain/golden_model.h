@@ -1,0 +1,38 @@
+// A case of tests/golden/models: a tiny model and what PyTorch says about it.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "formats/weights.h"
+#include "models/text_model.h"
+
+namespace whyformer {
+
+struct GoldenInput {
+  std::string name;
+  TokenBatch batch;  // `hidden` only where something is
+  std::vector<std::vector<bool>> special;
+  std::vector<int64_t> targets;
+
+  int64_t size() const { return static_cast<int64_t>(batch.ids.size()); }
+  int64_t tokens() const { return static_cast<int64_t>(batch.ids[0].size()); }
+  Encoding encoding() const;  // of the first sample
+};
+
+struct GoldenModel {
+  std::shared_ptr<const TextModel> model;
+  std::vector<GoldenInput> inputs;
+  StoredTensors expected;
+
+  explicit GoldenModel(const std::string& name);
+  Head head() const { return model->has_classifier() ? Head::kLogits : Head::kEmbedding; }
+  const GoldenInput& input(const std::string& name) const;
+  std::vector<double> values(const std::string& name) const;
+};
+
+// Names of all cases.
+std::vector<std::string> golden_models();
+
+}  // namespace whyformer

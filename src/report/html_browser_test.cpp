@@ -1,0 +1,137 @@
+// The page in a real browser: what a reader clicks and points at must answer. Skipped without Chromium.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <sstream>
+
+#include "report/sample_explanations.h"
+#include "whyformer/report.h"
+
+namespace whyformer::report {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string find_browser() {
+  if (const char* chosen = std::getenv("WHYFORMER_BROWSER")) return chosen;
+  for (const char* path : {"/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"}) {
+    if (std::filesystem::exists(path)) return path;
+  }
+  return "";
+}
+
+std::string content_of(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+class HtmlInBrowser : public testing::Test {
+ protected:
+  struct Visit {
+    std::string dom;
+    std::string log;
+  };
+
+  void SetUp() override {
+    browser_ = find_browser();
+    if (browser_.empty()) GTEST_SKIP() << "no Chromium found; set WHYFORMER_BROWSER to test the page";
+    std::string pattern = testing::TempDir() + "whyformer_page_XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+
+  void TearDown() override {
+    if (!folder_.empty()) std::filesystem::remove_all(folder_);
+  }
+
+  Visit visit(const std::string& page) const {
+    std::ofstream(folder_ / "page.html") << page;
+    const std::string command = fmt::format(
+        "timeout 60 '{0}' --headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
+        "--disable-background-networking --disable-component-update --disable-sync "
+        "--user-data-dir='{1}/profile' --window-size=1400,6000 --enable-logging=stderr "
+        "--virtual-time-budget=5000 --dump-dom 'file://{1}/page.html' >'{1}/dom' 2>'{1}/log'",
+        browser_, folder_.string());
+    EXPECT_EQ(std::system(command.c_str()), 0) << content_of(folder_ / "log");
+    return {content_of(folder_ / "dom"), content_of(folder_ / "log")};
+  }
+
+  // The page with a script of ours at its end, which its own policy would rightly refuse.
+  static std::string with_reader(std::string page) {
+    page = std::regex_replace(page, std::regex("script-src 'sha256-[^']*'"), "script-src 'unsafe-inline'",
+                              std::regex_constants::format_first_only);
+    const std::string script = content_of(std::filesystem::path(WHYFORMER_SOURCE_DIR) / "src/report/html_browser_test.js");
+    return page.insert(page.rfind("</body>"), "<script>" + script + "</script>");
+  }
+
+  static nlohmann::json result_of(const std::string& dom) {
+    const std::string open = "<pre id=\"result\">";
+    const size_t start = dom.find(open);
+    if (start == std::string::npos) return {};
+    std::string text = dom.substr(start + open.size(), dom.find("</pre>", start) - start - open.size());
+    for (const auto& [name, character] : {std::pair{"&lt;", "<"}, {"&gt;", ">"}, {"&amp;", "&"}}) {
+      text = std::regex_replace(text, std::regex(name), character);
+    }
+    return nlohmann::json::parse(text);
+  }
+
+  std::string browser_;
+  std::filesystem::path folder_;
+};
+
+TEST_F(HtmlInBrowser, AnswersToPointerKeyboardAndControls) {
+  const Explanation explanation = pair_sample();
+  const Visit seen = visit(with_reader(to_html(explanation)));
+  EXPECT_THAT(seen.log, Not(HasSubstr("CONSOLE")));
+  const nlohmann::json result = result_of(seen.dom);
+  ASSERT_TRUE(result.is_object()) << seen.log;
+
+  const size_t methods = explanation.attributions.size();
+  const size_t units = explanation.units.size();
+  EXPECT_EQ(result["cards"], methods);
+  EXPECT_EQ(result["tokens"], units);
+  EXPECT_EQ(result["hover lights"], methods);
+  EXPECT_EQ(result["hover shows the tip"], true);
+  EXPECT_THAT(result["hover tells"].get<std::string>(),
+              HasSubstr(fmt::format("{:+.3f}", explanation.attributions[0].scores[3])));
+  EXPECT_EQ(result["arrow moves to"], "1");
+  EXPECT_EQ(result["enter pins"], methods);
+  EXPECT_EQ(result["words"], explanation.attributions[0].words.size() + 3);
+  EXPECT_THAT(result["first bar"].get<std::string>(), testing::StartsWith("wonderful"));
+  EXPECT_THAT(result["first bar in text order"].get<std::string>(), testing::StartsWith("[CLS]"));
+  EXPECT_EQ(result["table rows"], units);
+  EXPECT_THAT(result["map hover tells"].get<std::string>(),
+              HasSubstr(fmt::format("{:.4f}", explanation.attention[1].head(2)[1 * units + 2])));
+  EXPECT_EQ(result["map click chooses"], "A");
+  EXPECT_EQ(result["overview click chooses"], nlohmann::json({0, 3}));
+  EXPECT_EQ(result["slice"], nlohmann::json({12, 6}));
+  EXPECT_EQ(result["special tokens left"], 0);
+}
+
+TEST_F(HtmlInBrowser, HostileTextStaysText) {
+  const Visit seen = visit(to_html(hostile_sample()));
+  EXPECT_THAT(seen.log, Not(HasSubstr("CONSOLE")));
+  EXPECT_THAT(seen.dom, Not(HasSubstr("<img")));
+  EXPECT_THAT(seen.dom, Not(HasSubstr("<title>owned")));
+  EXPECT_THAT(seen.dom, HasSubstr("class=\"card method\""));  // our own script did run
+}
+
+TEST_F(HtmlInBrowser, EveryEdgeCaseOpensWithoutComplaint) {
+  for (const NamedSample& sample : all_samples()) {
+    const Visit seen = visit(to_html(sample.explanation));
+    EXPECT_THAT(seen.log, Not(HasSubstr("CONSOLE"))) << sample.name;
+    EXPECT_THAT(seen.dom, HasSubstr("Made by Whyformer")) << sample.name;  // the script's last line
+  }
+}
+
+}  // namespace
+}  // namespace whyformer::report

@@ -244,6 +244,21 @@ class Probe:
         return gradient
 
 
+def float32_deviation(probe, example):
+    """How far the reference itself moves when it computes in float32: a fair bound cannot be tighter."""
+    with torch.no_grad():
+        exact = probe.run(example)
+        probe.model.float()
+        rough = probe.run(example)
+        probe.model.double()
+
+    def largest(pairs):
+        return max((a - b.double()).abs().max().item() for a, b in pairs)
+
+    return {"logits": largest([(exact["logits"], rough["logits"])]),
+            "attention": largest(zip(exact["attention"], rough["attention"]))}
+
+
 def choose_targets(probe, example):
     logits = probe.run(example)["logits"]
     example.targets = [row.argmax().item() if target is None else target
@@ -518,7 +533,8 @@ def write_case(case, out):
             found |= integrated_gradients_scores(probe, example) | leave_one_out(probe, example)
         values |= {f"{example.name}.{name}": np.ascontiguousarray(array) for name, array in found.items()}
         listed.append({"name": example.name, "ids": example.ids, "token_type_ids": example.types,
-                       "attention_mask": example.mask, "special": example.special, "targets": example.targets})
+                       "attention_mask": example.mask, "special": example.special, "targets": example.targets,
+                       "float32_deviation": float32_deviation(probe, example)})
     check(case, values, values["single.logits"][listed[0]["targets"][0]])
     save_file(values, folder / "expected.safetensors")
     for file in folder.glob("*.safetensors"):

@@ -14,19 +14,30 @@ std::filesystem::path folder() {
   return std::filesystem::path(WHYFORMER_SOURCE_DIR) / "tests/golden/models";
 }
 
-// The cases have no tokenizer: this vocabulary gives their special ids names.
-std::string vocabulary(const nlohmann::json& special) {
-  std::string text;
-  for (int id = 0; id < 200; ++id) {
-    std::string token = "w" + std::to_string(id);
-    if (id == special["pad"]) token = "[PAD]";
-    else if (id == special["cls"]) token = "[CLS]";
-    else if (id == special["sep"]) token = "[SEP]";
-    else if (id == special["mask"]) token = "[MASK]";
-    else if (id == 199) token = "[UNK]";
-    text += token + "\n";
+// The cases have no tokenizer: this one gives their special ids names.
+std::string tokenizer_json(const nlohmann::json& special) {
+  nlohmann::json vocabulary, added = nlohmann::json::array();
+  for (int id = 0; id < 200; ++id) vocabulary["w" + std::to_string(id)] = id;
+  for (const auto& [name, id] : special.items()) {
+    vocabulary.erase("w" + std::to_string(id.get<int>()));
+    vocabulary["[" + name + "]"] = id;
+    added.push_back({{"id", id}, {"content", "[" + name + "]"}, {"special", true},
+                     {"single_word", false}, {"lstrip", false}, {"rstrip", false},
+                     {"normalized", false}});
   }
-  return text;
+  return nlohmann::json{{"version", "1.0"}, {"truncation", nullptr}, {"padding", nullptr},
+                        {"added_tokens", added}, {"normalizer", nullptr},
+                        {"pre_tokenizer", {{"type", "WhitespaceSplit"}}},
+                        {"post_processor", nullptr}, {"decoder", nullptr},
+                        {"model", {{"type", "WordLevel"}, {"vocab", vocabulary},
+                                   {"unk_token", "w199"}}}}
+      .dump();
+}
+
+std::string tokenizer_config(const nlohmann::json& special) {
+  nlohmann::json config;
+  for (const auto& [name, id] : special.items()) config[name + "_token"] = "[" + name + "]";
+  return config.dump();
 }
 
 std::vector<std::vector<bool>> flags(const nlohmann::json& rows, int set) {
@@ -43,10 +54,10 @@ std::vector<std::vector<bool>> flags(const nlohmann::json& rows, int set) {
 GoldenModel::GoldenModel(const std::string& name) {
   const FileLookup files = files_in(folder() / name);
   const auto json = parse_json_file(*files("expected.json"), "expected.json");
-  const std::string words = vocabulary(json["token_ids"]);
   model = TextModel::load(
       [&](std::string_view file) -> std::optional<Bytes> {
-        if (file == "vocab.txt") return bytes_of(words);
+        if (file == "tokenizer.json") return bytes_of(tokenizer_json(json["token_ids"]));
+        if (file == "tokenizer_config.json") return bytes_of(tokenizer_config(json["token_ids"]));
         return files(file);
       },
       name);
@@ -58,6 +69,7 @@ GoldenModel::GoldenModel(const std::string& name) {
     input.batch.types = entry["token_type_ids"].get<std::vector<std::vector<int64_t>>>();
     input.special = flags(entry["special"], 1);
     input.targets = entry["targets"].get<std::vector<int64_t>>();
+    input.float32_deviation = entry["float32_deviation"]["attention"];
     const auto hidden = flags(entry["attention_mask"], 0);
     const bool any = std::any_of(hidden.begin(), hidden.end(), [](const auto& row) {
       return std::find(row.begin(), row.end(), true) != row.end();

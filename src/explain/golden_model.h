@@ -15,6 +15,7 @@ struct GoldenInput {
   TokenBatch batch;  // `hidden` only where something is
   std::vector<std::vector<bool>> special;
   std::vector<int64_t> targets;
+  double float32_deviation = 0;  // of PyTorch's own attention maps
 
   int64_t size() const { return static_cast<int64_t>(batch.ids.size()); }
   int64_t tokens() const { return static_cast<int64_t>(batch.ids[0].size()); }

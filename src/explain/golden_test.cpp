@@ -77,7 +77,9 @@ class GoldenModels : public testing::TestWithParam<std::string> {};
 TEST_P(GoldenModels, RunsAndGradientsEqualPyTorchInFloat) {
   const GoldenModel golden(GetParam());
   for (const GoldenInput& input : golden.inputs) {
-    compare_run(golden, input, DType::kFloat32, {1e-5, 1e-6, 1e-4});
+    // 1e-6, or three times what PyTorch's own float32 run is away where the weights make scores large.
+    const double attention = std::max(1e-6, 3 * input.float32_deviation);
+    compare_run(golden, input, DType::kFloat32, {1e-5, attention, 1e-4});
   }
 }
 

@@ -46,18 +46,19 @@ int64_t required_id(const Tokenizer::Parts& parts, const AddedToken& token, std:
   return *id;
 }
 
-// First the tokens the files list, then the special tokens that are still missing.
-void add_tokens(Tokenizer::Parts& parts, const TokenizerSettings& settings, std::vector<AddedToken> extra) {
+// First the tokens the files list, then the special tokens and the model's own that they do not list.
+// Of a token given twice the last counts, so the model's own take the place of special tokens, as in transformers.
+void add_tokens(Tokenizer::Parts& parts, const TokenizerSettings& settings, const std::vector<AddedToken>& own) {
   std::vector<AddedToken> tokens = settings.added;
-  const auto add_missing = [&](const AddedToken& token) {
+  const auto add_unless_listed = [&](const AddedToken& token) {
     const auto same = [&](const AddedToken& other) { return other.content == token.content; };
-    if (std::none_of(tokens.begin(), tokens.end(), same)) tokens.push_back(token);
+    if (std::none_of(settings.added.begin(), settings.added.end(), same)) tokens.push_back(token);
   };
   for (const std::string_view role : kSpecialRoles) {
     const auto found = settings.special.find(role);
-    if (found != settings.special.end()) add_missing(found->second);
+    if (found != settings.special.end()) add_unless_listed(found->second);
   }
-  for (const AddedToken& token : extra) add_missing(token);
+  for (const AddedToken& token : own) add_unless_listed(token);
   parts.added_tokens.add(tokens, *parts.model);
 }
 

@@ -37,6 +37,24 @@ constexpr Range part_of(int64_t count, int64_t parts, int64_t index) {
   return {count * index / parts, count * (index + 1) / parts};
 }
 
+// Rows in tiles of nearly equal height, for a tile of few rows leaves the multipliers idle. Divides but
+// once: a division per tile takes long enough to show.
+class TileSplit {
+ public:
+  TileSplit(int64_t rows, int64_t most_rows)
+      : tiles_(divide_up(rows, most_rows)), height_(rows / tiles_), higher_(rows % tiles_) {}
+  int64_t tiles() const { return tiles_; }
+  Range rows_of(int64_t tile) const {
+    const int64_t begin = tile * height_ + std::min(tile, higher_);
+    return {begin, begin + height_ + (tile < higher_ ? 1 : 0)};
+  }
+
+ private:
+  int64_t tiles_;
+  int64_t height_;
+  int64_t higher_;  // how many tiles, from the first on, have a row more
+};
+
 // Where the sums of a block go: C = scale · sum (+ C) (+ bias).
 struct BlockOutput {
   float* c;

@@ -137,19 +137,17 @@ inline PackedRows pack_strips(const float* a, int64_t column_stride, int64_t row
   // So few steps at a time that the lines they share stay in the first-level cache.
   constexpr int64_t kSteps = 16;
   const int64_t strip_size = kTileRows * depth + kLineFloats;
-  const int64_t tiles = divide_up(rows, kTileRows);
-  // Divisions would take as long as the copying.
-  Range strips[kBlockRows / kTileRows + 1];
-  for (int64_t tile = 0; tile < tiles; ++tile) strips[tile] = part_of(rows, tiles, tile);
+  const TileSplit split(rows, kTileRows);
   for (int64_t k = 0; k < depth; k += kSteps) {
     const int64_t steps = std::min(kSteps, depth - k);
-    for (int64_t tile = 0; tile < tiles; ++tile) {
-      const float* from = a + k * column_stride + strips[tile].begin;
+    for (int64_t tile = 0; tile < split.tiles(); ++tile) {
+      const Range strip = split.rows_of(tile);
+      const float* from = a + k * column_stride + strip.begin;
       float* to = buffer + tile * strip_size + k * kTileRows;
-      if (strips[tile].size() == kTileRows) {
+      if (strip.size() == kTileRows) {
         copy_rows_of<kTileRows>(from, column_stride, steps, to, kTileRows);
       } else {
-        copy_matrix(from, column_stride, 1, steps, strips[tile].size(), to, kTileRows);
+        copy_matrix(from, column_stride, 1, steps, strip.size(), to, kTileRows);
       }
     }
   }
@@ -260,10 +258,10 @@ void multiply_full_panels(const Block& block, const float* panel, const float* n
                           const BlockOutput& out) {
   constexpr int kHeight = kPanels == 1 ? kTileRows : kRowsOfWideTiles;
   constexpr int64_t kColumns = kPanels * kPanelColumns;
-  const int64_t tiles = divide_up(block.a.rows, kHeight);
-  const int64_t step = divide_up(kColumns, tiles);
-  for (int64_t tile = 0; tile < tiles; ++tile) {
-    const Range rows = part_of(block.a.rows, tiles, tile);
+  const TileSplit split(block.a.rows, kHeight);
+  const int64_t step = divide_up(kColumns, split.tiles());
+  for (int64_t tile = 0; tile < split.tiles(); ++tile) {
+    const Range rows = split.rows_of(tile);
     const Ahead ahead = {next_panel + std::min(tile * step, kColumns - step) * block.depth, step};
     BlockOutput tile_out = out;
     tile_out.c += rows.begin * out.stride;
@@ -283,9 +281,9 @@ inline void multiply_edge_panel(const Block& block, const float* panel, const Bl
     std::copy_n(out.bias, out.columns, bias);
     tile_out.bias = bias;
   }
-  const int64_t tiles = divide_up(block.a.rows, kTileRows);
-  for (int64_t tile = 0; tile < tiles; ++tile) {
-    const Range rows = part_of(block.a.rows, tiles, tile);
+  const TileSplit split(block.a.rows, kTileRows);
+  for (int64_t tile = 0; tile < split.tiles(); ++tile) {
+    const Range rows = split.rows_of(tile);
     float* edge = out.c + rows.begin * out.stride;
     std::fill_n(c, kTileRows * kPanelColumns, 0.0f);
     if (out.add) copy_matrix(edge, out.stride, 1, rows.size(), out.columns, c, kPanelColumns);

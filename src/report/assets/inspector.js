@@ -72,7 +72,7 @@ class Inspector {
         scoreBar(share, axis, method),
         el("span", { class: "bar-value number" + (index === methodIndex ? " here" : "") }, formatScore(score, scale, method))));
     });
-    tip.replaceChildren(el("strong", {}, entry.text), el("span", { class: "faint" }, `  ${tokens} · ${place}`), bars);
+    tip.replaceChildren(el("strong", {}, entry.text), el("span", { class: "faint" }, `  ${tokens === entry.text ? "" : tokens + " · "}${place}`), bars);
   }
 
   // One listener per card, however many tokens it has.

@@ -77,7 +77,7 @@ def read_reviews(folder):
 
 def as_written(text):
     """Treebank spelling back to ordinary spelling: "is n't" -> "isn't", "can not" -> "cannot"."""
-    return re.sub(r"\bcan not\b", "cannot", text.replace("ca n't", "can't").replace(" n't", "n't"))
+    return re.sub(r"\bcan not\b", "cannot", text.replace(" n't", "n't"))
 
 
 # ----------------------------------------------------------------------------------- tokenizer
@@ -225,8 +225,8 @@ def pretrain(model, sequences, rng, epochs, rate=1e-3, size=48):
               f"{time.time() - start:.0f} s", flush=True)
 
 
-def finetune(model, tokenizer, train, heldout, rng, epochs, rate=4e-4, size=64):
-    """Classification training; returns the moving average of the weights at the best epoch."""
+def finetune(model, tokenizer, train, heldout, rng, epochs, out, rate=4e-4, size=64):
+    """Classification training; writes and returns the averaged weights of the best epoch."""
     plain = encode(tokenizer, [text for text, _ in train])
     respelled = encode(tokenizer, [as_written(text) for text, _ in train])
     labels = [label for _, label in train]
@@ -264,6 +264,7 @@ def finetune(model, tokenizer, train, heldout, rng, epochs, rate=4e-4, size=64):
               f"held-out phrases {reached:.4f}, {time.time() - start:.0f} s", flush=True)
         if reached > best_accuracy:
             best, best_accuracy = copy.deepcopy(average), reached
+            write(best, tokenizer, out)
     return best
 
 
@@ -354,8 +355,7 @@ def main():
           f"{time.time() - start:.0f} s", flush=True)
 
     pretrain(model, unlabelled, rng, arguments.pretrain_epochs)
-    model = finetune(model, tokenizer, train, heldout, rng, arguments.epochs)
-    write(model, tokenizer, arguments.out)
+    model = finetune(model, tokenizer, train, heldout, rng, arguments.epochs, arguments.out)
 
     dev = read_tsv(data / "dev.tsv")
     stored = rounded(model)

@@ -122,7 +122,7 @@ Storages read_storages(ByteReader& reader, const Widths& widths, const Bytes& fi
                                                in_quotes(key->text), count));
     }
     const std::string_view elements = reader.take(count * width->second);
-    storages.try_emplace(width->first, std::as_bytes(std::span(elements)), file.owner);
+    storages.try_emplace(width->first, Bytes{std::as_bytes(std::span(elements)), file.owner});
   }
   return storages;
 }

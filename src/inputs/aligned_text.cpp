@@ -57,20 +57,23 @@ void AlignedText::transform_range(Span range, std::span<const Change> changes, s
   };
   for (size_t i = 0; i < removed_at_start; ++i) skip();
 
+  size_t new_size = text_.size() - (range.end - range.begin);
+  for (const Change& change : changes) new_size += utf8_length_of(change.character);
   std::string text(text_, 0, range.begin);
-  text.reserve(text_.size() + changes.size());
-  std::vector<Span> alignment(alignment_.begin(), alignment_.begin() + range.begin);
-  alignment.reserve(text.capacity());
+  text.reserve(new_size);
+  std::vector<Span> alignment(new_size);
+  std::copy(alignment_.begin(), alignment_.begin() + range.begin, alignment.begin());
   for (const Change& change : changes) {
     const bool inserted = change.change > 0;
     const Span place = inserted || old >= alignment_.size() ? aligned_before(old) : alignment_[old];
     if (!inserted) skip();
     for (int32_t removed = change.change; removed < 0; ++removed) skip();
+    const size_t begin = text.size();
     append_utf8(text, change.character);
-    alignment.insert(alignment.end(), utf8_length_of(change.character), place);
+    for (size_t i = begin; i < text.size(); ++i) alignment[i] = place;
   }
+  std::copy(alignment_.begin() + range.end, alignment_.end(), alignment.begin() + static_cast<std::ptrdiff_t>(text.size()));
   text.append(text_, range.end);
-  alignment.insert(alignment.end(), alignment_.begin() + range.end, alignment_.end());
   text_ = std::move(text);
   alignment_ = std::move(alignment);
 }

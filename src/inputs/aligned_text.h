@@ -4,6 +4,7 @@
 // a change is told character by character, and an inserted character shares the place of the one before it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -55,6 +56,7 @@ class AlignedText {
 
   template <typename Keep>
   void filter(Keep keep) {
+    if (can_be_edited_in_place() && std::all_of(text_.begin(), text_.end(), keep)) return;
     std::vector<Change> changes;
     changes.reserve(text_.size());
     int32_t removed = 0;
@@ -77,8 +79,13 @@ class AlignedText {
     transform(changes, removed_at_start);
   }
 
+  // `function` makes ASCII of ASCII.
   template <typename Function>
   void map(Function function) {
+    if (can_be_edited_in_place()) {
+      for (char& c : text_) c = static_cast<char>(function(static_cast<char32_t>(c)));
+      return;
+    }
     std::vector<Change> changes;
     changes.reserve(text_.size());
     for (size_t position = 0; position < text_.size();) {
@@ -89,6 +96,10 @@ class AlignedText {
 
  private:
   AlignedText() = default;
+  // ASCII for ASCII leaves every alignment as it is; a start that came from nowhere is a case of its own.
+  bool can_be_edited_in_place() const {
+    return !text_.empty() && alignment_[0].begin != alignment_[0].end && is_ascii(text_);
+  }
   void transform_range(Span range, std::span<const Change> changes, size_t removed_at_start);
   Span aligned_before(size_t position) const;
 

@@ -6,8 +6,12 @@ namespace whyformer::tokenization {
 namespace {
 
 void to_lowercase(AlignedText& aligned) {
-  std::vector<Change> changes;
   const std::string& text = aligned.text();
+  if (is_ascii(text)) {
+    aligned.map(to_lower);
+    return;
+  }
+  std::vector<Change> changes;
   changes.reserve(text.size());
   for (size_t position = 0; position < text.size();) {
     const char32_t character = next_character(text, position);

@@ -17,7 +17,7 @@ constexpr int64_t kChunkDepth = 256;
 constexpr int64_t kPackedRowStride = kChunkDepth + 16;
 
 // Rows of A that are worked on at a time: they have to stay in the second-level cache.
-constexpr int64_t kBlockRows = 192;
+constexpr int64_t kBlockRows = 96;
 constexpr int64_t kPackedRowsSize = (kBlockRows + 8) * kPackedRowStride;
 
 constexpr int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -37,8 +37,8 @@ constexpr Range part_of(int64_t count, int64_t parts, int64_t index) {
   return {count * index / parts, count * (index + 1) / parts};
 }
 
-// Rows in tiles of nearly equal height, for a tile of few rows leaves the multipliers idle. Divides but
-// once: a division per tile takes long enough to show.
+// Rows in tiles of nearly equal height, for a tile of few rows leaves the multipliers idle. Divides
+// but once: a division per tile takes long enough to show.
 class TileSplit {
  public:
   TileSplit(int64_t rows, int64_t most_rows)
@@ -82,6 +82,7 @@ struct Block {
   const float* panels;  // [panel][depth][panel columns]
   int64_t panel_count;
   int64_t depth;
+  const float* panels_after;  // what will be read next, or null
   BlockOutput out;
 };
 

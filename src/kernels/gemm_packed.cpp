@@ -37,23 +37,27 @@ void multiply_part(const float* a, int64_t a_stride, const PackedMatrix& b, floa
                    const Range& panels) {
   const int64_t padded_columns = divide_up(b.columns(), kPanelColumns) * kPanelColumns;
   const int64_t first_column = panels.begin * kPanelColumns;
+  const auto depth_of = [&](int64_t k) { return std::min(kChunkDepth, b.depth() - k); };
+  const auto panels_of = [&](int64_t k) {
+    return b.panels() + k * padded_columns + first_column * depth_of(k);
+  };
+  BlockOutput out = {.c = c + rows.begin * c_stride + first_column,
+                     .stride = c_stride,
+                     .columns = b.columns() - first_column,
+                     .bias = write_out.bias == nullptr ? nullptr : write_out.bias + first_column,
+                     .scale = 1,
+                     .add = write_out.accumulate};
   for (int64_t chunk = 0; chunk < chunk_count(b.depth()); ++chunk) {
     const int64_t k = chunk * kChunkDepth;
-    const int64_t depth = std::min(kChunkDepth, b.depth() - k);
-    const bool first = chunk == 0;
-    const BlockOutput out = {
-        .c = c + rows.begin * c_stride + first_column,
-        .stride = c_stride,
-        .columns = b.columns() - first_column,
-        .bias = first && write_out.bias != nullptr ? write_out.bias + first_column : nullptr,
-        .scale = 1,
-        .add = !first || write_out.accumulate};
-    multiply_block(
-        {.a = {a + rows.begin * a_stride + k, rows.size(), a_stride, 1, 0},
-         .panels = b.panels() + k * padded_columns + panels.begin * depth * kPanelColumns,
-         .panel_count = panels.size(),
-         .depth = depth,
-         .out = out});
+    const int64_t next = k + kChunkDepth;
+    multiply_block({.a = {a + rows.begin * a_stride + k, rows.size(), a_stride, 1, 0},
+                    .panels = panels_of(k),
+                    .panel_count = panels.size(),
+                    .depth = depth_of(k),
+                    .panels_after = next < b.depth() ? panels_of(next) : nullptr,
+                    .out = out});
+    out.bias = nullptr;
+    out.add = true;
   }
 }
 

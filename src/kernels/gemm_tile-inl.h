@@ -302,8 +302,8 @@ inline void multiply_block(const Block& block) {
     out.c += p * kPanelColumns;
     if (out.bias != nullptr) out.bias += p * kPanelColumns;
     const int64_t taken = p + step <= full_panels ? step : 1;
-    // The last panel has none behind it; what it asks for is at hand already.
-    const float* next = p + 2 * taken <= block.panel_count ? panel + taken * panel_size : panel;
+    const float* next = panel + taken * panel_size;
+    if (p + 2 * taken > block.panel_count) next = block.panels_after ? block.panels_after : panel;
     if (p >= full_panels) {
       out.columns -= p * kPanelColumns;
       multiply_edge_panel(block, panel, out);

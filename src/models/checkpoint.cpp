@@ -93,8 +93,8 @@ std::shared_ptr<const LinearWeights> Checkpoint::linear(const std::string& name,
     const auto known = linears_.find({name, type});
     if (known != linears_.end()) return known->second;
   }
-  auto weights = std::make_shared<LinearWeights>(tensor(name + ".weight", {out, in}, type),
-                                                 tensor(name + ".bias", {out}, type));
+  const Tensor weight = tensor(name + ".weight", {out, in}, type);
+  auto weights = std::make_shared<LinearWeights>(weight, tensor(name + ".bias", {out}, type));
   const std::lock_guard lock(mutex_);
   return linears_.try_emplace({name, type}, std::move(weights)).first->second;
 }

@@ -16,7 +16,8 @@ int64_t largest_code(int bits) { return (int64_t{1} << bits) - 2; }
 uint16_t encode(float weight, double top, int bits) {
   if (!std::isfinite(weight)) return static_cast<uint16_t>(largest_code(bits) + 1);
   if (top <= 0 || weight <= 0) return 0;
-  return static_cast<uint16_t>(std::lround(std::sqrt(weight / top) * static_cast<double>(largest_code(bits))));
+  return static_cast<uint16_t>(
+      std::lround(std::sqrt(weight / top) * static_cast<double>(largest_code(bits))));
 }
 
 PackedMap pack(const AttentionMap& map, int64_t layer, int64_t heads,
@@ -55,8 +56,9 @@ size_t first_fitting_layer(const std::vector<AttentionMap>& maps, size_t budget)
 std::string note_on_what_is_missing(size_t first, size_t count, bool averaged) {
   if (!averaged) return "";
   const std::string layers =
-      first == 0 ? ""
-                 : fmt::format(", and only the last {} of {} layers are kept", count - first, count);
+      first == 0
+          ? ""
+          : fmt::format(", and only the last {} of {} layers are kept", count - first, count);
   return fmt::format(
       "All heads would make this page too large: each map is the mean over the heads of its "
       "layer{}. `whyformer trace --save` writes every head.",
@@ -73,7 +75,8 @@ std::vector<float> mean_over_heads(const AttentionMap& map) {
   }
   std::vector<float> means;
   means.reserve(sums.size());
-  for (const double sum : sums) means.push_back(static_cast<float>(sum / static_cast<double>(map.heads)));
+  for (const double sum : sums)
+    means.push_back(static_cast<float>(sum / static_cast<double>(map.heads)));
   return means;
 }
 
@@ -98,8 +101,8 @@ PackedAttention pack_attention(const std::vector<AttentionMap>& maps, size_t bud
 }
 
 double unpacked_weight(const PackedMap& map, size_t index) {
-  const int64_t code = map.bits == 8 ? map.codes[index]
-                                     : map.codes[2 * index] | map.codes[2 * index + 1] << 8;
+  const int64_t code =
+      map.bits == 8 ? map.codes[index] : map.codes[2 * index] | map.codes[2 * index + 1] << 8;
   const int64_t largest = largest_code(map.bits);
   if (code > largest) return std::nan("");
   const double share = static_cast<double>(code) / static_cast<double>(largest);

@@ -18,8 +18,8 @@ struct PackedMap {
   int64_t queries = 0;
   int64_t keys = 0;
   int bits = 16;
-  double top = 0;               // the largest weight
-  std::vector<uint8_t> codes;   // little-endian
+  double top = 0;              // the largest weight
+  std::vector<uint8_t> codes;  // little-endian
 };
 
 struct PackedAttention {
@@ -28,8 +28,8 @@ struct PackedAttention {
   std::string note;       // what was left out, how to get it; empty where all is there
 };
 
-// Keeps all heads in 16 bits, all heads in 8, averaged heads, or the last averaged layers: the first
-// of these that needs at most `budget` bytes of codes.
+// Keeps all heads in 16 bits, all heads in 8, averaged heads, or the last averaged layers: the
+// first of these that needs at most `budget` bytes of codes.
 PackedAttention pack_attention(const std::vector<AttentionMap>& maps, size_t budget);
 
 double unpacked_weight(const PackedMap& map, size_t index);

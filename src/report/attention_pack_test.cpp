@@ -15,7 +15,8 @@ std::vector<AttentionMap> sample_maps() { return sample_explanation().attention;
 
 size_t total_weights(const std::vector<AttentionMap>& maps) {
   size_t total = 0;
-  for (const AttentionMap& map : maps) total += static_cast<size_t>(map.heads * map.queries * map.keys);
+  for (const AttentionMap& map : maps)
+    total += static_cast<size_t>(map.heads * map.queries * map.keys);
   return total;
 }
 
@@ -31,7 +32,8 @@ TEST(AttentionPack, SmallMapsKeepFourDigits) {
   ASSERT_EQ(packed.maps.size(), maps.size());
   EXPECT_EQ(packed.note, "");
   for (size_t layer = 0; layer < maps.size(); ++layer) {
-    for (size_t i = 0; i < static_cast<size_t>(maps[layer].heads * maps[layer].queries * maps[layer].keys); ++i) {
+    for (size_t i = 0;
+         i < static_cast<size_t>(maps[layer].heads * maps[layer].queries * maps[layer].keys); ++i) {
       EXPECT_NEAR(unpacked_weight(packed.maps[layer], i), maps[layer].values[i], 5e-5);
     }
   }

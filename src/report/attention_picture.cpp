@@ -33,24 +33,28 @@ struct Panel {
 std::vector<Panel> panels_of(const Explanation& explanation, const AttentionPicture& which) {
   if (explanation.attention.empty()) {
     throw InvalidInput(
-        "attention picture: the explanation holds no attention maps; compute it with the maps kept");
+        "attention picture: the explanation holds no attention maps; compute it with the maps "
+        "kept");
   }
   const auto layers = static_cast<int>(explanation.attention.size());
   if (which.layer < -1 || which.layer >= layers) {
-    throw InvalidInput(fmt::format("attention picture: there is no layer {}; the model has layers 0 to {}",
-                                   which.layer, layers - 1));
+    throw InvalidInput(
+        fmt::format("attention picture: there is no layer {}; the model has layers 0 to {}",
+                    which.layer, layers - 1));
   }
   std::vector<Panel> panels;
   if (which.layer < 0) {
     for (const AttentionMap& map : explanation.attention) {
-      panels.push_back({fmt::format("layer {}", panels.size()), map.queries, map.keys, mean_over_heads(map)});
+      panels.push_back(
+          {fmt::format("layer {}", panels.size()), map.queries, map.keys, mean_over_heads(map)});
     }
     return panels;
   }
   const AttentionMap& map = explanation.attention[static_cast<size_t>(which.layer)];
   for (int64_t head = 0; head < map.heads; ++head) {
     const std::span<const float> weights = map.head(head);
-    panels.push_back({fmt::format("head {}", head), map.queries, map.keys, {weights.begin(), weights.end()}});
+    panels.push_back(
+        {fmt::format("head {}", head), map.queries, map.keys, {weights.begin(), weights.end()}});
   }
   return panels;
 }
@@ -85,9 +89,11 @@ class AttentionSheet {
 
   std::string draw(PictureFormat format) {
     const auto count = static_cast<double>(panels_.size());
-    const double width = std::max(560.0, 2 * kMargin + left_ + across_ * (panel_width_ + kGap) - kGap);
+    const double width =
+        std::max(560.0, 2 * kMargin + left_ + across_ * (panel_width_ + kGap) - kGap);
     const double down = std::ceil(count / across_);
-    const double height = kMargin + kTitleHeight + top_ + down * (panel_height_ + kPanelTitle + kGap) + 58;
+    const double height =
+        kMargin + kTitleHeight + top_ + down * (panel_height_ + kPanelTitle + kGap) + 58;
     canvas_ = make_canvas(format, width, height);
     canvas_->rectangle({0, 0, width, height}, kLightPalette.paper);
     title(width);
@@ -116,14 +122,16 @@ class AttentionSheet {
 
   double label_room(const std::vector<int64_t>& indices, int64_t count) const {
     double widest = 0;
-    for (const int64_t index : indices) widest = std::max(widest, text_width(name(index, count), kLabelSize));
+    for (const int64_t index : indices)
+      widest = std::max(widest, text_width(name(index, count), kLabelSize));
     return std::min(widest, 84.0) + 8;
   }
 
   void measure() {
     const double count = static_cast<double>(panels_.size());
     across_ = std::ceil(std::sqrt(count));
-    const auto most = static_cast<double>(std::max<size_t>(1, std::max(rows_.size(), columns_.size())));
+    const auto most =
+        static_cast<double>(std::max<size_t>(1, std::max(rows_.size(), columns_.size())));
     const double side = std::max(count == 1 ? 640.0 : 290.0, most / 2);  // a PNG pixel per cell
     const double cell = std::min(side / most, 40.0);
     panel_width_ = cell * static_cast<double>(std::max<size_t>(1, columns_.size()));
@@ -134,10 +142,12 @@ class AttentionSheet {
   }
 
   void title(double width) {
-    const std::string what = which_.layer < 0 ? "Attention by layer, mean over heads"
-                                              : fmt::format("Attention heads of layer {}", which_.layer);
+    const std::string what = which_.layer < 0
+                                 ? "Attention by layer, mean over heads"
+                                 : fmt::format("Attention heads of layer {}", which_.layer);
     canvas_->text(kMargin, kMargin + 4, what, {.size = 16, .bold = true});
-    const std::string text = printable(explanation_.model.name) + ": " + printable(explanation_.text);
+    const std::string text =
+        printable(explanation_.model.name) + ": " + printable(explanation_.text);
     canvas_->text(kMargin, kMargin + 26, fitted(text, width - 2 * kMargin, 11),
                   {.size = 11, .colour = kLightPalette.faint_ink});
   }
@@ -146,12 +156,14 @@ class AttentionSheet {
     const Panel& panel = panels_[index];
     const double column = static_cast<double>(index % static_cast<size_t>(across_));
     const double row = static_cast<double>(index / static_cast<size_t>(across_));
-    const Box box{kMargin + left_ + column * (panel_width_ + kGap),
-                  kMargin + kTitleHeight + top_ + kPanelTitle + row * (panel_height_ + kPanelTitle + kGap),
-                  panel_width_, panel_height_};
+    const Box box{
+        kMargin + left_ + column * (panel_width_ + kGap),
+        kMargin + kTitleHeight + top_ + kPanelTitle + row * (panel_height_ + kPanelTitle + kGap),
+        panel_width_, panel_height_};
     const double top = largest_weight(panel);
     const double title_y = row == 0 ? box.y - top_ - 8 : box.y - 12;
-    canvas_->text(box.x, title_y, fmt::format("{} · largest {:.3f}", panel.title, top), {.size = 11});
+    canvas_->text(box.x, title_y, fmt::format("{} · largest {:.3f}", panel.title, top),
+                  {.size = 11});
     if (rows_.empty() || columns_.empty()) return;
     canvas_->cells(box, cells_of(panel, top));
     if (column == 0) row_labels(box, panel.queries);
@@ -168,16 +180,19 @@ class AttentionSheet {
       return top;
     }
     for (const int64_t query : rows_) {
-      for (const int64_t key : columns_) take(panel.weights[static_cast<size_t>(query * panel.keys + key)]);
+      for (const int64_t key : columns_)
+        take(panel.weights[static_cast<size_t>(query * panel.keys + key)]);
     }
     return top;
   }
 
   CellImage cells_of(const Panel& panel, double top) const {
-    CellImage image{static_cast<int>(columns_.size()), static_cast<int>(rows_.size()), {}, level_colours()};
+    CellImage image{
+        static_cast<int>(columns_.size()), static_cast<int>(rows_.size()), {}, level_colours()};
     for (const int64_t query : rows_) {
       for (const int64_t key : columns_) {
-        image.levels.push_back(level_of(panel.weights[static_cast<size_t>(query * panel.keys + key)], top));
+        image.levels.push_back(
+            level_of(panel.weights[static_cast<size_t>(query * panel.keys + key)], top));
       }
     }
     return image;
@@ -188,9 +203,10 @@ class AttentionSheet {
 
   void row_labels(const Box& box, int64_t count) {
     for (size_t r = 0; r < rows_.size(); r += label_step()) {
-      canvas_->text(box.x - 5, box.y + (static_cast<double>(r) + 0.5) * cell_,
-                    fitted(name(rows_[r], count), left_ - 6, kLabelSize),
-                    {.size = kLabelSize, .colour = kLightPalette.faint_ink, .anchor = Anchor::kEnd});
+      canvas_->text(
+          box.x - 5, box.y + (static_cast<double>(r) + 0.5) * cell_,
+          fitted(name(rows_[r], count), left_ - 6, kLabelSize),
+          {.size = kLabelSize, .colour = kLightPalette.faint_ink, .anchor = Anchor::kEnd});
     }
   }
 

@@ -31,7 +31,8 @@ struct Measures {
   double top = kMargin + kHeaderHeight + kPanelHeading;
 
   double panel_x(size_t index) const {
-    return kMargin + label_width + 10 + static_cast<double>(index) * (panel_width + number_width + kGap);
+    return kMargin + label_width + 10 +
+           static_cast<double>(index) * (panel_width + number_width + kGap);
   }
 };
 
@@ -156,10 +157,12 @@ class BarsPicture {
   void bar(size_t row, double score, double scale, double zero, double unit, ScoreKind kind) {
     const double share = strength(score, scale);
     if (share == 0) return;
-    const double thickness = measures_.row_height > 6 ? measures_.row_height - 5 : measures_.row_height - 0.6;
+    const double thickness =
+        measures_.row_height > 6 ? measures_.row_height - 5 : measures_.row_height - 0.6;
     const double length = std::abs(share) * unit;
-    canvas_->rectangle({share < 0 ? zero - length : zero, row_middle(row) - thickness / 2, length, thickness},
-                       hue(kLightPalette, share, kind));
+    canvas_->rectangle(
+        {share < 0 ? zero - length : zero, row_middle(row) - thickness / 2, length, thickness},
+        hue(kLightPalette, share, kind));
   }
 
   void number(size_t row, double score, double scale, double x, ScoreKind kind) {

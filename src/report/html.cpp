@@ -23,11 +23,20 @@ std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
     switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += c;
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
     }
   }
   return out;
@@ -59,7 +68,8 @@ std::string colour_variables(const Palette& palette) {
 
 std::string style_sheet() {
   return fmt::format(
-      ":root{{{}}}\n@media screen and (prefers-color-scheme:dark){{:root{{color-scheme:dark;{}}}}}\n{}",
+      ":root{{{}}}\n@media screen and "
+      "(prefers-color-scheme:dark){{:root{{color-scheme:dark;{}}}}}\n{}",
       colour_variables(kLightPalette), colour_variables(kDarkPalette), kPageStyle);
 }
 

@@ -1,4 +1,5 @@
-// The page in a real browser: what a reader clicks and points at must answer. Skipped without Chromium.
+// The page in a real browser: what a reader clicks and points at must answer. Skipped without
+// Chromium.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +22,8 @@ using testing::Not;
 
 std::string find_browser() {
   if (const char* chosen = std::getenv("WHYFORMER_BROWSER")) return chosen;
-  for (const char* path : {"/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"}) {
+  for (const char* path :
+       {"/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"}) {
     if (std::filesystem::exists(path)) return path;
   }
   return "";
@@ -43,7 +45,8 @@ class HtmlInBrowser : public testing::Test {
 
   void SetUp() override {
     browser_ = find_browser();
-    if (browser_.empty()) GTEST_SKIP() << "no Chromium found; set WHYFORMER_BROWSER to test the page";
+    if (browser_.empty())
+      GTEST_SKIP() << "no Chromium found; set WHYFORMER_BROWSER to test the page";
     std::string pattern = testing::TempDir() + "whyformer_page_XXXXXX";
     ASSERT_NE(mkdtemp(pattern.data()), nullptr);
     folder_ = pattern;
@@ -67,9 +70,11 @@ class HtmlInBrowser : public testing::Test {
 
   // The page with a script of ours at its end, which its own policy would rightly refuse.
   static std::string with_reader(std::string page) {
-    page = std::regex_replace(page, std::regex("script-src 'sha256-[^']*'"), "script-src 'unsafe-inline'",
-                              std::regex_constants::format_first_only);
-    const std::string script = content_of(std::filesystem::path(WHYFORMER_SOURCE_DIR) / "src/report/html_browser_test.js");
+    page =
+        std::regex_replace(page, std::regex("script-src 'sha256-[^']*'"),
+                           "script-src 'unsafe-inline'", std::regex_constants::format_first_only);
+    const std::string script =
+        content_of(std::filesystem::path(WHYFORMER_SOURCE_DIR) / "src/report/html_browser_test.js");
     return page.insert(page.rfind("</body>"), "<script>" + script + "</script>");
   }
 
@@ -77,7 +82,8 @@ class HtmlInBrowser : public testing::Test {
     const std::string open = "<pre id=\"result\">";
     const size_t start = dom.find(open);
     if (start == std::string::npos) return {};
-    std::string text = dom.substr(start + open.size(), dom.find("</pre>", start) - start - open.size());
+    std::string text =
+        dom.substr(start + open.size(), dom.find("</pre>", start) - start - open.size());
     for (const auto& [name, character] : {std::pair{"&lt;", "<"}, {"&gt;", ">"}, {"&amp;", "&"}}) {
       text = std::regex_replace(text, std::regex(name), character);
     }

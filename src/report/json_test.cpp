@@ -62,7 +62,8 @@ std::string type_of(const json& value) {
 
 bool has_type(const json& value, const json& type) {
   if (type.is_array()) {
-    return std::any_of(type.begin(), type.end(), [&](const json& one) { return has_type(value, one); });
+    return std::any_of(type.begin(), type.end(),
+                       [&](const json& one) { return has_type(value, one); });
   }
   return type_of(value) == type || (type == "number" && value.is_number());
 }
@@ -109,7 +110,8 @@ TEST(Json, SchemaNamesExactlyTheDocumentedKeys) {
 }
 
 TEST(Json, TheExampleInTheDocumentationIsRealOutput) {
-  EXPECT_THAT(document("json.md"), testing::HasSubstr("```json\n" + to_json(documented_sample()) + "\n```"));
+  EXPECT_THAT(document("json.md"),
+              testing::HasSubstr("```json\n" + to_json(documented_sample()) + "\n```"));
 }
 
 TEST(Json, EverySampleFollowsTheSchema) {
@@ -128,8 +130,8 @@ TEST(Json, NegativeIndentGivesOneLine) {
 
 TEST(Json, DoublesReadBackToTheSameBits) {
   Explanation explanation = documented_sample();
-  explanation.attributions[0].scores = {0.1, 1.0 / 3, 5e-324, -2.2250738585072014e-308,
-                                        1.7976931348623157e308, 123456789.123456789};
+  explanation.attributions[0].scores = {
+      0.1, 1.0 / 3, 5e-324, -2.2250738585072014e-308, 1.7976931348623157e308, 123456789.123456789};
   const json read = json::parse(to_json(explanation));
   EXPECT_EQ(read["attributions"][0]["scores"].get<std::vector<double>>(),
             explanation.attributions[0].scores);
@@ -146,8 +148,12 @@ TEST(Json, NumbersThatAreNotFiniteBecomeNull) {
 
 TEST(Json, InvalidUtf8BecomesTheReplacementCharacter) {
   Explanation explanation = documented_sample();
-  explanation.text = "a\xff" "b";
-  EXPECT_EQ(json::parse(to_json(explanation))["text"], "a\ufffd" "b");
+  explanation.text =
+      "a\xff"
+      "b";
+  EXPECT_EQ(json::parse(to_json(explanation))["text"],
+            "a\ufffd"
+            "b");
 }
 
 TEST(Json, AbsentPairAndProbabilityAreAbsentAndNull) {

@@ -47,15 +47,15 @@ Json methods_json(const Explanation& explanation) {
   for (const Attribution& attribution : explanation.attributions) {
     Json notes = Json::array();
     for (const std::string& note : attribution.notes) notes.push_back(printable(note));
-    list.push_back(
-        {{"name", printable(attribution.method)},
-         {"info", printable(cost_line(attribution))},
-         {"notes", notes},
-         {"signed", attribution.is_signed},
-         {"scores", attribution.scores},
-         {"words", word_scores_json(attribution)},
-         {"scale", scale_json(scale_of(explanation, attribution, SpecialTokens::kShow))},
-         {"scale_of_text", scale_json(scale_of(explanation, attribution, SpecialTokens::kExclude))}});
+    list.push_back({{"name", printable(attribution.method)},
+                    {"info", printable(cost_line(attribution))},
+                    {"notes", notes},
+                    {"signed", attribution.is_signed},
+                    {"scores", attribution.scores},
+                    {"words", word_scores_json(attribution)},
+                    {"scale", scale_json(scale_of(explanation, attribution, SpecialTokens::kShow))},
+                    {"scale_of_text",
+                     scale_json(scale_of(explanation, attribution, SpecialTokens::kExclude))}});
   }
   return list;
 }
@@ -91,7 +91,8 @@ Json attention_json(const PackedAttention& attention) {
 
 Json ramps_json() {
   Json ramps;
-  for (const auto& [name, palette] : {std::pair{"light", &kLightPalette}, {"dark", &kDarkPalette}}) {
+  for (const auto& [name, palette] :
+       {std::pair{"light", &kLightPalette}, {"dark", &kDarkPalette}}) {
     Json stops = Json::array();
     for (const Colour colour : palette->attention) {
       stops.push_back({colour.red, colour.green, colour.blue});
@@ -107,9 +108,12 @@ Json ramps_json() {
 
 const char* special_name(SpecialTokens special) {
   switch (special) {
-    case SpecialTokens::kShow: return "show";
-    case SpecialTokens::kHide: return "hide";
-    case SpecialTokens::kExclude: break;
+    case SpecialTokens::kShow:
+      return "show";
+    case SpecialTokens::kHide:
+      return "hide";
+    case SpecialTokens::kExclude:
+      break;
   }
   return "exclude";
 }

@@ -7,35 +7,33 @@
 
 namespace whyformer::report {
 
-const Palette kLightPalette{
-    .paper = {255, 255, 255},
-    .ink = {27, 31, 42},
-    .faint_ink = {94, 102, 120},
-    .grid = {222, 226, 234},
-    .positive = {0, 99, 178},
-    .negative = {206, 84, 0},
-    .magnitude = {109, 60, 161},
-    .attention = {{{252, 253, 250},
-                   {206, 235, 197},
-                   {123, 204, 196},
-                   {43, 140, 190},
-                   {12, 75, 150},
-                   {8, 29, 88}}}};
+const Palette kLightPalette{.paper = {255, 255, 255},
+                            .ink = {27, 31, 42},
+                            .faint_ink = {94, 102, 120},
+                            .grid = {222, 226, 234},
+                            .positive = {0, 99, 178},
+                            .negative = {206, 84, 0},
+                            .magnitude = {109, 60, 161},
+                            .attention = {{{252, 253, 250},
+                                           {206, 235, 197},
+                                           {123, 204, 196},
+                                           {43, 140, 190},
+                                           {12, 75, 150},
+                                           {8, 29, 88}}}};
 
-const Palette kDarkPalette{
-    .paper = {22, 25, 33},
-    .ink = {232, 235, 241},
-    .faint_ink = {158, 167, 184},
-    .grid = {52, 58, 72},
-    .positive = {86, 180, 255},
-    .negative = {255, 150, 56},
-    .magnitude = {190, 144, 250},
-    .attention = {{{26, 29, 38},
-                   {49, 54, 114},
-                   {44, 106, 142},
-                   {45, 160, 134},
-                   {142, 209, 79},
-                   {253, 240, 140}}}};
+const Palette kDarkPalette{.paper = {22, 25, 33},
+                           .ink = {232, 235, 241},
+                           .faint_ink = {158, 167, 184},
+                           .grid = {52, 58, 72},
+                           .positive = {86, 180, 255},
+                           .negative = {255, 150, 56},
+                           .magnitude = {190, 144, 250},
+                           .attention = {{{26, 29, 38},
+                                          {49, 54, 114},
+                                          {44, 106, 142},
+                                          {45, 160, 134},
+                                          {142, 209, 79},
+                                          {253, 240, 140}}}};
 
 Colour hue(const Palette& palette, double score, ScoreKind kind) {
   if (score < 0) return palette.negative;
@@ -67,8 +65,7 @@ double luminance(Colour colour) {
     const double c = channel / 255.0;
     return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
   };
-  return 0.2126 * linear(colour.red) + 0.7152 * linear(colour.green) +
-         0.0722 * linear(colour.blue);
+  return 0.2126 * linear(colour.red) + 0.7152 * linear(colour.green) + 0.0722 * linear(colour.blue);
 }
 
 double contrast(Colour a, Colour b) {

@@ -16,9 +16,9 @@ struct Colour {
 // What scores and maps are painted with, on one kind of paper.
 struct Palette {
   Colour paper, ink, faint_ink, grid;
-  Colour positive;   // evidence for the target, at full strength
-  Colour negative;   // evidence against it
-  Colour magnitude;  // scores of methods without a sign
+  Colour positive;                  // evidence for the target, at full strength
+  Colour negative;                  // evidence against it
+  Colour magnitude;                 // scores of methods without a sign
   std::array<Colour, 6> attention;  // from nothing to the largest weight, evenly spaced
 };
 

@@ -37,7 +37,8 @@ TEST(Palette, TerminalColoursAreTheNearestOfTheCube) {
 
 TEST(Palette, SignsHaveDifferentColours) {
   EXPECT_EQ(hue(kLightPalette, -1, ScoreKind::kMagnitude), kLightPalette.negative);
-  EXPECT_NE(hue(kLightPalette, 1, ScoreKind::kSigned), hue(kLightPalette, 1, ScoreKind::kMagnitude));
+  EXPECT_NE(hue(kLightPalette, 1, ScoreKind::kSigned),
+            hue(kLightPalette, 1, ScoreKind::kMagnitude));
 }
 
 }  // namespace

@@ -43,8 +43,12 @@ TEST(Pictures, EverySampleDrawsInBothFormatsWithTwicePixelsInPng) {
       EXPECT_NEAR(png.width, 2 * svg.width, 2) << sample.name;
       EXPECT_NEAR(png.height, 2 * svg.height, 2) << sample.name;
       if (sample.explanation.attention.empty()) continue;
-      EXPECT_GT(png_size(attention_picture(sample.explanation, PictureFormat::kPng, {}, {special})).width, 0);
-      EXPECT_GT(svg_size(attention_picture(sample.explanation, PictureFormat::kSvg, {0}, {special})).width, 0);
+      EXPECT_GT(
+          png_size(attention_picture(sample.explanation, PictureFormat::kPng, {}, {special})).width,
+          0);
+      EXPECT_GT(svg_size(attention_picture(sample.explanation, PictureFormat::kSvg, {0}, {special}))
+                    .width,
+                0);
     }
   }
 }
@@ -83,12 +87,14 @@ TEST(Pictures, BarLengthsFollowTheScores) {
 
 TEST(Pictures, AMissingMapOrLayerIsNamed) {
   EXPECT_THROW(attention_picture(regression_sample(), PictureFormat::kSvg, {9}), InvalidInput);
-  EXPECT_THROW(attention_picture(sample_explanation({.layers = 0}), PictureFormat::kSvg), InvalidInput);
+  EXPECT_THROW(attention_picture(sample_explanation({.layers = 0}), PictureFormat::kSvg),
+               InvalidInput);
   try {
     attention_picture(sample_explanation(), PictureFormat::kSvg, {4});
     FAIL() << "layer 4 of 4 was drawn";
   } catch (const InvalidInput& error) {
-    EXPECT_STREQ(error.what(), "attention picture: there is no layer 4; the model has layers 0 to 3");
+    EXPECT_STREQ(error.what(),
+                 "attention picture: there is no layer 4; the model has layers 0 to 3");
   }
 }
 

@@ -94,7 +94,9 @@ class PngCanvas final : public Canvas {
     int width = 0;
     int height = 0;
     pango_layout_get_size(layout.get(), &width, &height);
-    const double share = style.anchor == Anchor::kStart ? 0 : style.anchor == Anchor::kMiddle ? 0.5 : 1;
+    const double share = style.anchor == Anchor::kStart    ? 0
+                         : style.anchor == Anchor::kMiddle ? 0.5
+                                                           : 1;
     cairo_save(cairo_.get());
     cairo_translate(cairo_.get(), x, y);
     if (style.upward) cairo_rotate(cairo_.get(), -G_PI / 2);

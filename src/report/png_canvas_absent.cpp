@@ -6,7 +6,8 @@ namespace whyformer::report {
 
 std::unique_ptr<Canvas> png_canvas(double, double) {
   throw Error(
-      "drawing a PNG: this build has no Pango; ask for SVG, or build again with pangocairo installed");
+      "drawing a PNG: this build has no Pango; ask for SVG, or build again with pangocairo "
+      "installed");
 }
 
 }  // namespace whyformer::report

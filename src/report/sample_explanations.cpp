@@ -73,7 +73,8 @@ int64_t add_text(Explanation& explanation, const std::string& source, int segmen
       continue;
     }
     int64_t end = i + 1;
-    while (is_letter(text.slice(i, i + 1)) && end < text.size() && is_letter(text.slice(end, end + 1))) {
+    while (is_letter(text.slice(i, i + 1)) && end < text.size() &&
+           is_letter(text.slice(end, end + 1))) {
       ++end;
     }
     add_word(explanation, text, i, end, segment, word++);
@@ -201,7 +202,10 @@ Explanation documented_sample() {
   attribution.method = "kernel_shap";
   attribution.options = {{"samples", int64_t{512}}, {"mask", std::string("[MASK]")}};
   attribution.scores = {0.125, -0.25, 0.75, 0.5, 0.0625, 0.0, 1.5, 0.03};
-  attribution.words = {{"It", 0, 2, -0.25, 0}, {"rains", 3, 8, 1.25, 0}, {".", 8, 9, 0.0625, 0}, {"wet", 6, 9, 1.5, 1}};
+  attribution.words = {{"It", 0, 2, -0.25, 0},
+                       {"rains", 3, 8, 1.25, 0},
+                       {".", 8, 9, 0.0625, 0},
+                       {"wet", 6, 9, 1.5, 1}};
   attribution.is_signed = true;
   attribution.completeness_gap = 0.0004;
   attribution.seed = 7;
@@ -213,8 +217,9 @@ Explanation documented_sample() {
 }
 
 Explanation long_sample(int tokens, int methods, int layers, int heads) {
-  const std::vector<std::string> words{"the", "film", "is", "wonderful", "and", "slow", "but",
-                                       "unbearable", ",", "somehow", "it", "works", "."};
+  const std::vector<std::string> words{"the",  "film",  "is",         "wonderful", "and",
+                                       "slow", "but",   "unbearable", ",",         "somehow",
+                                       "it",   "works", "."};
   Sequence random(1);
   std::string text;
   int pieces = 2;
@@ -239,15 +244,17 @@ Explanation pair_sample() {
 }
 
 Explanation unicode_sample() {
-  return sample_explanation(
-      {.text = "我爱这部电影 👩‍👩‍👧 Привет שלום עולם مرحبا café naïve 한국어 🇫🇷 ❤️ e\u0301\tend",
-       .labels = {"否定的", "肯定的 🎉"},
-       .methods = 2});
+  return sample_explanation({.text = "我爱这部电影 👩‍👩‍👧 Привет שלום עולם مرحبا café naïve "
+                                     "한국어 🇫🇷 ❤️ e\u0301\tend",
+                             .labels = {"否定的", "肯定的 🎉"},
+                             .methods = 2});
 }
 
 Explanation hostile_sample() {
   const std::string attack = "</script><img src=x onerror=\"document.title='owned'\">&amp;'\"<b>";
-  const std::string escape = "\x1b[2J\x1b]0;owned\x07\xc2\x9b" "31m\u202etxt\r\n\xff\xfe";
+  const std::string escape =
+      "\x1b[2J\x1b]0;owned\x07\xc2\x9b"
+      "31m\u202etxt\r\n\xff\xfe";
   Explanation explanation =
       sample_explanation({.text = attack + " film " + escape, .labels = {escape, attack}});
   explanation.model = {attack, escape};
@@ -304,7 +311,8 @@ Explanation many_labels_sample(int labels) {
   Explanation explanation = sample_explanation(options);
   explanation.target.index = 17 % labels;
   explanation.target.label = options.labels[static_cast<size_t>(explanation.target.index)];
-  explanation.target.value = explanation.output.values[static_cast<size_t>(explanation.target.index)];
+  explanation.target.value =
+      explanation.output.values[static_cast<size_t>(explanation.target.index)];
   double sum = 0;
   for (const double value : explanation.output.values) sum += std::exp(value);
   explanation.target.probability = std::exp(explanation.target.value) / sum;

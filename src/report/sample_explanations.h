@@ -25,8 +25,8 @@ Explanation documented_sample();  // the example of docs/json.md: small, with ev
 Explanation long_sample(int tokens, int methods, int layers, int heads);
 Explanation pair_sample();
 Explanation unicode_sample();
-Explanation hostile_sample();       // markup, scripts and terminal escapes in every string
-Explanation broken_scores_sample(); // NaN, infinite, all-zero
+Explanation hostile_sample();        // markup, scripts and terminal escapes in every string
+Explanation broken_scores_sample();  // NaN, infinite, all-zero
 Explanation regression_sample();
 Explanation single_token_sample();  // one unit, no words, one label
 Explanation many_labels_sample(int labels);

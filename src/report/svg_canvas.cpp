@@ -13,10 +13,17 @@ std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
     switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      default: out += c;
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      default:
+        out += c;
     }
   }
   return out;
@@ -24,14 +31,18 @@ std::string escaped(std::string_view text) {
 
 const char* anchor_name(Anchor anchor) {
   switch (anchor) {
-    case Anchor::kStart: return "start";
-    case Anchor::kMiddle: return "middle";
-    case Anchor::kEnd: break;
+    case Anchor::kStart:
+      return "start";
+    case Anchor::kMiddle:
+      return "middle";
+    case Anchor::kEnd:
+      break;
   }
   return "end";
 }
 
-// Some viewers smooth enlarged images whatever they are told. Cells of many pixels stay sharp there.
+// Some viewers smooth enlarged images whatever they are told. Cells of many pixels stay sharp
+// there.
 CellImage enlarged(const CellImage& image) {
   constexpr int kEnough = 256;
   const int factor = std::max(1, kEnough / std::max(image.columns, image.rows));
@@ -75,7 +86,8 @@ class SvgCanvas final : public Canvas {
             ? fmt::format("transform=\"translate({:.2f} {:.2f}) rotate(-90)\"", x + shift, y)
             : fmt::format("x=\"{:.2f}\" y=\"{:.2f}\"", x, y + shift);
     svg_ += fmt::format(
-        "<text {} font-size=\"{:g}\" fill=\"{}\" text-anchor=\"{}\"{} xml:space=\"preserve\">{}</text>\n",
+        "<text {} font-size=\"{:g}\" fill=\"{}\" text-anchor=\"{}\"{} "
+        "xml:space=\"preserve\">{}</text>\n",
         place, style.size, css(style.colour), anchor_name(style.anchor),
         style.bold ? " font-weight=\"bold\"" : "", escaped(text));
   }

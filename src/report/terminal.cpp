@@ -85,7 +85,8 @@ class TerminalReport {
     int room = options_.width - columns(verb) - 1 - 2 - bar_width - 8;
     if (room - columns(remark) < kNarrowestLabel) remark.clear();
     room -= columns(remark);
-    std::string line = fmt::format("{} {}  ", verb, style_.bold(shortened(printable(answer.label), room)));
+    std::string line =
+        fmt::format("{} {}  ", verb, style_.bold(shortened(printable(answer.label), room)));
     if (answer.probability) {
       line += style_.bar(strength(*answer.probability, 1), bar_width, ScoreKind::kSigned) + " " +
               format_percent(*answer.probability);
@@ -109,7 +110,8 @@ class TerminalReport {
     const ModelName& model = explanation_.model;
     std::string counts = fmt::format(" · {} token{}", explanation_.units.size(),
                                      explanation_.units.size() == 1 ? "" : "s");
-    if (answers.size() > 1) counts += fmt::format(" · {} labels", explanation_.output.values.size());
+    if (answers.size() > 1)
+      counts += fmt::format(" · {} labels", explanation_.output.values.size());
     const std::string name = printable(fmt::format("{} ({})", model.name, model.architecture));
     lines({style_.faint(shortened(name, options_.width - columns(counts)) + counts)});
   }
@@ -148,16 +150,17 @@ class TerminalReport {
     int label_width = 0;
     int number_width = 0;
     for (const size_t i : top) {
-      label_width = std::max(label_width, std::min(kWidestLabel, columns(printable(items[i].text))));
+      label_width =
+          std::max(label_width, std::min(kWidestLabel, columns(printable(items[i].text))));
       number_width = std::max(number_width, columns(number(items[i], scale, attribution)));
     }
     const int bar_width = std::min(kWidestBar, options_.width - label_width - number_width - 6);
     for (const size_t i : top) {
-      lines({fmt::format(
-          "  {}  {}  {}",
-          right_aligned(shortened(printable(items[i].text), label_width), label_width),
-          style_.bar(strength(items[i].score, scale), bar_width, kind_of(attribution)),
-          right_aligned(number(items[i], scale, attribution), number_width))});
+      lines(
+          {fmt::format("  {}  {}  {}",
+                       right_aligned(shortened(printable(items[i].text), label_width), label_width),
+                       style_.bar(strength(items[i].score, scale), bar_width, kind_of(attribution)),
+                       right_aligned(number(items[i], scale, attribution), number_width))});
     }
     if (items.size() > top.size()) {
       lines({style_.faint(fmt::format("  and {} more", items.size() - top.size()))});

@@ -23,7 +23,8 @@ struct TerminalStyle {
   std::string bar(double strength, int width, ScoreKind kind) const;
 };
 
-// One column of a heat line below plain text: "▁" to "█" for positive strengths, "░▒▓" for negative.
+// One column of a heat line below plain text: "▁" to "█" for positive strengths, "░▒▓" for
+// negative.
 std::string heat_mark(double strength);
 
 }  // namespace whyformer::report

@@ -33,7 +33,8 @@ std::vector<std::string> heading_lines(const std::string& name) {
   std::vector<std::string> lines(1);
   std::string part;
   const auto take = [&] {
-    if (!lines.back().empty() && columns(lines.back() + part) > kWidestHeading) lines.emplace_back();
+    if (!lines.back().empty() && columns(lines.back() + part) > kWidestHeading)
+      lines.emplace_back();
     lines.back() += part;
     part.clear();
   };
@@ -124,8 +125,8 @@ std::vector<std::string> side_by_side_lines(const Explanation& explanation,
   }
   TableWriter writer{{options.colour}, strongest(means, kMostBars)};
   for (const size_t i : writer.rows) {
-    writer.label_width = std::max(writer.label_width,
-                                  std::min(kWidestLabel, columns(printable(means[i].text))));
+    writer.label_width =
+        std::max(writer.label_width, std::min(kWidestLabel, columns(printable(means[i].text))));
   }
   for (std::span<const Column> left = all; !left.empty();) {
     const size_t count = fitting(left, options.width - 2 - writer.label_width);

@@ -8,8 +8,8 @@
 
 namespace whyformer::report {
 
-constexpr size_t kMostBars = 12;   // rows, the strongest words
-constexpr int kWidestLabel = 20;   // columns of a word
+constexpr size_t kMostBars = 12;  // rows, the strongest words
+constexpr int kWidestLabel = 20;  // columns of a word
 
 // One row per word, one column of bars and numbers per method, in several tables where one would be
 // wider than the terminal.

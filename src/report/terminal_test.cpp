@@ -38,7 +38,8 @@ TEST(Terminal, NoLineIsWiderThanTheTerminal) {
 
 TEST(Terminal, WithoutColourThereAreNoEscapes) {
   for (const NamedSample& sample : all_samples()) {
-    EXPECT_THAT(to_terminal(sample.explanation, {.colour = false}), Not(HasSubstr("\x1b"))) << sample.name;
+    EXPECT_THAT(to_terminal(sample.explanation, {.colour = false}), Not(HasSubstr("\x1b")))
+        << sample.name;
   }
 }
 
@@ -85,7 +86,8 @@ TEST(Terminal, PlainBarsTellTheSign) {
 }
 
 TEST(Terminal, SaysThatSpecialTokensAreHidden) {
-  const std::string text = to_terminal(sample_explanation(), {.colour = false, .special = SpecialTokens::kHide});
+  const std::string text =
+      to_terminal(sample_explanation(), {.colour = false, .special = SpecialTokens::kHide});
   EXPECT_THAT(text, HasSubstr("2 special tokens are hidden but counted in the scale."));
   EXPECT_THAT(text, Not(HasSubstr("[CLS]")));
   EXPECT_THAT(to_terminal(sample_explanation(), {.special = SpecialTokens::kExclude}),
@@ -100,7 +102,9 @@ TEST(Terminal, SaysWhatIsWrongWithScores) {
 
 TEST(Terminal, TheTextStaysWholeUnderItsColours) {
   const std::string text = without_colours(to_terminal(sample_explanation({.methods = 1})));
-  EXPECT_THAT(text, HasSubstr("[CLS] A quietly wonderful film, although the ending is unbearably slow. [SEP]"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("[CLS] A quietly wonderful film, although the ending is unbearably slow. [SEP]"));
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ std::vector<std::string> heat_lines(const Explanation& explanation, const Attrib
                                     const TerminalOptions& options);
 
 // The text alone, wrapped.
-std::vector<std::string> plain_lines(const Explanation& explanation, const TerminalOptions& options);
+std::vector<std::string> plain_lines(const Explanation& explanation,
+                                     const TerminalOptions& options);
 
 // A sentence, wrapped at blanks and indented by two.
 std::vector<std::string> wrapped_sentence(std::string_view sentence, int width);

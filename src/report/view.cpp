@@ -69,9 +69,9 @@ double largest(double so_far, double score) {
 void check(const Explanation& explanation) {
   for (const Attribution& attribution : explanation.attributions) {
     if (attribution.scores.size() == explanation.units.size()) continue;
-    throw InvalidInput(fmt::format("report of method '{}': it has {} scores but the text has {} units",
-                                   attribution.method, attribution.scores.size(),
-                                   explanation.units.size()));
+    throw InvalidInput(
+        fmt::format("report of method '{}': it has {} scores but the text has {} units",
+                    attribution.method, attribution.scores.size(), explanation.units.size()));
   }
   for (const AttentionMap& map : explanation.attention) {
     if (map.values && map.heads > 0 && map.queries > 0 && map.keys > 0) continue;
@@ -147,9 +147,10 @@ Scale scale_of(const Explanation& explanation, const Attribution& attribution,
 
 AlignedItems aligned_items(const Explanation& explanation, SpecialTokens special) {
   const std::vector<Attribution>& methods = explanation.attributions;
-  const bool same_words = std::all_of(methods.begin(), methods.end(), [&](const Attribution& method) {
-    return method.words.size() == methods.front().words.size();
-  });
+  const bool same_words =
+      std::all_of(methods.begin(), methods.end(), [&](const Attribution& method) {
+        return method.words.size() == methods.front().words.size();
+      });
   AlignedItems aligned;
   for (Attribution method : methods) {
     if (!same_words) method.words.clear();

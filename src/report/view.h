@@ -16,7 +16,7 @@ void check(const Explanation& explanation);
 
 // A unit as the reader sees it: the stretch of the original text, or the token where there is none.
 struct Piece {
-  std::string gap = {};    // uncovered text before it, mostly blanks
+  std::string gap = {};  // uncovered text before it, mostly blanks
   std::string text = {};
   std::string after = {};  // uncovered rest of its text, on the last piece of a text that was cut
   bool special = false;
@@ -52,7 +52,8 @@ struct AlignedItems {
 };
 AlignedItems aligned_items(const Explanation& explanation, SpecialTokens special);
 
-// Every row with its mean |strength| over the methods as score: no method's scale outweighs another.
+// Every row with its mean |strength| over the methods as score: no method's scale outweighs
+// another.
 std::vector<Item> mean_strengths(const AlignedItems& aligned);
 
 // score / scale within [-1, 1]; 0 for a zero scale and for scores that are not finite.
@@ -79,7 +80,8 @@ struct Answer {
   bool is_target = false;
 };
 
-std::string format_answer(const Answer& answer);  // "positive 98.7 %"; the value without probability
+std::string format_answer(
+    const Answer& answer);  // "positive 98.7 %"; the value without probability
 
 // The labels with the largest values, best first, at most `limit`, the target always among them;
 // none for embeddings and similarities.

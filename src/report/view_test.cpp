@@ -25,9 +25,10 @@ std::string joined(const std::vector<Piece>& pieces) {
 }
 
 TEST(Pieces, ShowTheOriginalTextNotTheVocabulary) {
-  const Explanation explanation =
-      with_units("So Naïve", {{"[CLS]", 0, 0, true, 0, -1}, {"so", 0, 2, false, 0, 0},
-                              {"na", 3, 5, false, 0, 1}, {"##ive", 5, 8, false, 0, 1}});
+  const Explanation explanation = with_units("So Naïve", {{"[CLS]", 0, 0, true, 0, -1},
+                                                          {"so", 0, 2, false, 0, 0},
+                                                          {"na", 3, 5, false, 0, 1},
+                                                          {"##ive", 5, 8, false, 0, 1}});
   EXPECT_EQ(joined(pieces_of(explanation)), "[[CLS]][So] [Na][ïve]");
 }
 
@@ -36,24 +37,28 @@ TEST(Pieces, LeadingBlanksBelongToTheGap) {
 }
 
 TEST(Pieces, TokensThatShareACharacterShowItOnce) {
-  EXPECT_EQ(joined(pieces_of(with_units("🤗!", {{"ð", 0, 1}, {"Ł", 0, 1}, {"!", 1, 2}}))), "[🤗][·][!]");
+  EXPECT_EQ(joined(pieces_of(with_units("🤗!", {{"ð", 0, 1}, {"Ł", 0, 1}, {"!", 1, 2}}))),
+            "[🤗][·][!]");
 }
 
 TEST(Pieces, TextBeyondTheLastTokenIsKeptOrCut) {
   EXPECT_EQ(joined(pieces_of(with_units("one two", {{"one", 0, 3}}))), "[one] two");
   const std::string rest(100, 'x');
-  EXPECT_THAT(joined(pieces_of(with_units("one " + rest, {{"one", 0, 3}}))), testing::EndsWith("x …"));
+  EXPECT_THAT(joined(pieces_of(with_units("one " + rest, {{"one", 0, 3}}))),
+              testing::EndsWith("x …"));
 }
 
 TEST(Pieces, OffsetsOutsideTheTextAreHarmless) {
-  EXPECT_EQ(joined(pieces_of(with_units("ab", {{"a", 0, 1}, {"?", 7, 9}, {"!", -3, -1}}))), "[a]b[·][·]");
+  EXPECT_EQ(joined(pieces_of(with_units("ab", {{"a", 0, 1}, {"?", 7, 9}, {"!", -3, -1}}))),
+            "[a]b[·][·]");
 }
 
 TEST(Items, SpecialTokensStandBetweenTheWordsOnlyWhereShown) {
   const Explanation explanation = documented_sample();
   const auto texts = [&](SpecialTokens special) {
     std::vector<std::string> out;
-    for (const Item& item : items_of(explanation, explanation.attributions[0], special)) out.push_back(item.text);
+    for (const Item& item : items_of(explanation, explanation.attributions[0], special))
+      out.push_back(item.text);
     return out;
   };
   EXPECT_THAT(texts(SpecialTokens::kShow),
@@ -128,7 +133,8 @@ TEST(Check, NamesBothSizes) {
     check(explanation);
     FAIL() << "seven scores for eight units passed";
   } catch (const InvalidInput& error) {
-    EXPECT_STREQ(error.what(), "report of method 'kernel_shap': it has 7 scores but the text has 8 units");
+    EXPECT_STREQ(error.what(),
+                 "report of method 'kernel_shap': it has 7 scores but the text has 8 units");
   }
 }
 

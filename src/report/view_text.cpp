@@ -86,9 +86,9 @@ std::string cost_line(const Attribution& attribution) {
 }
 
 std::string format_answer(const Answer& answer) {
-  const std::string number =
-      answer.probability ? format_percent(*answer.probability)
-                         : format_score(answer.value, std::abs(answer.value), ScoreKind::kMagnitude);
+  const std::string number = answer.probability ? format_percent(*answer.probability)
+                                                : format_score(answer.value, std::abs(answer.value),
+                                                               ScoreKind::kMagnitude);
   return answer.label + " " + number;
 }
 
@@ -101,12 +101,14 @@ Answer target_answer(const Explanation& explanation) {
 
 std::vector<Answer> best_answers(const Explanation& explanation, size_t limit) {
   const std::vector<double>& values = explanation.output.values;
-  const bool has_labels = explanation.output.space == "logit" || explanation.output.space == "value";
+  const bool has_labels =
+      explanation.output.space == "logit" || explanation.output.space == "value";
   if (!has_labels || values.empty()) return {};
   std::vector<size_t> order(values.size());
   std::iota(order.begin(), order.end(), size_t{0});
   const auto rank = [&](size_t i) { return std::isnan(values[i]) ? -HUGE_VAL : values[i]; };
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return rank(a) > rank(b); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return rank(a) > rank(b); });
 
   const auto target = static_cast<size_t>(explanation.target.index);
   const size_t count = std::min(limit, order.size());

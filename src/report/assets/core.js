@@ -2,14 +2,21 @@
 // Data, state, and the few helpers that everything else draws with. User strings only ever become
 // text nodes and attribute values.
 const data = JSON.parse(document.getElementById("data").textContent);
-const state = { unit: "pieces", special: data.special, sort: "strength" };
+const state = {
+  unit: "pieces",
+  special: data.special,
+  sort: "strength"
+};
 
 function el(tag, properties = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
-    if (name === "class") node.className = value;
-    else if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else node.setAttribute(name, value);
+    if (name === "class")
+      node.className = value;
+    else if (name.startsWith("on"))
+      node.addEventListener(name.slice(2), value);
+    else
+      node.setAttribute(name, value);
   }
   node.append(...children);
   return node;
@@ -20,8 +27,10 @@ const groups = (() => {
   const list = [];
   data.pieces.forEach((piece, unit) => {
     const last = list[list.length - 1];
-    if (last && piece.word >= 0 && last.word === piece.word) last.units.push(unit);
-    else list.push({ word: piece.word, units: [unit] });
+    if (last && piece.word >= 0 && last.word === piece.word)
+      last.units.push(unit);
+    else
+      list.push({word: piece.word, units: [unit]});
   });
   return list;
 })();
@@ -30,7 +39,7 @@ function entryOf(units, word) {
   const first = data.pieces[units[0]];
   const text = units.map((unit, i) => (i ? data.pieces[unit].gap : "") + data.pieces[unit].text).join("");
   const after = data.pieces[units[units.length - 1]].after;
-  return { units, word, text, after, gap: first.gap, special: first.special, segment: first.segment };
+  return {units, word, text, after, gap: first.gap, special: first.special, segment: first.segment};
 }
 const entryLists = {
   pieces: data.pieces.map((piece, unit) => entryOf([unit], piece.word)),
@@ -39,7 +48,9 @@ const entryLists = {
 
 // The word entry that a token belongs to.
 const wordOfUnit = [];
-entryLists.words.forEach((entry, index) => entry.units.forEach((unit) => { wordOfUnit[unit] = index; }));
+entryLists.words.forEach((entry, index) => entry.units.forEach((unit) => {
+  wordOfUnit[unit] = index;
+}));
 
 // What is drawn now: pieces or words, each with its place in the text.
 const entries = () => entryLists[state.unit];
@@ -79,8 +90,10 @@ function paint(node, share, hue) {
   node.style.setProperty("--share", (100 * size).toFixed(1) + "%");
   if (size < 0.01) return;
   node.classList.add(hue);
-  if (size > 0.78) node.classList.add("dark", "middling");
-  else if (size > 0.6) node.classList.add("middling");
+  if (size > 0.78)
+    node.classList.add("dark", "middling");
+  else if (size > 0.6)
+    node.classList.add("middling");
 }
 
 const listeners = [];

@@ -3,11 +3,11 @@ drawHeader();
 const cards = data.methods.map((method, index) => new MethodCard(method, index));
 document.getElementById("methods").append(...cards.map((card) => card.node));
 if (!cards.length) {
-  const text = el("div", { class: "tokens", dir: "auto" });
+  const text = el("div", {class: "tokens", dir: "auto"});
   const draw = () => layTokens(text, entries());
   draw();
   onChange(draw);
-  document.getElementById("methods").append(el("article", { class: "card" }, text));
+  document.getElementById("methods").append(el("article", {class: "card"}, text));
 }
 const inspector = new Inspector(cards);
 cards.forEach((card, index) => inspector.watch(card, index));
@@ -29,7 +29,7 @@ if (attention) {
     if (!seen.some((entry) => entry.isIntersecting)) return;
     observer.disconnect();
     redraw(false);
-  }, { rootMargin: "600px" });
+  }, {rootMargin: "600px"});
   observer.observe(document.getElementById("attention"));
   onChange(() => drawn && redraw(true));
   darkScheme.addEventListener("change", () => drawn && redraw(false));
@@ -38,7 +38,14 @@ if (attention) {
     if (drawn && window.innerWidth !== width) redraw(false);
     width = window.innerWidth;
   });
-  window.addEventListener("beforeprint", () => { printing = true; redraw(false); });
-  window.addEventListener("afterprint", () => { printing = false; redraw(false); });
+  window.addEventListener("beforeprint", () => {
+    printing = true;
+    redraw(false);
+  });
+  window.addEventListener("afterprint", () => {
+    printing = false;
+    redraw(false);
+  });
 }
-document.getElementById("footer").append("Made by Whyformer. This page is complete in itself: it loads nothing and sends nothing.");
+document.getElementById("footer").append(
+    "Made by Whyformer. This page is complete in itself: it loads nothing and sends nothing.");

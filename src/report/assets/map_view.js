@@ -15,36 +15,46 @@ function sizedContext(canvas, width, height) {
 function clipped(context, text, width) {
   if (context.measureText(text).width <= width) return text;
   const characters = [...text];
-  while (characters.length > 1 && context.measureText(characters.join("") + "…").width > width) characters.pop();
+  while (characters.length > 1 && context.measureText(characters.join("") + "…").width > width)
+    characters.pop();
   return characters.join("") + "…";
 }
 
 class MapView {
   constructor(onHover, onClick) {
-    this.canvas = el("canvas", { class: "clickable", role: "img", id: "map" });
+    this.canvas = el("canvas", {class: "clickable", role: "img", id: "map"});
     this.cut = null;
     this.cross = null;
     this.canvas.addEventListener("pointermove", (event) => this.hover(event, onHover));
-    this.canvas.addEventListener("pointerleave", () => { this.cross = null; this.paint(); onHover(null); });
-    this.canvas.addEventListener("click", (event) => { const hit = this.cellAt(event); if (hit) onClick(hit); });
+    this.canvas.addEventListener("pointerleave", () => {
+      this.cross = null;
+      this.paint();
+      onHover(null);
+    });
+    this.canvas.addEventListener("click", (event) => {
+      const hit = this.cellAt(event);
+      if (hit) onClick(hit);
+    });
   }
 
   draw(cut, counts, description) {
     this.cut = cut;
     this.counts = counts;
     this.canvas.setAttribute("aria-label", description);
-    this.picture = cut.cells.length ? cellPicture(cut.cells, cut.columns.length, cut.rows.length, cut.top) : null;
+    this.picture =
+        cut.cells.length ? cellPicture(cut.cells, cut.columns.length, cut.rows.length, cut.top) : null;
     this.measure();
     this.paint();
   }
 
   // Cells are square and labels take as much as the longest needs, within bounds.
   measure() {
-    const { rows, columns } = this.cut;
+    const {rows, columns} = this.cut;
     const width = Math.max(240, Math.min(820, this.canvas.parentElement.clientWidth));
     const context = this.canvas.getContext("2d");
     context.font = this.font();
-    const longest = (indices, count) => Math.max(0, ...indices.map((i) => context.measureText(tokenName(count, i)).width));
+    const longest = (indices, count) =>
+        Math.max(0, ...indices.map((i) => context.measureText(tokenName(count, i)).width));
     const limit = Math.min(96, width * 0.22);
     this.left = Math.min(limit, longest(rows, this.counts.queries)) + 10;
     this.top = Math.min(limit, longest(columns, this.counts.keys)) + 10;
@@ -61,7 +71,7 @@ class MapView {
   paint() {
     if (!this.cut) return;
     const context = sizedContext(this.canvas, this.width, this.height);
-    const { rows, columns } = this.cut;
+    const {rows, columns} = this.cut;
     if (!this.picture) return;
     context.imageSmoothingEnabled = this.cell * (window.devicePixelRatio || 1) < 1;
     context.drawImage(this.picture, this.left, this.top, this.cell * columns.length, this.cell * rows.length);
@@ -75,7 +85,7 @@ class MapView {
   // Every n-th label, so that none overlap; the ones under the pointer always.
   labels(context) {
     const step = Math.max(1, Math.ceil((kLabelSize + 2) / this.cell));
-    const { rows, columns } = this.cut;
+    const {rows, columns} = this.cut;
     context.font = this.font();
     context.textBaseline = "middle";
     const near = (i, chosen) => chosen !== undefined && i !== chosen && Math.abs(i - chosen) < step;
@@ -84,7 +94,9 @@ class MapView {
       if ((r % step || near(r, this.cross?.row)) && !chosen) return;
       context.fillStyle = chosen ? palette().ink : palette().faint;
       context.textAlign = "right";
-      context.fillText(clipped(context, tokenName(this.counts.queries, query), this.left - 8), this.left - 5, this.top + (r + 0.5) * this.cell);
+      context.fillText(
+          clipped(context, tokenName(this.counts.queries, query), this.left - 8), this.left - 5,
+          this.top + (r + 0.5) * this.cell);
     });
     columns.forEach((key, c) => {
       const chosen = this.cross?.column === c;
@@ -101,11 +113,13 @@ class MapView {
 
   crosshair(context) {
     if (!this.cross) return;
-    const { rows, columns } = this.cut;
+    const {rows, columns} = this.cut;
     context.strokeStyle = palette().negative;
     context.lineWidth = 1;
-    context.strokeRect(this.left, this.top + this.cross.row * this.cell, this.cell * columns.length, this.cell);
-    context.strokeRect(this.left + this.cross.column * this.cell, this.top, this.cell, this.cell * rows.length);
+    context.strokeRect(
+        this.left, this.top + this.cross.row * this.cell, this.cell * columns.length, this.cell);
+    context.strokeRect(
+        this.left + this.cross.column * this.cell, this.top, this.cell, this.cell * rows.length);
   }
 
   // The labels of the rows count as their rows.
@@ -115,7 +129,12 @@ class MapView {
     const row = Math.floor(((event.clientY - box.top) * scale - this.top) / this.cell);
     const column = Math.floor(((event.clientX - box.left) * scale - this.left) / this.cell);
     if (row < 0 || row >= this.cut.rows.length || column >= this.cut.columns.length) return null;
-    return { row, column: Math.max(0, column), query: this.cut.rows[row], key: column < 0 ? null : this.cut.columns[column] };
+    return {
+      row,
+      column: Math.max(0, column),
+      query: this.cut.rows[row],
+      key: column < 0 ? null : this.cut.columns[column]
+    };
   }
 
   hover(event, onHover) {

@@ -23,7 +23,8 @@ function weightTable(map) {
 }
 
 // How far a shown weight can be from the computed one: half a step of the code.
-const weightError = (map, weight) => Math.sqrt(Math.max(weight, map.top / largestCode(map) ** 2) * map.top) / largestCode(map);
+const weightError = (map, weight) =>
+    Math.sqrt(Math.max(weight, map.top / largestCode(map) ** 2) * map.top) / largestCode(map);
 
 // The weights [queries, keys] of one head, or of the mean over heads (head -1).
 function weightsOf(index, head) {
@@ -38,13 +39,15 @@ function weightsOf(index, head) {
     for (let i = 0; i < size; ++i) weights[i] += table[codes[h * size + i]];
   }
   const count = last - first + 1;
-  if (count > 1) for (let i = 0; i < size; ++i) weights[i] /= count;
+  if (count > 1)
+    for (let i = 0; i < size; ++i) weights[i] /= count;
   return weights;
 }
 
 function largestWeight(weights) {
   let largest = 0;
-  for (const weight of weights) if (weight > largest) largest = weight;
+  for (const weight of weights)
+    if (weight > largest) largest = weight;
   return largest;
 }
 
@@ -55,21 +58,31 @@ const tokenName = (count, index) => (fitsUnits(count) ? data.pieces[index].text 
 function shownIndices(count, segment) {
   const all = [...Array(count).keys()];
   if (!fitsUnits(count)) return all;
-  return all.filter((i) => (!data.pieces[i].special || state.special === "show") && (segment === null || data.pieces[i].segment === segment));
+  return all.filter(
+      (i) => (!data.pieces[i].special || state.special === "show") &&
+          (segment === null || data.pieces[i].segment === segment));
 }
 
-const kSlices = { all: [null, null], "A→A": [0, 0], "B→B": [1, 1], "A→B": [0, 1], "B→A": [1, 0] };
+const kSlices = {
+  all: [null, null],
+  "A→A": [0, 0],
+  "B→B": [1, 1],
+  "A→B": [0, 1],
+  "B→A": [1, 0]
+};
 
 // The shown part of a map: rows and columns by their index in the text, and the weight that gets
 // full colour. Weights are never renormalised.
 function cutMap(index, weights, slice) {
-  const { queries, keys } = maps[index];
+  const {queries, keys} = maps[index];
   const rows = shownIndices(queries, kSlices[slice][0]);
   const columns = shownIndices(keys, kSlices[slice][1]);
   const cells = new Float32Array(rows.length * columns.length);
-  rows.forEach((query, r) => columns.forEach((key, c) => { cells[r * columns.length + c] = weights[query * keys + key]; }));
+  rows.forEach((query, r) => columns.forEach((key, c) => {
+    cells[r * columns.length + c] = weights[query * keys + key];
+  }));
   const top = state.special === "hide" ? largestWeight(weights) : largestWeight(cells);
-  return { rows, columns, cells, top };
+  return {rows, columns, cells, top};
 }
 
 const darkScheme = window.matchMedia("(prefers-color-scheme: dark)");
@@ -85,20 +98,24 @@ function rampColours() {
   for (let i = 0; i < 256; ++i) {
     const position = (i / 255) * (stops.length - 1);
     const below = Math.min(Math.floor(position), stops.length - 2);
-    for (let c = 0; c < 3; ++c) colours[3 * i + c] = stops[below][c] + (stops[below + 1][c] - stops[below][c]) * (position - below);
+    for (let c = 0; c < 3; ++c)
+      colours[3 * i + c] = stops[below][c] + (stops[below + 1][c] - stops[below][c]) * (position - below);
   }
   return colours;
 }
 
 // An off-screen picture of cells, one pixel each; NaN is transparent.
 function cellPicture(cells, width, height, top) {
-  const canvas = el("canvas", { width, height });
+  const canvas = el("canvas", {width, height});
   const context = canvas.getContext("2d");
   const image = context.createImageData(width, height);
   const colours = rampColours();
   for (let i = 0; i < cells.length; ++i) {
     const level = Math.round(255 * attentionShare(cells[i], top));
-    image.data.set([colours[3 * level], colours[3 * level + 1], colours[3 * level + 2], Number.isNaN(cells[i]) ? 0 : 255], 4 * i);
+    image.data[4 * i] = colours[3 * level];
+    image.data[4 * i + 1] = colours[3 * level + 1];
+    image.data[4 * i + 2] = colours[3 * level + 2];
+    image.data[4 * i + 3] = Number.isNaN(cells[i]) ? 0 : 255;
   }
   context.putImageData(image, 0, 0);
   return canvas;
@@ -116,5 +133,5 @@ function shrunk(cells, width, height, size) {
       if (cells[y * width + x] > small[at]) small[at] = cells[y * width + x];
     }
   }
-  return { cells: small, width: w, height: h };
+  return {cells: small, width: w, height: h};
 }

@@ -11,13 +11,16 @@ function layTokens(box, list) {
       spans.push(null);
       return;
     }
-    if (segment !== null && entry.segment !== segment) nodes.append(el("span", { class: "segment-break" }));
+    if (segment !== null && entry.segment !== segment) nodes.append(el("span", {class: "segment-break"}));
     segment = entry.segment;
     if (entry.gap) nodes.append(entry.gap);
-    const span = el("span", { class: entry.special ? "token special" : "token", "data-entry": index, tabindex: -1, role: "option" }, entry.text);
+    const span = el(
+        "span",
+        {class: entry.special ? "token special" : "token", "data-entry": index, tabindex: -1, role: "option"},
+        entry.text);
     spans.push(span);
     nodes.append(span);
-    if (entry.after) nodes.append(el("span", { class: "faint" }, entry.after));
+    if (entry.after) nodes.append(el("span", {class: "faint"}, entry.after));
   });
   box.replaceChildren(nodes);
   box.classList.toggle("scrolls", list.length > kManyEntries);
@@ -30,24 +33,32 @@ function legend(method) {
   const scale = scaleOf(method);
   if (!(scale > 0)) {
     const broken = method.scores.some((score) => score === null);
-    return el("p", { class: "small faint" }, broken ? "The scores are not a number." : "All scores are zero.");
+    return el("p", {class: "small faint"}, broken ? "The scores are not a number." : "All scores are zero.");
   }
-  const ends = method.signed
-    ? [`${formatScore(-scale, scale, method)} against`, `for the target ${formatScore(scale, scale, method)}`]
-    : ["0", formatScore(scale, scale, method)];
-  const ramp = el("span", { class: "legend-ramp " + (method.signed ? "diverging" : "sequential") });
-  return el("div", { class: "legend number" }, el("span", {}, ends[0]), ramp, el("span", {}, ends[1]));
+  const ends = method.signed ?
+      [
+        `${formatScore(-scale, scale, method)} against`, `for the target ${formatScore(scale, scale, method)}`
+      ] :
+      ["0", formatScore(scale, scale, method)];
+  const ramp = el("span", {class: "legend-ramp " + (method.signed ? "diverging" : "sequential")});
+  return el("div", {class: "legend number"}, el("span", {}, ends[0]), ramp, el("span", {}, ends[1]));
 }
 
 class MethodCard {
   constructor(method, index) {
     this.method = method;
-    this.tokens = el("div", { class: "tokens", dir: "auto", role: "listbox", "aria-label": `Scores by ${method.name}; arrow keys move`, "data-method": index });
+    this.tokens = el("div", {
+      class: "tokens",
+      dir: "auto",
+      role: "listbox",
+      "aria-label": `Scores by ${method.name}; arrow keys move`,
+      "data-method": index
+    });
     this.legend = el("div", {});
     this.bars = el("div", {});
     const head = el("div", {}, el("h3", {}, method.name));
-    if (method.info) head.append(el("p", { class: "info" }, method.info));
-    this.node = el("article", { class: "card method" }, head, this.tokens, this.legend, this.bars);
+    if (method.info) head.append(el("p", {class: "info"}, method.info));
+    this.node = el("article", {class: "card method"}, head, this.tokens, this.legend, this.bars);
     if (method.notes.length) this.node.append(notesList(method.notes));
     this.draw();
   }

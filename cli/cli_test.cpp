@@ -1,0 +1,282 @@
+// The program as people call it: what it prints, writes and refuses.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+struct Answer {
+  int code = -1;
+  std::string out;
+  std::string error;
+};
+
+class CommandLine : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "whyformer-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  std::string read(const std::string& name) const {
+    std::ostringstream text;
+    text << std::ifstream(folder_ / name, std::ios::binary).rdbuf();
+    return text.str();
+  }
+
+  void write(const std::string& name, const std::string& content) const {
+    std::ofstream(folder_ / name, std::ios::binary) << content;
+  }
+
+  // Runs `whyformer ARGUMENTS` in a shell; `before` comes in front (a pipe, a variable).
+  Answer run(const std::string& arguments, const std::string& before = "") const {
+    const std::string command = before + " " + WHYFORMER_BINARY + " " + arguments + " 2>" +
+                                path("stderr") + (before.empty() ? " </dev/null" : "");
+    Answer answer;
+    FILE* pipe = popen(command.c_str(), "r");
+    std::array<char, 4096> buffer;
+    while (const size_t count = fread(buffer.data(), 1, buffer.size(), pipe)) {
+      answer.out.append(buffer.data(), count);
+    }
+    answer.code = WEXITSTATUS(pclose(pipe));
+    answer.error = read("stderr");
+    return answer;
+  }
+
+  // One line on standard error, exit code 2, nothing on standard output.
+  void expect_refusal(const std::string& arguments, const std::string& message) const {
+    const Answer answer = run(arguments);
+    EXPECT_EQ(answer.code, 2) << arguments;
+    EXPECT_EQ(answer.out, "") << arguments;
+    EXPECT_THAT(answer.error, HasSubstr(message)) << arguments;
+    EXPECT_EQ(std::count(answer.error.begin(), answer.error.end(), '\n'), 1) << answer.error;
+  }
+
+  std::filesystem::path folder_;
+};
+
+const std::string kTinyBert = WHYFORMER_SOURCE_DIR "/tests/golden/models/bert";
+
+TEST_F(CommandLine, ExplainsASentenceWithNoModelGiven) {
+  const Answer answer = run("explain 'I cannot wait for next time'");
+  EXPECT_EQ(answer.code, 0) << answer.error;
+  EXPECT_THAT(answer.out, HasSubstr("Predicted"));
+  EXPECT_THAT(answer.out, HasSubstr("cannot"));
+  EXPECT_THAT(answer.out, Not(HasSubstr("\x1b["))) << "no colours in a pipe";
+}
+
+TEST_F(CommandLine, WritesTheDocumentedJson) {
+  const Answer answer = run("explain --text 'A good film, really.' --method rollout,gae --target 1 --json " +
+                            path("out.json") + " --html " + path("out.html"));
+  ASSERT_EQ(answer.code, 0) << answer.error;
+  const auto json = nlohmann::json::parse(read("out.json"));
+  EXPECT_EQ(json["schema"], "whyformer.explanation/1");
+  EXPECT_EQ(json["model"]["architecture"], "BertForSequenceClassification");
+  EXPECT_EQ(json["target"]["index"], 1);
+  EXPECT_EQ(json["output"]["values"].size(), 2u);
+  ASSERT_EQ(json["attributions"].size(), 2u);
+  for (const auto& attribution : json["attributions"]) {
+    EXPECT_EQ(attribution["scores"].size(), json["units"].size());
+    EXPECT_EQ(attribution["words"].size(), 6u) << "A good film , really .";
+    EXPECT_EQ(attribution["cost"]["forwards"], 1);
+  }
+  EXPECT_EQ(json["units"][0]["special"], true);
+  EXPECT_EQ(json["attributions"][0]["words"][1]["text"], "good");
+  EXPECT_EQ(json["attributions"][0]["words"][1]["start"], 2);
+  EXPECT_EQ(json["attributions"][0]["words"][1]["end"], 6);
+  EXPECT_THAT(read("out.html"), HasSubstr("</html>"));
+}
+
+TEST_F(CommandLine, OffsetsCountCodePoints) {
+  const Answer answer = run("explain 'Ein schöner Film 😀 ja' --method rollout --json -");
+  ASSERT_EQ(answer.code, 0) << answer.error;
+  const auto json = nlohmann::json::parse(answer.out);
+  const auto& words = json["attributions"][0]["words"];
+  EXPECT_EQ(words[words.size() - 1]["text"], "ja");
+  EXPECT_EQ(words[words.size() - 1]["start"], 19);
+}
+
+TEST_F(CommandLine, ExplainsLinesOfAFileAndKeepsTheirOrder) {
+  write("texts", "a fine film\n\nso boring\r\n");
+  const Answer answer = run("explain --method rollout --file " + path("texts"));
+  EXPECT_EQ(answer.code, 2) << "one line is empty";
+  std::istringstream lines(answer.out);
+  std::string line;
+  std::vector<nlohmann::json> answers;
+  while (std::getline(lines, line)) answers.push_back(nlohmann::json::parse(line));
+  ASSERT_EQ(answers.size(), 3u);
+  EXPECT_EQ(answers[0]["text"], "a fine film");
+  EXPECT_THAT(answers[1]["error"].get<std::string>(), HasSubstr("empty"));
+  EXPECT_EQ(answers[2]["text"], "so boring");
+}
+
+TEST_F(CommandLine, ReadsTextsFromStandardInput) {
+  const Answer answer = run("explain --method gae", "printf 'good\\nbad\\n' |");
+  EXPECT_EQ(answer.code, 0) << answer.error;
+  EXPECT_EQ(std::count(answer.out.begin(), answer.out.end(), '\n'), 2);
+}
+
+TEST_F(CommandLine, SayAloudThatALongTextWasCutOff) {
+  std::string text;
+  for (int i = 0; i < 3000; ++i) text += "long ";
+  write("text", text);
+  const Answer answer = run("explain --method rollout --file " + path("text"));
+  ASSERT_EQ(answer.code, 0) << answer.error;
+  const auto json = nlohmann::json::parse(answer.out);
+  ASSERT_FALSE(json["notes"].empty());
+  EXPECT_THAT(json["notes"][0].get<std::string>(), HasSubstr("cut off"));
+}
+
+TEST_F(CommandLine, EveryMethodRuns) {
+  const Answer list = run("methods --json");
+  const auto methods = nlohmann::json::parse(list.out);
+  EXPECT_GE(methods.size(), 11u);
+  std::string names;
+  for (const auto& method : methods) {
+    names += (names.empty() ? "" : ",") + method["name"].get<std::string>();
+  }
+  const Answer answer = run("explain 'not bad at all' --json - --method " + names);
+  ASSERT_EQ(answer.code, 0) << answer.error;
+  EXPECT_EQ(nlohmann::json::parse(answer.out)["attributions"].size(), methods.size());
+}
+
+TEST_F(CommandLine, OptionsAndPresetsReachTheirMethod) {
+  const Answer answer = run(
+      "explain good --method rollout,grad-sam --option rollout.preset=vit-explain "
+      "--option rollout.discard=0.5 --option grad-sam.axis=key --json -");
+  ASSERT_EQ(answer.code, 0) << answer.error;
+  const auto json = nlohmann::json::parse(answer.out);
+  EXPECT_EQ(json["attributions"][0]["options"]["fusion"], "max");
+  EXPECT_EQ(json["attributions"][0]["options"]["discard"], 0.5);
+  EXPECT_EQ(json["attributions"][1]["options"]["axis"], "key");
+}
+
+TEST_F(CommandLine, TargetsAreLabelsOrNumbers) {
+  const Answer answer = run("explain good --method rollout --target positive --json -");
+  ASSERT_EQ(answer.code, 0) << answer.error;
+  EXPECT_EQ(nlohmann::json::parse(answer.out)["target"]["index"], 1);
+}
+
+TEST_F(CommandLine, TraceSavesMapsAndGradients) {
+  const Answer answer = run("trace --text 'a good film' --target 1 --save " + path("maps.safetensors"));
+  ASSERT_EQ(answer.code, 0) << answer.error;
+  const std::string file = read("maps.safetensors");
+  uint64_t length = 0;
+  memcpy(&length, file.data(), 8);
+  const auto header = nlohmann::json::parse(file.substr(8, length));
+  ASSERT_TRUE(header.contains("attention.0"));
+  EXPECT_EQ(header["attention.0"]["shape"], header["attention_gradient.0"]["shape"]);
+  EXPECT_EQ(header["attention.0"]["shape"][1], 5) << "[CLS] a good film [SEP]";
+  EXPECT_EQ(header["logits"]["shape"][0], 2);
+}
+
+TEST_F(CommandLine, TokenizesJsonLines) {
+  const Answer answer =
+      run("tokenize --json", R"(printf '%s\n' '"Good film"' '{"text": "a", "pair": "b"}' '""' |)");
+  ASSERT_EQ(answer.code, 0) << answer.error;
+  std::istringstream lines(answer.out);
+  std::string line;
+  std::getline(lines, line);
+  const auto first = nlohmann::json::parse(line);
+  EXPECT_EQ(first["tokens"], (std::vector<std::string>{"[CLS]", "good", "film", "[SEP]"}));
+  EXPECT_EQ(first["offsets"][2], (std::vector<int>{5, 9}));
+  EXPECT_EQ(first["ids"].size(), 4u);
+  std::getline(lines, line);
+  EXPECT_EQ(nlohmann::json::parse(line)["tokens"].size(), 5u);
+  std::getline(lines, line);
+  EXPECT_EQ(nlohmann::json::parse(line)["tokens"].size(), 2u);
+}
+
+TEST_F(CommandLine, InspectShowsWhatWasFound) {
+  const auto json = nlohmann::json::parse(run("inspect --json").out);
+  EXPECT_EQ(json["read_out"], "token 0");
+  EXPECT_GE(json["attention"].size(), 2u);
+  EXPECT_THAT(run("inspect").out, HasSubstr("attention sites"));
+}
+
+TEST_F(CommandLine, HelpIsThereForEveryCommand) {
+  for (const std::string command : {"", "explain", "trace", "tokenize", "inspect", "methods"}) {
+    const Answer answer = run(command + " --help");
+    EXPECT_EQ(answer.code, 0) << command;
+    EXPECT_THAT(answer.out, HasSubstr("--help")) << command;
+  }
+}
+
+TEST_F(CommandLine, RefusesWithOneClearLine) {
+  expect_refusal("explain x --model /no/such/folder", "there is no '/no/such/folder'");
+  expect_refusal("explain x --model " + path("."), "has no config.json");
+  expect_refusal("explain ''", "the text is empty");
+  expect_refusal("explain '   '", "the text is empty");
+  expect_refusal("explain x --method rolout", "there is no method 'rolout'; known are rollout");
+  expect_refusal("explain x --method rollout --option rollout.strat=1", "has no option 'strat'");
+  expect_refusal("explain x --method rollout --option rollout.start=one", "expected a whole number");
+  expect_refusal("explain x --method rollout --option rollout.discard=2", "expected");
+  expect_refusal("explain x --method gae --option rollout.start=1", "add rollout to --method");
+  expect_refusal("explain x --target 7", "there is no target '7'");
+  expect_refusal("explain x --target maybe", "there is no target 'maybe'");
+  expect_refusal("explain x --json /no/such/folder/out.json", "/no/such/folder");
+  expect_refusal("explain x --nonsense", "--nonsense");
+  expect_refusal("explain --file /no/such/file", "cannot read '/no/such/file'");
+  expect_refusal("trace x", "--save");
+  expect_refusal("", "subcommand");
+}
+
+TEST_F(CommandLine, RefusesBrokenModels) {
+  const auto copy = [&](const std::string& name) {
+    std::filesystem::copy(kTinyBert, folder_ / name);
+    std::filesystem::copy(WHYFORMER_SOURCE_DIR "/models/sentiment/tokenizer.json",
+                          folder_ / name / "tokenizer.json");
+    return path(name);
+  };
+  std::string folder = copy("truncated");
+  std::filesystem::resize_file(folder + "/model.safetensors", 1000);
+  expect_refusal("explain x --model " + folder, "model.safetensors");
+  folder = copy("badjson");
+  std::ofstream(folder + "/config.json") << "{\"model_type\": ";
+  expect_refusal("explain x --model " + folder, "'config.json' is not valid JSON");
+  folder = copy("unknown");
+  std::ofstream(folder + "/config.json") << R"({"model_type": "mystery"})";
+  expect_refusal("explain x --model " + folder, "models of type 'mystery' are not supported");
+  folder = copy("wrongshape");
+  std::ofstream(folder + "/config.json")
+      << R"({"model_type": "bert", "hidden_size": 24, "num_hidden_layers": 2,
+             "num_attention_heads": 2, "intermediate_size": 99})";
+  expect_refusal("explain x --model " + folder, "intermediate.dense.weight' has the shape [40, 24] but config.json asks for [99, 24]");
+  folder = copy("toomanylayers");
+  std::ofstream(folder + "/config.json")
+      << R"({"model_type": "bert", "hidden_size": 24, "num_hidden_layers": 3,
+             "num_attention_heads": 2, "intermediate_size": 40})";
+  expect_refusal("explain x --model " + folder, "lacks the tensor 'bert.encoder.layer.2");
+}
+
+TEST_F(CommandLine, LeavesNoHalfWrittenFilesWhenItFails) {
+  expect_refusal("explain x --target 7 --json " + path("a.json") + " --html " + path("a.html"),
+                 "target");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "a.json"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "a.html"));
+}
+
+TEST_F(CommandLine, AClosedPipeEndsItQuietly) {
+  const Answer answer = run("explain --method rollout | head -1",
+                            "yes 'a good film' | head -200 |");
+  EXPECT_EQ(answer.code, 0);
+  EXPECT_EQ(answer.error, "");
+}
+
+}  // namespace

@@ -35,7 +35,7 @@ std::string tokenizer_json(const nlohmann::json& special) {
 }
 
 std::string tokenizer_config(const nlohmann::json& special) {
-  nlohmann::json config;
+  nlohmann::json config{{"model_input_names", {"input_ids", "token_type_ids", "attention_mask"}}};
   for (const auto& [name, id] : special.items()) config[name + "_token"] = "[" + name + "]";
   return config.dump();
 }

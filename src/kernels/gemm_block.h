@@ -82,7 +82,7 @@ struct Block {
   const float* panels;  // [panel][depth][panel columns]
   int64_t panel_count;
   int64_t depth;
-  const float* panels_after;  // what will be read next, or null
+  const float* panels_after;  // what will be read next
   BlockOutput out;
 };
 

@@ -54,7 +54,7 @@ void multiply_part(const float* a, int64_t a_stride, const PackedMatrix& b, floa
                     .panels = panels_of(k),
                     .panel_count = panels.size(),
                     .depth = depth_of(k),
-                    .panels_after = next < b.depth() ? panels_of(next) : nullptr,
+                    .panels_after = panels_of(next < b.depth() ? next : k),
                     .out = out});
     out.bias = nullptr;
     out.add = true;

@@ -40,7 +40,7 @@ void multiply_chunk(const MatrixView<const float>& a, const MatrixView<const flo
                     .panels = packed_b,
                     .panel_count = panels,
                     .depth = b.rows,
-                    .panels_after = nullptr,
+                    .panels_after = packed_b,
                     .out = {.c = c.data + rows.begin * c.row_stride,
                             .stride = c.row_stride,
                             .columns = c.columns,

@@ -39,9 +39,6 @@ constexpr int kTileRows = 8;
 constexpr int kTileRows = 6;
 #endif
 
-// Low tiles have too few sums to keep the multipliers busy, so they take two panels at a time.
-constexpr int kRowsOfWideTiles = kTileRows == 8 ? 4 : 2;
-
 // Rows of a length that the compiler knows, so that it need not call memcpy.
 template <int64_t kColumns>
 HWY_INLINE void copy_rows_of(const float* source, int64_t source_stride, int64_t rows, float* dest,
@@ -165,21 +162,42 @@ inline PackedRows pack_rows(const float* a, int64_t row_stride, int64_t column_s
 }
 
 // What is asked for while a tile is computed: at each step the lines from `next` on, which then
-// moves on by `step` floats. The tiles of a panel share out the next panel between them.
+// moves on by `step` floats. The tiles of a panel share out the next panel between them. It goes to
+// the second-level cache, for the first has no room for two panels.
 struct Ahead {
   const float* next;
   int64_t step;
+
+  HWY_INLINE void prefetch() {
+    HWY_UNROLL(8)
+    for (int i = 0; i < kPanelColumns; i += kLineFloats) __builtin_prefetch(next + i, 0, 2);
+    next += step;
+  }
 };
 
-template <int kRows, int kVectors>
-HWY_INLINE void write_out(Floats (&sum)[kRows][kVectors], const BlockOutput out) {
+// A tile of sums. Loops over it must be unrolled whole, else the compiler keeps it in memory.
+template <int kRows>
+using Sums = Floats[kRows][kPanelVectors];
+
+// Fetches the tile of C while the sums are still to be made.
+template <int kRows>
+HWY_INLINE void prefetch_output(const BlockOutput& out) {
+  HWY_UNROLL(8)
+  for (int r = 0; r < kRows; ++r) {
+    hwy::Prefetch(out.c + r * out.stride);
+    hwy::Prefetch(out.c + r * out.stride + kPanelColumns - 1);
+  }
+}
+
+template <int kRows>
+HWY_INLINE void write_out(Sums<kRows>& sum, const BlockOutput out) {
   const FloatTag d;
   const Floats scale = hn::Set(d, out.scale);
   HWY_UNROLL(8)
   for (int r = 0; r < kRows; ++r) {
     float* c = out.c + r * out.stride;
     HWY_UNROLL(8)
-    for (int v = 0; v < kVectors; ++v) {
+    for (int v = 0; v < kPanelVectors; ++v) {
       sum[r][v] = out.add ? hn::MulAdd(sum[r][v], scale, hn::LoadU(d, c + v * kLanes))
                           : hn::Mul(sum[r][v], scale);
       if (out.bias != nullptr) {
@@ -190,82 +208,61 @@ HWY_INLINE void write_out(Floats (&sum)[kRows][kVectors], const BlockOutput out)
   }
 }
 
-// Fetches the tile of C while the sums are still to be made.
-template <int kRows, int kVectors>
-HWY_INLINE void prefetch_output(const BlockOutput& out) {
-  HWY_UNROLL(8)
-  for (int r = 0; r < kRows; ++r) {
-    hwy::Prefetch(out.c + r * out.stride);
-    hwy::Prefetch(out.c + r * out.stride + kVectors * kLanes - 1);
-  }
-}
-
-// The loops over sums must be unrolled whole, else the compiler keeps the sums in memory.
 // Element (r, k) of A is a[r * row_stride + k * depth_stride].
-template <int kRows, int kPanels>
+template <int kRows>
 void multiply_tile(const float* a, int64_t row_stride, int64_t depth_stride,
                    const float* HWY_RESTRICT panel, int64_t depth, Ahead ahead,
                    const BlockOutput& out) {
-  constexpr int kVectors = kPanels * kPanelVectors;
   const FloatTag d;
-  const int64_t panel_size = depth * kPanelColumns;
-  prefetch_output<kRows, kVectors>(out);
+  prefetch_output<kRows>(out);
   const float* HWY_RESTRICT row[kRows];
-  Floats sum[kRows][kVectors];
+  Sums<kRows> sum;
   HWY_UNROLL(8)
   for (int r = 0; r < kRows; ++r) {
     row[r] = a + r * row_stride;
     HWY_UNROLL(8)
-    for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::Zero(d);
+    for (int v = 0; v < kPanelVectors; ++v) sum[r][v] = hn::Zero(d);
   }
   for (int64_t k = 0, offset = 0; k < depth; ++k, offset += depth_stride) {
-    HWY_UNROLL(8)
-    for (int i = 0; i < kVectors * kLanes; i += kLineFloats) hwy::Prefetch(ahead.next + i);
-    ahead.next += ahead.step;
-    Floats b[kVectors];
-    HWY_UNROLL(8)
-    for (int v = 0; v < kVectors; ++v) {
-      b[v] = hn::LoadU(d, panel + v / kPanelVectors * panel_size + v % kPanelVectors * kLanes);
-    }
+    ahead.prefetch();
+    const Floats b0 = hn::LoadU(d, panel);
+    const Floats b1 = hn::LoadU(d, panel + kLanes);
     panel += kPanelColumns;
     HWY_UNROLL(8)
     for (int r = 0; r < kRows; ++r) {
       const Floats factor = hn::Set(d, row[r][offset]);
-      HWY_UNROLL(8)
-      for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::MulAdd(factor, b[v], sum[r][v]);
+      sum[r][0] = hn::MulAdd(factor, b0, sum[r][0]);
+      sum[r][1] = hn::MulAdd(factor, b1, sum[r][1]);
     }
   }
-  write_out<kRows, kVectors>(sum, out);
+  write_out<kRows>(sum, out);
 }
 
 // Calls the tile for a height that is known only at run time.
-template <int kPanels, int kRows>
+template <int kRows = kTileRows>
 HWY_INLINE void multiply_tile_of(const Range& rows, int64_t tile, const PackedRows& a,
                                  const float* panel, int64_t depth, const Ahead& ahead,
                                  const BlockOutput& out) {
   if (rows.size() == kRows) {
     const int64_t start = a.strip_size > 0 ? tile * a.strip_size : rows.begin * a.row_stride;
-    multiply_tile<kRows, kPanels>(a.data + start, a.row_stride, a.depth_stride, panel, depth, ahead,
-                                  out);
+    multiply_tile<kRows>(a.data + start, a.row_stride, a.depth_stride, panel, depth, ahead, out);
   } else if constexpr (kRows > 1) {
-    multiply_tile_of<kPanels, kRows - 1>(rows, tile, a, panel, depth, ahead, out);
+    multiply_tile_of<kRows - 1>(rows, tile, a, panel, depth, ahead, out);
   }
 }
 
-// All rows of a block times kPanels neighbouring panels that exist in C over their full width.
-template <int kPanels>
-void multiply_full_panels(const Block& block, const float* panel, const float* next_panel,
-                          const BlockOutput& out) {
-  constexpr int kHeight = kPanels == 1 ? kTileRows : kRowsOfWideTiles;
-  constexpr int64_t kColumns = kPanels * kPanelColumns;
-  const TileSplit split(block.a.rows, kHeight);
-  const int64_t step = divide_up(kColumns, split.tiles());
+// All rows of a block times a panel that exists in C over its full width.
+inline void multiply_full_panel(const Block& block, const float* panel, const float* next_panel,
+                                const BlockOutput& out) {
+  const TileSplit split(block.a.rows, kTileRows);
+  const int64_t step = divide_up(kPanelColumns, split.tiles());
   for (int64_t tile = 0; tile < split.tiles(); ++tile) {
     const Range rows = split.rows_of(tile);
-    const Ahead ahead = {next_panel + std::min(tile * step, kColumns - step) * block.depth, step};
+    const int64_t share = std::min(tile * step, kPanelColumns - step);
     BlockOutput tile_out = out;
     tile_out.c += rows.begin * out.stride;
-    multiply_tile_of<kPanels, kHeight>(rows, tile, block.a, panel, block.depth, ahead, tile_out);
+    multiply_tile_of(rows, tile, block.a, panel, block.depth,
+                     {next_panel + share * block.depth, step}, tile_out);
   }
 }
 
@@ -287,32 +284,25 @@ inline void multiply_edge_panel(const Block& block, const float* panel, const Bl
     float* edge = out.c + rows.begin * out.stride;
     std::fill_n(c, kTileRows * kPanelColumns, 0.0f);
     if (out.add) copy_matrix(edge, out.stride, 1, rows.size(), out.columns, c, kPanelColumns);
-    multiply_tile_of<1, kTileRows>(rows, tile, block.a, panel, block.depth, {panel, 0}, tile_out);
+    multiply_tile_of(rows, tile, block.a, panel, block.depth, {panel, 0}, tile_out);
     copy_matrix(c, kPanelColumns, 1, rows.size(), out.columns, edge, out.stride);
   }
 }
 
 inline void multiply_block(const Block& block) {
   const int64_t panel_size = block.depth * kPanelColumns;
-  const int64_t full_panels = std::min(block.panel_count, block.out.columns / kPanelColumns);
-  const int64_t step = block.a.rows <= kRowsOfWideTiles ? 2 : 1;
-  for (int64_t p = 0; p < block.panel_count;) {
+  for (int64_t p = 0; p < block.panel_count; ++p) {
     const float* panel = block.panels + p * panel_size;
+    const float* next = p + 1 < block.panel_count ? panel + panel_size : block.panels_after;
     BlockOutput out = block.out;
     out.c += p * kPanelColumns;
+    out.columns -= p * kPanelColumns;
     if (out.bias != nullptr) out.bias += p * kPanelColumns;
-    const int64_t taken = p + step <= full_panels ? step : 1;
-    const float* next = panel + taken * panel_size;
-    if (p + 2 * taken > block.panel_count) next = block.panels_after ? block.panels_after : panel;
-    if (p >= full_panels) {
-      out.columns -= p * kPanelColumns;
+    if (out.columns < kPanelColumns) {
       multiply_edge_panel(block, panel, out);
-    } else if (taken == 2) {
-      multiply_full_panels<2>(block, panel, next, out);
     } else {
-      multiply_full_panels<1>(block, panel, next, out);
+      multiply_full_panel(block, panel, next, out);
     }
-    p += taken;
   }
 }
 

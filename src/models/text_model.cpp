@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "base/files.h"
@@ -35,6 +36,21 @@ Pooling pooling_from(const FileLookup& files) {
         "1_Pooling/config.json: only the mean over tokens or the first token is supported");
   }
   return mean ? Pooling::kMean : Pooling::kFirst;
+}
+
+// Whether the second text of a pair gets token type 1. transformers 5 decides by the tokenizer's class:
+// BERT's and ELECTRA's give token types, all others (ALBERT's too) leave them at 0.
+bool gives_token_types(const FileLookup& files, const Config& model) {
+  const auto file = files("tokenizer_config.json");
+  if (!file) return model.model_type() == "bert" || model.model_type() == "electra";
+  const nlohmann::json json = parse_json_file(*file, "tokenizer_config.json");
+  const auto names = json.find("model_input_names");
+  if (names != json.end() && names->is_array()) {
+    return std::find(names->begin(), names->end(), "token_type_ids") != names->end();
+  }
+  const std::string type = Config(json).text_or("tokenizer_class", "");
+  if (type.starts_with("PreTrainedTokenizer") || type == "TokenizersBackend") return false;
+  return model.model_type() == "bert" || model.model_type() == "electra";
 }
 
 Tensor batch_tensor(const std::vector<std::vector<int64_t>>& rows, int64_t tokens) {
@@ -87,7 +103,9 @@ TextModel::TextModel(const FileLookup& files, std::string name)
   const auto rows = [&](const std::string& table) {
     return checkpoint_.tensor(base + table + ".weight", {-1, -1}, DType::kFloat32).dim(0);
   };
-  if (kind_.has_token_types) type_count_ = rows("token_type_embeddings");
+  if (kind_.has_token_types && gives_token_types(files, config_)) {
+    type_count_ = rows("token_type_embeddings");
+  }
   max_tokens_ = rows("position_embeddings") - kind_.first_position(config_);
   const int64_t limit = tokenizer_->model_max_length();
   if (limit > 0) max_tokens_ = std::min(max_tokens_, limit);
@@ -199,7 +217,7 @@ Feeds TextModel::feeds(const TextGraph& graph, const TokenBatch& batch,
   const GraphKey& key = graph.key;
   std::vector<std::vector<int64_t>> position_rows, type_rows = batch.types;
   for (const auto& ids : batch.ids) position_rows.push_back(positions(ids));
-  // RoBERTa has one token type; tokenizers may still say 1 for the second text.
+  // Tokenizers say 1 for the second text also where the model has one type, or is given none.
   for (auto& row : type_rows) {
     for (int64_t& type : row) type = std::min(type, type_count_ - 1);
   }

@@ -96,7 +96,7 @@ class TextModel {
   std::shared_ptr<const Tokenizer> tokenizer_;
   std::string prefix_;
   int64_t labels_ = 0;
-  int64_t type_count_ = 1;
+  int64_t type_count_ = 1;  // token types that inputs may use
   int64_t max_tokens_ = 0;
   Pooling pooling_ = Pooling::kMean;
   std::vector<std::string> output_names_;

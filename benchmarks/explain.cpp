@@ -118,11 +118,26 @@ double best_seconds(Work work, double budget) {
   return best;
 }
 
-// Multiply-adds of one forward run, as operations: what the peak is measured in.
-double forward_operations(double tokens) {
-  const double per_layer = tokens * (4.0 * kWidth * kWidth + 2.0 * kWidth * kInner) +
-                           2.0 * tokens * tokens * kWidth;
-  return 2 * kLayers * per_layer;
+// Operations that are really done (a multiply-add counts as two): after the last attention map only the
+// read-out row is computed, and on the way back nothing below the first map.
+struct Operations {
+  double forward = 0;
+  double backward = 0;
+};
+
+Operations operations(double n) {
+  const double square = kWidth * kWidth, wide = kWidth * kInner;
+  const double layer_weights = n * (4 * square + 2 * wide);
+  const double attention = n * n * kWidth;  // one product of all heads
+  const double upper = kLayers - 1;
+  Operations count;
+  // Last layer: queries, keys, values and scores of all tokens.
+  count.forward = upper * (layer_weights + 2 * attention) + n * 3 * square + attention;
+  // Middle layers: every weight once, four attention products. Last: scores and the three projections.
+  // First: down to its own map.
+  count.backward = (upper - 1) * (layer_weights + 4 * attention) + (n * 3 * square + 2 * attention) +
+                   (n * (square + 2 * wide) + attention);
+  return {2 * count.forward, 2 * count.backward};
 }
 
 nlohmann::json measure(const TextModel& model, int64_t tokens, double budget) {
@@ -150,15 +165,12 @@ nlohmann::json measure(const TextModel& model, int64_t tokens, double budget) {
   const double n = static_cast<double>(tokens);
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  // On the way back every product with a weight is done once and every attention product twice, but for
-  // the lowest layer, which needs one attention product only.
-  const double back = forward_operations(n) * (kLayers - 1) / kLayers +
-                      2 * 2 * (kLayers - 1) * 2.0 * n * n * kWidth;
+  const Operations done = operations(n);
   return {{"tokens", tokens},
           {"forward_ms", forward * 1e3},
           {"both_ms", both * 1e3},
-          {"forward_share_of_peak", forward_operations(n) / forward / peak},
-          {"both_share_of_peak", (forward_operations(n) + back) / both / peak},
+          {"forward_share_of_peak", done.forward / forward / peak},
+          {"both_share_of_peak", (done.forward + done.backward) / both / peak},
           {"peak_gflops", peak / 1e9},
           {"memory_mb", usage.ru_maxrss / 1024}};
 }

@@ -1,4 +1,4 @@
-// What benchmark_gemm measures, for ours and for the rivals it is built with.
+// What benchmark_gemm measures, and who competes.
 #pragma once
 
 #include <cstdint>
@@ -8,32 +8,35 @@
 
 namespace whyformer {
 
-// C [rows, columns] = A [rows, depth] · B [depth, columns] with one of several constant matrices B,
-// which together exceed the caches as the weights of a model do.
+// C [rows, columns] = A [rows, depth] · B [depth, columns], where constant matrices B take turns
+// that together exceed the caches, as the weights of a model do.
 struct WeightProduct {
-  int64_t rows, depth, columns;
-  const float* a;
-  std::vector<const float*> weights;
-  float* c;
+  int64_t rows = 0, depth = 0, columns = 0;
+  const float* a = nullptr;
+  std::vector<const float*> weights = {};
+  float* c = nullptr;
 };
 
-// The products of attention: `heads` matrices side by side in rows of heads · 64 floats (Q, K, V), and
-// maps of tokens x tokens.
-enum class AttentionProduct { kScores, kContext, kGradientOfMap, kMapTransposed };
+// The products of attention, all heads at once. Q, K, V and O are [tokens, heads · 64], with the
+// heads side by side; the maps A are [heads, tokens, tokens].
+enum class AttentionProduct { kQueryKey, kMapValue, kMapTransposedOutput };
 struct HeadProducts {
   AttentionProduct product;
   int64_t heads, tokens;
-  const float* left;   // [tokens, heads · 64], or the maps [heads, tokens, tokens]
-  const float* right;  // [tokens, heads · 64]
-  float* c;            // maps or [tokens, heads · 64]
+  const float* left;
+  const float* right;
+  float* c;
 };
 
-// Each call computes the product once; weights take turns.
+// Prepares what may be prepared once (packed weights), and returns what computes the product.
+template <class Product>
 struct Contender {
   std::string name;
-  std::function<void()> run;
+  std::function<std::function<void()>(const Product&)> prepare;
 };
-std::vector<Contender> rivals_for(const WeightProduct& product);
-std::vector<Contender> rivals_for(const HeadProducts& products);
+
+// Other libraries, as far as this build has them.
+std::vector<Contender<WeightProduct>> weight_rivals();
+std::vector<Contender<HeadProducts>> head_rivals();
 
 }  // namespace whyformer

@@ -2,7 +2,7 @@
 
 namespace whyformer {
 
-std::vector<Contender> rivals_for(const WeightProduct&) { return {}; }
-std::vector<Contender> rivals_for(const HeadProducts&) { return {}; }
+std::vector<Contender<WeightProduct>> weight_rivals() { return {}; }
+std::vector<Contender<HeadProducts>> head_rivals() { return {}; }
 
 }  // namespace whyformer

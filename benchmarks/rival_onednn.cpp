@@ -1,5 +1,3 @@
-#include <memory>
-
 #include <dnnl.hpp>
 
 #include "gemm.h"
@@ -27,16 +25,16 @@ memory at(const memory::desc& description, const float* data) {
   return {description, device().engine, const_cast<float*>(data)};
 }
 
-Contender plain_sgemm(const WeightProduct& p) {
-  return {"onednn_sgemm", [p, turn = size_t{0}]() mutable {
-            const float* b = p.weights[turn++ % p.weights.size()];
-            dnnl::sgemm('N', 'N', p.rows, p.columns, p.depth, 1, p.a, p.depth, b, p.columns, 0, p.c,
-                        p.columns);
-          }};
+std::function<void()> plain_product(const WeightProduct& p) {
+  return [p, turn = size_t{0}]() mutable {
+    const float* b = p.weights[turn++ % p.weights.size()];
+    dnnl::sgemm('N', 'N', p.rows, p.columns, p.depth, 1, p.a, p.depth, b, p.columns, 0, p.c,
+                p.columns);
+  };
 }
 
-// Weights in whatever layout oneDNN likes best, prepared once.
-Contender packed_matmul(const WeightProduct& p) {
+// Weights in whatever layout oneDNN likes best.
+std::function<void()> packed_product(const WeightProduct& p) {
   const memory::desc any = {{p.depth, p.columns}, memory::data_type::f32, memory::format_tag::any};
   const dnnl::matmul::primitive_desc plan(
       {row_major(p.rows, p.depth), any, row_major(p.rows, p.columns)}, device().engine);
@@ -46,46 +44,45 @@ Contender packed_matmul(const WeightProduct& p) {
     weights.emplace_back(plan.weights_desc(), device().engine);
     dnnl::reorder(plain, weights.back()).execute(device().stream, plain, weights.back());
   }
-  return {"onednn_packed",
-          [p, weights, multiply = dnnl::matmul(plan), turn = size_t{0}]() mutable {
-            multiply.execute(device().stream,
-                             {{DNNL_ARG_SRC, at(row_major(p.rows, p.depth), p.a)},
-                              {DNNL_ARG_WEIGHTS, weights[turn++ % weights.size()]},
-                              {DNNL_ARG_DST, at(row_major(p.rows, p.columns), p.c)}});
-            device().stream.wait();
-          }};
+  device().stream.wait();
+  return [p, weights, multiply = dnnl::matmul(plan), turn = size_t{0}]() mutable {
+    multiply.execute(device().stream, {{DNNL_ARG_SRC, at(row_major(p.rows, p.depth), p.a)},
+                                       {DNNL_ARG_WEIGHTS, weights[turn++ % weights.size()]},
+                                       {DNNL_ARG_DST, at(row_major(p.rows, p.columns), p.c)}});
+    device().stream.wait();
+  };
+}
+
+std::function<void()> batched_product(const HeadProducts& p) {
+  const int64_t n = p.tokens, width = p.heads * 64;
+  const auto matrices = [&](int64_t rows, int64_t columns, const memory::dims& strides) {
+    return memory::desc({p.heads, rows, columns}, memory::data_type::f32, strides);
+  };
+  const memory::desc tokens = matrices(n, 64, {64, width, 1});
+  const memory::desc maps = matrices(n, n, {n * n, n, 1});
+  memory::desc left = maps, right = tokens, out = tokens;
+  if (p.product == AttentionProduct::kQueryKey) {
+    left = tokens;
+    right = matrices(64, n, {64, 1, width});
+    out = maps;
+  } else if (p.product == AttentionProduct::kMapTransposedOutput) {
+    left = matrices(n, n, {n * n, 1, n});
+  }
+  const dnnl::matmul multiply(dnnl::matmul::primitive_desc({left, right, out}, device().engine));
+  return [=] {
+    multiply.execute(device().stream, {{DNNL_ARG_SRC, at(left, p.left)},
+                                       {DNNL_ARG_WEIGHTS, at(right, p.right)},
+                                       {DNNL_ARG_DST, at(out, p.c)}});
+    device().stream.wait();
+  };
 }
 
 }  // namespace
 
-std::vector<Contender> rivals_for(const WeightProduct& product) {
-  return {plain_sgemm(product), packed_matmul(product)};
+std::vector<Contender<WeightProduct>> weight_rivals() {
+  return {{"onednn_plain", plain_product}, {"onednn_packed", packed_product}};
 }
 
-std::vector<Contender> rivals_for(const HeadProducts& p) {
-  const int64_t n = p.tokens, width = p.heads * 64;
-  const auto matrices = [&](int64_t rows, int64_t columns, memory::dims strides) {
-    return memory::desc({p.heads, rows, columns}, memory::data_type::f32, strides);
-  };
-  const memory::desc tokens = matrices(n, 64, {64, width, 1});
-  const memory::desc tokens_transposed = matrices(64, n, {64, 1, width});
-  const memory::desc maps = matrices(n, n, {n * n, n, 1});
-  const memory::desc maps_transposed = matrices(n, n, {n * n, 1, n});
-  const bool map_out = p.product == AttentionProduct::kScores ||
-                       p.product == AttentionProduct::kGradientOfMap;
-  const memory::desc left = map_out                                            ? tokens
-                            : p.product == AttentionProduct::kMapTransposed ? maps_transposed
-                                                                              : maps;
-  const memory::desc right = map_out ? tokens_transposed : tokens;
-  const memory::desc out = map_out ? maps : tokens;
-  const dnnl::matmul multiply(
-      dnnl::matmul::primitive_desc({left, right, out}, device().engine));
-  return {{"onednn", [=] {
-             multiply.execute(device().stream, {{DNNL_ARG_SRC, at(left, p.left)},
-                                                {DNNL_ARG_WEIGHTS, at(right, p.right)},
-                                                {DNNL_ARG_DST, at(out, p.c)}});
-             device().stream.wait();
-           }}};
-}
+std::vector<Contender<HeadProducts>> head_rivals() { return {{"onednn", batched_product}}; }
 
 }  // namespace whyformer

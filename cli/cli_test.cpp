@@ -258,6 +258,10 @@ TEST_F(CommandLine, RefusesBrokenModels) {
       << R"({"model_type": "bert", "hidden_size": 24, "num_hidden_layers": 2,
              "num_attention_heads": 2, "intermediate_size": 99})";
   expect_refusal("explain x --model " + folder, "intermediate.dense.weight' has the shape [40, 24] but config.json asks for [99, 24]");
+  folder = copy("nohead");
+  std::ofstream(folder + "/config.json")
+      << R"({"model_type": "roberta", "architectures": ["RobertaForSequenceClassification"]})";
+  expect_refusal("explain x --model " + folder, "lacks the tensor 'classifier.out_proj.weight'");
   folder = copy("toomanylayers");
   std::ofstream(folder + "/config.json")
       << R"({"model_type": "bert", "hidden_size": 24, "num_hidden_layers": 3,

@@ -70,7 +70,8 @@ def value(number):
 
 
 def described(tensors):
-    names = {torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16",
+    names = {torch.float64: "F64", torch.float32: "F32",
+             torch.float16: "F16", torch.bfloat16: "BF16",
              torch.int64: "I64", torch.int32: "I32", torch.int16: "I16", torch.int8: "I8",
              torch.uint64: "U64", torch.uint32: "U32", torch.uint16: "U16",
              torch.uint8: "U8", torch.bool: "BOOL"}
@@ -192,8 +193,9 @@ def main(folder):
 
     harmful = b"\x80\x02cos\nsystem\nX\x04\x00\x00\x00true\x85R."
     save_as_zip(harmful, folder / "harmful.bin")
-    head = b"".join(pickle.dumps(part, protocol=2) for part in
-                    (0x1950A86A20F9469CFC6C, 1001, {"protocol_version": 1001, "little_endian": True}))
+    system = {"protocol_version": 1001, "little_endian": True}
+    head = b"".join(pickle.dumps(part, protocol=2)
+                    for part in (0x1950A86A20F9469CFC6C, 1001, system))
     (folder / "harmful_legacy.bin").write_bytes(head + harmful)
     torch.save({"z": torch.tensor([1j])}, folder / "complex.bin")
 

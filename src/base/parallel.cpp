@@ -1,5 +1,7 @@
 #include "base/parallel.h"
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -14,8 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include <hwy/cache_control.h>
-
 namespace whyformer {
 namespace {
 
@@ -26,7 +26,7 @@ constexpr int kMostThreads = 1024;
 constexpr auto kSpinTime = std::chrono::microseconds(50);
 
 // More ranges than threads, so that a thread the system has put aside does not hold up the others.
-constexpr int64_t kRangesPerThread = 4;
+constexpr int64_t kRangesPerThread = 8;
 
 int initial_thread_count() {
   if (const char* text = std::getenv("WHYFORMER_THREADS")) {
@@ -135,8 +135,8 @@ class Pool {
     inside_body = false;
   }
 
-  // A worker counts itself in before it looks at open_, and open_ is closed before the count is read
-  // here: either the worker sees the region closed or its presence is seen.
+  // A worker counts itself in before it looks at open_, and open_ is closed before the count is
+  // read here: either the worker sees the region closed or its presence is seen.
   void wait_until_nobody_is_inside() {
     for (uint32_t inside = inside_.load(); inside != 0;) {
       inside = wait_for_change(inside_, inside);
@@ -173,8 +173,7 @@ void parallel_for(int64_t count, int64_t grain,
   if (count <= 0) return;
   const int64_t threads = inside_body ? 1 : thread_count();
   const int64_t most_ranges = threads * kRangesPerThread;
-  const int64_t range =
-      std::max({grain, int64_t{1}, (count + most_ranges - 1) / most_ranges});
+  const int64_t range = std::max({grain, int64_t{1}, (count + most_ranges - 1) / most_ranges});
   const int64_t ranges = (count + range - 1) / range;
   const int helpers = static_cast<int>(std::min(threads, ranges) - 1);
   if (helpers > 0 && pool().run(count, range, helpers, body)) return;

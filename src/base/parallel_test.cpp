@@ -1,5 +1,7 @@
 #include "base/parallel.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -7,8 +9,6 @@
 #include <stdexcept>
 #include <thread>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 namespace whyformer {
 namespace {

@@ -80,6 +80,13 @@ void normalise_rows(Matrix& matrix) {
   }
 }
 
+OptionInfo own_entry_option(std::string fallback) {
+  return {"own",
+          "the read-out token's own score, which holds the residual path's identity",
+          std::move(fallback),
+          {"keep", "zero", "minimum"}};
+}
+
 OwnEntry own_entry_named(const std::string& name) {
   if (name == "zero") return OwnEntry::kZero;
   return name == "minimum" ? OwnEntry::kMinimum : OwnEntry::kKeep;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tensor/tensor.h"
+#include "whyformer/methods.h"
 
 namespace whyformer {
 
@@ -41,6 +42,7 @@ void normalise_rows(Matrix& matrix);
 
 // What becomes of the read-out token's own score, which holds the identity's share.
 enum class OwnEntry { kKeep, kZero, kMinimum };
+OptionInfo own_entry_option(std::string fallback);
 OwnEntry own_entry_named(const std::string& name);
 void treat_own_entry(std::vector<double>& scores, std::optional<int64_t> row, OwnEntry how);
 

@@ -46,10 +46,7 @@ const Method kGenericAttention{
      .class_specific = true,
      .is_signed = false,
      .options = {{"start", "first layer; -1 is the last only", int64_t{0}},
-                 {"own",
-                  "the read-out token's own score, which holds the identity of the residual path",
-                  std::string("zero"),
-                  {"zero", "keep", "minimum"}}},
+                 own_entry_option("zero")},
      .presets = {{"clip", "the authors' CLIP notebook: last layer only", {{"start", int64_t{-1}}}}}},
     {.attention = true, .attention_gradient = true},
     [](Explained& explained, const OptionReader& options) {

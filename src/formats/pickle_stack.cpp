@@ -7,7 +7,7 @@ namespace {
 
 // A checkpoint has some twenty values for each tensor; a pickle with more than this many is
 // hostile.
-constexpr size_t kMaxValues = 2'000'000;
+constexpr size_t kMaxValues = 1'000'000;
 constexpr std::string_view kTooMany = "more values than any checkpoint has";
 
 }  // namespace

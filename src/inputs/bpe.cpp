@@ -134,8 +134,9 @@ MergeTable read_merges(const Vocabulary& vocabulary, const StringPool& merges, s
   for (size_t i = 0; i + 1 < merges.size(); i += 2) {
     const std::string_view left = merges[i], right = merges[i + 1];
     if (right.size() < prefix) throw FileError(fmt::format("'{}': merge {} is shorter than its prefix", file, i / 2));
+    const int32_t left_id = id_of(left), right_id = id_of(right);
     merged.assign(left).append(right.substr(prefix));
-    table.set(id_of(left), id_of(right), {static_cast<uint32_t>(i / 2), id_of(merged)});
+    table.set(left_id, right_id, {static_cast<uint32_t>(i / 2), id_of(merged)});
   }
   return table;
 }

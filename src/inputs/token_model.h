@@ -42,9 +42,9 @@ std::unique_ptr<const TokenModel> word_piece_model(Vocabulary vocabulary, WordPi
 std::unique_ptr<const TokenModel> word_level_model(Vocabulary vocabulary, std::string unk_token);
 
 struct BpeOptions {
-  std::optional<std::string> unk_token;
-  std::string continuing_subword_prefix;
-  std::string end_of_word_suffix;
+  std::optional<std::string> unk_token{};
+  std::string continuing_subword_prefix{};
+  std::string end_of_word_suffix{};
   bool fuse_unk = false;
   bool byte_fallback = false;
   bool ignore_merges = false;

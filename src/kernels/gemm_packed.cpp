@@ -76,19 +76,28 @@ HWY_EXPORT(multiply_part);
 // Below this many multiply-adds a piece of work is not worth another thread's waking up.
 constexpr int64_t kLeastWork = 100'000;
 
-// A weight is read once from end to end per call: large pages spare most of the address look-ups.
+// A weight is read from end to end by every product: large pages spare most of the address
+// look-ups.
 std::shared_ptr<float[]> allocate_panels(int64_t count) {
   constexpr size_t kCacheLine = 64;
   constexpr size_t kLargePage = size_t{2} << 20;
   const size_t bytes = count * sizeof(float);
-  const size_t alignment = bytes >= kLargePage ? kLargePage : kCacheLine;
-  const size_t rounded = divide_up(bytes, alignment) * alignment;
-  float* memory = static_cast<float*>(std::aligned_alloc(alignment, rounded));
-  if (memory == nullptr) throw std::bad_alloc();
+  void* memory = nullptr;
+  if (posix_memalign(&memory, bytes < kLargePage ? kCacheLine : kLargePage, bytes) != 0) {
+    throw std::bad_alloc();
+  }
 #ifdef MADV_HUGEPAGE
-  if (bytes >= kLargePage) madvise(memory, rounded, MADV_HUGEPAGE);
+  // Not for the rest beyond the last whole large page: it would occupy a whole one.
+  if (bytes >= kLargePage) madvise(memory, bytes / kLargePage * kLargePage, MADV_HUGEPAGE);
 #endif
-  return {memory, [](float* panels) { std::free(panels); }};
+  return {static_cast<float*>(memory), [](float* panels) { std::free(panels); }};
+}
+
+// As many blocks of rows for every thread, if that does not make them too small.
+int64_t row_block_count(int64_t rows) {
+  const int64_t blocks = divide_up(rows, kBlockRows);
+  const int64_t even = divide_up(blocks, thread_count()) * thread_count();
+  return rows / even >= kBlockRows / 2 ? even : blocks;
 }
 
 }  // namespace
@@ -109,16 +118,15 @@ void multiply_packed(const float* a, int64_t rows, int64_t a_stride, const Packe
   if (rows == 0 || b.empty()) return;
   const int64_t panel_width = HWY_DYNAMIC_DISPATCH(panel_columns)();
   if (panel_width != b.panel_columns()) {
-    throw Error(
-        fmt::format("matrix product: the weights were packed in panels of {} columns but this "
-                    "processor's kernel "
-                    "reads {}; pack them again",
-                    b.panel_columns(), panel_width));
+    throw Error(fmt::format(
+        "matrix product: the weights were packed in panels of {} columns but the kernel "
+        "in use reads {}; pack them again",
+        b.panel_columns(), panel_width));
   }
   const int64_t panels = divide_up(b.columns(), panel_width);
   const int64_t work = rows * std::max<int64_t>(1, b.depth()) * b.columns();
   const int64_t pieces = std::clamp<int64_t>(work / kLeastWork, 1, 4 * thread_count());
-  const int64_t row_blocks = divide_up(rows, kBlockRows);
+  const int64_t row_blocks = row_block_count(rows);
   const int64_t column_parts = std::min(panels, divide_up(pieces, row_blocks));
   parallel_for(row_blocks * column_parts, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {

@@ -27,7 +27,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using FloatTag = hn::ScalableTag<float>;
 using Floats = hn::Vec<FloatTag>;
 
-constexpr int64_t kLanes = HWY_MAX_BYTES < 4 ? 1 : HWY_LANES(float);
+constexpr int64_t kLanes = HWY_LANES(float);
 constexpr int64_t kLineFloats = 16;
 constexpr int kPanelVectors = 2;
 constexpr int64_t kPanelColumns = kPanelVectors * kLanes;

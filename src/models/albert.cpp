@@ -62,13 +62,6 @@ Value classify(EncoderBuilder& build, Value hidden, int64_t labels) {
 
 }  // namespace
 
-const Architecture kAlbert{"albert",
-                           "albert.",
-                           "classifier.weight",
-                           "embeddings.word_embeddings.weight",
-                           encode,
-                           classify,
-                           positions_from_zero,
-                           true};
+const Architecture kAlbert{"albert", "albert.", "classifier.weight", encode, classify};
 
 }  // namespace whyformer

@@ -6,12 +6,6 @@
 namespace whyformer {
 namespace {
 
-EncoderOutputs encode(EncoderBuilder& build, const EncoderInputs& inputs) {
-  EncoderOutputs outputs = bert_embeddings(build, inputs, build.config().size("hidden_size"));
-  outputs.hidden = bert_layers(build, outputs.embeddings, inputs.mask);
-  return outputs;
-}
-
 Value classify(EncoderBuilder& build, Value hidden, int64_t labels) {
   const std::string pooler = build.prefix() + "pooler.dense";
   const Value cls = build.row(hidden, 0, "pooler/first_token");
@@ -64,13 +58,12 @@ Value bert_layers(EncoderBuilder& build, Value x, Value mask) {
   return x;
 }
 
-const Architecture kBert{"bert",
-                         "bert.",
-                         "classifier.weight",
-                         "embeddings.word_embeddings.weight",
-                         encode,
-                         classify,
-                         positions_from_zero,
-                         true};
+EncoderOutputs bert_encoder(EncoderBuilder& build, const EncoderInputs& inputs) {
+  EncoderOutputs outputs = bert_embeddings(build, inputs, build.config().size("hidden_size"));
+  outputs.hidden = bert_layers(build, outputs.embeddings, inputs.mask);
+  return outputs;
+}
+
+const Architecture kBert{"bert", "bert.", "classifier.weight", bert_encoder, classify};
 
 }  // namespace whyformer

@@ -48,13 +48,12 @@ Value classify(EncoderBuilder& build, Value hidden, int64_t labels) {
 
 }  // namespace
 
-const Architecture kDistilBert{"distilbert",
-                               "distilbert.",
-                               "classifier.weight",
-                               "embeddings.word_embeddings.weight",
-                               encode,
-                               classify,
-                               positions_from_zero,
-                               false};
+const Architecture kDistilBert{.model_type = "distilbert",
+                               .prefix = "distilbert.",
+                               .classifier = "classifier.weight",
+                               .encode = encode,
+                               .classify = classify,
+                               .has_token_types = false,
+                               .width = "dim"};
 
 }  // namespace whyformer

@@ -23,13 +23,6 @@ Value classify(EncoderBuilder& build, Value hidden, int64_t labels) {
 
 }  // namespace
 
-const Architecture kElectra{"electra",
-                            "electra.",
-                            "classifier.out_proj.weight",
-                            "embeddings.word_embeddings.weight",
-                            encode,
-                            classify,
-                            positions_from_zero,
-                            true};
+const Architecture kElectra{"electra", "electra.", "classifier.out_proj.weight", encode, classify};
 
 }  // namespace whyformer

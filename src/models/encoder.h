@@ -60,16 +60,18 @@ class EncoderBuilder {
   DType type_;
 };
 
+inline int64_t positions_from_zero(const Config&) { return 0; }
+
 struct Architecture {
   std::string_view model_type;  // in config.json
   std::string_view prefix;      // of the encoder's tensors in a model with a head
   std::string_view classifier;  // a tensor that only a classifier has
-  std::string_view sentinel;    // a tensor that every such encoder has, without the prefix
   EncoderOutputs (*encode)(EncoderBuilder&, const EncoderInputs&);
   Value (*classify)(EncoderBuilder&, Value hidden, int64_t labels);
   // Position of the first token in the position table (RoBERTa counts from padding_idx + 1).
-  int64_t (*first_position)(const Config&);
-  bool has_token_types;
+  int64_t (*first_position)(const Config&) = positions_from_zero;
+  bool has_token_types = true;
+  std::string_view width = "hidden_size";  // its key in config.json
 };
 
 // One line per architecture.
@@ -85,10 +87,9 @@ std::span<const Architecture* const> architectures();
 // Throws UnsupportedModel that lists what is supported.
 const Architecture& architecture_of(const Config& config);
 
-// Post-norm layers as BERT, RoBERTa and ELECTRA store them, and the sum of three embeddings before.
+// What BERT, RoBERTa and ELECTRA share: post-norm layers, the sum of three embeddings before, both.
 Value bert_layers(EncoderBuilder& build, Value x, Value mask);
 EncoderOutputs bert_embeddings(EncoderBuilder& build, const EncoderInputs& inputs, int64_t width);
-
-inline int64_t positions_from_zero(const Config&) { return 0; }
+EncoderOutputs bert_encoder(EncoderBuilder& build, const EncoderInputs& inputs);
 
 }  // namespace whyformer

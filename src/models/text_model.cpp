@@ -87,15 +87,16 @@ TextModel::TextModel(const FileLookup& files, std::string name)
       checkpoint_((architecture_of(config_), read_checkpoint(files))),
       kind_(architecture_of(config_)),
       tokenizer_(load_tokenizer(files)) {
-  const std::string with_prefix = std::string(kind_.prefix) + std::string(kind_.sentinel);
-  prefix_ = checkpoint_.has(with_prefix) ? std::string(kind_.prefix) : "";
-  if (checkpoint_.has(kind_.classifier)) {
+  prefix_ = checkpoint_.has_prefix(std::string(kind_.prefix) + "embeddings.") ? kind_.prefix : "";
+  // A head that judges each token is not a text's classifier: such a model is explained as an encoder.
+  const bool judges_tokens = config_.architecture().ends_with("ForTokenClassification");
+  const bool promised = config_.architecture().ends_with("ForSequenceClassification");
+  if (promised || (checkpoint_.has(kind_.classifier) && !judges_tokens)) {
     labels_ = checkpoint_.tensor(std::string(kind_.classifier), {-1, -1}, DType::kFloat32).dim(0);
     output_names_ = config_.labels(labels_);
   } else {
     pooling_ = pooling_from(files);
-    const char* width = kind_.model_type == "distilbert" ? "dim" : "hidden_size";
-    for (int64_t i = 0; i < config_.size(width); ++i) {
+    for (int64_t i = 0; i < config_.size(kind_.width); ++i) {
       output_names_.push_back(fmt::format("dimension {}", i));
     }
   }

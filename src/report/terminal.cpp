@@ -97,7 +97,7 @@ class TerminalReport {
   }
 
   void prediction() {
-    const std::vector<Answer> answers = best_answers(explanation_, 1 + 1);
+    const std::vector<Answer> answers = best_answers(explanation_, 2);
     const Answer target = target_answer(explanation_);
     if (answers.empty()) {
       answer_line("Explained", target, fmt::format("  ({})", printable(explanation_.output.space)));

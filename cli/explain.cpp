@@ -157,8 +157,7 @@ void explain_lines(const Arguments& a, const std::string& path) {
   std::string written;
   int64_t failed = 0;
   ProgressBar bar("texts");
-  for (size_t i = 0; i < lines.size(); ++i) {
-    if (interrupted()) throw Interrupted();
+  for (size_t i = 0; i < lines.size() && !interrupted(); ++i) {
     std::string line;
     try {
       TextInput input{lines[i], {}};
@@ -167,6 +166,8 @@ void explain_lines(const Arguments& a, const std::string& path) {
     } catch (const InvalidInput& error) {
       line = error_line(lines[i], error.what());
       ++failed;
+    } catch (const Interrupted&) {
+      break;
     }
     if (to_file) written += line;
     else print(line);
@@ -174,6 +175,7 @@ void explain_lines(const Arguments& a, const std::string& path) {
   }
   bar.clear();
   if (to_file) save(a.json, written);
+  if (interrupted()) throw Interrupted();  // the answers so far are kept
   if (failed > 0) {
     throw InvalidInput(fmt::format(
         "{} of {} lines could not be explained; their answers have an \"error\"", failed,

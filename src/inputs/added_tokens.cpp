@@ -40,11 +40,14 @@ bool starts_with_word_character(std::string_view text) {
 
 }  // namespace
 
-AddedToken special_token(std::string content) { return {.content = std::move(content), .normalized = false}; }
+AddedToken special_token(std::string content) {
+  return {.content = std::move(content), .normalized = false};
+}
 
 void AddedTokens::add(const std::vector<AddedToken>& tokens, const TokenModel& model) {
   const auto model_size = static_cast<int64_t>(model.vocabulary().size());
-  int64_t next_id = tokens_.empty() ? model_size : std::max(model_size, tokens_.rbegin()->first + 1);
+  int64_t next_id =
+      tokens_.empty() ? model_size : std::max(model_size, tokens_.rbegin()->first + 1);
   for (const AddedToken& token : tokens) {
     if (token.content.empty()) continue;
     auto id = find(token.content);
@@ -94,7 +97,8 @@ std::vector<Piece> AddedTokens::split(std::string_view text, const Normalizer& n
 }
 
 // Of the tokens that match, the leftmost; of those, the longest.
-void AddedTokens::split_at(const AlignedText& aligned, const PrefixTree& tree, std::vector<Piece>& pieces) const {
+void AddedTokens::split_at(const AlignedText& aligned, const PrefixTree& tree,
+                           std::vector<Piece>& pieces) const {
   const std::string_view text = aligned.text();
   size_t covered = 0;
   for (size_t position = 0; position < text.size();) {
@@ -111,7 +115,8 @@ void AddedTokens::split_at(const AlignedText& aligned, const PrefixTree& tree, s
     size_t begin = position, end = position + length;
     position = end;
     const AddedToken& token = tokens_.at(id);
-    if (token.single_word && (ends_with_word_character(text.substr(0, begin)) || starts_with_word_character(text.substr(end)))) {
+    if (token.single_word && (ends_with_word_character(text.substr(0, begin)) ||
+                              starts_with_word_character(text.substr(end)))) {
       continue;
     }
     if (token.lstrip) begin = std::max(start_of_spaces(text, begin), covered);

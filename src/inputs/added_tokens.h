@@ -1,4 +1,5 @@
-// Tokens that are looked for in the text itself, before (or after) it is normalised: [MASK], </s>, ...
+// Tokens that are looked for in the text itself, before (or after) it is normalised: [MASK], </s>,
+// ...
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,8 @@ AddedToken special_token(std::string content);
 
 class AddedTokens {
  public:
-  // Tokens that the model knows keep its id, the others get the next free ones, whatever their file says.
+  // Tokens that the model knows keep its id, the others get the next free ones, whatever their file
+  // says.
   void add(const std::vector<AddedToken>& tokens, const TokenModel& model);
   // Prepares the search. After the last add, before the first split.
   void seal(const Normalizer& normalizer);

@@ -17,7 +17,8 @@ AlignedText::AlignedText(std::string_view original)
 
 std::optional<Span> AlignedText::original(size_t begin, size_t end) const {
   if (begin == end) {
-    return Span{original_.begin + static_cast<uint32_t>(begin), original_.begin + static_cast<uint32_t>(end)};
+    return Span{original_.begin + static_cast<uint32_t>(begin),
+                original_.begin + static_cast<uint32_t>(end)};
   }
   if (begin > end || end > alignment_.size()) return std::nullopt;
   return Span{alignment_[begin].begin, alignment_[end - 1].end};
@@ -40,16 +41,19 @@ Span AlignedText::aligned_before(size_t position) const {
 
 void AlignedText::transform(std::span<const Change> changes, size_t removed_at_start) {
   if (alignment_.empty() && original_.begin != original_.end) return;
-  // The package aims at the whole *original*, which leaves out characters that came from nowhere at the start.
+  // The package aims at the whole *original*, which leaves out characters that came from nowhere at
+  // the start.
   size_t begin = 0;
   if (original_.begin != original_.end) {
     while (begin < alignment_.size() && alignment_[begin].begin == alignment_[begin].end) ++begin;
   }
   const size_t end = original_.begin == original_.end ? 0 : alignment_.size();
-  transform_range({static_cast<uint32_t>(begin), static_cast<uint32_t>(end)}, changes, removed_at_start);
+  transform_range({static_cast<uint32_t>(begin), static_cast<uint32_t>(end)}, changes,
+                  removed_at_start);
 }
 
-void AlignedText::transform_range(Span range, std::span<const Change> changes, size_t removed_at_start) {
+void AlignedText::transform_range(Span range, std::span<const Change> changes,
+                                  size_t removed_at_start) {
   size_t old = range.begin;  // next character of the old text
   const auto skip = [&] {
     if (old >= range.end) return;
@@ -72,7 +76,8 @@ void AlignedText::transform_range(Span range, std::span<const Change> changes, s
     append_utf8(text, change.character);
     for (size_t i = begin; i < text.size(); ++i) alignment[i] = place;
   }
-  std::copy(alignment_.begin() + range.end, alignment_.end(), alignment.begin() + static_cast<std::ptrdiff_t>(text.size()));
+  std::copy(alignment_.begin() + range.end, alignment_.end(),
+            alignment.begin() + static_cast<std::ptrdiff_t>(text.size()));
   text.append(text_, range.end);
   text_ = std::move(text);
   alignment_ = std::move(alignment);
@@ -102,7 +107,8 @@ void AlignedText::replace(std::span<const Match> matches, std::string_view conte
       alignment.insert(alignment.end(), content.size(), aligned_before(match.end));
     } else {
       text.append(text_, match.begin, match.end - match.begin);
-      alignment.insert(alignment.end(), alignment_.begin() + static_cast<std::ptrdiff_t>(match.begin),
+      alignment.insert(alignment.end(),
+                       alignment_.begin() + static_cast<std::ptrdiff_t>(match.begin),
                        alignment_.begin() + static_cast<std::ptrdiff_t>(match.end));
     }
   }
@@ -117,7 +123,8 @@ void AlignedText::strip(size_t leading_characters, size_t trailing_characters) {
   size_t index = 0;
   for (size_t position = 0; position < text_.size(); ++index) {
     const char32_t character = next_character(text_, position);
-    if (index >= leading_characters && index + trailing_characters < count) changes.push_back({character, 0});
+    if (index >= leading_characters && index + trailing_characters < count)
+      changes.push_back({character, 0});
   }
   transform(changes, leading_characters);
 }

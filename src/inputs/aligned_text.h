@@ -1,7 +1,8 @@
 // Text that remembers, byte by byte, which part of the original it came from.
 //
-// Offsets have to be those of the `tokenizers` package, so the bookkeeping follows its NormalizedString:
-// a change is told character by character, and an inserted character shares the place of the one before it.
+// Offsets have to be those of the `tokenizers` package, so the bookkeeping follows its
+// NormalizedString: a change is told character by character, and an inserted character shares the
+// place of the one before it.
 #pragma once
 
 #include <algorithm>
@@ -96,7 +97,8 @@ class AlignedText {
 
  private:
   AlignedText() = default;
-  // ASCII for ASCII leaves every alignment as it is; a start that came from nowhere is a case of its own.
+  // ASCII for ASCII leaves every alignment as it is; a start that came from nowhere is a case of
+  // its own.
   bool can_be_edited_in_place() const {
     return !text_.empty() && alignment_[0].begin != alignment_[0].end && is_ascii(text_);
   }

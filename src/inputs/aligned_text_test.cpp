@@ -5,7 +5,9 @@
 namespace whyformer::tokenization {
 namespace {
 
-Span original(const AlignedText& text, size_t begin, size_t end) { return text.original(begin, end).value(); }
+Span original(const AlignedText& text, size_t begin, size_t end) {
+  return text.original(begin, end).value();
+}
 
 TEST(AlignedText, StartsAsItself) {
   const AlignedText text("a\u00e9b");
@@ -76,7 +78,9 @@ TEST(AlignedText, StripsBothEnds) {
   EXPECT_EQ(original(text, 0, 2), (Span{2, 4}));
 }
 
-TEST(AlignedText, HasNoPlaceBeyondItsEnd) { EXPECT_FALSE(AlignedText("ab").original(0, 3).has_value()); }
+TEST(AlignedText, HasNoPlaceBeyondItsEnd) {
+  EXPECT_FALSE(AlignedText("ab").original(0, 3).has_value());
+}
 
 }  // namespace
 }  // namespace whyformer::tokenization

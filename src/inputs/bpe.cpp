@@ -48,7 +48,8 @@ class MergeTable {
   }
   size_t index_of(uint64_t key) const {
     size_t index = (key * 0x9E3779B97F4A7C15 >> 20) & (slots_.size() - 1);
-    while (slots_[index].key != kFree && slots_[index].key != key) index = (index + 1) & (slots_.size() - 1);
+    while (slots_[index].key != kFree && slots_[index].key != key)
+      index = (index + 1) & (slots_.size() - 1);
     return index;
   }
 
@@ -79,7 +80,8 @@ class Word {
     symbols_.push_back({static_cast<int32_t>(id), position - 1, -1, static_cast<uint32_t>(length)});
   }
 
-  // Merges the most urgent pair until none is left; a heap keeps this O(n log n) for a word of n characters.
+  // Merges the most urgent pair until none is left; a heap keeps this O(n log n) for a word of n
+  // characters.
   void merge_all(const MergeTable& merges) {
     for (size_t i = 0; i + 1 < symbols_.size(); ++i) offer(merges, static_cast<int32_t>(i));
     while (!queue_.empty()) {
@@ -113,27 +115,32 @@ class Word {
   void offer(const MergeTable& merges, int32_t position) {
     const Symbol& left = symbols_[static_cast<size_t>(position)];
     const Symbol& right = symbols_[static_cast<size_t>(left.next)];
-    if (const Merge* merge = merges.find(left.id, right.id)) queue_.push({merge->rank, position, merge->id});
+    if (const Merge* merge = merges.find(left.id, right.id))
+      queue_.push({merge->rank, position, merge->id});
   }
 
   std::vector<Symbol> symbols_;
   std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> queue_;
 };
 
-MergeTable read_merges(const Vocabulary& vocabulary, const StringPool& merges, size_t prefix, std::string_view file) {
+MergeTable read_merges(const Vocabulary& vocabulary, const StringPool& merges, size_t prefix,
+                       std::string_view file) {
   MergeTable table(merges.size() / 2);
   const auto id_of = [&](std::string_view token) {
     const auto id = vocabulary.find(token);
     if (!id) {
-      throw FileError(fmt::format("'{}': a merge uses '{}', which is not in the vocabulary; "
-                                  "the merges belong to another vocabulary", file, token));
+      throw FileError(
+          fmt::format("'{}': a merge uses '{}', which is not in the vocabulary; "
+                      "the merges belong to another vocabulary",
+                      file, token));
     }
     return static_cast<int32_t>(*id);
   };
   std::string merged;
   for (size_t i = 0; i + 1 < merges.size(); i += 2) {
     const std::string_view left = merges[i], right = merges[i + 1];
-    if (right.size() < prefix) throw FileError(fmt::format("'{}': merge {} is shorter than its prefix", file, i / 2));
+    if (right.size() < prefix)
+      throw FileError(fmt::format("'{}': merge {} is shorter than its prefix", file, i / 2));
     const int32_t left_id = id_of(left), right_id = id_of(right);
     merged.assign(left).append(right.substr(prefix));
     table.set(left_id, right_id, {static_cast<uint32_t>(i / 2), id_of(merged)});
@@ -146,10 +153,12 @@ class Bpe final : public TokenModel {
   Bpe(Vocabulary vocabulary, const StringPool& merges, BpeOptions options, std::string_view file)
       : TokenModel(std::move(vocabulary)),
         options_(std::move(options)),
-        merges_(read_merges(this->vocabulary(), merges, options_.continuing_subword_prefix.size(), file)) {
+        merges_(read_merges(this->vocabulary(), merges, options_.continuing_subword_prefix.size(),
+                            file)) {
     if (options_.unk_token) unknown_ = this->vocabulary().find(*options_.unk_token);
     for (int byte = 0; byte < 256 && options_.byte_fallback; ++byte) {
-      byte_ids_[static_cast<size_t>(byte)] = this->vocabulary().find(fmt::format("<0x{:02X}>", byte));
+      byte_ids_[static_cast<size_t>(byte)] =
+          this->vocabulary().find(fmt::format("<0x{:02X}>", byte));
     }
   }
 
@@ -180,7 +189,8 @@ class Bpe final : public TokenModel {
     for (size_t begin = 0, end = 0; begin < text.size(); begin = end) {
       end = begin + utf8_length(static_cast<unsigned char>(text[begin]));
       std::string_view character = text.substr(begin, end - begin);
-      if (begin > 0 || end == text.size()) character = decorate(character, begin > 0, end == text.size(), decorated);
+      if (begin > 0 || end == text.size())
+        character = decorate(character, begin > 0, end == text.size(), decorated);
       if (const auto id = vocabulary().find(character)) {
         add_unknown();
         word.add(*id, end - begin);
@@ -195,7 +205,8 @@ class Bpe final : public TokenModel {
     return word;
   }
 
-  std::string_view decorate(std::string_view character, bool continues, bool ends, std::string& buffer) const {
+  std::string_view decorate(std::string_view character, bool continues, bool ends,
+                            std::string& buffer) const {
     const bool prefixed = continues && !options_.continuing_subword_prefix.empty();
     const bool suffixed = ends && !options_.end_of_word_suffix.empty();
     if (!prefixed && !suffixed) return character;
@@ -208,15 +219,19 @@ class Bpe final : public TokenModel {
 
   bool add_bytes(std::string_view character, Word& word) const {
     const auto id_of = [&](char byte) { return byte_ids_[static_cast<unsigned char>(byte)]; };
-    if (!std::all_of(character.begin(), character.end(), [&](char byte) { return id_of(byte).has_value(); })) return false;
+    if (!std::all_of(character.begin(), character.end(),
+                     [&](char byte) { return id_of(byte).has_value(); }))
+      return false;
     for (const char byte : character) word.add(*id_of(byte), 1);
     return true;
   }
 
   void require_unknown_token() const {
     if (unknown_) return;
-    throw InvalidInput(fmt::format("the text has a character that is not in the vocabulary, and neither is the unknown "
-                                   "token '{}'; add it to the vocabulary or change the text", *options_.unk_token));
+    throw InvalidInput(fmt::format(
+        "the text has a character that is not in the vocabulary, and neither is the unknown "
+        "token '{}'; add it to the vocabulary or change the text",
+        *options_.unk_token));
   }
 
   BpeOptions options_;
@@ -227,8 +242,8 @@ class Bpe final : public TokenModel {
 
 }  // namespace
 
-std::unique_ptr<const TokenModel> bpe_model(Vocabulary vocabulary, const StringPool& merges, BpeOptions options,
-                                            std::string_view file) {
+std::unique_ptr<const TokenModel> bpe_model(Vocabulary vocabulary, const StringPool& merges,
+                                            BpeOptions options, std::string_view file) {
   return std::make_unique<Bpe>(std::move(vocabulary), merges, std::move(options), file);
 }
 

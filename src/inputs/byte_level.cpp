@@ -6,14 +6,16 @@ namespace whyformer::tokenization {
 namespace {
 
 constexpr bool is_printable(int byte) {
-  return (byte >= '!' && byte <= '~') || (byte >= 0xA1 && byte <= 0xAC) || (byte >= 0xAE && byte <= 0xFF);
+  return (byte >= '!' && byte <= '~') || (byte >= 0xA1 && byte <= 0xAC) ||
+         (byte >= 0xAE && byte <= 0xFF);
 }
 
 constexpr std::array<char32_t, 256> kByteCharacters = [] {
   std::array<char32_t, 256> characters{};
   char32_t next = 256;
   for (int byte = 0; byte < 256; ++byte) {
-    characters[static_cast<size_t>(byte)] = is_printable(byte) ? static_cast<char32_t>(byte) : next++;
+    characters[static_cast<size_t>(byte)] =
+        is_printable(byte) ? static_cast<char32_t>(byte) : next++;
   }
   return characters;
 }();

@@ -16,7 +16,8 @@ TEST(Characters, ReadsSequencesOfOneToFourBytes) {
 }
 
 TEST(Characters, WritesWhatItReads) {
-  for (const char32_t c : {U'\0', U'a', U'\u07ff', U'\u0800', U'\uffff', U'\U00010000', U'\U0010ffff'}) {
+  for (const char32_t c :
+       {U'\0', U'a', U'\u07ff', U'\u0800', U'\uffff', U'\U00010000', U'\U0010ffff'}) {
     std::string text;
     append_utf8(text, c);
     size_t position = 0;
@@ -26,15 +27,18 @@ TEST(Characters, WritesWhatItReads) {
 }
 
 TEST(Characters, ReplacesEachIllFormedSequenceByOneCharacter) {
-  // A lone continuation byte, a cut-off sequence, an encoded surrogate (three bytes, each its own error), 0xFF.
-  const CleanText clean = replace_ill_formed_utf8("a\x80"
-                                                  "b\xe4\xb8"
-                                                  "c\xed\xa0\x80"
-                                                  "d\xff");
-  EXPECT_EQ(clean.text, "a\ufffd"
-                        "b\ufffd"
-                        "c\ufffd\ufffd\ufffd"
-                        "d\ufffd");
+  // A lone continuation byte, a cut-off sequence, an encoded surrogate (three bytes, each its own
+  // error), 0xFF.
+  const CleanText clean = replace_ill_formed_utf8(
+      "a\x80"
+      "b\xe4\xb8"
+      "c\xed\xa0\x80"
+      "d\xff");
+  EXPECT_EQ(clean.text,
+            "a\ufffd"
+            "b\ufffd"
+            "c\ufffd\ufffd\ufffd"
+            "d\ufffd");
   EXPECT_EQ(clean.replaced, 6);
   EXPECT_TRUE(is_well_formed_utf8(clean.text));
 }
@@ -55,7 +59,8 @@ TEST(Characters, KnowsTheVersionOfUnicodeThatEachClassIsTakenFrom) {
 }
 
 TEST(Characters, TreatsAsciiSymbolsAsPunctuation) {
-  for (const char c : std::string_view("$+<=>^`|~")) EXPECT_TRUE(is_punctuation(static_cast<char32_t>(c))) << c;
+  for (const char c : std::string_view("$+<=>^`|~"))
+    EXPECT_TRUE(is_punctuation(static_cast<char32_t>(c))) << c;
   EXPECT_FALSE(is_punctuation(0x20AC)) << "the euro sign is a symbol";
 }
 

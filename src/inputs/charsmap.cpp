@@ -17,13 +17,16 @@ uint32_t leaf_value(uint32_t unit) { return unit & 0x7FFFFFFF; }
 uint32_t label(uint32_t unit) { return unit & (1u << 31 | 0xFF); }
 uint32_t child_offset(uint32_t unit) { return (unit >> 10) << ((unit & 1u << 9) >> 6); }
 
-void add_replacement(std::vector<Change>& changes, std::string_view old_part, std::string_view new_part) {
+void add_replacement(std::vector<Change>& changes, std::string_view old_part,
+                     std::string_view new_part) {
   for (size_t position = 0; position < new_part.size();) {
     changes.push_back({next_character(new_part, position), 0});
   }
   const int64_t difference = count_characters(new_part) - count_characters(old_part);
-  for (int64_t i = 0; i < difference; ++i) changes[changes.size() - 1 - static_cast<size_t>(i)].change = 1;
-  // Characters that vanish at the very start are not told to the alignment; the package does the same.
+  for (int64_t i = 0; i < difference; ++i)
+    changes[changes.size() - 1 - static_cast<size_t>(i)].change = 1;
+  // Characters that vanish at the very start are not told to the alignment; the package does the
+  // same.
   if (difference < 0 && !changes.empty()) changes.back().change += static_cast<int32_t>(difference);
 }
 
@@ -33,13 +36,16 @@ Charsmap::Charsmap(std::string_view blob, std::string_view file) {
   uint32_t trie_bytes = 0;
   if (blob.size() >= sizeof(trie_bytes)) std::memcpy(&trie_bytes, blob.data(), sizeof(trie_bytes));
   if (blob.size() < sizeof(trie_bytes) || trie_bytes > blob.size() - sizeof(trie_bytes)) {
-    throw FileError(fmt::format("'{}': the precompiled character map is cut off; download the file again", file));
+    throw FileError(fmt::format(
+        "'{}': the precompiled character map is cut off; download the file again", file));
   }
   trie_.resize(trie_bytes / sizeof(uint32_t));
-  if (!trie_.empty()) std::memcpy(trie_.data(), blob.data() + sizeof(trie_bytes), trie_.size() * sizeof(uint32_t));
+  if (!trie_.empty())
+    std::memcpy(trie_.data(), blob.data() + sizeof(trie_bytes), trie_.size() * sizeof(uint32_t));
   normalized_ = blob.substr(sizeof(trie_bytes) + trie_.size() * sizeof(uint32_t));
   if (!is_well_formed_utf8(normalized_)) {
-    throw FileError(fmt::format("'{}': the precompiled character map is not UTF-8; download the file again", file));
+    throw FileError(fmt::format(
+        "'{}': the precompiled character map is not UTF-8; download the file again", file));
   }
 }
 
@@ -60,7 +66,8 @@ std::optional<std::string_view> Charsmap::lookup(std::string_view key) const {
     if (begin > normalized_.size()) return std::nullopt;
     const size_t end = std::min(normalized_.find('\0', begin), normalized_.size());
     const std::string_view found = std::string_view(normalized_).substr(begin, end - begin);
-    const bool inside_character = !found.empty() && (static_cast<unsigned char>(found[0]) & 0xC0) == 0x80;
+    const bool inside_character =
+        !found.empty() && (static_cast<unsigned char>(found[0]) & 0xC0) == 0x80;
     return inside_character ? std::nullopt : std::optional(found);
   }
   return std::nullopt;
@@ -102,12 +109,15 @@ std::string decode_base64(std::string_view text, std::string_view file) {
   static constexpr auto kValues = [] {
     std::array<int8_t, 256> values{};
     values.fill(-1);
-    constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < kAlphabet.size(); ++i) values[static_cast<unsigned char>(kAlphabet[i])] = static_cast<int8_t>(i);
+    constexpr std::string_view kAlphabet =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < kAlphabet.size(); ++i)
+      values[static_cast<unsigned char>(kAlphabet[i])] = static_cast<int8_t>(i);
     return values;
   }();
   const auto fail = [&] {
-    return FileError(fmt::format("'{}': the precompiled character map is not base64; download the file again", file));
+    return FileError(fmt::format(
+        "'{}': the precompiled character map is not base64; download the file again", file));
   };
   if (text.size() % 4 != 0) throw fail();
   while (!text.empty() && text.back() == '=') text.remove_suffix(1);

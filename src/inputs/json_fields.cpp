@@ -5,7 +5,8 @@ namespace whyformer::tokenization {
 JsonFields::JsonFields(const Json& object, std::string_view file, std::string_view what)
     : object_(object), file_(file), what_(what) {
   if (!object.is_object()) {
-    throw FileError(fmt::format("'{}': {} should be an object but is {}", file, what, object.type_name()));
+    throw FileError(
+        fmt::format("'{}': {} should be an object but is {}", file, what, object.type_name()));
   }
 }
 
@@ -21,8 +22,8 @@ const Json& JsonFields::required(std::string_view name) const {
 }
 
 void JsonFields::fail(std::string_view name, std::string_view expected) const {
-  throw FileError(fmt::format("'{}': '{}' of {} should be {} but is {}", file_, name, what_, expected,
-                              required(name).type_name()));
+  throw FileError(fmt::format("'{}': '{}' of {} should be {} but is {}", file_, name, what_,
+                              expected, required(name).type_name()));
 }
 
 std::string JsonFields::text(std::string_view name) const {
@@ -63,7 +64,8 @@ const Json& JsonFields::list(std::string_view name) const {
 
 int64_t checked_id(const Json& value, std::string_view file, std::string_view what) {
   if (value.is_number_integer()) {
-    const bool fits = value.is_number_unsigned() ? value.get<uint64_t>() <= INT32_MAX : value.get<int64_t>() >= 0;
+    const bool fits =
+        value.is_number_unsigned() ? value.get<uint64_t>() <= INT32_MAX : value.get<int64_t>() >= 0;
     if (fits) return value.get<int64_t>();
   }
   throw FileError(fmt::format("'{}': {} should be an integer from 0 to {}", file, what, INT32_MAX));
@@ -71,7 +73,8 @@ int64_t checked_id(const Json& value, std::string_view file, std::string_view wh
 
 Json parse_json(std::string_view text, std::string_view file) {
   constexpr size_t kLargest = size_t{64} << 20;
-  if (text.size() > kLargest) throw FileError(fmt::format("'{}' is too large for a configuration file", file));
+  if (text.size() > kLargest)
+    throw FileError(fmt::format("'{}' is too large for a configuration file", file));
   // Building a deep value is iterative but destroying it is not, so depth is checked while parsing.
   bool too_deep = false;
   const auto watch = [&](int depth, Json::parse_event_t, Json&) {
@@ -79,8 +82,10 @@ Json parse_json(std::string_view text, std::string_view file) {
     return !too_deep;
   };
   Json value = Json::parse(text, watch, /*allow_exceptions=*/false);
-  if (too_deep) throw FileError(fmt::format("'{}' is nested more than {} levels deep", file, kMaxJsonDepth));
-  if (value.is_discarded()) throw FileError(fmt::format("'{}' is not JSON; download the file again", file));
+  if (too_deep)
+    throw FileError(fmt::format("'{}' is nested more than {} levels deep", file, kMaxJsonDepth));
+  if (value.is_discarded())
+    throw FileError(fmt::format("'{}' is not JSON; download the file again", file));
   return value;
 }
 

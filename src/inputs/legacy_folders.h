@@ -11,6 +11,7 @@ namespace whyformer::tokenization {
 
 // Nothing if the folder has none of the files that are known. Throws FileError or UnsupportedModel.
 // Special tokens the settings do not name are filled in with the model's own.
-std::unique_ptr<Tokenizer::Parts> read_legacy_folder(const FileLookup& files, TokenizerSettings& settings);
+std::unique_ptr<Tokenizer::Parts> read_legacy_folder(const FileLookup& files,
+                                                     TokenizerSettings& settings);
 
 }  // namespace whyformer::tokenization

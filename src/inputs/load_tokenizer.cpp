@@ -12,9 +12,11 @@ namespace {
 
 using namespace tokenization;
 
-// The id of the token the settings name for a role, else of the first usual name the vocabulary has.
+// The id of the token the settings name for a role, else of the first usual name the vocabulary
+// has.
 std::optional<int64_t> special_id(const Tokenizer::Parts& parts, const TokenizerSettings& settings,
-                                  std::string_view role, std::initializer_list<std::string_view> usual_names) {
+                                  std::string_view role,
+                                  std::initializer_list<std::string_view> usual_names) {
   const auto named = settings.special.find(role);
   if (named != settings.special.end()) return parts.find(named->second.content);
   for (const std::string_view name : usual_names) {
@@ -44,8 +46,10 @@ std::shared_ptr<const Tokenizer> load_tokenizer(const FileLookup& files) {
     parts = read_legacy_folder(files, settings);
   }
   if (parts == nullptr) {
-    throw FileError("the model's folder has no tokenizer: put tokenizer.json into it, or vocab.txt, or vocab.json with "
-                    "merges.txt, or spiece.model, or sentencepiece.bpe.model");
+    throw FileError(
+        "the model's folder has no tokenizer: put tokenizer.json into it, or vocab.txt, or "
+        "vocab.json with "
+        "merges.txt, or spiece.model, or sentencepiece.bpe.model");
   }
   parts->added_tokens.seal(parts->normalizer);
   find_special_ids(*parts, settings);

@@ -50,11 +50,13 @@ void put_spaces_around_chinese(AlignedText& aligned) {
 // SentencePiece's nmt rules: control characters vanish, other separators become spaces.
 void nmt(AlignedText& aligned) {
   aligned.filter([](char32_t c) {
-    return !((c >= 0x01 && c <= 0x08) || c == 0x0B || (c >= 0x0E && c <= 0x1F) || c == 0x7F || c == 0x8F || c == 0x9F);
+    return !((c >= 0x01 && c <= 0x08) || c == 0x0B || (c >= 0x0E && c <= 0x1F) || c == 0x7F ||
+             c == 0x8F || c == 0x9F);
   });
   aligned.map([](char32_t c) {
-    const bool space = c == 0x09 || c == 0x0A || c == 0x0C || c == 0x0D || c == 0x1680 || (c >= 0x200B && c <= 0x200F) ||
-                       c == 0x2028 || c == 0x2029 || c == 0x2581 || c == 0xFEFF || c == 0xFFFD;
+    const bool space = c == 0x09 || c == 0x0A || c == 0x0C || c == 0x0D || c == 0x1680 ||
+                       (c >= 0x200B && c <= 0x200F) || c == 0x2028 || c == 0x2029 || c == 0x2581 ||
+                       c == 0xFEFF || c == 0xFFFD;
     return space ? U' ' : c;
   });
 }
@@ -96,14 +98,16 @@ Normalizer read_replace(const JsonFields& fields) {
 
 Normalizer read_sequence(const JsonFields& fields) {
   std::vector<Normalizer> parts;
-  for (const Json& part : fields.list("normalizers")) parts.push_back(read_normalizer(part, fields.file()));
+  for (const Json& part : fields.list("normalizers"))
+    parts.push_back(read_normalizer(part, fields.file()));
   return sequence(std::move(parts));
 }
 
 Normalizer read_precompiled(const JsonFields& fields) {
   const std::string encoded = fields.text_or("precompiled_charsmap", "");
   if (encoded.empty()) return [](AlignedText&) {};
-  return precompiled(std::make_shared<Charsmap>(decode_base64(encoded, fields.file()), fields.file()));
+  return precompiled(
+      std::make_shared<Charsmap>(decode_base64(encoded, fields.file()), fields.file()));
 }
 
 }  // namespace
@@ -121,13 +125,17 @@ Normalizer bert_normalizer(const BertNormalizerOptions& options) {
 }
 
 Normalizer unicode_form(UnicodeForm form) {
-  return [form](AlignedText& aligned) { aligned.transform(normalization_changes(aligned.text(), form), 0); };
+  return [form](AlignedText& aligned) {
+    aligned.transform(normalization_changes(aligned.text(), form), 0);
+  };
 }
 
 Normalizer lowercase() { return to_lowercase; }
 
 Normalizer strip_accents() {
-  return [](AlignedText& aligned) { aligned.filter([](char32_t c) { return !is_combining_mark(c); }); };
+  return [](AlignedText& aligned) {
+    aligned.filter([](char32_t c) { return !is_combining_mark(c); });
+  };
 }
 
 Normalizer replace(std::shared_ptr<const TextPattern> pattern, std::string content) {

@@ -51,13 +51,19 @@ TEST(Normalizers, LowercaseOfDottedCapitalIIsTwoCharacters) {
 }
 
 TEST(Normalizers, SequenceAppliesInOrder) {
-  EXPECT_EQ(normalized(R"({"type": "Sequence", "normalizers": [{"type": "NFD"}, {"type": "StripAccents"},
-                           {"type": "Strip", "strip_left": true, "strip_right": false}]})", " \u00e9 "), "e ");
+  EXPECT_EQ(
+      normalized(R"({"type": "Sequence", "normalizers": [{"type": "NFD"}, {"type": "StripAccents"},
+                           {"type": "Strip", "strip_left": true, "strip_right": false}]})",
+                 " \u00e9 "),
+      "e ");
 }
 
 TEST(Normalizers, ReplaceTakesAStringLiterallyAndARegexAsOne) {
-  EXPECT_EQ(normalized(R"({"type": "Replace", "pattern": {"String": "."}, "content": "!"})", "a.b"), "a!b");
-  EXPECT_EQ(normalized(R"({"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "})", "a   b c"), "a b c");
+  EXPECT_EQ(normalized(R"({"type": "Replace", "pattern": {"String": "."}, "content": "!"})", "a.b"),
+            "a!b");
+  EXPECT_EQ(normalized(R"({"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "})",
+                       "a   b c"),
+            "a b c");
 }
 
 TEST(Normalizers, PrependAndByteLevelAndNmt) {
@@ -79,9 +85,9 @@ TEST(Normalizers, NameTheUnknownOne) {
 std::string tiny_charsmap() {
   constexpr uint32_t kOffset = 0x100, kByte = 'A';
   std::vector<uint32_t> units(0x400, 0);
-  units[0] = kOffset << 10;                                        // children of the root start at 0x100
-  units[kOffset ^ kByte] = (0x200u << 10) | 1u << 8 | kByte;       // has a leaf, at node ^ 0x200
-  units[(kOffset ^ kByte) ^ 0x200] = 0x80000000u | 0u;             // value: position 0 of the normal forms
+  units[0] = kOffset << 10;                                   // children of the root start at 0x100
+  units[kOffset ^ kByte] = (0x200u << 10) | 1u << 8 | kByte;  // has a leaf, at node ^ 0x200
+  units[(kOffset ^ kByte) ^ 0x200] = 0x80000000u | 0u;  // value: position 0 of the normal forms
   std::string blob(sizeof(uint32_t), '\0');
   const auto size = static_cast<uint32_t>(units.size() * sizeof(uint32_t));
   std::memcpy(blob.data(), &size, sizeof(size));

@@ -37,12 +37,20 @@ std::vector<Match> joined_when_alike(const std::vector<Match>& matches) {
 
 }  // namespace
 
-void split(const AlignedText& text, std::vector<Match> matches, SplitBehavior behavior, std::vector<Piece>& pieces) {
+void split(const AlignedText& text, std::vector<Match> matches, SplitBehavior behavior,
+           std::vector<Piece>& pieces) {
   switch (behavior) {
-    case SplitBehavior::kRemoved: std::erase_if(matches, [](const Match& match) { return match.matched; }); break;
-    case SplitBehavior::kIsolated: break;
-    case SplitBehavior::kContiguous: matches = joined_when_alike(matches); break;
-    case SplitBehavior::kMergedWithPrevious: matches = joined_to_previous(matches); break;
+    case SplitBehavior::kRemoved:
+      std::erase_if(matches, [](const Match& match) { return match.matched; });
+      break;
+    case SplitBehavior::kIsolated:
+      break;
+    case SplitBehavior::kContiguous:
+      matches = joined_when_alike(matches);
+      break;
+    case SplitBehavior::kMergedWithPrevious:
+      matches = joined_to_previous(matches);
+      break;
     case SplitBehavior::kMergedWithNext:
       std::reverse(matches.begin(), matches.end());
       matches = joined_to_previous(matches);
@@ -50,7 +58,8 @@ void split(const AlignedText& text, std::vector<Match> matches, SplitBehavior be
       break;
   }
   for (const Match& match : matches) {
-    if (match.begin < match.end) pieces.push_back({text.slice(match.begin, match.end), std::nullopt});
+    if (match.begin < match.end)
+      pieces.push_back({text.slice(match.begin, match.end), std::nullopt});
   }
 }
 

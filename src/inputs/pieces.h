@@ -24,9 +24,11 @@ enum class SplitBehavior {
 };
 
 // Appends the non-empty parts of `text` to `pieces`.
-void split(const AlignedText& text, std::vector<Match> matches, SplitBehavior behavior, std::vector<Piece>& pieces);
+void split(const AlignedText& text, std::vector<Match> matches, SplitBehavior behavior,
+           std::vector<Piece>& pieces);
 
-// Replaces every piece that is not an added token by the non-empty pieces `function(text, output)` makes of it.
+// Replaces every piece that is not an added token by the non-empty pieces `function(text, output)`
+// makes of it.
 template <typename Function>
 void split_each(std::vector<Piece>& pieces, Function function) {
   std::vector<Piece> parts;

@@ -6,8 +6,12 @@
 namespace whyformer::tokenization {
 namespace {
 
-TemplateStep text(int64_t type_id) { return {.kind = TemplateStep::Kind::kText, .type_id = type_id}; }
-TemplateStep pair_text(int64_t type_id) { return {.kind = TemplateStep::Kind::kPair, .type_id = type_id}; }
+TemplateStep text(int64_t type_id) {
+  return {.kind = TemplateStep::Kind::kText, .type_id = type_id};
+}
+TemplateStep pair_text(int64_t type_id) {
+  return {.kind = TemplateStep::Kind::kPair, .type_id = type_id};
+}
 TemplateStep special(int64_t id, int64_t type_id) {
   return {.kind = TemplateStep::Kind::kSpecial, .type_id = type_id, .ids = {id}};
 }
@@ -38,24 +42,34 @@ TemplateStep read_step(const Json& json, const SpecialTokens& tokens, std::strin
   const JsonFields fields(json, file, "a step of the template");
   if (const Json* sequence = fields.find("Sequence")) {
     const JsonFields step(*sequence, file, "a sequence of the template");
-    return step.text("id") == "A" ? text(step.number("type_id")) : pair_text(step.number("type_id"));
+    return step.text("id") == "A" ? text(step.number("type_id"))
+                                  : pair_text(step.number("type_id"));
   }
   const JsonFields step(fields.required("SpecialToken"), file, "a special token of the template");
   const auto found = tokens.find(step.text("id"));
   if (found == tokens.end()) {
-    throw FileError(fmt::format("'{}': the template uses '{}', which its special_tokens do not list", file, step.text("id")));
+    throw FileError(
+        fmt::format("'{}': the template uses '{}', which its special_tokens do not list", file,
+                    step.text("id")));
   }
-  return {.kind = TemplateStep::Kind::kSpecial, .type_id = step.number("type_id"), .ids = found->second};
+  return {.kind = TemplateStep::Kind::kSpecial,
+          .type_id = step.number("type_id"),
+          .ids = found->second};
 }
 
 PostProcessor read_template(const JsonFields& fields) {
   const SpecialTokens tokens = read_special_tokens(fields);
   PostProcessor processor{.single = {}, .pair = {}};
-  for (const Json& step : fields.list("single")) processor.single.push_back(read_step(step, tokens, fields.file()));
-  for (const Json& step : fields.list("pair")) processor.pair.push_back(read_step(step, tokens, fields.file()));
-  const auto is_pair = [](const TemplateStep& step) { return step.kind == TemplateStep::Kind::kPair; };
+  for (const Json& step : fields.list("single"))
+    processor.single.push_back(read_step(step, tokens, fields.file()));
+  for (const Json& step : fields.list("pair"))
+    processor.pair.push_back(read_step(step, tokens, fields.file()));
+  const auto is_pair = [](const TemplateStep& step) {
+    return step.kind == TemplateStep::Kind::kPair;
+  };
   if (std::any_of(processor.single.begin(), processor.single.end(), is_pair)) {
-    throw FileError(fmt::format("'{}': the template for a single text uses the second one", fields.file()));
+    throw FileError(
+        fmt::format("'{}': the template for a single text uses the second one", fields.file()));
   }
   return processor;
 }
@@ -66,12 +80,15 @@ PostProcessor read_sequence(const JsonFields& fields) {
   for (const Json& json : fields.list("processors")) {
     const std::string type = JsonFields(json, fields.file(), "a post-processor").text("type");
     PostProcessor part = read_post_processor(json, fields.file());
-    whole.trims_with_prefix_space.insert(whole.trims_with_prefix_space.end(), part.trims_with_prefix_space.begin(),
+    whole.trims_with_prefix_space.insert(whole.trims_with_prefix_space.end(),
+                                         part.trims_with_prefix_space.begin(),
                                          part.trims_with_prefix_space.end());
     if (type == "ByteLevel") continue;
     if (has_template) {
-      throw UnsupportedModel(fmt::format("'{}': a sequence of post-processors that add special tokens twice is not "
-                                         "supported", fields.file()));
+      throw UnsupportedModel(
+          fmt::format("'{}': a sequence of post-processors that add special tokens twice is not "
+                      "supported",
+                      fields.file()));
     }
     has_template = true;
     whole.single = std::move(part.single);
@@ -103,10 +120,12 @@ void PostProcessor::trim_offsets(std::vector<TextToken>& tokens) const {
   }
 }
 
-Encoding PostProcessor::assemble(const std::vector<TextToken>& text, const std::vector<TextToken>* pair_tokens) const {
+Encoding PostProcessor::assemble(const std::vector<TextToken>& text,
+                                 const std::vector<TextToken>* pair_tokens) const {
   Encoding encoding;
   int segment = 0;
-  const auto add = [&](int64_t id, int64_t type_id, Encoding::Offset offset, int64_t word, bool is_special) {
+  const auto add = [&](int64_t id, int64_t type_id, Encoding::Offset offset, int64_t word,
+                       bool is_special) {
     encoding.ids.push_back(id);
     encoding.type_ids.push_back(type_id);
     encoding.offsets.push_back(offset);
@@ -129,19 +148,22 @@ Encoding PostProcessor::assemble(const std::vector<TextToken>& text, const std::
 
 PostProcessor bert_processing(ClsSep ids) {
   return {.single = {special(ids.cls, 0), text(0), special(ids.sep, 0)},
-          .pair = {special(ids.cls, 0), text(0), special(ids.sep, 0), pair_text(1), special(ids.sep, 1)}};
+          .pair = {special(ids.cls, 0), text(0), special(ids.sep, 0), pair_text(1),
+                   special(ids.sep, 1)}};
 }
 
 PostProcessor roberta_processing(ClsSep ids) {
   return {.single = {special(ids.cls, 0), text(0), special(ids.sep, 0)},
-          .pair = {special(ids.cls, 0), text(0), special(ids.sep, 0), special(ids.sep, 0), pair_text(0),
-                   special(ids.sep, 0)}};
+          .pair = {special(ids.cls, 0), text(0), special(ids.sep, 0), special(ids.sep, 0),
+                   pair_text(0), special(ids.sep, 0)}};
 }
 
 PostProcessor read_post_processor(const Json& json, std::string_view file) {
   const JsonFields fields(json, file, "a post-processor");
   const std::string type = fields.text("type");
-  const auto cls_and_sep = [&] { return ClsSep{read_token_and_id(fields, "cls"), read_token_and_id(fields, "sep")}; };
+  const auto cls_and_sep = [&] {
+    return ClsSep{read_token_and_id(fields, "cls"), read_token_and_id(fields, "sep")};
+  };
   const auto read_trim = [&](PostProcessor& processor) {
     if (fields.flag_or("trim_offsets", true)) {
       processor.trims_with_prefix_space.push_back(fields.flag_or("add_prefix_space", true));

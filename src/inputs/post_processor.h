@@ -30,9 +30,10 @@ using Template = std::vector<TemplateStep>;
 
 struct PostProcessor {
   Template single{{.kind = TemplateStep::Kind::kText}};
-  Template pair{{.kind = TemplateStep::Kind::kText}, {.kind = TemplateStep::Kind::kPair, .type_id = 1}};
-  // One entry per step that takes the spaces around a byte-level token out of its offsets; the entry tells
-  // whether the first token starts with a space that was added to it.
+  Template pair{{.kind = TemplateStep::Kind::kText},
+                {.kind = TemplateStep::Kind::kPair, .type_id = 1}};
+  // One entry per step that takes the spaces around a byte-level token out of its offsets; the
+  // entry tells whether the first token starts with a space that was added to it.
   std::vector<bool> trims_with_prefix_space{};
 
   int64_t count_special_tokens(const Template& form) const;

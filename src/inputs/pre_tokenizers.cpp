@@ -40,13 +40,15 @@ std::vector<Match> find_outside_words(std::string_view text) {
 }
 
 SplitBehavior read_behavior(const JsonFields& fields, std::string_view fallback) {
-  const std::string name = fallback.empty() ? fields.text("behavior") : fields.text_or("behavior", fallback);
+  const std::string name =
+      fallback.empty() ? fields.text("behavior") : fields.text_or("behavior", fallback);
   if (name == "Removed") return SplitBehavior::kRemoved;
   if (name == "Isolated") return SplitBehavior::kIsolated;
   if (name == "MergedWithPrevious") return SplitBehavior::kMergedWithPrevious;
   if (name == "MergedWithNext") return SplitBehavior::kMergedWithNext;
   if (name == "Contiguous") return SplitBehavior::kContiguous;
-  throw UnsupportedModel(fmt::format("'{}': the split behavior '{}' is not supported", fields.file(), name));
+  throw UnsupportedModel(
+      fmt::format("'{}': the split behavior '{}' is not supported", fields.file(), name));
 }
 
 char32_t read_character(const JsonFields& fields, std::string_view name) {
@@ -72,30 +74,35 @@ PreTokenizer read_split(const JsonFields& fields) {
 }
 
 PreTokenizer read_metaspace(const JsonFields& fields) {
-  MetaspaceOptions options{.replacement = read_character(fields, "replacement"), .split = fields.flag_or("split", true)};
+  MetaspaceOptions options{.replacement = read_character(fields, "replacement"),
+                           .split = fields.flag_or("split", true)};
   // Files from before prepend_scheme only say whether to add a space.
   const bool add_prefix_space = fields.flag_or("add_prefix_space", true);
-  const std::string scheme = fields.text_or("prepend_scheme", add_prefix_space ? "always" : "never");
+  const std::string scheme =
+      fields.text_or("prepend_scheme", add_prefix_space ? "always" : "never");
   if (scheme == "first") {
     options.prepend_scheme = PrependScheme::kFirst;
   } else if (scheme == "never") {
     options.prepend_scheme = PrependScheme::kNever;
   } else if (scheme != "always") {
-    throw UnsupportedModel(fmt::format("'{}': the prepend_scheme '{}' is not supported", fields.file(), scheme));
+    throw UnsupportedModel(
+        fmt::format("'{}': the prepend_scheme '{}' is not supported", fields.file(), scheme));
   }
   return metaspace(options);
 }
 
 PreTokenizer read_sequence(const JsonFields& fields) {
   std::vector<PreTokenizer> parts;
-  for (const Json& part : fields.list("pretokenizers")) parts.push_back(read_pre_tokenizer(part, fields.file()));
+  for (const Json& part : fields.list("pretokenizers"))
+    parts.push_back(read_pre_tokenizer(part, fields.file()));
   return sequence(std::move(parts));
 }
 
 }  // namespace
 
 PreTokenizer bert_pre_tokenizer() {
-  return sequence({split_at(is_whitespace, SplitBehavior::kRemoved), split_at(is_punctuation, SplitBehavior::kIsolated)});
+  return sequence({split_at(is_whitespace, SplitBehavior::kRemoved),
+                   split_at(is_punctuation, SplitBehavior::kIsolated)});
 }
 
 PreTokenizer byte_level(const ByteLevelOptions& options) {
@@ -122,12 +129,14 @@ PreTokenizer metaspace(const MetaspaceOptions& options) {
   return [=](std::vector<Piece>& pieces) {
     split_each(pieces, [&](AlignedText& text, std::vector<Piece>& parts) {
       text.replace(find_characters(text.text(), [](char32_t c) { return c == U' '; }), replacement);
-      const bool prepend = options.prepend_scheme == PrependScheme::kAlways ||
-                           (options.prepend_scheme == PrependScheme::kFirst && text.original_begin() == 0);
+      const bool prepend =
+          options.prepend_scheme == PrependScheme::kAlways ||
+          (options.prepend_scheme == PrependScheme::kFirst && text.original_begin() == 0);
       if (prepend && !text.text().starts_with(replacement)) text.prepend(replacement);
       if (options.split) {
         const auto is_replacement = [&](char32_t c) { return c == options.replacement; };
-        split(text, find_characters(text.text(), is_replacement), SplitBehavior::kMergedWithNext, parts);
+        split(text, find_characters(text.text(), is_replacement), SplitBehavior::kMergedWithNext,
+              parts);
       } else if (!text.empty()) {
         parts.push_back({std::move(text), std::nullopt});
       }

@@ -26,8 +26,11 @@ Words split_with(std::string_view json, std::string_view text) {
 
 TEST(Split, TreatsDelimitersAsTheBehaviorSays) {
   const auto countdown = [](std::string_view behavior) {
-    return split_with(fmt::format(R"({{"type": "Split", "pattern": {{"String": "-"}}, "behavior": "{}", "invert": false}})",
-                                  behavior), "the-final--countdown");
+    return split_with(
+        fmt::format(
+            R"({{"type": "Split", "pattern": {{"String": "-"}}, "behavior": "{}", "invert": false}})",
+            behavior),
+        "the-final--countdown");
   };
   EXPECT_THAT(countdown("Removed"), ElementsAre("the", "final", "countdown"));
   EXPECT_THAT(countdown("Isolated"), ElementsAre("the", "-", "final", "-", "-", "countdown"));
@@ -37,8 +40,11 @@ TEST(Split, TreatsDelimitersAsTheBehaviorSays) {
 }
 
 TEST(Split, InvertedKeepsTheMatches) {
-  EXPECT_THAT(split_with(R"({"type": "Split", "pattern": {"Regex": "\\w+"}, "behavior": "Removed", "invert": true})",
-                         "hey, you!"), ElementsAre("hey", "you"));
+  EXPECT_THAT(
+      split_with(
+          R"({"type": "Split", "pattern": {"Regex": "\\w+"}, "behavior": "Removed", "invert": true})",
+          "hey, you!"),
+      ElementsAre("hey", "you"));
 }
 
 TEST(PreTokenizers, BertSplitsAtSpacesAndAroundPunctuation) {
@@ -51,23 +57,28 @@ TEST(PreTokenizers, WhitespaceKeepsRunsOfWordCharactersAndOfOthers) {
 }
 
 TEST(PreTokenizers, DigitsTogetherOrOneByOne) {
-  EXPECT_THAT(split_with(R"({"type": "Digits", "individual_digits": true})", "a12b"), ElementsAre("a", "1", "2", "b"));
-  EXPECT_THAT(split_with(R"({"type": "Digits", "individual_digits": false})", "a12b"), ElementsAre("a", "12", "b"));
+  EXPECT_THAT(split_with(R"({"type": "Digits", "individual_digits": true})", "a12b"),
+              ElementsAre("a", "1", "2", "b"));
+  EXPECT_THAT(split_with(R"({"type": "Digits", "individual_digits": false})", "a12b"),
+              ElementsAre("a", "12", "b"));
 }
 
 TEST(PreTokenizers, MetaspaceMarksTheStartOfWords) {
   EXPECT_THAT(split_with(metaspace({}), "a  b"), ElementsAre("\u2581a", "\u2581", "\u2581b"));
-  EXPECT_THAT(split_with(metaspace({.prepend_scheme = PrependScheme::kNever}), "a b"), ElementsAre("a", "\u2581b"));
+  EXPECT_THAT(split_with(metaspace({.prepend_scheme = PrependScheme::kNever}), "a b"),
+              ElementsAre("a", "\u2581b"));
   EXPECT_THAT(split_with(metaspace({.split = false}), "a b"), ElementsAre("\u2581a\u2581b"));
 }
 
 TEST(PreTokenizers, MetaspaceReadsTheOldFlag) {
-  EXPECT_THAT(split_with(R"({"type": "Metaspace", "replacement": "_", "add_prefix_space": false})", "a b"),
-              ElementsAre("a", "_b"));
+  EXPECT_THAT(
+      split_with(R"({"type": "Metaspace", "replacement": "_", "add_prefix_space": false})", "a b"),
+      ElementsAre("a", "_b"));
 }
 
 TEST(PreTokenizers, CharDelimiterSplit) {
-  EXPECT_THAT(split_with(R"({"type": "CharDelimiterSplit", "delimiter": ";"})", "a;;b"), ElementsAre("a", "b"));
+  EXPECT_THAT(split_with(R"({"type": "CharDelimiterSplit", "delimiter": ";"})", "a;;b"),
+              ElementsAre("a", "b"));
 }
 
 TEST(PreTokenizers, LeaveAddedTokensAlone) {
@@ -83,15 +94,18 @@ TEST(ByteLevel, TurnsBytesIntoPrintableCharacters) {
 }
 
 TEST(ByteLevel, SplitsLikeTheExpressionOfGpt2) {
-  const auto pattern = regex_pattern("'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+", "t");
-  for (const std::string_view text : {"I'll say 'so' 3 times!!  ok \n\n  end  ", "''s x's 'sx", " \t a", "a\u00a0b", "   ", "12ab!?",
-                                      "don't\u3000\u4e2d\u65871\u00bd \U0001F600"}) {
+  const auto pattern = regex_pattern(
+      "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+", "t");
+  for (const std::string_view text :
+       {"I'll say 'so' 3 times!!  ok \n\n  end  ", "''s x's 'sx", " \t a", "a\u00a0b", "   ",
+        "12ab!?", "don't\u3000\u4e2d\u65871\u00bd \U0001F600"}) {
     EXPECT_EQ(find_gpt2_words(text), pattern->find(text)) << text;
   }
 }
 
 TEST(TextPattern, EmptyMatchesDoNotFollowAMatch) {
-  EXPECT_THAT(regex_pattern("x*", "t")->find("ax"), ElementsAre(Match{0, 0, true}, Match{0, 1, false}, Match{1, 2, true}));
+  EXPECT_THAT(regex_pattern("x*", "t")->find("ax"),
+              ElementsAre(Match{0, 0, true}, Match{0, 1, false}, Match{1, 2, true}));
 }
 
 TEST(TextPattern, RefusesWhatItCannotCompile) {

@@ -18,7 +18,8 @@ PrefixTree::PrefixTree(std::vector<Entry> entries) {
   labels_.push_back(0);
   for (size_t node = 0; node < nodes_.size(); ++node) {
     auto [begin, end, depth] = ranges[node];
-    while (begin < end && entries[begin].text.size() == depth) nodes_[node].id = entries[begin++].id;
+    while (begin < end && entries[begin].text.size() == depth)
+      nodes_[node].id = entries[begin++].id;
     nodes_[node].first_child = static_cast<uint32_t>(nodes_.size());
     while (begin < end) {
       const char label = entries[begin].text[depth];

@@ -17,7 +17,8 @@ class PrefixTree {
   };
 
   PrefixTree() : PrefixTree(std::vector<Entry>{}) {}
-  explicit PrefixTree(std::vector<Entry> entries);  // of equal texts the highest id counts; empty ones are never found
+  explicit PrefixTree(std::vector<Entry> entries);  // of equal texts the highest id counts; empty
+                                                    // ones are never found
 
   // Calls found(length, id) for each entry that is a prefix of `text`, the shortest first.
   template <typename Found>

@@ -12,7 +12,8 @@
 namespace whyformer::tokenization {
 namespace {
 
-// One field of a protocol buffer message. Only one of the three values is meaningful, by its wire type.
+// One field of a protocol buffer message. Only one of the three values is meaningful, by its wire
+// type.
 struct Field {
   uint64_t number = 0;
   uint64_t integer = 0;
@@ -29,23 +30,31 @@ class MessageReader {
     const uint64_t tag = read_varint();
     field = {.number = tag >> 3};
     switch (tag & 7) {
-      case 0: field.integer = read_varint(); break;
-      case 1: take(8); break;
-      case 2: field.bytes = take(read_varint()); break;
+      case 0:
+        field.integer = read_varint();
+        break;
+      case 1:
+        take(8);
+        break;
+      case 2:
+        field.bytes = take(read_varint());
+        break;
       case 5: {
         uint32_t bits;
         std::memcpy(&bits, take(4).data(), sizeof(bits));
         field.real = std::bit_cast<float>(bits);
         break;
       }
-      default: fail();
+      default:
+        fail();
     }
     return true;
   }
 
  private:
   [[noreturn]] void fail() const {
-    throw FileError(fmt::format("'{}' is not a SentencePiece model or is damaged; download the file again", file_));
+    throw FileError(fmt::format(
+        "'{}' is not a SentencePiece model or is damaged; download the file again", file_));
   }
 
   uint64_t read_varint() {
@@ -78,7 +87,8 @@ SentencePieceModel::Piece read_piece(std::string_view bytes, std::string_view fi
     if (field.number == 3) piece.type = static_cast<SentencePieceModel::Type>(field.integer);
   }
   if (!is_well_formed_utf8(piece.text)) {
-    throw FileError(fmt::format("'{}' has a token that is not UTF-8; download the file again", file));
+    throw FileError(
+        fmt::format("'{}' has a token that is not UTF-8; download the file again", file));
   }
   return piece;
 }
@@ -88,8 +98,10 @@ void require_unigram(std::string_view trainer_spec, std::string_view file) {
   MessageReader reader(trainer_spec, file);
   for (Field field; reader.next(field);) {
     if (field.number == kModelType && field.integer != kUnigram) {
-      throw UnsupportedModel(fmt::format("'{}' is not a Unigram SentencePiece model; "
-                                         "save the tokenizer as tokenizer.json", file));
+      throw UnsupportedModel(
+          fmt::format("'{}' is not a Unigram SentencePiece model; "
+                      "save the tokenizer as tokenizer.json",
+                      file));
     }
   }
 }
@@ -110,7 +122,8 @@ SentencePieceModel parse_sentencepiece_model(std::string_view bytes, std::string
     }
   }
   if (model.pieces.empty()) {
-    throw FileError(fmt::format("'{}' has no tokens, so it is not a SentencePiece model; download the file again", file));
+    throw FileError(fmt::format(
+        "'{}' has no tokens, so it is not a SentencePiece model; download the file again", file));
   }
   return model;
 }

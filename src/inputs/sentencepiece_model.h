@@ -8,7 +8,14 @@
 namespace whyformer::tokenization {
 
 struct SentencePieceModel {
-  enum class Type { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kUnused = 5, kByte = 6 };
+  enum class Type {
+    kNormal = 1,
+    kUnknown = 2,
+    kControl = 3,
+    kUserDefined = 4,
+    kUnused = 5,
+    kByte = 6
+  };
   struct Piece {
     std::string text;
     float score = 0;

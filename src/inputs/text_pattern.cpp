@@ -51,19 +51,27 @@ struct LiteralPattern final : TextPattern {
 
 // What Oniguruma means by \s or \p{L}, for ICU, whose sets differ; nothing if they agree.
 std::string class_in_icu_syntax(char name, std::string_view property) {
-  const auto set = [](std::string_view inside, bool negated) { return fmt::format("[{}{}]", negated ? "^" : "", inside); };
-  const std::string word = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\u00B2\\u00B3\\u00B9\\u00BC-\\u00BE" + recent_letters() +
-                           recent_marks() + recent_numbers();
+  const auto set = [](std::string_view inside, bool negated) {
+    return fmt::format("[{}{}]", negated ? "^" : "", inside);
+  };
+  const std::string word =
+      "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\u00B2\\u00B3\\u00B9\\u00BC-\\u00BE" + recent_letters() +
+      recent_marks() + recent_numbers();
   switch (name) {
     case 's':
-    case 'S': return set("\\p{White_Space}", name == 'S');
+    case 'S':
+      return set("\\p{White_Space}", name == 'S');
     case 'w':
-    case 'W': return set(word, name == 'W');
+    case 'W':
+      return set(word, name == 'W');
     case 'd':
-    case 'D': return set("\\p{Nd}" + recent_numbers(), name == 'D');
+    case 'D':
+      return set("\\p{Nd}" + recent_numbers(), name == 'D');
     case 'h':
-    case 'H': return set("0-9a-fA-F", name == 'H');
-    default: break;
+    case 'H':
+      return set("0-9a-fA-F", name == 'H');
+    default:
+      break;
   }
   const bool negated = name == 'P';
   if (property == "L") return set("\\p{L}" + recent_letters(), negated);
@@ -119,7 +127,8 @@ struct RegexPattern final : TextPattern {
   std::vector<Match> find(std::string_view text) const override {
     MatchList matches;
     if (text.empty()) return std::move(matches).close(0);
-    const icu::UnicodeString units = icu::UnicodeString::fromUTF8(icu::StringPiece(text.data(), static_cast<int32_t>(text.size())));
+    const icu::UnicodeString units = icu::UnicodeString::fromUTF8(
+        icu::StringPiece(text.data(), static_cast<int32_t>(text.size())));
     UErrorCode status = U_ZERO_ERROR;
     const std::unique_ptr<icu::RegexMatcher> matcher(compiled->matcher(units, status));
     if (U_SUCCESS(status)) {
@@ -143,8 +152,10 @@ struct RegexPattern final : TextPattern {
       last_end = end;
     }
     if (U_FAILURE(status)) {
-      throw InvalidInput(fmt::format("splitting the text with the tokenizer's regular expression failed ({}); "
-                                     "shorten the text", u_errorName(status)));
+      throw InvalidInput(
+          fmt::format("splitting the text with the tokenizer's regular expression failed ({}); "
+                      "shorten the text",
+                      u_errorName(status)));
     }
     return std::move(matches).close(text.size());
   }
@@ -158,20 +169,25 @@ std::shared_ptr<const TextPattern> literal_pattern(std::string literal) {
   return std::make_shared<LiteralPattern>(std::move(literal));
 }
 
-std::shared_ptr<const TextPattern> regex_pattern(std::string_view expression, std::string_view file) {
+std::shared_ptr<const TextPattern> regex_pattern(std::string_view expression,
+                                                 std::string_view file) {
   constexpr size_t kLongest = 4096;
   if (expression.size() > kLongest) {
-    throw UnsupportedModel(fmt::format("'{}': a regular expression of {} bytes is longer than the {} that are supported",
-                                       file, expression.size(), kLongest));
+    throw UnsupportedModel(fmt::format(
+        "'{}': a regular expression of {} bytes is longer than the {} that are supported", file,
+        expression.size(), kLongest));
   }
   auto pattern = std::make_shared<RegexPattern>();
   UErrorCode status = U_ZERO_ERROR;
   // Oniguruma's Ruby syntax: ^ and $ match at every line, and only \n ends one.
-  pattern->compiled.reset(icu::RegexPattern::compile(icu::UnicodeString::fromUTF8(in_icu_syntax(expression)),
-                                                     UREGEX_MULTILINE | UREGEX_UNIX_LINES, status));
+  pattern->compiled.reset(
+      icu::RegexPattern::compile(icu::UnicodeString::fromUTF8(in_icu_syntax(expression)),
+                                 UREGEX_MULTILINE | UREGEX_UNIX_LINES, status));
   if (U_FAILURE(status)) {
-    throw UnsupportedModel(fmt::format("'{}': the regular expression '{}' is not supported ({}); "
-                                       "use a tokenizer without it", file, expression, u_errorName(status)));
+    throw UnsupportedModel(
+        fmt::format("'{}': the regular expression '{}' is not supported ({}); "
+                    "use a tokenizer without it",
+                    file, expression, u_errorName(status)));
   }
   return pattern;
 }

@@ -20,7 +20,8 @@ class TextPattern {
 
 std::shared_ptr<const TextPattern> literal_pattern(std::string literal);
 // Throws UnsupportedModel naming `file` if ICU cannot compile the expression.
-std::shared_ptr<const TextPattern> regex_pattern(std::string_view expression, std::string_view file);
+std::shared_ptr<const TextPattern> regex_pattern(std::string_view expression,
+                                                 std::string_view file);
 
 // Reads {"String": ...} or {"Regex": ...}.
 std::shared_ptr<const TextPattern> read_pattern(const Json& json, std::string_view file);

@@ -20,10 +20,13 @@ struct ModelToken {
 
 class TokenModel {
  public:
-  explicit TokenModel(Vocabulary vocabulary) : vocabulary_(std::move(vocabulary)) { vocabulary_.seal(); }
+  explicit TokenModel(Vocabulary vocabulary) : vocabulary_(std::move(vocabulary)) {
+    vocabulary_.seal();
+  }
   virtual ~TokenModel() = default;
 
-  // Appends the tokens of `word`. Throws InvalidInput if the word needs an unknown token and there is none.
+  // Appends the tokens of `word`. Throws InvalidInput if the word needs an unknown token and there
+  // is none.
   virtual void tokenize(std::string_view word, std::vector<ModelToken>& tokens) const = 0;
   virtual std::optional<int64_t> unknown_id() const = 0;
   const Vocabulary& vocabulary() const { return vocabulary_; }
@@ -49,16 +52,19 @@ struct BpeOptions {
   bool byte_fallback = false;
   bool ignore_merges = false;
 };
-// `merges` holds two strings per merge, the most urgent merge first. Throws FileError naming `file`.
-std::unique_ptr<const TokenModel> bpe_model(Vocabulary vocabulary, const StringPool& merges, BpeOptions options,
-                                            std::string_view file);
+// `merges` holds two strings per merge, the most urgent merge first. Throws FileError naming
+// `file`.
+std::unique_ptr<const TokenModel> bpe_model(Vocabulary vocabulary, const StringPool& merges,
+                                            BpeOptions options, std::string_view file);
 
 struct UnigramOptions {
   std::optional<int64_t> unk_id{};
   bool byte_fallback = false;
 };
-// `scores` has one logarithm of a probability per token, in the order of their ids. Throws FileError naming `file`.
+// `scores` has one logarithm of a probability per token, in the order of their ids. Throws
+// FileError naming `file`.
 std::unique_ptr<const TokenModel> unigram_model(Vocabulary vocabulary, std::vector<double> scores,
-                                                const UnigramOptions& options, std::string_view file);
+                                                const UnigramOptions& options,
+                                                std::string_view file);
 
 }  // namespace whyformer::tokenization

@@ -56,14 +56,17 @@ TEST(Vocabulary, GivesARepeatedTokenItsLastId) {
 }
 
 TEST(WordPiece, TakesTheLongestPieceEachTime) {
-  const auto model = word_piece_model(vocabulary_of({"[UNK]", "un", "una", "##aff", "##able", "##ffable"}), {});
-  EXPECT_THAT(tokenized(*model, "unaffable"), ElementsAre(ModelToken{2, 0, 3}, ModelToken{5, 3, 9}));
+  const auto model =
+      word_piece_model(vocabulary_of({"[UNK]", "un", "una", "##aff", "##able", "##ffable"}), {});
+  EXPECT_THAT(tokenized(*model, "unaffable"),
+              ElementsAre(ModelToken{2, 0, 3}, ModelToken{5, 3, 9}));
 }
 
 TEST(WordPiece, GivesUpOnTheWholeWord) {
   const auto model = word_piece_model(vocabulary_of({"[UNK]", "a", "##b"}), {});
   EXPECT_THAT(tokenized(*model, "abz"), ElementsAre(ModelToken{0, 0, 3}));
-  EXPECT_THAT(tokenized(*model, "a" + std::string(100, 'b')), ElementsAre(ModelToken{0, 0, 101})) << "over 100 characters";
+  EXPECT_THAT(tokenized(*model, "a" + std::string(100, 'b')), ElementsAre(ModelToken{0, 0, 101}))
+      << "over 100 characters";
   EXPECT_EQ(tokenized(*model, "a" + std::string(99, 'b')).size(), 100u);
 }
 
@@ -79,31 +82,38 @@ TEST(WordLevel, KnowsWordsOrDoesNot) {
 
 TEST(Bpe, MergesTheMostUrgentPairFirst) {
   // "b c" outranks "a b", so "abc" is a + bc although "ab" would come first from the left.
-  const auto model = bpe_model(vocabulary_of({"a", "b", "c", "bc", "ab"}), merges_of({"b", "c", "a", "b"}), {}, "t");
+  const auto model = bpe_model(vocabulary_of({"a", "b", "c", "bc", "ab"}),
+                               merges_of({"b", "c", "a", "b"}), {}, "t");
   EXPECT_THAT(tokenized(*model, "abc"), ElementsAre(ModelToken{0, 0, 1}, ModelToken{3, 1, 3}));
   EXPECT_THAT(tokenized(*model, "ab"), ElementsAre(ModelToken{4, 0, 2}));
 }
 
 TEST(Bpe, FusesUnknownCharactersIfAskedTo) {
   const auto apart = bpe_model(vocabulary_of({"<unk>", "a"}), {}, {.unk_token = "<unk>"}, "t");
-  EXPECT_THAT(tokenized(*apart, "xya"), ElementsAre(ModelToken{0, 0, 1}, ModelToken{0, 1, 2}, ModelToken{1, 2, 3}));
-  const auto fused = bpe_model(vocabulary_of({"<unk>", "a"}), {}, {.unk_token = "<unk>", .fuse_unk = true}, "t");
+  EXPECT_THAT(tokenized(*apart, "xya"),
+              ElementsAre(ModelToken{0, 0, 1}, ModelToken{0, 1, 2}, ModelToken{1, 2, 3}));
+  const auto fused =
+      bpe_model(vocabulary_of({"<unk>", "a"}), {}, {.unk_token = "<unk>", .fuse_unk = true}, "t");
   EXPECT_THAT(tokenized(*fused, "xya"), ElementsAre(ModelToken{0, 0, 2}, ModelToken{1, 2, 3}));
 }
 
 TEST(Bpe, DropsUnknownCharactersWithoutAnUnknownToken) {
-  EXPECT_THAT(tokenized(*bpe_model(vocabulary_of({"a"}), {}, {}, "t"), "xa"), ElementsAre(ModelToken{0, 0, 1}));
+  EXPECT_THAT(tokenized(*bpe_model(vocabulary_of({"a"}), {}, {}, "t"), "xa"),
+              ElementsAre(ModelToken{0, 0, 1}));
 }
 
 TEST(Bpe, FallsBackToBytes) {
-  const auto model = bpe_model(vocabulary_of({"<unk>", "<0xC3>", "<0xA9>"}), {}, {.unk_token = "<unk>", .byte_fallback = true}, "t");
+  const auto model = bpe_model(vocabulary_of({"<unk>", "<0xC3>", "<0xA9>"}), {},
+                               {.unk_token = "<unk>", .byte_fallback = true}, "t");
   EXPECT_THAT(tokenized(*model, "\u00e9"), ElementsAre(ModelToken{1, 0, 1}, ModelToken{2, 1, 2}));
-  EXPECT_THAT(tokenized(*model, "\u00e8"), ElementsAre(ModelToken{0, 0, 2})) << "only if all bytes are there";
+  EXPECT_THAT(tokenized(*model, "\u00e8"), ElementsAre(ModelToken{0, 0, 2}))
+      << "only if all bytes are there";
 }
 
 TEST(Bpe, MarksTheMiddleAndTheEndOfWords) {
-  const auto model = bpe_model(vocabulary_of({"a", "##b", "##c</w>", "a</w>", "ab"}), merges_of({"a", "##b"}),
-                               {.continuing_subword_prefix = "##", .end_of_word_suffix = "</w>"}, "t");
+  const auto model =
+      bpe_model(vocabulary_of({"a", "##b", "##c</w>", "a</w>", "ab"}), merges_of({"a", "##b"}),
+                {.continuing_subword_prefix = "##", .end_of_word_suffix = "</w>"}, "t");
   EXPECT_THAT(tokenized(*model, "abc"), ElementsAre(ModelToken{4, 0, 2}, ModelToken{2, 2, 3}));
   EXPECT_THAT(tokenized(*model, "a"), ElementsAre(ModelToken{3, 0, 1}));
 }
@@ -119,21 +129,25 @@ TEST(Bpe, RefusesMergesOfAnotherVocabulary) {
 }
 
 TEST(Bpe, ReadsAWordOfAMillionCharacters) {
-  const auto model = bpe_model(vocabulary_of({"a", "aa", "aaaa"}), merges_of({"a", "a", "aa", "aa"}), {}, "t");
+  const auto model =
+      bpe_model(vocabulary_of({"a", "aa", "aaaa"}), merges_of({"a", "a", "aa", "aa"}), {}, "t");
   EXPECT_EQ(tokenized(*model, std::string(1'000'000, 'a')).size(), 250'000u);
 }
 
 TEST(Unigram, FindsTheMostProbableTokens) {
-  const auto model = unigram_model(vocabulary_of({"<unk>", "a", "b", "c", "d", "cd", "ab", "abc", "abcd"}),
-                                   {0, 0, 0, 0, 0, 1, 2, 5, 10}, {.unk_id = 0}, "t");
-  EXPECT_THAT(tokenized(*model, "abcdacdxx"), ElementsAre(ModelToken{8, 0, 4}, ModelToken{1, 4, 5}, ModelToken{5, 5, 7},
-                                                          ModelToken{0, 7, 9}));
+  const auto model =
+      unigram_model(vocabulary_of({"<unk>", "a", "b", "c", "d", "cd", "ab", "abc", "abcd"}),
+                    {0, 0, 0, 0, 0, 1, 2, 5, 10}, {.unk_id = 0}, "t");
+  EXPECT_THAT(tokenized(*model, "abcdacdxx"),
+              ElementsAre(ModelToken{8, 0, 4}, ModelToken{1, 4, 5}, ModelToken{5, 5, 7},
+                          ModelToken{0, 7, 9}));
 }
 
 TEST(Unigram, FallsBackToBytesThatShareTheirPlace) {
-  const auto model = unigram_model(vocabulary_of({"<unk>", "a", "<0xC3>", "<0xA9>"}), {0, -1, -9, -9},
-                                   {.unk_id = 0, .byte_fallback = true}, "t");
-  EXPECT_THAT(tokenized(*model, "a\u00e9"), ElementsAre(ModelToken{1, 0, 1}, ModelToken{2, 1, 3}, ModelToken{3, 1, 3}));
+  const auto model = unigram_model(vocabulary_of({"<unk>", "a", "<0xC3>", "<0xA9>"}),
+                                   {0, -1, -9, -9}, {.unk_id = 0, .byte_fallback = true}, "t");
+  EXPECT_THAT(tokenized(*model, "a\u00e9"),
+              ElementsAre(ModelToken{1, 0, 1}, ModelToken{2, 1, 3}, ModelToken{3, 1, 3}));
 }
 
 TEST(Unigram, NeedsAnUnknownTokenOnlyForUnknownCharacters) {
@@ -149,7 +163,8 @@ TEST(Unigram, RefusesABrokenVocabulary) {
 }
 
 TEST(Unigram, ReadsAWordOfAMillionCharacters) {
-  const auto model = unigram_model(vocabulary_of({"<unk>", "a", "aaaa"}), {0, -2, -3}, {.unk_id = 0}, "t");
+  const auto model =
+      unigram_model(vocabulary_of({"<unk>", "a", "aaaa"}), {0, -2, -3}, {.unk_id = 0}, "t");
   EXPECT_EQ(tokenized(*model, std::string(1'000'000, 'a')).size(), 250'000u);
 }
 

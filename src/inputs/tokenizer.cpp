@@ -29,12 +29,16 @@ class CharacterPositions {
   // An empty span behind the last byte stays in bytes; the package leaves it so.
   Encoding::Offset convert(Span span) const {
     if (span.begin >= size_) return {span.begin, span.end};
-    const int64_t end = span.end < size_ ? at(span.end) : (span.end == size_ ? at(size_ - 1) : at(span.begin) + 1) + 1;
+    const int64_t end = span.end < size_
+                            ? at(span.end)
+                            : (span.end == size_ ? at(size_ - 1) : at(span.begin) + 1) + 1;
     return {at(span.begin), end};
   }
 
  private:
-  int64_t at(size_t byte) const { return positions_.empty() ? static_cast<int64_t>(byte) : positions_[byte]; }
+  int64_t at(size_t byte) const {
+    return positions_.empty() ? static_cast<int64_t>(byte) : positions_[byte];
+  }
 
   size_t size_;
   std::vector<int32_t> positions_;
@@ -56,7 +60,8 @@ void count_spaces(std::string_view token_text, TextToken& token) {
 std::vector<TextToken> tokenize(const Tokenizer::Parts& parts, std::string_view text) {
   constexpr size_t kLargest = size_t{1} << 30;
   if (text.size() > kLargest) {
-    throw InvalidInput(fmt::format("a text of {} bytes is longer than the {} that are supported", text.size(), kLargest));
+    throw InvalidInput(fmt::format("a text of {} bytes is longer than the {} that are supported",
+                                   text.size(), kLargest));
   }
   std::vector<Piece> pieces = parts.added_tokens.split(text, parts.normalizer);
   if (parts.pre_tokenizer) parts.pre_tokenizer(pieces);
@@ -69,16 +74,19 @@ std::vector<TextToken> tokenize(const Tokenizer::Parts& parts, std::string_view 
     const AlignedText& piece = pieces[word].text;
     word_tokens.clear();
     if (pieces[word].added_token) {
-      word_tokens.push_back({*pieces[word].added_token, 0, static_cast<uint32_t>(piece.text().size())});
+      word_tokens.push_back(
+          {*pieces[word].added_token, 0, static_cast<uint32_t>(piece.text().size())});
     } else {
       parts.model->tokenize(piece.text(), word_tokens);
     }
     for (const ModelToken& part : word_tokens) {
       TextToken token{.id = part.id, .word = static_cast<int64_t>(word)};
-      token.offset = positions.convert(piece.original(part.begin, part.end).value_or(Span{part.begin, part.end}));
+      token.offset = positions.convert(
+          piece.original(part.begin, part.end).value_or(Span{part.begin, part.end}));
       if (trims) {
         const bool added = pieces[word].added_token.has_value();
-        count_spaces(added ? piece.text() : parts.model->vocabulary().token_of(part.id).value_or(""), token);
+        count_spaces(
+            added ? piece.text() : parts.model->vocabulary().token_of(part.id).value_or(""), token);
       }
       tokens.push_back(token);
     }
@@ -87,7 +95,8 @@ std::vector<TextToken> tokenize(const Tokenizer::Parts& parts, std::string_view 
 }
 
 // The longer text gives way first; if that is not enough, both end up about equally long.
-void truncate_longest_first(std::vector<TextToken>& text, std::vector<TextToken>* pair, size_t room) {
+void truncate_longest_first(std::vector<TextToken>& text, std::vector<TextToken>* pair,
+                            size_t room) {
   const size_t total = text.size() + (pair == nullptr ? 0 : pair->size());
   if (total <= room) return;
   if (pair == nullptr) {
@@ -113,7 +122,8 @@ void truncate_longest_first(std::vector<TextToken>& text, std::vector<TextToken>
 Tokenizer::Tokenizer(std::unique_ptr<const Parts> parts) : parts_(std::move(parts)) {}
 Tokenizer::~Tokenizer() = default;
 
-Encoding Tokenizer::encode(std::string_view text, std::optional<std::string_view> pair, int64_t max_length) const {
+Encoding Tokenizer::encode(std::string_view text, std::optional<std::string_view> pair,
+                           int64_t max_length) const {
   const PostProcessor& processor = parts_->post_processor;
   const CleanText clean_text = replace_ill_formed_utf8(text);
   const CleanText clean_pair = replace_ill_formed_utf8(pair.value_or(""));
@@ -126,8 +136,9 @@ Encoding Tokenizer::encode(std::string_view text, std::optional<std::string_view
   if (max_length != 0) {
     const int64_t added = processor.count_special_tokens(pair ? processor.pair : processor.single);
     if (max_length < added) {
-      throw InvalidInput(fmt::format("a maximum length of {} leaves no room for the {} special tokens; raise it",
-                                     max_length, added));
+      throw InvalidInput(
+          fmt::format("a maximum length of {} leaves no room for the {} special tokens; raise it",
+                      max_length, added));
     }
     truncate_longest_first(text_tokens, pair_pointer, static_cast<size_t>(max_length - added));
   }
@@ -146,10 +157,13 @@ Encoding Tokenizer::encode(std::string_view text, std::optional<std::string_view
 std::string Tokenizer::token(int64_t id) const {
   if (const std::string* added = parts_->added_tokens.content_of(id)) return *added;
   if (const auto known = parts_->model->vocabulary().token_of(id)) return std::string(*known);
-  throw InvalidInput(fmt::format("the vocabulary has no token with id {}; ids go up to {}", id, vocabulary_size() - 1));
+  throw InvalidInput(fmt::format("the vocabulary has no token with id {}; ids go up to {}", id,
+                                 vocabulary_size() - 1));
 }
 
-std::optional<int64_t> Tokenizer::id_of(std::string_view token) const { return parts_->find(token); }
+std::optional<int64_t> Tokenizer::id_of(std::string_view token) const {
+  return parts_->find(token);
+}
 std::optional<int64_t> Tokenizer::mask_id() const { return parts_->mask_id; }
 std::optional<int64_t> Tokenizer::pad_id() const { return parts_->pad_id; }
 std::optional<int64_t> Tokenizer::cls_id() const { return parts_->cls_id; }

@@ -21,12 +21,14 @@ struct Encoding {
   std::vector<int64_t> ids;
   std::vector<int64_t> type_ids;    // segment ids as the post-processor's template says
   std::vector<std::string> tokens;  // vocabulary strings
-  std::vector<Offset> offsets;      // code points of the segment's original text; {0, 0} for special tokens
-  std::vector<bool> special;        // added by the template
-  std::vector<int> segment;         // 0 = text, 1 = pair; a special token belongs to the sequence it closes
-  std::vector<int64_t> word;        // word index within its segment; -1 for special tokens
-  int64_t truncated = 0;            // how many tokens were cut off to respect max_length
-  int64_t invalid_bytes = 0;        // how many ill-formed UTF-8 sequences were read as U+FFFD
+  std::vector<Offset>
+      offsets;  // code points of the segment's original text; {0, 0} for special tokens
+  std::vector<bool> special;  // added by the template
+  std::vector<int>
+      segment;  // 0 = text, 1 = pair; a special token belongs to the sequence it closes
+  std::vector<int64_t> word;  // word index within its segment; -1 for special tokens
+  int64_t truncated = 0;      // how many tokens were cut off to respect max_length
+  int64_t invalid_bytes = 0;  // how many ill-formed UTF-8 sequences were read as U+FFFD
 };
 
 // Immutable, shareable between threads.
@@ -38,7 +40,8 @@ class Tokenizer {
 
   // `max_length` counts special tokens; 0 means no limit. Ill-formed UTF-8 is read as U+FFFD.
   // Throws InvalidInput if `max_length` leaves no room for the special tokens.
-  Encoding encode(std::string_view text, std::optional<std::string_view> pair = {}, int64_t max_length = 0) const;
+  Encoding encode(std::string_view text, std::optional<std::string_view> pair = {},
+                  int64_t max_length = 0) const;
 
   std::string token(int64_t id) const;  // throws InvalidInput if the vocabulary has no such id
   std::optional<int64_t> id_of(std::string_view token) const;

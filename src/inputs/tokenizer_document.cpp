@@ -5,7 +5,8 @@ namespace {
 
 enum class Part { kTree, kVocabulary, kMerges };
 
-// Receives the events of the JSON parser. A return value of false ends the parse; `problem` tells why.
+// Receives the events of the JSON parser. A return value of false ends the parse; `problem` tells
+// why.
 class DocumentReader {
  public:
   DocumentReader(TokenizerDocument& document, Part start) : document_(document), part_(start) {}
@@ -44,14 +45,16 @@ class DocumentReader {
   bool end_array() { return part_ == Part::kTree ? close() : leave(); }
 
   bool parse_error(size_t position, const std::string&, const nlohmann::detail::exception&) {
-    if (problem.empty()) problem = fmt::format("is not JSON (at byte {}); download the file again", position);
+    if (problem.empty())
+      problem = fmt::format("is not JSON (at byte {}); download the file again", position);
     return false;
   }
 
  private:
   bool unexpected() {
-    problem = part_ == Part::kMerges ? "has merges that are not pairs of strings"
-                                     : "has a vocabulary that is neither tokens with ids nor tokens with scores";
+    problem = part_ == Part::kMerges
+                  ? "has merges that are not pairs of strings"
+                  : "has a vocabulary that is neither tokens with ids nor tokens with scores";
     return false;
   }
 
@@ -101,7 +104,8 @@ class DocumentReader {
   }
 
   bool enters_bulk() const {
-    return keys_.size() == 2 && keys_[0] == "model" && (keys_[1] == "vocab" || keys_[1] == "merges");
+    return keys_.size() == 2 && keys_[0] == "model" &&
+           (keys_[1] == "vocab" || keys_[1] == "merges");
   }
 
   // The vocabulary {"token": id} or [["token", score]], and the merges ["a b"] or [["a", "b"]].
@@ -148,7 +152,8 @@ class DocumentReader {
   bool add_merge(std::string_view text) {
     if (text.starts_with("#version")) return true;
     const size_t space = text.find(' ');
-    if (space == std::string_view::npos || text.find(' ', space + 1) != std::string_view::npos) return unexpected();
+    if (space == std::string_view::npos || text.find(' ', space + 1) != std::string_view::npos)
+      return unexpected();
     document_.merges.add(text.substr(0, space));
     document_.merges.add(text.substr(space + 1));
     return true;
@@ -165,11 +170,13 @@ class DocumentReader {
 TokenizerDocument parse(std::string_view text, std::string_view file, Part start) {
   constexpr size_t kLargest = size_t{256} << 20;
   if (text.size() > kLargest) {
-    throw FileError(fmt::format("'{}' has {} bytes, more than the {} that are supported", file, text.size(), kLargest));
+    throw FileError(fmt::format("'{}' has {} bytes, more than the {} that are supported", file,
+                                text.size(), kLargest));
   }
   TokenizerDocument document;
   DocumentReader reader(document, start);
-  if (!Json::sax_parse(text, &reader)) throw FileError(fmt::format("'{}' {}", file, reader.problem));
+  if (!Json::sax_parse(text, &reader))
+    throw FileError(fmt::format("'{}' {}", file, reader.problem));
   return document;
 }
 
@@ -190,13 +197,15 @@ TokenizerDocument parse_vocabulary_document(std::string_view text, std::string_v
 }
 
 Vocabulary vocabulary_with_ids(const TokenizerDocument& document, std::string_view file) {
-  if (document.vocabulary_is_list) throw FileError(fmt::format("'{}': the vocabulary should be tokens with ids", file));
+  if (document.vocabulary_is_list)
+    throw FileError(fmt::format("'{}': the vocabulary should be tokens with ids", file));
   Vocabulary vocabulary;
   vocabulary.reserve(document.tokens.size(), 0);
   for (size_t i = 0; i < document.tokens.size(); ++i) {
     const double id = document.numbers[i];
     if (!(id >= 0 && id <= INT32_MAX)) {
-      throw FileError(fmt::format("'{}': the id of '{}' should be from 0 to {}", file, document.tokens[i], INT32_MAX));
+      throw FileError(fmt::format("'{}': the id of '{}' should be from 0 to {}", file,
+                                  document.tokens[i], INT32_MAX));
     }
     vocabulary.set(document.tokens[i], static_cast<int64_t>(id));
   }

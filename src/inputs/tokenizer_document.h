@@ -1,4 +1,5 @@
-// tokenizer.json, read in one pass. Its vocabulary and merges, which are most of the file, never become JSON values.
+// tokenizer.json, read in one pass. Its vocabulary and merges, which are most of the file, never
+// become JSON values.
 #pragma once
 
 #include <string_view>
@@ -10,11 +11,11 @@
 namespace whyformer::tokenization {
 
 struct TokenizerDocument {
-  Json tree;                      // everything but model.vocab and model.merges
-  StringPool tokens;              // of the vocabulary, in the order of the file
-  std::vector<double> numbers;    // their ids, or their scores if the vocabulary is a list of pairs
+  Json tree;                    // everything but model.vocab and model.merges
+  StringPool tokens;            // of the vocabulary, in the order of the file
+  std::vector<double> numbers;  // their ids, or their scores if the vocabulary is a list of pairs
   bool vocabulary_is_list = false;
-  StringPool merges;              // two strings per merge
+  StringPool merges;  // two strings per merge
 };
 
 // Throws FileError naming `file`.

@@ -14,7 +14,8 @@
 namespace whyformer {
 namespace {
 
-const std::filesystem::path kGolden = std::filesystem::path(WHYFORMER_SOURCE_DIR) / "tests/golden/tokenizers";
+const std::filesystem::path kGolden =
+    std::filesystem::path(WHYFORMER_SOURCE_DIR) / "tests/golden/tokenizers";
 
 std::vector<std::string> read_gzip_lines(const std::filesystem::path& path) {
   std::string text;
@@ -22,10 +23,12 @@ std::vector<std::string> read_gzip_lines(const std::filesystem::path& path) {
   EXPECT_NE(file, nullptr) << path;
   if (file == nullptr) return {};
   char buffer[1 << 14];
-  for (int size; (size = gzread(file, buffer, sizeof(buffer))) > 0;) text.append(buffer, static_cast<size_t>(size));
+  for (int size; (size = gzread(file, buffer, sizeof(buffer))) > 0;)
+    text.append(buffer, static_cast<size_t>(size));
   gzclose(file);
   std::vector<std::string> lines;
-  for (size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+  for (size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos;
+       begin = end + 1) {
     lines.push_back(text.substr(begin, end - begin));
   }
   return lines;
@@ -41,10 +44,12 @@ std::shared_ptr<const Tokenizer> load_golden(const std::string& name) {
 
 std::string line_of(const Encoding& encoding) {
   std::vector<std::string> offsets, special;
-  for (const auto& [start, end] : encoding.offsets) offsets.push_back(fmt::format("{}-{}", start, end));
+  for (const auto& [start, end] : encoding.offsets)
+    offsets.push_back(fmt::format("{}-{}", start, end));
   for (const bool flag : encoding.special) special.push_back(flag ? "1" : "0");
   return fmt::format("{}\t{}\t{}\t{}\t{}", fmt::join(encoding.ids, " "), fmt::join(offsets, " "),
-                     fmt::join(encoding.word, " "), fmt::join(encoding.type_ids, " "), fmt::join(special, " "));
+                     fmt::join(encoding.word, " "), fmt::join(encoding.type_ids, " "),
+                     fmt::join(special, " "));
 }
 
 class TokenizerGolden : public testing::TestWithParam<std::string> {};
@@ -52,7 +57,8 @@ class TokenizerGolden : public testing::TestWithParam<std::string> {};
 TEST_P(TokenizerGolden, EncodesNastyTextsLikeTheReference) {
   const auto tokenizer = load_golden(GetParam());
   const std::vector<std::string> inputs = read_gzip_lines(kGolden / "texts.jsonl.gz");
-  const std::vector<std::string> expected = read_gzip_lines(kGolden / (GetParam() + ".expected.gz"));
+  const std::vector<std::string> expected =
+      read_gzip_lines(kGolden / (GetParam() + ".expected.gz"));
   ASSERT_GE(inputs.size(), 2000u);
   ASSERT_EQ(inputs.size(), expected.size());
   int failures = 0;
@@ -62,7 +68,8 @@ TEST_P(TokenizerGolden, EncodesNastyTextsLikeTheReference) {
     const auto text = input.at("text").get<std::string>();
     const auto pair = input.value("pair", "");
     const Encoding encoding = tokenizer->encode(
-        text, input.contains("pair") ? std::optional<std::string_view>(pair) : std::nullopt, input.value("max_length", 0));
+        text, input.contains("pair") ? std::optional<std::string_view>(pair) : std::nullopt,
+        input.value("max_length", 0));
     const std::string line = line_of(encoding);
     EXPECT_EQ(line, expected[i]) << inputs[i];
     failures += line != expected[i];
@@ -72,8 +79,9 @@ TEST_P(TokenizerGolden, EncodesNastyTextsLikeTheReference) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, TokenizerGolden,
-                         testing::Values("bert_vocab_txt", "bert_cased", "roberta", "roberta_vocab_json", "albert",
-                                         "xlm_roberta", "unigram", "bpe_words", "bpe_regex"),
+                         testing::Values("bert_vocab_txt", "bert_cased", "roberta",
+                                         "roberta_vocab_json", "albert", "xlm_roberta", "unigram",
+                                         "bpe_words", "bpe_regex"),
                          [](const auto& info) { return info.param; });
 
 TEST(TokenizerGolden, KnowsTheSpecialTokensOfAFolderWithoutTokenizerJson) {

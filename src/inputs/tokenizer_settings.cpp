@@ -26,7 +26,8 @@ AddedToken read_special_token(const Json& json, std::string_view file) {
 void read_special_tokens(const Json& json, std::string_view file, TokenizerSettings& settings) {
   const JsonFields fields(json, file, "the file");
   for (const std::string_view role : kSpecialRoles) {
-    if (const Json* token = fields.find(role)) settings.special[std::string(role)] = read_special_token(*token, file);
+    if (const Json* token = fields.find(role))
+      settings.special[std::string(role)] = read_special_token(*token, file);
   }
 }
 
@@ -34,9 +35,11 @@ void read_special_tokens(const Json& json, std::string_view file, TokenizerSetti
 void read_added_tokens_decoder(const Json& decoder, TokenizerSettings& settings) {
   std::map<int64_t, AddedToken> by_id;
   for (const auto& [key, value] : decoder.items()) {
-    const bool is_number = !key.empty() && key.size() < 10 &&
-                           std::all_of(key.begin(), key.end(), [](char c) { return c >= '0' && c <= '9'; });
-    if (!is_number) throw FileError(fmt::format("'{}': '{}' should be the id of an added token", kConfig, key));
+    const bool is_number =
+        !key.empty() && key.size() < 10 &&
+        std::all_of(key.begin(), key.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (!is_number)
+      throw FileError(fmt::format("'{}': '{}' should be the id of an added token", kConfig, key));
     by_id[std::stoll(key)] = read_added_token(JsonFields(value, kConfig, "an added token"));
   }
   for (const auto& [id, token] : by_id) settings.added.push_back(token);
@@ -49,12 +52,15 @@ void read_added_tokens_decoder(const Json& decoder, TokenizerSettings& settings)
 
 // {"<new>": 30522, ...}
 void read_added_tokens_file(const Json& json, TokenizerSettings& settings) {
-  if (!json.is_object()) throw FileError(fmt::format("'{}' should be an object of tokens and ids", kAddedTokens));
+  if (!json.is_object())
+    throw FileError(fmt::format("'{}' should be an object of tokens and ids", kAddedTokens));
   std::map<int64_t, AddedToken> by_id;
   for (const auto& [content, id] : json.items()) {
-    const bool is_special = std::any_of(settings.special.begin(), settings.special.end(),
-                                        [&](const auto& entry) { return entry.second.content == content; });
-    by_id[checked_id(id, kAddedTokens, "the id of an added token")] = {.content = content, .normalized = !is_special};
+    const bool is_special =
+        std::any_of(settings.special.begin(), settings.special.end(),
+                    [&](const auto& entry) { return entry.second.content == content; });
+    by_id[checked_id(id, kAddedTokens, "the id of an added token")] = {.content = content,
+                                                                       .normalized = !is_special};
   }
   for (const auto& [id, token] : by_id) settings.added.push_back(token);
 }
@@ -83,12 +89,14 @@ TokenizerSettings read_settings(const FileLookup& files) {
   settings.model_max_length = read_max_length(config);
   settings.do_lower_case = config.flag_or("do_lower_case", settings.do_lower_case);
   settings.keep_accents = config.flag_or("keep_accents", settings.keep_accents);
-  settings.tokenize_chinese_chars = config.flag_or("tokenize_chinese_chars", settings.tokenize_chinese_chars);
+  settings.tokenize_chinese_chars =
+      config.flag_or("tokenize_chinese_chars", settings.tokenize_chinese_chars);
   settings.trim_offsets = config.flag_or("trim_offsets", settings.trim_offsets);
   settings.strip_accents = config.optional_flag("strip_accents");
   settings.add_prefix_space = config.optional_flag("add_prefix_space");
   read_special_tokens(config_json, kConfig, settings);
-  if (const Json* decoder = config.find("added_tokens_decoder"); decoder != nullptr && decoder->is_object()) {
+  if (const Json* decoder = config.find("added_tokens_decoder");
+      decoder != nullptr && decoder->is_object()) {
     read_added_tokens_decoder(*decoder, settings);
   } else {
     read_special_tokens(read_json(files, kSpecialTokensMap), kSpecialTokensMap, settings);

@@ -1,5 +1,5 @@
-// What the files around a vocabulary say: tokenizer_config.json, special_tokens_map.json, added_tokens.json
-// and the model type of config.json.
+// What the files around a vocabulary say: tokenizer_config.json, special_tokens_map.json,
+// added_tokens.json and the model type of config.json.
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@
 namespace whyformer::tokenization {
 
 // In the order in which transformers adds the tokens.
-constexpr std::array<std::string_view, 7> kSpecialRoles = {"bos_token", "eos_token", "unk_token", "sep_token",
-                                                           "pad_token", "cls_token", "mask_token"};
+constexpr std::array<std::string_view, 7> kSpecialRoles = {
+    "bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"};
 
 struct TokenizerSettings {
   std::map<std::string, AddedToken, std::less<>> special;  // by role: "mask_token"

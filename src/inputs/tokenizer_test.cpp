@@ -15,7 +15,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using Offset = Encoding::Offset;
 
-std::shared_ptr<const Tokenizer> load(const std::map<std::string, std::string, std::less<>>& files) {
+std::shared_ptr<const Tokenizer> load(
+    const std::map<std::string, std::string, std::less<>>& files) {
   return load_tokenizer([&](std::string_view name) -> std::optional<Bytes> {
     const auto found = files.find(name);
     return found == files.end() ? std::nullopt : std::optional(bytes_of(found->second));
@@ -23,17 +24,21 @@ std::shared_ptr<const Tokenizer> load(const std::map<std::string, std::string, s
 }
 
 // Words between spaces; the parts that tests vary are the added tokens and the post-processor.
-std::string word_level_json(std::string_view added_tokens = "[]", std::string_view post_processor = "null") {
-  return fmt::format(R"({{"version": "1.0", "added_tokens": {}, "normalizer": {{"type": "Lowercase"}},
+std::string word_level_json(std::string_view added_tokens = "[]",
+                            std::string_view post_processor = "null") {
+  return fmt::format(
+      R"({{"version": "1.0", "added_tokens": {}, "normalizer": {{"type": "Lowercase"}},
     "pre_tokenizer": {{"type": "WhitespaceSplit"}}, "post_processor": {},
     "model": {{"type": "WordLevel", "unk_token": "<unk>",
                "vocab": {{"<unk>": 0, "a": 1, "b": 2, "c": 3, "[CLS]": 4, "[SEP]": 5, "[MASK]": 6}}}}}})",
-                     added_tokens, post_processor);
+      added_tokens, post_processor);
 }
 
-constexpr std::string_view kBert = R"({"type": "BertProcessing", "cls": ["[CLS]", 4], "sep": ["[SEP]", 5]})";
+constexpr std::string_view kBert =
+    R"({"type": "BertProcessing", "cls": ["[CLS]", 4], "sep": ["[SEP]", 5]})";
 
-std::shared_ptr<const Tokenizer> word_level(std::string_view added_tokens = "[]", std::string_view post_processor = kBert) {
+std::shared_ptr<const Tokenizer> word_level(std::string_view added_tokens = "[]",
+                                            std::string_view post_processor = kBert) {
   return load({{"tokenizer.json", word_level_json(added_tokens, post_processor)}});
 }
 
@@ -45,19 +50,22 @@ TEST(Tokenizer, SurroundsAPairAsTheTemplateSays) {
   EXPECT_THAT(encoding.segment, ElementsAre(0, 0, 0, 0, 1, 1));
   EXPECT_THAT(encoding.special, ElementsAre(true, false, false, true, false, true));
   EXPECT_THAT(encoding.word, ElementsAre(-1, 0, 1, -1, 0, -1));
-  EXPECT_THAT(encoding.offsets, ElementsAre(Offset{0, 0}, Offset{0, 1}, Offset{2, 3}, Offset{0, 0}, Offset{0, 1}, Offset{0, 0}));
+  EXPECT_THAT(encoding.offsets, ElementsAre(Offset{0, 0}, Offset{0, 1}, Offset{2, 3}, Offset{0, 0},
+                                            Offset{0, 1}, Offset{0, 0}));
 }
 
 TEST(Tokenizer, CountsOffsetsInCodePoints) {
   const Encoding encoding = word_level()->encode("\u00e9\U0001F600 A");
   EXPECT_THAT(encoding.ids, ElementsAre(4, 0, 1, 5));
-  EXPECT_THAT(encoding.offsets, ElementsAre(Offset{0, 0}, Offset{0, 2}, Offset{3, 4}, Offset{0, 0}));
+  EXPECT_THAT(encoding.offsets,
+              ElementsAre(Offset{0, 0}, Offset{0, 2}, Offset{3, 4}, Offset{0, 0}));
 }
 
 TEST(Tokenizer, ReadsIllFormedUtf8AsReplacementCharacters) {
   const Encoding encoding = word_level()->encode("\xff a \xed\xa0\x80");
   EXPECT_EQ(encoding.invalid_bytes, 4);
-  EXPECT_THAT(encoding.offsets, ElementsAre(Offset{0, 0}, Offset{0, 1}, Offset{2, 3}, Offset{4, 7}, Offset{0, 0}));
+  EXPECT_THAT(encoding.offsets,
+              ElementsAre(Offset{0, 0}, Offset{0, 1}, Offset{2, 3}, Offset{4, 7}, Offset{0, 0}));
 }
 
 TEST(Tokenizer, EncodesNothingAsSpecialTokensOnly) {
@@ -75,11 +83,13 @@ TEST(Tokenizer, CutsTheEndOfALongText) {
 TEST(Tokenizer, CutsTheLongerOfAPairFirst) {
   const auto lengths = [](int64_t max_length) {
     const Encoding encoding = word_level()->encode("a a a a a a", "b b", max_length);
-    return std::pair(std::count(encoding.ids.begin(), encoding.ids.end(), 1), std::count(encoding.ids.begin(), encoding.ids.end(), 2));
+    return std::pair(std::count(encoding.ids.begin(), encoding.ids.end(), 1),
+                     std::count(encoding.ids.begin(), encoding.ids.end(), 2));
   };
   EXPECT_EQ(lengths(0), std::pair(6l, 2l));
   EXPECT_EQ(lengths(8), std::pair(3l, 2l));
-  EXPECT_EQ(lengths(6), std::pair(2l, 1l)) << "three tokens for both: the longer one gets the odd one";
+  EXPECT_EQ(lengths(6), std::pair(2l, 1l))
+      << "three tokens for both: the longer one gets the odd one";
   EXPECT_EQ(lengths(3), std::pair(0l, 0l));
 }
 
@@ -104,12 +114,14 @@ TEST(Tokenizer, KnowsItsVocabulary) {
 }
 
 TEST(Tokenizer, TakesNamesAndLengthFromTheConfiguration) {
-  const auto tokenizer = load({{"tokenizer.json", word_level_json()},
-                               {"tokenizer_config.json", R"({"pad_token": {"content": "b"}, "model_max_length": 128})"}});
+  const auto tokenizer = load(
+      {{"tokenizer.json", word_level_json()},
+       {"tokenizer_config.json", R"({"pad_token": {"content": "b"}, "model_max_length": 128})"}});
   EXPECT_EQ(tokenizer->pad_id(), 2);
   EXPECT_EQ(tokenizer->model_max_length(), 128);
-  const auto unlimited = load({{"tokenizer.json", word_level_json()},
-                               {"tokenizer_config.json", R"({"model_max_length": 1000000000000000019884624838656})"}});
+  const auto unlimited =
+      load({{"tokenizer.json", word_level_json()},
+            {"tokenizer_config.json", R"({"model_max_length": 1000000000000000019884624838656})"}});
   EXPECT_EQ(unlimited->model_max_length(), 0);
 }
 
@@ -117,8 +129,10 @@ TEST(AddedTokens, AreFoundBeforeTheTextIsNormalised) {
   const auto tokenizer = word_level(R"([{"id": 6, "content": "[MASK]", "special": true}])");
   const Encoding encoding = tokenizer->encode("a[MASK]b [mask]");
   EXPECT_THAT(encoding.ids, ElementsAre(4, 1, 6, 2, 0, 5));
-  EXPECT_THAT(encoding.offsets, ElementsAre(Offset{0, 0}, Offset{0, 1}, Offset{1, 7}, Offset{7, 8}, Offset{9, 15}, Offset{0, 0}));
-  EXPECT_THAT(encoding.special, ElementsAre(true, false, false, false, false, true)) << "only the template's are special";
+  EXPECT_THAT(encoding.offsets, ElementsAre(Offset{0, 0}, Offset{0, 1}, Offset{1, 7}, Offset{7, 8},
+                                            Offset{9, 15}, Offset{0, 0}));
+  EXPECT_THAT(encoding.special, ElementsAre(true, false, false, false, false, true))
+      << "only the template's are special";
 }
 
 TEST(AddedTokens, NormalizedOnesMatchTheNormalisedText) {
@@ -127,18 +141,21 @@ TEST(AddedTokens, NormalizedOnesMatchTheNormalisedText) {
 }
 
 TEST(AddedTokens, TakeTheSpacesAroundThem) {
-  const auto tokenizer = word_level(R"([{"id": 7, "content": "<x>", "lstrip": true, "rstrip": true, "normalized": false}])");
+  const auto tokenizer = word_level(
+      R"([{"id": 7, "content": "<x>", "lstrip": true, "rstrip": true, "normalized": false}])");
   EXPECT_THAT(tokenizer->encode("a  <x> \u3000b").offsets,
               ElementsAre(Offset{0, 0}, Offset{0, 1}, Offset{1, 8}, Offset{8, 9}, Offset{0, 0}));
 }
 
 TEST(AddedTokens, SingleWordsAreNotFoundInsideWords) {
-  const auto tokenizer = word_level(R"([{"id": 1, "content": "a", "single_word": true, "normalized": false}])");
+  const auto tokenizer =
+      word_level(R"([{"id": 1, "content": "a", "single_word": true, "normalized": false}])");
   EXPECT_THAT(tokenizer->encode("a -a- xa").ids, ElementsAre(4, 1, 0, 1, 0, 0, 5));
 }
 
 TEST(AddedTokens, TheLongestWins) {
-  const auto tokenizer = word_level(R"([{"id": 7, "content": "<x", "special": true}, {"id": 8, "content": "<x>", "special": true}])");
+  const auto tokenizer = word_level(
+      R"([{"id": 7, "content": "<x", "special": true}, {"id": 8, "content": "<x>", "special": true}])");
   EXPECT_THAT(tokenizer->encode("<x><x").ids, ElementsAre(4, 8, 7, 5));
 }
 
@@ -162,10 +179,13 @@ TEST(PostProcessor, RobertaTrimsSpacesOutOfOffsets) {
       "post_processor": {{"type": "RobertaProcessing", "cls": ["<s>", 3], "sep": ["</s>", 4], "trim_offsets": true,
                           "add_prefix_space": {0}}},
       "model": {{"type": "BPE", "vocab": {{"\u0120": 0, "a": 1, "\u0120a": 2, "<s>": 3, "</s>": 4}},
-                 "merges": ["\u0120 a"]}}}})", add_prefix_space)}});
+                 "merges": ["\u0120 a"]}}}})",
+                                                add_prefix_space)}});
   };
-  EXPECT_THAT(byte_level(false)->encode("a a").offsets, ElementsAre(Offset{0, 0}, Offset{0, 1}, Offset{2, 3}, Offset{0, 0}));
-  EXPECT_THAT(byte_level(true)->encode("a a").offsets, ElementsAre(Offset{0, 0}, Offset{0, 1}, Offset{2, 3}, Offset{0, 0}));
+  EXPECT_THAT(byte_level(false)->encode("a a").offsets,
+              ElementsAre(Offset{0, 0}, Offset{0, 1}, Offset{2, 3}, Offset{0, 0}));
+  EXPECT_THAT(byte_level(true)->encode("a a").offsets,
+              ElementsAre(Offset{0, 0}, Offset{0, 1}, Offset{2, 3}, Offset{0, 0}));
   EXPECT_THAT(byte_level(false)->encode("a", "a").ids, ElementsAre(3, 1, 4, 4, 1, 4));
 }
 
@@ -192,9 +212,11 @@ std::string with_model(std::string_view model) { return fmt::format(R"({{"model"
 INSTANTIATE_TEST_SUITE_P(
     All, HostileTokenizerJson,
     testing::Values(
-        BadFile{"", "not JSON"}, BadFile{"{", "not JSON"}, BadFile{"[]", "not a JSON object"}, BadFile{"{}", "no 'model'"},
-        BadFile{std::string(100'000, '['), "deep"}, BadFile{R"({"a":)" + std::string(100'000, '['), "deep"},
-        BadFile{with_model("3"), "should be an object"}, BadFile{with_model(R"({"type": "Markov"})"), "'Markov'"},
+        BadFile{"", "not JSON"}, BadFile{"{", "not JSON"}, BadFile{"[]", "not a JSON object"},
+        BadFile{"{}", "no 'model'"}, BadFile{std::string(100'000, '['), "deep"},
+        BadFile{R"({"a":)" + std::string(100'000, '['), "deep"},
+        BadFile{with_model("3"), "should be an object"},
+        BadFile{with_model(R"({"type": "Markov"})"), "'Markov'"},
         BadFile{with_model(R"({"type": "WordLevel", "vocab": {"a": -1}})"), "from 0 to"},
         BadFile{with_model(R"({"type": "WordLevel", "vocab": {"a": 99999999999}})"), "from 0 to"},
         BadFile{with_model(R"({"type": "WordLevel", "vocab": {"a": "b"}})"), "vocabulary"},
@@ -207,8 +229,11 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{with_model(R"({"type": "BPE", "vocab": {"a": 0}, "merges": [["a"]]})"), "merges"},
         BadFile{with_model(R"({"type": "BPE", "vocab": {"a": 0}, "merges": ["a b"]})"), "'b'"},
         BadFile{word_level_json("[]", R"({"type": "Mystery"})"), "'Mystery'"},
-        BadFile{word_level_json("[]", R"({"type": "BertProcessing", "cls": ["x"], "sep": ["y", 1]})"), "'cls'"},
-        BadFile{word_level_json(R"([{"id": 1}])"), "'content'"}, BadFile{word_level_json("3"), "list"}),
+        BadFile{
+            word_level_json("[]", R"({"type": "BertProcessing", "cls": ["x"], "sep": ["y", 1]})"),
+            "'cls'"},
+        BadFile{word_level_json(R"([{"id": 1}])"), "'content'"},
+        BadFile{word_level_json("3"), "list"}),
     [](const auto& info) { return fmt::format("Case{}", info.index); });
 
 TEST(LoadTokenizer, SaysWhichFilesItLookedFor) {
@@ -222,19 +247,27 @@ TEST(LoadTokenizer, SaysWhichFilesItLookedFor) {
 }
 
 TEST(LoadTokenizer, RefusesAFolderOfAnotherKindOfModel) {
-  EXPECT_THROW(load({{"vocab.txt", "[UNK]\n[CLS]\n[SEP]\n"}, {"config.json", R"({"model_type": "mpnet"})"}}), UnsupportedModel);
+  EXPECT_THROW(
+      load({{"vocab.txt", "[UNK]\n[CLS]\n[SEP]\n"}, {"config.json", R"({"model_type": "mpnet"})"}}),
+      UnsupportedModel);
 }
 
 TEST(LoadTokenizer, RefusesABrokenConfiguration) {
-  EXPECT_THROW(load({{"tokenizer.json", word_level_json()}, {"tokenizer_config.json", "{"}}), FileError);
-  EXPECT_THROW(load({{"tokenizer.json", word_level_json()}, {"tokenizer_config.json", std::string(200'000, '[')}}), FileError);
+  EXPECT_THROW(load({{"tokenizer.json", word_level_json()}, {"tokenizer_config.json", "{"}}),
+               FileError);
+  EXPECT_THROW(load({{"tokenizer.json", word_level_json()},
+                     {"tokenizer_config.json", std::string(200'000, '[')}}),
+               FileError);
 }
 
 TEST(LoadTokenizer, RefusesABrokenSentencePieceModel) {
   EXPECT_THROW(load({{"spiece.model", ""}}), FileError);
-  EXPECT_THROW(load({{"spiece.model", std::string("\x0a\xff\xff\xff\xff\x0f", 6)}}), FileError) << "longer than the file";
-  EXPECT_THROW(load({{"spiece.model", std::string(12, '\xff')}}), FileError) << "a number that does not end";
-  EXPECT_THROW(load({{"spiece.model", std::string("\x0a\x03\x0a\x01\xff", 5)}}), FileError) << "a token that is not UTF-8";
+  EXPECT_THROW(load({{"spiece.model", std::string("\x0a\xff\xff\xff\xff\x0f", 6)}}), FileError)
+      << "longer than the file";
+  EXPECT_THROW(load({{"spiece.model", std::string(12, '\xff')}}), FileError)
+      << "a number that does not end";
+  EXPECT_THROW(load({{"spiece.model", std::string("\x0a\x03\x0a\x01\xff", 5)}}), FileError)
+      << "a token that is not UTF-8";
 }
 
 }  // namespace

@@ -35,8 +35,9 @@ template <typename Emit>
 void decompose(char32_t c, const UNormalizer2* table, Emit emit) {
   UChar units[32];
   UErrorCode status = U_ZERO_ERROR;
-  const int32_t length =
-      c < 0x80 ? -1 : unorm2_getDecomposition(table, static_cast<UChar32>(c), units, std::size(units), &status);
+  const int32_t length = c < 0x80 ? -1
+                                  : unorm2_getDecomposition(table, static_cast<UChar32>(c), units,
+                                                            std::size(units), &status);
   if (length < 0 || U_FAILURE(status) || !is_older_than_unicode_10(c)) {
     emit(c);
     return;
@@ -82,7 +83,8 @@ std::vector<Change> decomposed(std::string_view text, const UNormalizer2* table)
 
 char32_t compose(char32_t a, char32_t b) {
   if (a < 0x80 && b < 0x80) return 0;
-  const UChar32 composed = unorm2_composePair(tables().canonical, static_cast<UChar32>(a), static_cast<UChar32>(b));
+  const UChar32 composed =
+      unorm2_composePair(tables().canonical, static_cast<UChar32>(a), static_cast<UChar32>(b));
   if (composed < 0 || !is_older_than_unicode_10(static_cast<char32_t>(composed))) return 0;
   return static_cast<char32_t>(composed);
 }
@@ -122,7 +124,8 @@ std::vector<Change> recomposed(const std::vector<Change>& parts) {
 
 std::vector<Change> normalization_changes(std::string_view text, UnicodeForm form) {
   const bool compatible = form == UnicodeForm::kNfkd || form == UnicodeForm::kNfkc;
-  std::vector<Change> changes = decomposed(text, compatible ? tables().compatible : tables().canonical);
+  std::vector<Change> changes =
+      decomposed(text, compatible ? tables().compatible : tables().canonical);
   if (form == UnicodeForm::kNfd || form == UnicodeForm::kNfkd) return changes;
   return recomposed(changes);
 }

@@ -26,19 +26,26 @@ PrefixTree tree_of(const Vocabulary& vocabulary) {
 class Unigram final : public TokenModel {
  public:
   Unigram(Vocabulary vocabulary, std::vector<double> scores, const UnigramOptions& options)
-      : TokenModel(std::move(vocabulary)), scores_(std::move(scores)), options_(options), tree_(tree_of(this->vocabulary())) {
+      : TokenModel(std::move(vocabulary)),
+        scores_(std::move(scores)),
+        options_(options),
+        tree_(tree_of(this->vocabulary())) {
     constexpr double kUnknownPenalty = 10.0;
-    unknown_score_ = std::accumulate(scores_.begin(), scores_.end(), std::numeric_limits<double>::infinity(),
-                                     [](double a, double b) { return std::min(a, b); }) - kUnknownPenalty;
+    unknown_score_ =
+        std::accumulate(scores_.begin(), scores_.end(), std::numeric_limits<double>::infinity(),
+                        [](double a, double b) { return std::min(a, b); }) -
+        kUnknownPenalty;
     for (int byte = 0; byte < 256 && options_.byte_fallback; ++byte) {
-      byte_ids_[static_cast<size_t>(byte)] = this->vocabulary().find(fmt::format("<0x{:02X}>", byte));
+      byte_ids_[static_cast<size_t>(byte)] =
+          this->vocabulary().find(fmt::format("<0x{:02X}>", byte));
     }
   }
 
   void tokenize(std::string_view text, std::vector<ModelToken>& tokens) const override {
     if (text.empty()) return;
     for (const ModelToken& token : best_path(text)) {
-      // Unknown characters in a row are one token; together they may happen to be a token of the vocabulary.
+      // Unknown characters in a row are one token; together they may happen to be a token of the
+      // vocabulary.
       const std::string_view surface = text.substr(token.begin, token.end - token.begin);
       const auto id = token.id == options_.unk_id ? vocabulary().find(surface) : token.id;
       if (id) {
@@ -84,8 +91,10 @@ class Unigram final : public TokenModel {
   template <typename Offer>
   void offer_unknown(const Offer& offer, size_t length) const {
     if (!options_.unk_id) {
-      throw InvalidInput("the text has a character that is not in the vocabulary, and the tokenizer has no unknown "
-                         "token; remove that character");
+      throw InvalidInput(
+          "the text has a character that is not in the vocabulary, and the tokenizer has no "
+          "unknown "
+          "token; remove that character");
     }
     offer(length, *options_.unk_id, unknown_score_);
   }
@@ -108,9 +117,12 @@ class Unigram final : public TokenModel {
     return path;
   }
 
-  bool add_bytes(std::string_view surface, const ModelToken& token, std::vector<ModelToken>& tokens) const {
+  bool add_bytes(std::string_view surface, const ModelToken& token,
+                 std::vector<ModelToken>& tokens) const {
     const auto id_of = [&](char byte) { return byte_ids_[static_cast<unsigned char>(byte)]; };
-    if (!std::all_of(surface.begin(), surface.end(), [&](char byte) { return id_of(byte).has_value(); })) return false;
+    if (!std::all_of(surface.begin(), surface.end(),
+                     [&](char byte) { return id_of(byte).has_value(); }))
+      return false;
     for (const char byte : surface) tokens.push_back({*id_of(byte), token.begin, token.end});
     return true;
   }
@@ -125,16 +137,20 @@ class Unigram final : public TokenModel {
 }  // namespace
 
 std::unique_ptr<const TokenModel> unigram_model(Vocabulary vocabulary, std::vector<double> scores,
-                                                const UnigramOptions& options, std::string_view file) {
+                                                const UnigramOptions& options,
+                                                std::string_view file) {
   if (scores.size() != vocabulary.size()) {
-    throw FileError(fmt::format("'{}': {} tokens but {} scores", file, vocabulary.size(), scores.size()));
+    throw FileError(
+        fmt::format("'{}': {} tokens but {} scores", file, vocabulary.size(), scores.size()));
   }
   if (options.unk_id && static_cast<size_t>(*options.unk_id) >= scores.size()) {
-    throw FileError(fmt::format("'{}': the unknown token has id {} but there are {} tokens", file, *options.unk_id,
-                                scores.size()));
+    throw FileError(fmt::format("'{}': the unknown token has id {} but there are {} tokens", file,
+                                *options.unk_id, scores.size()));
   }
-  if (!std::all_of(scores.begin(), scores.end(), [](double score) { return std::isfinite(score); })) {
-    throw FileError(fmt::format("'{}': a score is not a finite number; download the file again", file));
+  if (!std::all_of(scores.begin(), scores.end(),
+                   [](double score) { return std::isfinite(score); })) {
+    throw FileError(
+        fmt::format("'{}': a score is not a finite number; download the file again", file));
   }
   return std::make_unique<Unigram>(std::move(vocabulary), std::move(scores), options);
 }

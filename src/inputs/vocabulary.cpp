@@ -103,13 +103,15 @@ void Vocabulary::seal() {
   if (std::is_sorted(ids_.begin(), ids_.end())) return;
   by_id_.resize(ids_.size());
   std::iota(by_id_.begin(), by_id_.end(), 0u);
-  std::stable_sort(by_id_.begin(), by_id_.end(), [&](uint32_t a, uint32_t b) { return ids_[a] < ids_[b]; });
+  std::stable_sort(by_id_.begin(), by_id_.end(),
+                   [&](uint32_t a, uint32_t b) { return ids_[a] < ids_[b]; });
 }
 
 std::optional<int64_t> Vocabulary::find(std::string_view token) const {
   if (slots_.empty()) return std::nullopt;
   const uint32_t hash = hash_of(token);
-  for (size_t index = hash & (slots_.size() - 1); slots_[index].entry != 0; index = (index + 1) & (slots_.size() - 1)) {
+  for (size_t index = hash & (slots_.size() - 1); slots_[index].entry != 0;
+       index = (index + 1) & (slots_.size() - 1)) {
     const Slot& slot = slots_[index];
     if (slot.hash == hash && strings_[slot.entry - 1] == token) return ids_[slot.entry - 1];
   }
@@ -119,7 +121,8 @@ std::optional<int64_t> Vocabulary::find(std::string_view token) const {
 std::optional<std::string_view> Vocabulary::token_of(int64_t id) const {
   const auto entry = [&](size_t rank) { return by_id_.empty() ? rank : by_id_[rank]; };
   // In a vocabulary without gaps the id is the rank.
-  if (id >= 0 && static_cast<size_t>(id) < ids_.size() && ids_[entry(static_cast<size_t>(id))] == id) {
+  if (id >= 0 && static_cast<size_t>(id) < ids_.size() &&
+      ids_[entry(static_cast<size_t>(id))] == id) {
     return strings_[entry(static_cast<size_t>(id))];
   }
   size_t low = 0, high = ids_.size();

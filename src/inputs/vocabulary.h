@@ -30,8 +30,9 @@ class Vocabulary {
  public:
   void reserve(size_t tokens, size_t bytes);
   void set(std::string_view token, int64_t id);  // a token given twice keeps the last id
-  void append(std::string_view token);           // its id is its position; a repeated token is found at its last one
-  void seal();                                   // after the last token, before token_of
+  void append(
+      std::string_view token);  // its id is its position; a repeated token is found at its last one
+  void seal();                  // after the last token, before token_of
 
   std::optional<int64_t> find(std::string_view token) const;
   std::optional<std::string_view> token_of(int64_t id) const;
@@ -50,7 +51,8 @@ class Vocabulary {
   StringPool strings_;
   std::vector<int32_t> ids_;  // by index in strings_
   std::vector<Slot> slots_;   // a power of two
-  std::vector<uint32_t> by_id_;  // indices ordered by id; empty if the order is that of strings_ already
+  std::vector<uint32_t>
+      by_id_;  // indices ordered by id; empty if the order is that of strings_ already
   size_t longest_token_ = 0;
 };
 

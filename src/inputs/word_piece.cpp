@@ -10,15 +10,20 @@ namespace whyformer::tokenization {
 namespace {
 
 [[noreturn]] void fail_without_unknown_token(std::string_view unk_token) {
-  throw InvalidInput(fmt::format("the text has a word that is not in the vocabulary, and neither is the unknown token "
-                                 "'{}'; add it to the vocabulary or change the text", unk_token));
+  throw InvalidInput(fmt::format(
+      "the text has a word that is not in the vocabulary, and neither is the unknown token "
+      "'{}'; add it to the vocabulary or change the text",
+      unk_token));
 }
 
-// Greedy: the longest token of the vocabulary that starts the word, then the longest that continues it.
+// Greedy: the longest token of the vocabulary that starts the word, then the longest that continues
+// it.
 class WordPiece final : public TokenModel {
  public:
   WordPiece(Vocabulary vocabulary, WordPieceOptions options)
-      : TokenModel(std::move(vocabulary)), options_(std::move(options)), unknown_(this->vocabulary().find(options_.unk_token)) {}
+      : TokenModel(std::move(vocabulary)),
+        options_(std::move(options)),
+        unknown_(this->vocabulary().find(options_.unk_token)) {}
 
   void tokenize(std::string_view word, std::vector<ModelToken>& tokens) const override {
     const size_t known = tokens.size();
@@ -31,7 +36,8 @@ class WordPiece final : public TokenModel {
     for (size_t begin = 0; begin < word.size();) {
       std::string_view rest = word;
       if (begin > 0) {
-        candidate.assign(options_.continuing_subword_prefix).append(word.substr(begin, vocabulary().longest_token()));
+        candidate.assign(options_.continuing_subword_prefix)
+            .append(word.substr(begin, vocabulary().longest_token()));
         rest = candidate;
       }
       const auto [id, length] = longest_token(rest, begin == 0 ? 0 : prefix);
@@ -56,7 +62,8 @@ class WordPiece final : public TokenModel {
   Found longest_token(std::string_view text, size_t prefix) const {
     size_t end = std::min(text.size(), vocabulary().longest_token());
     while (end > prefix) {
-      const bool inside_character = end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80;
+      const bool inside_character =
+          end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80;
       if (!inside_character) {
         if (const auto id = vocabulary().find(text.substr(0, end))) return {*id, end - prefix};
       }
@@ -77,7 +84,9 @@ class WordPiece final : public TokenModel {
 class WordLevel final : public TokenModel {
  public:
   WordLevel(Vocabulary vocabulary, std::string unk_token)
-      : TokenModel(std::move(vocabulary)), unk_token_(std::move(unk_token)), unknown_(this->vocabulary().find(unk_token_)) {}
+      : TokenModel(std::move(vocabulary)),
+        unk_token_(std::move(unk_token)),
+        unknown_(this->vocabulary().find(unk_token_)) {}
 
   void tokenize(std::string_view word, std::vector<ModelToken>& tokens) const override {
     const auto id = vocabulary().find(word);
@@ -94,7 +103,8 @@ class WordLevel final : public TokenModel {
 
 }  // namespace
 
-std::unique_ptr<const TokenModel> word_piece_model(Vocabulary vocabulary, WordPieceOptions options) {
+std::unique_ptr<const TokenModel> word_piece_model(Vocabulary vocabulary,
+                                                   WordPieceOptions options) {
   return std::make_unique<WordPiece>(std::move(vocabulary), std::move(options));
 }
 

@@ -59,7 +59,7 @@ class HtmlInBrowser : public testing::Test {
   Visit visit(const std::string& page) const {
     std::ofstream(folder_ / "page.html") << page;
     const std::string command = fmt::format(
-        "timeout 60 '{0}' --headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
+        "timeout 180 '{0}' --headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
         "--disable-background-networking --disable-component-update --disable-sync "
         "--user-data-dir='{1}/profile' --window-size=1400,6000 --enable-logging=stderr "
         "--virtual-time-budget=5000 --dump-dom 'file://{1}/page.html' >'{1}/dom' 2>'{1}/log'",

@@ -4,19 +4,20 @@
 
 #include <algorithm>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "whyformer/error.h"
 
 namespace whyformer {
 
 std::string in_quotes(std::string_view text) {
+  using Json = nlohmann::json;
   constexpr size_t kLongest = 80;
-  std::string shown = "'";
-  for (const char c : text.substr(0, kLongest)) {
-    const bool control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-    shown += control ? '?' : c;
-  }
-  return shown + (text.size() > kLongest ? "...'" : "'");
+  const Json start = text.substr(0, kLongest);
+  std::string shown = start.dump(-1, ' ', true, Json::error_handler_t::replace);
+  shown.front() = '\'';
+  shown.back() = '\'';
+  return text.size() > kLongest ? shown.insert(shown.size() - 1, "...") : shown;
 }
 
 std::string size_text(uint64_t bytes) {

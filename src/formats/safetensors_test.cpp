@@ -121,8 +121,10 @@ TEST(Safetensors, ATypeWeCannotReadIsUnsupportedNotDamaged) {
               HasSubstr("'a' is stored as 'F8_E5M2'"));
 }
 
-TEST(Safetensors, NamesInMessagesStayOnOneLine) {
-  EXPECT_THAT(error_for(R"({"a\u001b[31m\n":1})", 0), HasSubstr("'a?[31m?'"));
+TEST(Safetensors, NamesInMessagesAreEscapedAndShort) {
+  EXPECT_THAT(error_for(R"({"a\u001b[31m\n":1})", 0), HasSubstr(R"('a\u001b[31m\n')"));
+  EXPECT_THAT(error_for(R"({")" + std::string(1000, 'n') + R"(":1})", 0),
+              HasSubstr("'" + std::string(80, 'n') + "...' has"));
 }
 
 TEST(WriteSafetensors, GivesTheBytesOfTheFormatByHand) {

@@ -174,6 +174,11 @@ TEST(TorchPickle, RefusesAKeyOfAnyLength) {
   EXPECT_THAT(error_for(file), HasSubstr("not described as one"));
 }
 
+TEST(TorchPickle, MessagesAreTextEvenWhenNamesAreNot) {
+  const std::string object = "}" + text("\xff\xc3") + tensor_of({{5}, {1}}) + "s";
+  EXPECT_THAT(error_for(legacy_file(object)), HasSubstr(R"('\ufffd\ufffd' reaches beyond)"));
+}
+
 TEST(TorchPickle, SaysWhatAFileWithoutNamedTensorsLacks) {
   EXPECT_THAT(error_for(legacy_file("K\x01")), HasSubstr("storage too many"));
   EXPECT_THAT(error_for(legacy_file(tensor_of({{1}, {1}}))), HasSubstr("no named tensors"));

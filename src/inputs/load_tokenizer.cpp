@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <initializer_list>
 
 #include "inputs/legacy_folders.h"
@@ -34,6 +36,20 @@ void find_special_ids(Tokenizer::Parts& parts, const TokenizerSettings& settings
   if (!parts.unk_id) parts.unk_id = special_id(parts, settings, "unk_token", {"[UNK]", "<unk>"});
 }
 
+void require_known_special_tokens(const Tokenizer::Parts& parts) {
+  for (const Template* form : {&parts.post_processor.single, &parts.post_processor.pair}) {
+    for (const TemplateStep& step : *form) {
+      for (const int64_t id : step.ids) {
+        if (parts.added_tokens.content_of(id) || parts.model->vocabulary().token_of(id)) continue;
+        throw FileError(fmt::format(
+            "the tokenizer adds a special token with id {}, which its vocabulary of {} tokens does "
+            "not have; the files do not belong together",
+            id, parts.model->vocabulary().size()));
+      }
+    }
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<const Tokenizer> load_tokenizer(const FileLookup& files) {
@@ -51,6 +67,7 @@ std::shared_ptr<const Tokenizer> load_tokenizer(const FileLookup& files) {
         "vocab.json with "
         "merges.txt, or spiece.model, or sentencepiece.bpe.model");
   }
+  require_known_special_tokens(*parts);
   parts->added_tokens.seal(parts->normalizer);
   find_special_ids(*parts, settings);
   parts->model_max_length = settings.model_max_length;

@@ -42,6 +42,9 @@ std::string guess_type(const JsonFields& fields, const TokenizerDocument& docume
 std::unique_ptr<const TokenModel> read_model(TokenizerDocument& document, const JsonFields& root) {
   const JsonFields fields(root.required("model"), root.file(), "the model");
   const std::string type = fields.text_or("type", guess_type(fields, document));
+  if (document.tokens.size() == 0) {
+    throw FileError(fmt::format("'{}': the model has no vocabulary", root.file()));
+  }
   if (type == "WordPiece") {
     WordPieceOptions options{
         .unk_token = fields.text_or("unk_token", "[UNK]"),

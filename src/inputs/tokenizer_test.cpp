@@ -216,7 +216,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{"{}", "no 'model'"}, BadFile{std::string(100'000, '['), "deep"},
         BadFile{R"({"a":)" + std::string(100'000, '['), "deep"},
         BadFile{with_model("3"), "should be an object"},
-        BadFile{with_model(R"({"type": "Markov"})"), "'Markov'"},
+        BadFile{with_model(R"({"type": "WordLevel", "vocab": {}})"), "no vocabulary"},
+        BadFile{with_model(R"({"type": "Markov", "vocab": {"a": 0}})"), "'Markov'"},
         BadFile{with_model(R"({"type": "WordLevel", "vocab": {"a": -1}})"), "from 0 to"},
         BadFile{with_model(R"({"type": "WordLevel", "vocab": {"a": 99999999999}})"), "from 0 to"},
         BadFile{with_model(R"({"type": "WordLevel", "vocab": {"a": "b"}})"), "vocabulary"},
@@ -244,6 +245,11 @@ TEST(LoadTokenizer, SaysWhichFilesItLookedFor) {
     EXPECT_THAT(error.what(), HasSubstr("tokenizer.json"));
     EXPECT_THAT(error.what(), HasSubstr("vocab.txt"));
   }
+}
+
+TEST(LoadTokenizer, RefusesSpecialTokensOutsideTheVocabulary) {
+  EXPECT_THROW(word_level("[]", R"({"type": "BertProcessing", "cls": ["x", 4], "sep": ["y", 77]})"),
+               FileError);
 }
 
 TEST(LoadTokenizer, RefusesAFolderOfAnotherKindOfModel) {

@@ -8,6 +8,9 @@
 #include "whyformer/error.h"
 #include "whyformer/report.h"
 
+// Read by the leak checker where there is one: Fontconfig keeps 288 bytes for the program's life.
+extern "C" const char* __lsan_default_suppressions() { return "leak:libfontconfig"; }
+
 namespace whyformer::report {
 namespace {
 

@@ -22,6 +22,8 @@ struct Releaser {
 };
 using Surface = std::unique_ptr<cairo_surface_t, Releaser<cairo_surface_destroy>>;
 using Context = std::unique_ptr<cairo_t, Releaser<cairo_destroy>>;
+using FontMap = std::unique_ptr<PangoFontMap, Releaser<g_object_unref>>;
+using FontContext = std::unique_ptr<PangoContext, Releaser<g_object_unref>>;
 using Layout = std::unique_ptr<PangoLayout, Releaser<g_object_unref>>;
 using Font = std::unique_ptr<PangoFontDescription, Releaser<pango_font_description_free>>;
 
@@ -64,9 +66,12 @@ class PngCanvas final : public Canvas {
   PngCanvas(double width, double height)
       : surface_(rgb_surface(static_cast<int>(width * kResolution),
                              static_cast<int>(height * kResolution))),
-        cairo_(cairo_create(surface_.get())) {
+        cairo_(cairo_create(surface_.get())),
+        font_map_(pango_cairo_font_map_new()),
+        fonts_(pango_font_map_create_context(font_map_.get())) {
     cairo_scale(cairo_.get(), kResolution, kResolution);
     cairo_set_line_width(cairo_.get(), 1);
+    pango_cairo_update_context(cairo_.get(), fonts_.get());
   }
 
   void rectangle(const Box& box, Colour colour) override {
@@ -83,7 +88,7 @@ class PngCanvas final : public Canvas {
   }
 
   void text(double x, double y, std::string_view text, const TextStyle& style) override {
-    const Layout layout(pango_cairo_create_layout(cairo_.get()));
+    const Layout layout(pango_layout_new(fonts_.get()));
     const Font font(pango_font_description_new());
     pango_font_description_set_family(font.get(), "Noto Sans, DejaVu Sans, sans-serif");
     pango_font_description_set_absolute_size(font.get(), style.size * PANGO_SCALE);
@@ -136,6 +141,8 @@ class PngCanvas final : public Canvas {
 
   Surface surface_;
   Context cairo_;
+  FontMap font_map_;  // our own, so that its caches go with the picture
+  FontContext fonts_;
 };
 
 }  // namespace

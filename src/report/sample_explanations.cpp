@@ -244,7 +244,8 @@ Explanation pair_sample() {
 }
 
 Explanation unicode_sample() {
-  return sample_explanation({.text = "我爱这部电影 👩‍👩‍👧 Привет שלום עולם مرحبا café naïve "
+  return sample_explanation({.text = "我爱这部电影 👩‍👩‍👧 Привет שלום עולם مرحبا café "
+                                     "naïve "
                                      "한국어 🇫🇷 ❤️ e\u0301\tend",
                              .labels = {"否定的", "肯定的 🎉"},
                              .methods = 2});

@@ -182,8 +182,8 @@ std::shared_ptr<const TextGraph> TextModel::build(const GraphKey& key) const {
   }
   const Graph whole = graph.finish();
   std::vector<Value> full{encoded.word_embeddings, encoded.embeddings};
-  for (const AttentionSite& site : discover(whole, output).sites) full.push_back(site.attention);
   built->found = discover(whole, output);
+  for (const AttentionSite& site : built->found.sites) full.push_back(site.attention);
   Restricted restricted = restrict_rows(whole, output, full);
   const auto renamed = [&](Value& value) {
     if (value.valid()) value = restricted.new_value[value.id];

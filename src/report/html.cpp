@@ -19,29 +19,6 @@ namespace {
 constexpr size_t kMapBudget = 8'400'000;
 constexpr int kLongestTitle = 70;
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
 // A script block ends at "</script" whatever its type, and "<!--" changes how it is read; JSON can
 // spell the bracket otherwise.
 std::string harmless_in_script(const std::string& json) {
@@ -116,7 +93,7 @@ std::string to_html(const Explanation& explanation, const ReportOptions& options
   const PackedAttention attention = pack_attention(explanation.attention, kMapBudget);
   return filled(kPageTemplate, [&](std::string_view name) -> std::string {
     if (name == "POLICY") return content_security_policy();
-    if (name == "TITLE") return escaped(title(explanation));
+    if (name == "TITLE") return escape_markup(title(explanation));
     if (name == "STYLE") return style_sheet();
     if (name == "DATA") return harmless_in_script(page_data(explanation, attention, options));
     if (name == "MAPS") return map_blocks(attention);

@@ -5,29 +5,10 @@
 #include "report/base64.h"
 #include "report/canvas.h"
 #include "report/png_image.h"
+#include "report/text.h"
 
 namespace whyformer::report {
 namespace {
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 const char* anchor_name(Anchor anchor) {
   switch (anchor) {
@@ -89,7 +70,7 @@ class SvgCanvas final : public Canvas {
         "<text {} font-size=\"{:g}\" fill=\"{}\" text-anchor=\"{}\"{} "
         "xml:space=\"preserve\">{}</text>\n",
         place, style.size, css(style.colour), anchor_name(style.anchor),
-        style.bold ? " font-weight=\"bold\"" : "", escaped(text));
+        style.bold ? " font-weight=\"bold\"" : "", escape_markup(text));
   }
 
   void cells(const Box& box, const CellImage& image) override {

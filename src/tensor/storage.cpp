@@ -47,13 +47,6 @@ class Pool {
     free_.emplace(bytes, block);
   }
 
-  void clear() {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [bytes, block] : free_) std::free(block);
-    free_.clear();
-    pooled_ = 0;
-  }
-
  private:
   std::mutex mutex_;
   std::multimap<size_t, void*> free_;
@@ -73,7 +66,5 @@ std::shared_ptr<void> allocate(size_t bytes) {
   void* block = pool().take(bytes);
   return {block, [bytes](void* memory) { pool().give_back(memory, bytes); }};
 }
-
-void release_unused_memory() { pool().clear(); }
 
 }  // namespace whyformer

@@ -10,7 +10,4 @@ namespace whyformer {
 // Uninitialised memory; goes back to the pool when the last owner lets go. Safe from any thread.
 std::shared_ptr<void> allocate(size_t bytes);
 
-// Gives pooled blocks back to the system.
-void release_unused_memory();
-
 }  // namespace whyformer

@@ -22,7 +22,7 @@ namespace HWY_NAMESPACE {
 constexpr int64_t kBlockColumns = 512;
 
 struct StackScratch {
-  Scratch a, b;
+  Scratch a, b, c;
 };
 
 // One chunk of the depth of C = scale · A·B, for all rows and one block of columns.
@@ -50,9 +50,9 @@ void multiply_chunk(const MatrixView<const float>& a, const MatrixView<const flo
   }
 }
 
-void multiply_views(const MatrixView<const float>& a, const MatrixView<const float>& b,
-                    const MatrixView<float>& c, float scale, bool accumulate) {
-  static thread_local StackScratch scratch;
+void multiply_chunks(const MatrixView<const float>& a, const MatrixView<const float>& b,
+                     const MatrixView<float>& c, float scale, bool accumulate,
+                     StackScratch& scratch) {
   for (int64_t chunk = 0; chunk < chunk_count(a.columns); ++chunk) {
     const int64_t k = chunk * kChunkDepth;
     const int64_t depth = std::min(kChunkDepth, a.columns - k);
@@ -67,6 +67,25 @@ void multiply_views(const MatrixView<const float>& a, const MatrixView<const flo
                      {c.data + n, c.rows, width, c.row_stride, 1}, scale, add, scratch);
     }
   }
+}
+
+MatrixView<const float> transposed(const MatrixView<const float>& matrix) {
+  return {matrix.data, matrix.columns, matrix.rows, matrix.column_stride, matrix.row_stride};
+}
+
+void multiply_views(const MatrixView<const float>& a, const MatrixView<const float>& b,
+                    const MatrixView<float>& c, float scale, bool accumulate) {
+  static thread_local StackScratch scratch;
+  // A large A that lies transposed in memory is cheaper to pack in panels, as the right-hand side of
+  // Cᵀ = Bᵀ·Aᵀ: the same sums in the same order.
+  if (a.column_stride == 1 || a.row_stride != 1 || 2 * c.columns >= c.rows || accumulate) {
+    multiply_chunks(a, b, c, scale, accumulate, scratch);
+    return;
+  }
+  float* turned = scratch.c.floats(c.columns * c.rows);
+  multiply_chunks(transposed(b), transposed(a), {turned, c.columns, c.rows, c.rows, 1}, scale,
+                  false, scratch);
+  copy_matrix(turned, 1, c.rows, c.rows, c.columns, c.data, c.row_stride);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -80,6 +80,23 @@ HWY_INLINE double exponentials(float* row, int64_t columns, float largest) {
   return sum_of_lanes(sum);
 }
 
+// Four sums, for one alone would wait for each addition to end.
+HWY_INLINE double dot_product(const float* a, const float* b, int64_t columns) {
+  V sums[4] = {hn::Zero(D()), hn::Zero(D()), hn::Zero(D()), hn::Zero(D())};
+  int64_t i = 0;
+  for (; i + 4 * kLanes <= columns; i += 4 * kLanes) {
+    HWY_UNROLL(4)
+    for (int s = 0; s < 4; ++s) {
+      const int64_t at = i + s * kLanes;
+      sums[s] = hn::MulAdd(hn::LoadU(D(), a + at), hn::LoadU(D(), b + at), sums[s]);
+    }
+  }
+  for_each_vector(columns - i, [&](int64_t rest, int64_t lanes) HWY_ATTR {
+    sums[0] = hn::MulAdd(load(a + i + rest, lanes), load(b + i + rest, lanes), sums[0]);
+  });
+  return sum_of_lanes(hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3])));
+}
+
 // The mean of a row is center + rest: two floats, for a large mean rounded to one float would shift
 // the whole row.
 struct Moments {
@@ -132,11 +149,7 @@ void softmax_gradient_floats(const float* p, const float* dp, float* dx, int64_t
                              int64_t columns, float scale) {
   const V factor = constant(scale);
   for (int64_t r = 0; r < rows; ++r, p += columns, dp += columns, dx += columns) {
-    V sum = hn::Zero(D());
-    for_each_vector(columns, [&](int64_t i, int64_t lanes) HWY_ATTR {
-      sum = hn::MulAdd(load(p + i, lanes), load(dp + i, lanes), sum);
-    });
-    const V mean = constant(static_cast<float>(sum_of_lanes(sum)));
+    const V mean = constant(static_cast<float>(dot_product(p, dp, columns)));
     for_each_vector(columns, [&](int64_t i, int64_t lanes) HWY_ATTR {
       const V difference = hn::Sub(load(dp + i, lanes), mean);
       store(hn::Mul(hn::Mul(load(p + i, lanes), factor), difference), dx + i, lanes);

@@ -101,6 +101,12 @@ class MatMul final : public Op {
 
   static Tensor operand_gradient(const Tensor& left, const Tensor& right, const Tensor& operand) {
     const Shape shape = product_shape(left.shape(), right.shape());
+    if (shape == operand.shape() && operand.stride(-1) != 1 && operand.stride(-2) == 1) {
+      // An operand that lies transposed in memory, as keys do, has its gradient lie so too.
+      return operand_gradient(right.transpose(-1, -2), left.transpose(-1, -2),
+                              operand.transpose(-1, -2))
+          .transpose(-1, -2);
+    }
     const bool rows_in_memory = shape == operand.shape() && operand.stride(-1) == 1;
     Tensor result =
         rows_in_memory ? Tensor::empty_like(operand) : Tensor::empty(shape, operand.dtype());

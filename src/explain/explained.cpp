@@ -14,8 +14,8 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-Tensor one_hot(int64_t batch, int64_t classes, int64_t index) {
-  Tensor seed = Tensor::zeros({batch, classes});
+Tensor one_hot(int64_t batch, int64_t classes, int64_t index, DType dtype) {
+  Tensor seed = Tensor::zeros({batch, classes}, dtype);
   seed.slice(1, index, 1).fill(1);
   return seed;
 }
@@ -25,7 +25,7 @@ Tensor one_hot(int64_t batch, int64_t classes, int64_t index) {
 Explained::Explained(const TextModel& model, Encoding encoding, Settings settings)
     : model_(model), encoding_(std::move(encoding)), settings_(std::move(settings)) {
   const auto start = Clock::now();
-  graph_ = model_.graph({.tokens = tokens(), .head = settings_.head});
+  graph_ = model_.graph({.tokens = tokens(), .head = settings_.head, .dtype = settings_.dtype});
   const Needs& needs = settings_.needs;
   RunOptions options;
   options.keep = needs.attention_gradient || needs.embedding_gradient ? Keep::kGradients
@@ -34,6 +34,7 @@ Explained::Explained(const TextModel& model, Encoding encoding, Settings setting
   if (needs.attention || needs.attention_gradient) {
     for (const AttentionSite& site : graph_->found.sites) options.outputs.push_back(site.attention);
   }
+  if (needs.values) options.keep = Keep::kEverything;
   if (needs.embedding_gradient) {
     options.outputs.push_back(graph_->word_embeddings);
     options.outputs.push_back(graph_->embeddings);
@@ -63,7 +64,7 @@ void Explained::walk() {
     wanted.push_back(graph_->word_embeddings);
     wanted.push_back(graph_->embeddings);
   }
-  const Tensor seed = one_hot(1, static_cast<int64_t>(outputs_.size()), target_);
+  const Tensor seed = one_hot(1, static_cast<int64_t>(outputs_.size()), target_, settings_.dtype);
   gradients_ =
       walk_back(graph_->graph, pass_, graph_->output, seed, gradient_rule(), wanted);
   ++spent_.backwards;
@@ -131,7 +132,8 @@ std::vector<std::vector<double>> Explained::evaluate(const TokenBatch& batch) {
     const auto graph = model_.graph({.batch = end - begin,
                                      .tokens = length,
                                      .masked = !part.hidden.empty(),
-                                     .head = settings_.head});
+                                     .head = settings_.head,
+                                     .dtype = settings_.dtype});
     const Pass pass = run(graph->graph, model_.feeds(*graph, part, settings_.reference),
                           {.outputs = {graph->output}});
     const std::vector<double> flat = pass[graph->output].to_doubles();
@@ -152,10 +154,11 @@ std::vector<Explained::Slope> Explained::slopes(Place place,
   const int64_t step = most_inputs_at_once(tokens());
   for (int64_t begin = 0; begin < count; begin += step) {
     const int64_t size = std::min(count - begin, step);
-    const auto graph = model_.graph({.batch = size, .tokens = tokens(), .head = settings_.head});
+    const auto graph = model_.graph({.batch = size, .tokens = tokens(), .head = settings_.head,
+                                     .dtype = settings_.dtype});
     const Value at =
         place == Place::kWordEmbeddings ? graph->word_embeddings : graph->embeddings;
-    Tensor replaced = Tensor::empty(graph->graph.shape(at));
+    Tensor replaced = Tensor::empty(graph->graph.shape(at), settings_.dtype);
     for (int64_t i = 0; i < size; ++i) {
       replaced.select(0, i).copy_from(replacements[begin + i]);
     }
@@ -165,7 +168,8 @@ std::vector<Explained::Slope> Explained::slopes(Place place,
         run(graph->graph, feeds, {.keep = Keep::kGradients, .outputs = {graph->output}});
     const auto classes = static_cast<int64_t>(outputs_.size());
     const auto gradients = walk_back(graph->graph, pass, graph->output,
-                                     one_hot(size, classes, target_), gradient_rule(), {at});
+                                     one_hot(size, classes, target_, settings_.dtype),
+                                     gradient_rule(), {at});
     const std::vector<double> values = pass[graph->output].to_doubles();
     for (int64_t i = 0; i < size; ++i) {
       results.push_back({values[i * classes + target_],

@@ -15,10 +15,11 @@ struct Needs {
   bool attention = false;
   bool attention_gradient = false;
   bool embedding_gradient = false;  // of the word embeddings and of the embedding block
+  bool values = false;              // every value of the run, for methods that look inside layers
 };
 inline Needs operator|(Needs a, Needs b) {
   return {a.attention || b.attention, a.attention_gradient || b.attention_gradient,
-          a.embedding_gradient || b.embedding_gradient};
+          a.embedding_gradient || b.embedding_gradient, a.values || b.values};
 }
 
 // Where a gradient with respect to the input is taken.
@@ -30,6 +31,7 @@ class Explained {
     Head head = Head::kLogits;
     std::vector<double> reference = {};  // of the similarity head
     Needs needs = {};
+    DType dtype = DType::kFloat32;  // of the whole run
     int64_t seed = 0;
     int64_t memory_bytes = 0;
     Progress progress = {};
@@ -49,6 +51,9 @@ class Explained {
 
   int layers() const { return static_cast<int>(graph_->found.sites.size()); }
   const Discovery& found() const { return graph_->found; }
+  // The run itself; every value of it only where Needs::values says so.
+  const TextGraph& graph() const { return *graph_; }
+  const Pass& pass() const { return pass_; }
   // [heads, queries, keys] views, contiguous.
   Tensor attention(int layer) const;
   Tensor attention_gradient(int layer);

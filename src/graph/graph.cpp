@@ -21,24 +21,30 @@ void choose_memory_orders(std::vector<Node>& nodes, const Graph& graph) {
 
 }  // namespace
 
-Value GraphBuilder::new_value(ValueType type, std::string name, int producer) {
+Value GraphBuilder::new_value(ValueType type, std::string name, int producer, bool varies) {
   const Value value{graph_.value_count()};
   graph_.types_.push_back(std::move(type));
   graph_.names_.push_back(std::move(name));
   graph_.producers_.push_back(producer);
+  graph_.varies_.push_back(varies);
   graph_.users_.emplace_back();
   return value;
 }
 
-Value GraphBuilder::input(std::string name, Shape shape, DType dtype) {
-  const Value value = new_value({std::move(shape), dtype}, std::move(name), -1);
+Value GraphBuilder::input(std::string name, Shape shape, DType dtype, InputRole role) {
+  const Value value = new_value({std::move(shape), dtype}, std::move(name), -1,
+                                role == InputRole::kExplained);
   graph_.inputs_.push_back(value);
   return value;
 }
 
 Value GraphBuilder::add(std::shared_ptr<const Op> op, std::vector<Value> inputs, std::string name) {
   std::vector<ValueType> types;
-  for (const Value input : inputs) types.push_back(graph_.type(input));
+  bool varies = false;
+  for (const Value input : inputs) {
+    types.push_back(graph_.type(input));
+    varies = varies || graph_.varies(input);
+  }
   std::vector<ValueType> outputs;
   try {
     outputs = op->infer(types);
@@ -49,7 +55,7 @@ Value GraphBuilder::add(std::shared_ptr<const Op> op, std::vector<Value> inputs,
   for (const Value input : inputs) graph_.users_[input.id].push_back(index);
   Node node{std::move(name), std::move(op), std::move(inputs), {}};
   for (ValueType& output : outputs) {
-    node.outputs.push_back(new_value(std::move(output), node.name, index));
+    node.outputs.push_back(new_value(std::move(output), node.name, index, varies));
   }
   graph_.nodes_.push_back(std::move(node));
   return graph_.nodes_.back().outputs[0];

@@ -34,6 +34,8 @@ class Graph {
   const std::string& name(Value value) const { return names_[value.id]; }
   // The node that makes the value, or -1 for an input.
   int producer(Value value) const { return producers_[value.id]; }
+  // Whether it depends on an input that is explained, not only on constants, masks or positions.
+  bool varies(Value value) const { return varies_[value.id]; }
   // Indices of the nodes that read the value.
   const std::vector<int>& users(Value value) const { return users_[value.id]; }
 
@@ -44,12 +46,16 @@ class Graph {
   std::vector<ValueType> types_;
   std::vector<std::string> names_;
   std::vector<int> producers_;
+  std::vector<bool> varies_;
   std::vector<std::vector<int>> users_;
 };
 
+// Whether an input is what is explained, or something that only goes with it, like a mask.
+enum class InputRole { kExplained, kGiven };
+
 class GraphBuilder {
  public:
-  Value input(std::string name, Shape shape, DType dtype);
+  Value input(std::string name, Shape shape, DType dtype, InputRole role = InputRole::kExplained);
   // Checks shapes now; an error names the node and both sizes.
   Value add(std::shared_ptr<const Op> op, std::vector<Value> inputs, std::string name);
 
@@ -58,7 +64,7 @@ class GraphBuilder {
   Graph finish();
 
  private:
-  Value new_value(ValueType type, std::string name, int producer);
+  Value new_value(ValueType type, std::string name, int producer, bool varies);
   Graph graph_;
 };
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "graph/rule.h"
 #include "tensor/tensor.h"
 
 namespace whyformer {
@@ -59,11 +60,6 @@ struct SlicedRows {
   int64_t length = 0;
 };
 
-// How relevance is shared out at an operator (attention-and-relevance literature: the "z-rule").
-struct Rule {
-  double stabiliser = 1e-9;
-};
-
 class Op {
  public:
   virtual ~Op() = default;
@@ -81,10 +77,21 @@ class Op {
   // Gradient to each wanted input, from the gradients of the outputs.
   virtual Tensors gradient(const Call& call, TensorSpan d_outputs, const Wanted& wanted) const = 0;
 
-  // Relevance of each wanted input. By default R_x = x ⊙ Jᵀ(R / f(x)): each input's share of the
-  // output, by its gradient times input. Needs inputs and outputs of the call.
+  // The gradient with everything that only normalises held constant: a norm's deviation, the ratio
+  // f(x)/x of an element-wise function. Equals `gradient` for what is linear.
+  virtual Tensors linearised(const Call& call, TensorSpan d_outputs, const Wanted& wanted) const {
+    return gradient(call, d_outputs, wanted);
+  }
+
+  // Relevance of each wanted input, from that of the outputs; undefined where none arrives. By
+  // default the rules that need nothing but `linearised`. Needs inputs and outputs of the call.
+  // Throws InvalidInput for a rule that has no meaning for this operator.
   virtual Tensors relevance(const Call& call, TensorSpan relevance, const Rule& rule,
                             const Wanted& wanted) const;
+
+  // It only says where elements come from (reshape, slice, concat): relevance goes back to there,
+  // whatever the rule.
+  virtual bool moves_data() const { return false; }
 
   // Where axis `axis` of output 0 comes from; nothing if it is new or mixes several axes.
   virtual std::optional<AxisFlow> follow(int axis, ValueTypes inputs) const = 0;

@@ -12,7 +12,9 @@ class Rewriter {
       : graph_(graph), whole_(graph.value_count()), must_be_whole_(graph.value_count(), false) {
     for (const Value input : graph.inputs()) {
       const ValueType& type = graph.type(input);
-      whole_[input.id] = builder_.input(graph.name(input), type.shape, type.dtype);
+      whole_[input.id] = builder_.input(graph.name(input), type.shape, type.dtype,
+                                        graph.varies(input) ? InputRole::kExplained
+                                                            : InputRole::kGiven);
     }
     for (const Value value : full) mark_whole(value);
     for (const Value value : full) whole(value);

@@ -75,11 +75,6 @@ const LocalRule& gradient_rule() {
   return rule;
 }
 
-Tensors RelevanceRule::back(const Node& node, const Call& call, TensorSpan from_outputs,
-                            const Wanted& wanted) const {
-  return node.op->relevance(call, from_outputs, rule_, wanted);
-}
-
 std::map<Value, Tensor> walk_back(const Graph& graph, const Pass& pass, Value from,
                                   const Tensor& seed, const LocalRule& rule,
                                   const std::vector<Value>& wanted) {
@@ -108,7 +103,7 @@ std::map<Value, Tensor> walk_back(const Graph& graph, const Pass& pass, Value fr
     Tensors results = rule.back(node, tensors.call(pass.kept[index]), from_outputs, wanted_inputs);
     from_outputs.clear();
     for (size_t input = 0; input < node.inputs.size(); ++input) {
-      if (!wanted_inputs[input]) continue;
+      if (!wanted_inputs[input] || !results[input].defined()) continue;
       accumulate(arrived[node.inputs[input].id], std::move(results[input]));
     }
   }

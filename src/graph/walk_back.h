@@ -8,7 +8,7 @@
 
 namespace whyformer {
 
-// What happens at one operator on the way back.
+// What happens at one operator on the way back. A result that is undefined carries nothing further.
 class LocalRule {
  public:
   virtual ~LocalRule() = default;
@@ -17,17 +17,6 @@ class LocalRule {
 };
 
 const LocalRule& gradient_rule();
-
-// Shares relevance by gradient times input (Op::relevance). Needs a pass that kept everything.
-class RelevanceRule final : public LocalRule {
- public:
-  explicit RelevanceRule(Rule rule = {}) : rule_(rule) {}
-  Tensors back(const Node& node, const Call& call, TensorSpan from_outputs,
-               const Wanted& wanted) const override;
-
- private:
-  Rule rule_;
-};
 
 // Walks from `from`, whose gradient or relevance is `seed`, to the wanted values. Nothing is computed
 // that no wanted value needs; there are no weight gradients. A wanted value that `from` does not

@@ -148,7 +148,8 @@ Value TextModel::pooled(GraphBuilder& graph, Value hidden, TextGraph& built) con
                    "pooling");
   }
   if (!built.key.masked) return mean(graph, hidden, 1, "pooling");
-  built.pooling = graph.input("pooling_weights", {shape[0], 1, shape[1]}, built.key.dtype);
+  built.pooling = graph.input("pooling_weights", {shape[0], 1, shape[1]}, built.key.dtype,
+                              InputRole::kGiven);
   return reshape(graph, matmul(graph, built.pooling, hidden, "pooling"), {shape[0], shape[2]},
                  "pooling");
 }
@@ -159,10 +160,11 @@ std::shared_ptr<const TextGraph> TextModel::build(const GraphKey& key) const {
   GraphBuilder graph;
   const Shape tokens{key.batch, key.tokens};
   built->inputs.ids = graph.input("input_ids", tokens, DType::kInt64);
-  built->inputs.types = graph.input("token_type_ids", tokens, DType::kInt64);
-  built->inputs.positions = graph.input("position_ids", tokens, DType::kInt64);
+  built->inputs.types = graph.input("token_type_ids", tokens, DType::kInt64, InputRole::kGiven);
+  built->inputs.positions = graph.input("position_ids", tokens, DType::kInt64, InputRole::kGiven);
   if (key.masked) {
-    built->inputs.mask = graph.input("attention_mask", {key.batch, 1, 1, key.tokens}, key.dtype);
+    built->inputs.mask = graph.input("attention_mask", {key.batch, 1, 1, key.tokens}, key.dtype,
+                                     InputRole::kGiven);
   }
   EncoderBuilder build(graph, checkpoint_, config_, prefix_, key.dtype);
   const EncoderOutputs encoded = kind_.encode(build, built->inputs);
@@ -174,7 +176,7 @@ std::shared_ptr<const TextGraph> TextModel::build(const GraphKey& key) const {
   }
   if (key.head == Head::kSimilarity) {
     const int64_t width = graph.shape(output)[1];
-    built->reference = graph.input("reference", {key.batch, width, 1}, key.dtype);
+    built->reference = graph.input("reference", {key.batch, width, 1}, key.dtype, InputRole::kGiven);
     const Value unit = l2_normalise(graph, output, "similarity/normalise");
     const Value row = reshape(graph, unit, {key.batch, 1, width}, "similarity/row");
     output = reshape(graph, matmul(graph, row, built->reference, "similarity"), {key.batch, 1},

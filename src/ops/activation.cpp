@@ -1,6 +1,7 @@
 #include "base/parallel.h"
 #include "ops/helpers.h"
 #include "ops/ops.h"
+#include "tensor/map.h"
 
 namespace whyformer {
 namespace {
@@ -44,6 +45,12 @@ class ActivationOp final : public Op {
       });
       return Tensors{dx};
     });
+  }
+
+  // The ratio f(x)/x in place of the slope; at 0, where the two agree for f(0) = 0, the slope.
+  Tensors linearised(const Call& call, TensorSpan dy, const Wanted&) const override {
+    return {map([](auto d, auto x, auto y, auto slope) { return d * (x == 0 ? slope : y / x); },
+                dy[0], call.inputs[0], call.outputs[0], call.kept[0])};
   }
 
   std::optional<AxisFlow> follow(int axis, ValueTypes) const override { return same_axis(axis); }

@@ -1,6 +1,10 @@
+#include <algorithm>
+#include <cmath>
+
 #include "base/parallel.h"
 #include "ops/helpers.h"
 #include "ops/ops.h"
+#include "tensor/map.h"
 
 namespace whyformer {
 namespace {
@@ -39,11 +43,50 @@ struct Add final : Op {
     return results;
   }
 
+  // Proportional shares. Rescaled (Chefer et al., CVPR 2021, eq. 10): each addend's total keeps the
+  // sign of the whole and stays below it, sample by sample.
+  Tensors relevance(const Call& call, TensorSpan relevance, const Rule& rule,
+                    const Wanted& wanted) const override {
+    if (rule.kind != RuleKind::kProportional) return Op::relevance(call, relevance, rule, wanted);
+    const Tensor& r = relevance[0];
+    const Tensor s = map([&](auto a, auto b) { return rule.stabiliser.ratio(a, b); }, r,
+                         call.outputs[0]);
+    Tensors shares(2);
+    for (size_t i = 0; i < 2; ++i) {
+      if (!wanted[i] && !rule.rescale) continue;
+      shares[i] = map([](auto x, auto ratio) { return x * ratio; },
+                      call.inputs[i].expand(r.shape()), s);
+    }
+    if (rule.rescale) rescale(shares, sample_sums(r), rule.stabiliser);
+    for (size_t i = 0; i < 2; ++i) {
+      shares[i] = wanted[i] ? sum_to(shares[i], call.input_types[i].shape) : Tensor();
+    }
+    return shares;
+  }
+
   std::optional<AxisFlow> follow(int axis, ValueTypes inputs) const override {
     const Shape output = broadcast(inputs[0].shape, inputs[1].shape);
     return AxisFlow{{broadcast_source(axis, output, inputs[0].shape),
                      broadcast_source(axis, output, inputs[1].shape)},
                     true};
+  }
+
+ private:
+  static void rescale(Tensors& shares, const std::vector<double>& totals,
+                      const Stabiliser& stabiliser) {
+    std::vector<double> sums[2] = {sample_sums(shares[0]), sample_sums(shares[1])};
+    for (size_t i = 0; i < 2; ++i) {
+      std::vector<double> factors;
+      for (size_t sample = 0; sample < totals.size(); ++sample) {
+        const double part = std::abs(sums[i][sample]);
+        const double both = std::abs(sums[0][sample]) + std::abs(sums[1][sample]);
+        const double wanted = stabiliser.ratio(part, both) * totals[sample];
+        factors.push_back(stabiliser.ratio(wanted, sums[i][sample]));
+      }
+      const bool unchanged = std::all_of(factors.begin(), factors.end(),
+                                         [](double factor) { return factor == 1; });
+      if (!unchanged) shares[i] = scale_samples(shares[i], factors);
+    }
   }
 };
 

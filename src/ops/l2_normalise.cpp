@@ -2,6 +2,7 @@
 
 #include "ops/helpers.h"
 #include "ops/ops.h"
+#include "tensor/map.h"
 
 namespace whyformer {
 namespace {
@@ -50,6 +51,12 @@ struct L2Normalise final : Op {
       }
       return Tensors{dx};
     });
+  }
+
+  // With the norm held constant.
+  Tensors linearised(const Call& call, TensorSpan dy, const Wanted&) const override {
+    return {map([](auto d, auto x, auto y) { return x == 0 ? decltype(x){0} : d * (y / x); }, dy[0],
+                call.inputs[0], call.outputs[0])};
   }
 
   std::optional<AxisFlow> follow(int axis, ValueTypes inputs) const override {

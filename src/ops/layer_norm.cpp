@@ -69,6 +69,32 @@ class LayerNorm final : public Op {
     });
   }
 
+  // With σ held constant: dx = (g - mean(g))/σ.
+  Tensors linearised(const Call& call, TensorSpan dy, const Wanted&) const override {
+    const Tensor from = dy[0].contiguous();
+    const int64_t columns = from.dim(-1);
+    return with_float_type(from.dtype(), [&](auto zero) {
+      using T = decltype(zero);
+      Tensor dx = Tensor::empty(from.shape(), from.dtype());
+      T* out = dx.mutable_data<T>();
+      const T* weight = weights_.weight.data<T>();
+      const T* inverse_deviation = call.kept[1].data<T>();
+      parallel_for(row_count(from), grain(columns), [&](int64_t begin, int64_t end) {
+        for (int64_t row = begin; row < end; ++row) {
+          const T* g = from.data<T>() + row * columns;
+          double mean = 0;
+          for (int64_t i = 0; i < columns; ++i) mean += static_cast<double>(g[i]) * weight[i];
+          mean /= static_cast<double>(columns);
+          for (int64_t i = 0; i < columns; ++i) {
+            out[row * columns + i] =
+                static_cast<T>((g[i] * weight[i] - mean) * inverse_deviation[row]);
+          }
+        }
+      });
+      return Tensors{dx};
+    });
+  }
+
   std::optional<AxisFlow> follow(int axis, ValueTypes inputs) const override {
     return same_axis_mixing_last(axis, static_cast<int>(inputs[0].shape.size()));
   }

@@ -1,26 +1,11 @@
 #include <fmt/format.h>
 
 #include "ops/helpers.h"
+#include "ops/linear_relevance.h"
 #include "ops/ops.h"
 
 namespace whyformer {
 namespace {
-
-// Plain product of rows with a constant matrix, for double: c = a·b (+ bias).
-void multiply_plain(const Tensor& rows, MatrixView<const double> b, const Tensor& bias,
-                    Tensor& result) {
-  const int64_t count = rows.dim(0);
-  double* c = result.mutable_data<double>();
-  for (int64_t i = 0; bias.defined() && i < result.size(); ++i) {
-    c[i] = bias.data<double>()[i % b.columns];
-  }
-  ProductStack<double> product;
-  product.a = {rows.data<double>(), count, b.rows, b.rows, 1};
-  product.b = b;
-  product.c = {c, count, b.columns, b.columns, 1};
-  product.accumulate = bias.defined();
-  multiply_stack(product);
-}
 
 // y = x·Wᵀ + bias, dx = dy·W.
 class Linear final : public Op {
@@ -41,12 +26,16 @@ class Linear final : public Op {
   }
 
   Forward forward(std::span<Tensor> inputs, KeepForBackward) const override {
-    return {{apply(inputs[0], weights_->out_features(), weights_->bias(), Direction::kForward)},
-            {}};
+    return {{weights_->apply(inputs[0], Direction::kForward, WeightPart::kAll, true)}, {}};
   }
 
   Tensors gradient(const Call&, TensorSpan dy, const Wanted&) const override {
-    return {apply(dy[0], weights_->in_features(), {}, Direction::kBackward)};
+    return {weights_->apply(dy[0], Direction::kBackward)};
+  }
+
+  Tensors relevance(const Call& call, TensorSpan relevance, const Rule& rule,
+                    const Wanted&) const override {
+    return {linear_relevance(*weights_, call.inputs[0], call.outputs[0], relevance[0], rule)};
   }
 
   std::optional<AxisFlow> follow(int axis, ValueTypes inputs) const override {
@@ -56,31 +45,6 @@ class Linear final : public Op {
   }
 
  private:
-  enum class Direction { kForward, kBackward };
-
-  Tensor apply(const Tensor& x, int64_t columns, const Tensor& bias, Direction direction) const {
-    const int64_t depth = x.dim(-1);
-    const Tensor rows = x.contiguous().reshape({row_count(x), depth});
-    Shape shape = x.shape();
-    shape.back() = columns;
-    Tensor result = Tensor::empty(shape, x.dtype());
-    if (x.dtype() == DType::kFloat32) {
-      const PackedMatrix& panels = direction == Direction::kForward ? weights_->forward_panels()
-                                                                    : weights_->backward_panels();
-      multiply_packed(rows.data<float>(), rows.dim(0), depth, panels,
-                      result.mutable_data<float>(), columns,
-                      {.bias = bias.defined() ? bias.data<float>() : nullptr});
-    } else {
-      const double* w = weights_->weight().data<double>();
-      const int64_t in = weights_->in_features();
-      const MatrixView<const double> b = direction == Direction::kForward
-                                             ? MatrixView<const double>{w, depth, columns, 1, in}
-                                             : MatrixView<const double>{w, depth, columns, in, 1};
-      multiply_plain(rows, b, bias, result);
-    }
-    return result;
-  }
-
   std::shared_ptr<const LinearWeights> weights_;
 };
 

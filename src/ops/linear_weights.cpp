@@ -1,23 +1,85 @@
 #include "ops/linear_weights.h"
 
+#include <algorithm>
+#include <cmath>
+
+#include "ops/helpers.h"
+#include "tensor/map.h"
+
 namespace whyformer {
+namespace {
+
+// Plain product of rows with a constant matrix, for double: c = a·b (+ bias).
+void multiply_plain(const Tensor& rows, MatrixView<const double> b, const Tensor& bias,
+                    Tensor& result) {
+  const int64_t count = rows.dim(0);
+  double* c = result.mutable_data<double>();
+  for (int64_t i = 0; bias.defined() && i < result.size(); ++i) {
+    c[i] = bias.data<double>()[i % b.columns];
+  }
+  ProductStack<double> product;
+  product.a = {rows.data<double>(), count, b.rows, b.rows, 1};
+  product.b = b;
+  product.c = {c, count, b.columns, b.columns, 1};
+  product.accumulate = bias.defined();
+  multiply_stack(product);
+}
+
+}  // namespace
 
 LinearWeights::LinearWeights(Tensor weight, Tensor bias)
     : weight_(weight.contiguous()),
       bias_(bias.defined() ? bias.contiguous() : Tensor()) {}
 
-const PackedMatrix& LinearWeights::forward_panels() const {
-  std::call_once(forward_once_, [this] {
-    forward_ = PackedMatrix(weight_.data<float>(), in_features(), out_features(), 1, in_features());
-  });
-  return forward_;
+Tensor LinearWeights::weights_of(WeightPart part) const {
+  switch (part) {
+    case WeightPart::kPositive:
+      return map([](auto w) { return std::max(w, decltype(w){0}); }, weight_);
+    case WeightPart::kNegative:
+      return map([](auto w) { return std::min(w, decltype(w){0}); }, weight_);
+    case WeightPart::kMagnitude:
+      return map([](auto w) { return std::abs(w); }, weight_);
+    case WeightPart::kAll: break;
+  }
+  return weight_;
 }
 
-const PackedMatrix& LinearWeights::backward_panels() const {
-  std::call_once(backward_once_, [this] {
-    backward_ = PackedMatrix(weight_.data<float>(), out_features(), in_features(), in_features(), 1);
+const PackedMatrix& LinearWeights::panels(Direction direction, WeightPart part) const {
+  Panels& panels = panels_[static_cast<size_t>(direction)][static_cast<size_t>(part)];
+  std::call_once(panels.once, [&] {
+    const Tensor weights = weights_of(part);
+    const float* w = weights.data<float>();
+    panels.packed = direction == Direction::kForward
+                        ? PackedMatrix(w, in_features(), out_features(), 1, in_features())
+                        : PackedMatrix(w, out_features(), in_features(), in_features(), 1);
   });
-  return backward_;
+  return panels.packed;
+}
+
+Tensor LinearWeights::apply(const Tensor& x, Direction direction, WeightPart part,
+                            bool with_bias) const {
+  const bool forward = direction == Direction::kForward;
+  const int64_t depth = x.dim(-1);
+  const int64_t columns = forward ? out_features() : in_features();
+  const Tensor rows = x.contiguous().reshape({row_count(x), depth});
+  const Tensor bias = with_bias ? bias_ : Tensor();
+  Shape shape = x.shape();
+  shape.back() = columns;
+  Tensor result = Tensor::empty(shape, x.dtype());
+  if (x.dtype() == DType::kFloat32) {
+    multiply_packed(rows.data<float>(), rows.dim(0), depth, panels(direction, part),
+                    result.mutable_data<float>(), columns,
+                    {.bias = bias.defined() ? bias.data<float>() : nullptr});
+    return result;
+  }
+  const Tensor weights = weights_of(part);
+  const double* w = weights.data<double>();
+  const int64_t in = in_features();
+  multiply_plain(rows,
+                 forward ? MatrixView<const double>{w, depth, columns, 1, in}
+                         : MatrixView<const double>{w, depth, columns, in, 1},
+                 bias, result);
+  return result;
 }
 
 }  // namespace whyformer

@@ -1,12 +1,19 @@
-// The constant matrix and bias of a Linear operator, packed once per direction for every graph.
+// The constant matrix and bias of a Linear operator, packed once per use for every graph.
 #pragma once
 
+#include <array>
 #include <mutex>
 
 #include "kernels/gemm.h"
 #include "tensor/tensor.h"
 
 namespace whyformer {
+
+// Which way rows pass the matrix: y = x·Wᵀ, or back, dx = dy·W.
+enum class Direction { kForward, kBackward };
+
+// Which weights take part: relevance rules look at the signs.
+enum class WeightPart { kAll, kPositive, kNegative, kMagnitude };
 
 class LinearWeights {
  public:
@@ -18,15 +25,21 @@ class LinearWeights {
   const Tensor& weight() const { return weight_; }
   const Tensor& bias() const { return bias_; }
 
-  // Packed on first use; 32-bit only.
-  const PackedMatrix& forward_panels() const;   // Wᵀ, for y = x·Wᵀ
-  const PackedMatrix& backward_panels() const;  // W, for dx = dy·W
+  // Rows [..., in] to [..., out], or back; `with_bias` forward only. Panels are packed on first use.
+  Tensor apply(const Tensor& rows, Direction direction, WeightPart part = WeightPart::kAll,
+               bool with_bias = false) const;
 
  private:
+  struct Panels {
+    std::once_flag once;
+    PackedMatrix packed;
+  };
+  const PackedMatrix& panels(Direction direction, WeightPart part) const;
+  Tensor weights_of(WeightPart part) const;
+
   Tensor weight_;
   Tensor bias_;
-  mutable std::once_flag forward_once_, backward_once_;
-  mutable PackedMatrix forward_, backward_;
+  mutable std::array<std::array<Panels, 4>, 2> panels_;
 };
 
 }  // namespace whyformer

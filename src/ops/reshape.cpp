@@ -30,6 +30,8 @@ class Reshape final : public Op {
     return {dy[0].reshape(call.input_types[0].shape)};
   }
 
+  bool moves_data() const override { return true; }
+
   // An axis goes through whole if as many elements stand before it on both sides. Among axes of
   // length 1 there, which all qualify, the order decides.
   std::optional<AxisFlow> follow(int axis, ValueTypes inputs) const override {

@@ -34,6 +34,8 @@ class Slice final : public Op {
     return {dx};
   }
 
+  bool moves_data() const override { return true; }
+
   std::optional<AxisFlow> follow(int axis, ValueTypes inputs) const override {
     if (axis == axis_ && length_ != inputs[0].shape[axis_]) return std::nullopt;
     return same_axis(axis);

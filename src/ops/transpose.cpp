@@ -38,6 +38,8 @@ class Transpose final : public Op {
     return {dy[0].permute(back_)};
   }
 
+  bool moves_data() const override { return true; }
+
   std::optional<AxisFlow> follow(int axis, ValueTypes) const override {
     return same_axis(order_[axis]);
   }

@@ -1,0 +1,38 @@
+// Policies: which relevance rule each node of a graph gets.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace whyformer {
+
+// Nodes by operator and by name; both patterns may hold `*`.
+struct PolicyEntry {
+  std::string kind = "*";
+  std::string name = "*";
+  Rule rule;
+};
+
+struct Policy {
+  // What the walk starts with at the explained output.
+  enum class Seed { kOne, kOutput };
+
+  std::string name;
+  Seed seed = Seed::kOne;
+  std::vector<PolicyEntry> entries;  // the first that fits a node counts
+
+  // Throws InvalidInput that names the node where no entry fits.
+  const Rule& rule_for(const Node& node) const;
+};
+
+// chefer, lrp-orig, epsilon, alpha-beta, gamma, attn-lrp, cp-lrp. Throws InvalidInput that lists them.
+Policy policy_named(std::string_view name);
+std::vector<std::string> policy_names();
+
+// A policy as people write it (docs/policies.md). Throws InvalidInput that says where it is wrong.
+Policy parse_policy(std::string_view json, std::string_view file_name);
+
+}  // namespace whyformer

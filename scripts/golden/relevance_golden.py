@@ -22,23 +22,30 @@ import transformers
 from safetensors.torch import load_file, save_file
 
 from relevance_heads import check_heads, head_scores
-from relevance_network import (READOUT, AttnLrp, CpLrp, CpLrpDerivative, attention_gradients, embed_image, embed_text,
-                               explained_sum, forward, image_network, image_tokens, text_network, without_biases,
-                               word_vectors)
-from relevance_norms import check_decompx, check_vectors, decompx_scores, norm_scores, row_of_product
-from relevance_rules import (AlphaBeta, AttnLrpExplicit, Chefer, Epsilon, Gamma, Original, pixels_by_z_bound,
-                             propagate)
+from relevance_network import (READOUT, AttnLrp, CpLrp, CpLrpDerivative, attention_gradients,
+                               embed_image, embed_text, explained_sum, forward, image_network,
+                               image_tokens, text_network, without_biases, word_vectors)
+from relevance_norms import (check_decompx, check_vectors, decompx_scores, norm_scores,
+                             row_of_product)
+from relevance_rules import (AlphaBeta, AttnLrpExplicit, Chefer, Epsilon, Gamma, Original,
+                             pixels_by_z_bound, propagate)
 
 TEXT_CASES = {  # case: inputs beyond the single samples without padding
-    "bert": ("padded", "batch"), "bert-relu": (), "roberta": (), "albert-shared": (), "distilbert": (), "electra": (),
+    "bert": ("padded", "batch"), "bert-relu": (), "roberta": (), "albert-shared": (),
+    "distilbert": (), "electra": (),
 }
+# Seeds were chosen, not drawn: of 30 tried, one each where float32 moves no tensor by more than
+# 1e-4 of its largest value and the rescaling of the Add rule changes something for both targets.
 IMAGE_CASES = {
-    "vit-a": {"seed": 401, "image_size": [8, 8], "num_hidden_layers": 3, "hidden_act": "gelu", "qkv_bias": True},
-    "vit-b": {"seed": 402, "image_size": [12, 8], "num_hidden_layers": 2, "hidden_act": "relu", "qkv_bias": False},
+    "vit-a": {"seed": 427, "image_size": [8, 8], "num_hidden_layers": 3, "hidden_act": "gelu",
+              "qkv_bias": True},
+    "vit-b": {"seed": 426, "image_size": [12, 8], "num_hidden_layers": 2, "hidden_act": "relu",
+              "qkv_bias": False},
 }
 IMAGE_CONFIG = {"num_channels": 3, "patch_size": 4, "hidden_size": 24, "num_attention_heads": 3,
                 "intermediate_size": 48, "num_labels": 4, "layer_norm_eps": 1e-6}
 ILL_CONDITIONED = 1e-3  # float32 deviation beyond which a tensor is listed as such
+CHAINS = {"attn-lrp": AttnLrp, "cp-lrp": CpLrp, "cp-lrp-derivative": CpLrpDerivative}
 
 
 # ---------------------------------------------------------------------------------------------
@@ -47,6 +54,10 @@ ILL_CONDITIONED = 1e-3  # float32 deviation beyond which a tensor is listed as s
 
 def identity_plus(matrix):
     return matrix + torch.eye(matrix.shape[-1], dtype=matrix.dtype)
+
+
+def row_of_factors(matrices):
+    return row_of_product([identity_plus(matrix) for matrix in matrices])
 
 
 def positive_head_mean(maps):
@@ -68,16 +79,17 @@ def last_layer_row_normalised(last):
 def attention_scores(run, gradients, chefer, original):
     weighted = [positive_head_mean(g * r) for g, r in zip(gradients, chefer.attention)]
     relevance = [positive_head_mean(r) for r in chefer.attention]
-    with_attention = [positive_head_mean(step.attention * r) for step, r in zip(run.layers, chefer.attention)]
+    with_attention = [positive_head_mean(step.attention * r)
+                      for step, r in zip(run.layers, chefer.attention)]
     name = "transformer-attribution"
     return {
-        name: row_of_product([identity_plus(m) for m in weighted]),
-        f"{name}.cvpr-vit": row_of_product([identity_plus(m) for m in weighted[1:]]),
+        name: row_of_factors(weighted),
+        f"{name}.cvpr-vit": row_of_factors(weighted[1:]),
         f"{name}.cvpr-bert": last_layer_row_normalised(weighted[-1]),
         f"{name}.last-block": weighted[-1][:, READOUT],
         f"{name}.second-block": weighted[1][:, READOUT],
-        f"{name}.relevance-only": row_of_product([identity_plus(m) for m in relevance]),
-        f"{name}.attention-times-relevance": row_of_product([identity_plus(m) for m in with_attention]),
+        f"{name}.relevance-only": row_of_factors(relevance),
+        f"{name}.attention-times-relevance": row_of_factors(with_attention),
         "partial-lrp": row_with(positive_head_mean(original.attention[-1]), 0),
     }
 
@@ -88,7 +100,8 @@ def attention_scores(run, gradients, chefer, original):
 
 def explicit_scores(network, run, targets):
     """Rule sets read at the encoder input, summed over its width."""
-    sets = {"attn-lrp-explicit": AttnLrpExplicit(), "gamma": Gamma(), "epsilon": Epsilon(), "alpha-beta": AlphaBeta()}
+    sets = {"attn-lrp-explicit": AttnLrpExplicit(), "gamma": Gamma(), "epsilon": Epsilon(),
+            "alpha-beta": AlphaBeta()}
     return {f"{name}.embeddings": propagate(network, run, targets, rules).embeddings.sum(-1)
             for name, rules in sets.items()}
 
@@ -107,11 +120,12 @@ def gradient_times_input(network, source, embed, mask, targets, chain):
 
 
 def relevance_scores(network, x, mask, targets, notes):
-    """Everything but gradient x input. `notes` collects what the JSON tells about the conditioning."""
+    """Everything but gradient x input; `notes` counts the Adds that the rescaling changes."""
     run = forward(network, x, mask)
     gradients = attention_gradients(network, x, mask, targets)
     rules = Chefer()
-    chefer, original = propagate(network, run, targets, rules), propagate(network, run, targets, Original())
+    chefer = propagate(network, run, targets, rules)
+    original = propagate(network, run, targets, Original())
     notes.append(rules.sums_of_opposite_sign)
     scores = {}
     for name, found in (("chefer", chefer), ("lrp-orig", original)):
@@ -125,15 +139,20 @@ def relevance_scores(network, x, mask, targets, notes):
 # Checks
 
 
+def as_it_is(x, _chain):
+    """The encoder input is its own source."""
+    return x.clone()
+
+
 def check_relevance(network, x, mask, targets):
     """Conservation, and agreement of the two forms of AttnLRP."""
     run = forward(network, x, mask)
     for relevance in propagate(network, run, targets, Chefer()).boundaries:
         totals, sizes = relevance.sum((1, 2)), relevance.abs().sum((1, 2))
         gap = ((totals - 1).abs() / sizes.clamp(min=1)).max().item()
-        assert gap < 1e-6, f"relevance is not conserved: {totals.tolist()}, off by {gap} of its size"
+        assert gap < 1e-7, f"relevance is not conserved: {totals.tolist()}"
     explicit = propagate(network, run, targets, AttnLrpExplicit()).embeddings
-    _, by_gradient = gradient_times_input(network, x, lambda source, _: source * 1, mask, targets, AttnLrp)
+    _, by_gradient = gradient_times_input(network, x, as_it_is, mask, targets, AttnLrp)
     gap = ((explicit - by_gradient).abs().max() / explicit.abs().max()).item()
     assert gap < 1e-7, f"the forms of AttnLRP differ by {gap}"
 
@@ -141,7 +160,7 @@ def check_relevance(network, x, mask, targets):
 def check_cp_total(network, x, mask, targets):
     bare = without_biases(network)
     logits = forward(bare, x, mask).logits
-    _, relevance = gradient_times_input(bare, x, lambda source, _: source * 1, mask, targets, CpLrp)
+    _, relevance = gradient_times_input(bare, x, as_it_is, mask, targets, CpLrp)
     wanted = torch.stack([row[target] for row, target in zip(logits, targets)])
     torch.testing.assert_close(relevance.sum((1, 2)), wanted, rtol=1e-9, atol=1e-9)
 
@@ -170,8 +189,19 @@ def target_name(targets):
 
 def text_inputs(folder, extra):
     listed = json.loads((folder / "expected.json").read_text())["inputs"]
-    plain = [entry for entry in listed if len(entry["ids"]) == 1 and 0 not in entry["attention_mask"][0]]
+    plain = [entry for entry in listed
+             if len(entry["ids"]) == 1 and 0 not in entry["attention_mask"][0]]
     return plain, plain + [entry for entry in listed if entry["name"] in extra]
+
+
+def encoder_input(network, example):
+    x = embed_text(network, word_vectors(network, example), example)
+    return x, torch.tensor(example["attention_mask"]).bool()
+
+
+def corpus_of(network, examples):
+    return [(*encoder_input(network, example), example["targets"][0], example["special"][0])
+            for example in examples]
 
 
 def text_gradient_scores(network, example, mask, targets):
@@ -179,7 +209,7 @@ def text_gradient_scores(network, example, mask, targets):
         return embed_text(network, words, example, chain)
 
     words, scores = word_vectors(network, example), {}
-    for name, chain in (("attn-lrp", AttnLrp), ("cp-lrp", CpLrp), ("cp-lrp-derivative", CpLrpDerivative)):
+    for name, chain in CHAINS.items():
         at_words, at_x = gradient_times_input(network, words, embed, mask, targets, chain)
         scores[f"{name}.embeddings"] = at_x.sum(-1)
         if chain is not CpLrpDerivative:
@@ -192,10 +222,9 @@ def text_case(case, models, dtype, notes):
     folder = models / case
     network = text_network(folder, dtype)
     plain, examples = text_inputs(folder, TEXT_CASES[case])
-    classes, values, corpus = len(network.head[-1][0].weight), {}, []
+    classes, values = len(network.head[-1][0].weight), {}
     for example in examples:
-        x = embed_text(network, word_vectors(network, example), example)
-        mask = torch.tensor(example["attention_mask"]).bool()
+        x, mask = encoder_input(network, example)
         values |= {f"{example['name']}.{what}": score for what, score in
                    norm_scores(network, forward(network, x, mask)).items()}
         for targets in with_other_class(example["targets"], classes):
@@ -205,28 +234,26 @@ def text_case(case, models, dtype, notes):
             found["lrp"][:, READOUT] = 0
             found |= text_gradient_scores(network, example, mask, targets)
             values |= {f"{place}.{what}": score for what, score in found.items()}
-        if example in plain:
-            corpus.append((x, mask, example["targets"][0], example["special"][0]))
-    return values | head_scores(network, corpus), [example["name"] for example in plain]
+    values |= head_scores(network, corpus_of(network, plain))
+    return values, [example["name"] for example in plain]
 
 
 def check_text_case(case, models):
     folder = models / case
-    network, expected = text_network(folder, torch.float64), load_file(folder / "expected.safetensors")
+    network = text_network(folder, torch.float64)
+    expected = load_file(folder / "expected.safetensors")
     plain, examples = text_inputs(folder, TEXT_CASES[case])
-    classes, corpus = len(network.head[-1][0].weight), []
+    classes = len(network.head[-1][0].weight)
     for example in examples:
-        x = embed_text(network, word_vectors(network, example), example)
-        mask = torch.tensor(example["attention_mask"]).bool()
-        logits = expected[f"{example['name']}.logits"].reshape(len(x), -1)
+        name, (x, mask) = example["name"], encoder_input(network, example)
+        logits = expected[f"{name}.logits"].reshape(len(x), -1)
         torch.testing.assert_close(forward(network, x, mask).logits, logits, rtol=0, atol=1e-10)
-        for layer, gradient in enumerate(attention_gradients(network, x, mask, example["targets"])):
-            stored = expected[f"{example['name']}.attention_gradient.{layer}"].reshape(gradient.shape)
+        gradients = attention_gradients(network, x, mask, example["targets"])
+        for layer, gradient in enumerate(gradients):
+            stored = expected[f"{name}.attention_gradient.{layer}"].reshape(gradient.shape)
             torch.testing.assert_close(gradient, stored, rtol=0, atol=1e-10)
         check_run(network, x, mask, with_other_class(example["targets"], classes))
-        if example in plain:
-            corpus.append((x, mask, example["targets"][0], example["special"][0]))
-    check_heads(network, corpus)
+    check_heads(network, corpus_of(network, plain))
 
 
 # ---------------------------------------------------------------------------------------------
@@ -234,7 +261,7 @@ def check_text_case(case, models):
 
 
 def image_weights(config, seed):
-    """Float32 numbers wide enough for uneven attention, under the names of ViTForImageClassification."""
+    """Float32, wide enough for uneven attention, under the names of ViTForImageClassification."""
     generator = torch.Generator().manual_seed(seed)
     width, inner = config["hidden_size"], config["intermediate_size"]
     height, breadth = (side // config["patch_size"] for side in config["image_size"])
@@ -255,13 +282,14 @@ def image_weights(config, seed):
     place, patch = "vit.embeddings.", config["patch_size"]
     draw(place + "cls_token", (1, 1, width), 0.5)
     draw(place + "position_embeddings", (1, 1 + height * breadth, width), 0.5)
-    draw(place + "patch_embeddings.projection.weight", (width, config["num_channels"], patch, patch), 0.15)
+    draw(place + "patch_embeddings.projection.weight",
+         (width, config["num_channels"], patch, patch), 0.15)
     draw(place + "patch_embeddings.projection.bias", (width,), 0.2)
     for layer in range(config["num_hidden_layers"]):
         place = f"vit.encoder.layer.{layer}."
         norm(place + "layernorm_before")
         for part, spread in (("query", 0.4), ("key", 0.4), ("value", 0.3)):
-            linear(f"{place}attention.attention.{part}", width, width, spread, bias=config["qkv_bias"])
+            linear(f"{place}attention.attention.{part}", width, width, spread, config["qkv_bias"])
         linear(place + "attention.output.dense", width, width, 0.3)
         norm(place + "layernorm_after")
         linear(place + "intermediate.dense", inner, width, 0.3)
@@ -273,18 +301,16 @@ def image_weights(config, seed):
 
 
 def image_gradient_scores(network, image, mask, targets):
+    def embed(pixels, _chain):
+        return embed_image(network, pixels)
+
     scores = {}
-    for name, chain in (("attn-lrp", AttnLrp), ("cp-lrp", CpLrp), ("cp-lrp-derivative", CpLrpDerivative)):
-        at_pixels, at_x = gradient_times_input(network, image, lambda pixels, _: embed_image(network, pixels), mask,
-                                               targets, chain)
+    for name, chain in CHAINS.items():
+        at_pixels, at_x = gradient_times_input(network, image, embed, mask, targets, chain)
         scores[f"{name}.embeddings"] = at_x.sum(-1)
         if chain is not CpLrpDerivative:
             scores[f"{name}.pixels"] = at_pixels.sum(1)[0]
     return scores
-
-
-def image_targets(logits):
-    return with_other_class([logits[0].argmax().item()], logits.shape[-1])
 
 
 def image_case(config, weights, pixels, target_lists, dtype, notes):
@@ -298,8 +324,8 @@ def image_case(config, weights, pixels, target_lists, dtype, notes):
     for targets in target_lists:
         place = f"image.{target_name(targets)}"
         found = relevance_scores(network, x, mask, targets, notes.setdefault(place, []))
-        gradients = attention_gradients(network, x, mask, targets)
-        found |= {f"attention_gradient.{layer}": gradient for layer, gradient in enumerate(gradients)}
+        for layer, gradient in enumerate(attention_gradients(network, x, mask, targets)):
+            found[f"attention_gradient.{layer}"] = gradient
         found["lrp.pixels"] = pixels_by_z_bound(network, image, image_tokens(network, image),
                                                 found["lrp-orig.embeddings"])[0]
         found |= image_gradient_scores(network, image, mask, targets)
@@ -307,28 +333,32 @@ def image_case(config, weights, pixels, target_lists, dtype, notes):
     return values
 
 
+NAMES_IN_FILES = {  # of the modules of transformers 5, whose files keep the older names
+    "vit.layers.": "vit.encoder.layer.", "attention.q_proj": "attention.attention.query",
+    "attention.k_proj": "attention.attention.key", "attention.v_proj": "attention.attention.value",
+    "attention.o_proj": "attention.output.dense", "mlp.fc1": "intermediate.dense",
+    "mlp.fc2": "output.dense",
+}
+
+
+def name_in_file(name):
+    for module, stored in NAMES_IN_FILES.items():
+        name = name.replace(module, stored)
+    return name
+
+
 def check_image_case(config, weights, pixels, target_lists):
     network = image_network(weights, config, torch.float64)
     x = embed_image(network, pixels.double())
     mask = torch.ones(x.shape[:2], dtype=torch.bool)
     # The eager attention of transformers computes its softmax in float32, sdpa does not.
-    model = transformers.ViTForImageClassification(transformers.ViTConfig(**config, attn_implementation="sdpa"))
-    names = {new: new for new in model.state_dict()}
-    for new in names:
-        for short, stored in SHORT_NAMES.items():
-            names[new] = names[new].replace(short, stored)
-    model.load_state_dict({new: weights[stored] for new, stored in names.items()})
+    settings = transformers.ViTConfig(**config, attn_implementation="sdpa")
+    model = transformers.ViTForImageClassification(settings)
+    model.load_state_dict({name: weights[name_in_file(name)] for name in model.state_dict()})
     with torch.no_grad():
         logits = model.eval().double()(pixels.double()).logits
     torch.testing.assert_close(forward(network, x, mask).logits, logits, rtol=0, atol=1e-10)
     check_run(network, x, mask, target_lists)
-
-
-SHORT_NAMES = {  # of the modules of transformers 5: as its files spell them
-    "vit.layers.": "vit.encoder.layer.", "attention.q_proj": "attention.attention.query",
-    "attention.k_proj": "attention.attention.key", "attention.v_proj": "attention.attention.value",
-    "attention.o_proj": "attention.output.dense", "mlp.fc1": "intermediate.dense", "mlp.fc2": "output.dense",
-}
 
 
 # ---------------------------------------------------------------------------------------------
@@ -351,7 +381,8 @@ def float32_deviations(exact, rough):
 def write(out, case, exact, rough, notes, extra_tensors, about):
     """`exact` and `rough` are the same tensors computed in float64 and in float32."""
     for name, values in exact.items():
-        assert values.dtype == torch.float64 and torch.isfinite(values).all(), f"{case}: {name} is not finite"
+        assert values.dtype == torch.float64, f"{case}: {name} is not float64"
+        assert torch.isfinite(values).all(), f"{case}: {name} is not finite"
     deviations = float32_deviations(exact, rough)
     tensors = {name: values.detach().clone(memory_format=torch.contiguous_format)
                for name, values in {**extra_tensors, **exact}.items()}
@@ -360,13 +391,16 @@ def write(out, case, exact, rough, notes, extra_tensors, about):
     file.chmod(0o644)  # safetensors makes files only their owner can read
     described = {
         "case": case,
-        "made_with": {"torch": torch.__version__.split("+")[0], "transformers": transformers.__version__},
+        "made_with": {"torch": torch.__version__.split("+")[0],
+                      "transformers": transformers.__version__},
         **about,
         "adds_with_opposite_sums": {place: counts[0] for place, counts in notes.items()},
-        "ill_conditioned": [name for name, deviation in deviations.items() if deviation > ILL_CONDITIONED],
+        "ill_conditioned": [name for name, deviation in deviations.items()
+                            if deviation > ILL_CONDITIONED],
     }
     lines = [f"  {json.dumps(key)}: {json.dumps(value)}," for key, value in described.items()]
-    listed = ",\n".join(f"    {json.dumps(name)}: {deviation}" for name, deviation in deviations.items())
+    listed = ",\n".join(f"    {json.dumps(name)}: {deviation}"
+                        for name, deviation in deviations.items())
     text = "\n".join(["{", *lines, f'  "float32_deviation": {{\n{listed}\n  }}', "}"]) + "\n"
     (out / f"{case}.json").write_text(text)
     return file.stat().st_size + len(text)
@@ -377,7 +411,8 @@ def write_text_case(case, models, out):
     notes = {}
     exact, corpus = text_case(case, models, torch.float64, notes)
     rough, _ = text_case(case, models, torch.float32, {})
-    return write(out, case, exact, rough, notes, {}, {"model": f"models/{case}", "heads_corpus": corpus})
+    about = {"model": f"models/{case}", "heads_corpus": corpus}
+    return write(out, case, exact, rough, notes, {}, about)
 
 
 def write_image_case(case, out):
@@ -385,12 +420,14 @@ def write_image_case(case, out):
     weights, pixels = image_weights(config, config.pop("seed"))
     network = image_network(weights, config, torch.float64)
     x = embed_image(network, pixels.double())
-    target_lists = image_targets(forward(network, x, torch.ones(x.shape[:2], dtype=torch.bool)).logits)
+    logits = forward(network, x, torch.ones(x.shape[:2], dtype=torch.bool)).logits
+    target_lists = with_other_class([logits[0].argmax().item()], logits.shape[-1])
     check_image_case(config, weights, pixels, target_lists)
     notes = {}
     exact = image_case(config, weights, pixels, target_lists, torch.float64, notes)
     rough = image_case(config, weights, pixels, target_lists, torch.float32, {})
-    return write(out, case, exact, rough, notes, {**weights, "image.pixels": pixels}, {"config": config})
+    return write(out, case, exact, rough, notes, {**weights, "image.pixels": pixels},
+                 {"config": config})
 
 
 def main():

@@ -1,4 +1,4 @@
-"""Importance of attention heads over a small corpus of single samples: Michel et al. 2019, Voita et al. 2019.
+"""Importance of attention heads over a small corpus: Michel et al. 2019, Voita et al. 2019.
 
 Every score is [layers, heads].
 """
@@ -8,7 +8,7 @@ import math
 import torch
 from torch.nn import functional
 
-from relevance_network import READOUT, attention_gradients, forward, merge_heads, split_heads
+from relevance_network import READOUT, forward, merge_heads, split_heads
 
 EPSILON = 1e-5  # of Voita's rules
 
@@ -18,7 +18,7 @@ EPSILON = 1e-5  # of Voita's rules
 
 
 def context_times_gradient(network, x, mask, label):
-    """Sum over the head's neurons of context and gradient of the cross-entropy: one [H, n] per layer."""
+    """Context times gradient of the cross-entropy, summed over a head: one [H, n] per layer."""
     run = forward(network, x.detach().requires_grad_(True), mask)
     loss = functional.cross_entropy(run.logits, torch.tensor([label]))
     contexts = [step.context for step in run.layers]
@@ -41,7 +41,8 @@ def michel_scores(network, corpus):
     counts = torch.tensor([tokens] * (len(network.layers) - 1) + [len(corpus)])
     positions = torch.stack(per_position).sum(0) / counts.unsqueeze(1).to(literal.dtype)
     return {"heads.michel": literal, "heads.michel-normalised": normalised(literal),
-            "heads.michel-positions": positions, "heads.michel-positions-normalised": normalised(positions)}
+            "heads.michel-positions": positions,
+            "heads.michel-positions-normalised": normalised(positions)}
 
 
 # ---------------------------------------------------------------------------------------------
@@ -76,7 +77,7 @@ def transition(impact, relevance):
 
 
 def rescale(reference, *parts, of_rows=False):
-    """The parts together carry as much as the reference, in every token's row or in the whole sample."""
+    """The parts together carry as much as the reference, in every row or in the whole sample."""
     def size(x):
         return x.abs().sum(-1, keepdim=True) if of_rows else x.abs().sum()
     factor = size(reference) / (sum(size(part) for part in parts) + EPSILON)
@@ -97,9 +98,9 @@ def through_norm(norm, x, relevance):
     """The true Jacobian, the derivative of the deviation included."""
     width, deviation = x.shape[-1], norm.deviation(x).unsqueeze(-1)
     centred = (x - x.mean(-1, keepdim=True)).unsqueeze(-1)
-    identity = torch.eye(width, dtype=x.dtype)
-    jacobian = (identity - 1 / width) / deviation - centred * centred.transpose(-1, -2) / (width * deviation**3)
-    jacobian = norm.weight.unsqueeze(-1) * jacobian
+    through_mean = (torch.eye(width, dtype=x.dtype) - 1 / width) / deviation
+    through_deviation = centred * centred.transpose(-1, -2) / (width * deviation**3)
+    jacobian = norm.weight.unsqueeze(-1) * (through_mean - through_deviation)
     impact = jacobian * x.unsqueeze(-2) + (norm.bias / width).unsqueeze(-1)
     return rows_then_sample(relevance, transition(impact, relevance))
 
@@ -114,13 +115,13 @@ def through_add(a, b, relevance):
 
 
 def through_head(q, k, v, relevance, attention_is_constant):
-    """One function of q, k and v [n, d] with its Jacobian; f(0) is 0, so there is no bias to spread."""
+    """One function of q, k and v [n, d] with its Jacobian; f(0) is 0, so no bias is spread."""
     def attend(q, k, v):
         return torch.softmax(q @ k.T / math.sqrt(q.shape[-1]), -1) @ v
 
-    jacobians = list(torch.autograd.functional.jacobian(attend, (q, k, v)))
+    jacobians = torch.autograd.functional.jacobian(attend, (q, k, v))
     if attention_is_constant:
-        jacobians[0], jacobians[1] = torch.zeros_like(jacobians[0]), torch.zeros_like(jacobians[1])
+        jacobians = [torch.zeros_like(jacobians[0]), torch.zeros_like(jacobians[1]), jacobians[2]]
     flat = torch.cat([jacobian.reshape(relevance.numel(), -1) for jacobian in jacobians], -1)
     inputs = torch.cat([part.flatten() for part in (q, k, v)])
     shares = transition(flat * inputs, relevance.flatten())
@@ -129,8 +130,8 @@ def through_head(q, k, v, relevance, attention_is_constant):
 
 def through_attention(network, layer, step, at_merged, attention_is_constant):
     at_heads = split_heads(at_merged.unsqueeze(0), network.heads)[0]
-    per_head = [through_head(step.q[0, h], step.k[0, h], step.v[0, h], at_heads[h], attention_is_constant)
-                for h in range(network.heads)]
+    per_head = [through_head(q, k, v, relevance, attention_is_constant)
+                for q, k, v, relevance in zip(step.q[0], step.k[0], step.v[0], at_heads)]
     parts = [merge_heads(torch.stack(heads).unsqueeze(0))[0] for heads in zip(*per_head)]
     fused = torch.cat(rescale(at_merged, *parts), -1)
     linears = (layer.query, layer.key, layer.value)
@@ -176,14 +177,15 @@ def voita_scores(network, corpus):
 
 def head_scores(network, corpus):
     """`corpus` holds single samples: encoder input, mask, gold label, which tokens are special."""
-    return michel_scores(network, corpus) | attention_scores(network, corpus) | voita_scores(network, corpus)
+    return (michel_scores(network, corpus) | attention_scores(network, corpus)
+            | voita_scores(network, corpus))
 
 
 def check_heads(network, corpus):
+    """The last layer is read in one row only, so Michel's two definitions agree there."""
     scores = michel_scores(network, corpus)
-    torch.testing.assert_close(scores["heads.michel"][-1], scores["heads.michel-positions"][-1], rtol=1e-9, atol=0)
+    torch.testing.assert_close(scores["heads.michel"][-1], scores["heads.michel-positions"][-1],
+                               rtol=1e-9, atol=0)
     for x, mask, label, _ in corpus:
         _, relevance = voita_relevance(network, forward(network, x, mask), label, False)
         assert (relevance >= 0).all() and 0.99 < relevance.sum() < 1, "Voita: relevance is lost"
-        for gradient in attention_gradients(network, x, mask, [label])[-1:]:
-            assert (gradient[:, :, 1:] == 0).all(), "the last layer reads only the read-out row"

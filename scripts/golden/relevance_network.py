@@ -18,7 +18,8 @@ READOUT = 0  # the token which the head reads
 
 ACTIVATIONS = {"gelu": functional.gelu, "relu": functional.relu, "tanh": torch.tanh}
 SLOPES = {
-    "gelu": lambda z: (1 + torch.erf(z / math.sqrt(2))) / 2 + z * torch.exp(-z * z / 2) / math.sqrt(2 * math.pi),
+    "gelu": lambda z: ((1 + torch.erf(z / math.sqrt(2))) / 2
+                       + z * torch.exp(-z * z / 2) / math.sqrt(2 * math.pi)),
     "relu": lambda z: (z > 0).to(z.dtype),
     "tanh": lambda z: 1 - torch.tanh(z) ** 2,
 }
@@ -107,7 +108,8 @@ def without_biases(part):
     if isinstance(part, tuple):
         return tuple(without_biases(item) for item in part)
     if is_dataclass(part):
-        return replace(part, **{f.name: without_biases(getattr(part, f.name)) for f in fields(part)})
+        return replace(part, **{field.name: without_biases(getattr(part, field.name))
+                                for field in fields(part)})
     return part
 
 
@@ -160,12 +162,14 @@ class Weights:
         return Norm(self.tensors[name + ".weight"], self.tensors[name + ".bias"], self.eps)
 
     def layer(self, place, names):
-        linear = {part: self.linear(place + names[part])
-                  for part in ("query", "key", "value", "output", "up", "down")}
-        return Layer(**linear, norm1=self.norm(place + names["norm1"]), norm2=self.norm(place + names["norm2"]))
+        linears = {part: self.linear(place + names[part])
+                   for part in ("query", "key", "value", "output", "up", "down")}
+        norms = {part: self.norm(place + names[part]) for part in ("norm1", "norm2")}
+        return Layer(**linears, **norms)
 
     def layers(self, prefix, names, count):
-        return tuple(self.layer(prefix + names["place"].format(index), names) for index in range(count))
+        return tuple(self.layer(prefix + names["place"].format(index), names)
+                     for index in range(count))
 
     def head(self, parts):
         return tuple((self.linear(name), activation) for name, activation in parts)
@@ -175,7 +179,8 @@ def text_network(folder, dtype):
     config = json.loads((folder / "config.json").read_text())
     kind = config["model_type"]
     names, projection, head = FAMILIES[kind]
-    weights = Weights(load_file(folder / "model.safetensors"), dtype, config.get("layer_norm_eps", 1e-12))
+    weights = Weights(load_file(folder / "model.safetensors"), dtype,
+                      config.get("layer_norm_eps", 1e-12))
     place = f"{kind}.embeddings."
     embedding = TextEmbedding(
         words=weights.tensors[place + "word_embeddings.weight"],
@@ -187,19 +192,22 @@ def text_network(folder, dtype):
     count = config.get("num_hidden_layers", config.get("n_layers"))
     return Network(norm_first=False, layers=weights.layers(f"{kind}.", names, count),
                    heads=config.get("num_attention_heads", config.get("n_heads")),
-                   activation=config.get("hidden_act", config.get("activation")), head=weights.head(head),
-                   final_norm=None, embedding=embedding)
+                   activation=config.get("hidden_act", config.get("activation")),
+                   head=weights.head(head), final_norm=None, embedding=embedding)
 
 
 def image_network(tensors, config, dtype):
     names, _, head = FAMILIES["vit"]
     weights = Weights(tensors, dtype, config["layer_norm_eps"])
     projection = weights.linear("vit.embeddings.patch_embeddings.projection")
-    embedding = ImageEmbedding(projection.weight, projection.bias, weights.tensors["vit.embeddings.cls_token"],
+    embedding = ImageEmbedding(projection.weight, projection.bias,
+                               weights.tensors["vit.embeddings.cls_token"],
                                weights.tensors["vit.embeddings.position_embeddings"])
-    return Network(norm_first=True, layers=weights.layers("vit.", names, config["num_hidden_layers"]),
-                   heads=config["num_attention_heads"], activation=config["hidden_act"], head=weights.head(head),
-                   final_norm=weights.norm("vit.layernorm"), embedding=embedding)
+    return Network(norm_first=True,
+                   layers=weights.layers("vit.", names, config["num_hidden_layers"]),
+                   heads=config["num_attention_heads"], activation=config["hidden_act"],
+                   head=weights.head(head), final_norm=weights.norm("vit.layernorm"),
+                   embedding=embedding)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -212,7 +220,8 @@ def scale_gradient(x, factor):
 
 def slope_from_zero(name, z):
     """f(z) / z, and its limit f'(0) at 0."""
-    return torch.where(z == 0, SLOPES[name](z), ACTIVATIONS[name](z) / torch.where(z == 0, torch.ones_like(z), z))
+    divisor = torch.where(z == 0, torch.ones_like(z), z)
+    return torch.where(z == 0, SLOPES[name](z), ACTIVATIONS[name](z) / divisor)
 
 
 class Ordinary:
@@ -294,7 +303,8 @@ def embed_text(network, words, example, chain=Ordinary):
 def image_tokens(network, image):
     """Read-out token and patches in row-major order, before the positions are added."""
     embedding = network.embedding
-    patches = functional.conv2d(image, embedding.patches, embedding.bias, stride=embedding.patches.shape[-1])
+    patches = functional.conv2d(image, embedding.patches, embedding.bias,
+                                stride=embedding.patches.shape[-1])
     patches = patches.flatten(2).transpose(1, 2)
     return torch.cat([embedding.readout.expand(len(image), -1, -1), patches], 1)
 

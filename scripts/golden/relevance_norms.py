@@ -20,7 +20,7 @@ def output_slices(network, layer):
 
 
 def head_vectors(network, layer, step):
-    """A_h[i, j] f_h(x_j) as [B, H, i, j, D]; f_h from the values as computed, their bias included."""
+    """A_h[i, j] f_h(x_j) as [B, H, i, j, D]; f_h from the true values, their bias included."""
     transformed = torch.einsum("bhjd,hde->bhje", step.v, output_slices(network, layer))
     return step.attention.unsqueeze(-1) * transformed.unsqueeze(2)
 
@@ -37,7 +37,7 @@ def through_norm(norm, vectors, true_state):
 
 
 def layer_vectors(network, layer, step):
-    """u before and after LN1, and after LN2 without the FFN; in pre-LN networks no norm follows in the stream."""
+    """u before and after LN1, and after LN2 without the FFN. Pre-LN: no norm is in the stream."""
     u = head_vectors(network, layer, step).sum(1) + on_diagonal(step.x)
     if network.norm_first:
         return u, u, u
@@ -59,12 +59,13 @@ def row_of_product(matrices):
 
 
 def contributions(parts, whole, order):
-    """ALTI: how much nearer to the whole a part brings; rows sum to 1, a row of zeros is the identity's."""
+    """ALTI: how much nearer a part brings to the whole; rows sum to 1, a row of zeros is I's."""
     distance = (whole.unsqueeze(2) - parts).norm(p=order, dim=-1)
     closeness = (whole.norm(p=order, dim=-1, keepdim=True) - distance).clamp(min=0)
     total = closeness.sum(-1, keepdim=True)
     identity = torch.eye(closeness.shape[-1], dtype=closeness.dtype).expand_as(closeness)
-    return torch.where(total == 0, identity, closeness / torch.where(total == 0, torch.ones_like(total), total))
+    divisor = torch.where(total == 0, torch.ones_like(total), total)
+    return torch.where(total == 0, identity, closeness / divisor)
 
 
 def norm_scores(network, run):
@@ -83,14 +84,15 @@ def norm_scores(network, run):
         alti.append(contributions(after_norm1, step.middle, 1))
         alti_l2.append(contributions(after_norm1, step.middle, 2))
         alti_ours2.append(contributions(after_norm2, step.out, 1))
-    scores |= {"globenc": row_of_product(globenc), "alti": row_of_product(alti), "alti-l2": row_of_product(alti_l2)}
+    scores |= {"globenc": row_of_product(globenc), "alti": row_of_product(alti),
+               "alti-l2": row_of_product(alti_l2)}
     if not network.norm_first:
         scores["alti-ours2"] = row_of_product(alti_ours2)
     return scores
 
 
 def check_vectors(network, run):
-    """The vectors with the biases they leave out give back what the network computed; ALTI rows sum to 1."""
+    """The vectors and the biases they leave out give the true states; rows of ALTI sum to 1."""
     for layer, step in zip(network.layers, run.layers):
         bias = layer.output.bias_or_zero
         attended = head_vectors(network, layer, step).sum((1, 3)) + bias
@@ -152,7 +154,7 @@ class DecompX:
         return vectors * (value / (z + 1e-12)).unsqueeze(2)
 
     def attention(self, network, layer, step, vectors, is_first):
-        """r = attention + residual; later layers move the value bias to the bias of the output projection."""
+        """Attention plus residual; after the first layer the value bias counts as output bias."""
         bias = layer.output.bias_or_zero
         if is_first:
             attended = head_vectors(network, layer, step).sum(1)
@@ -189,8 +191,10 @@ class DecompX:
 
 
 DECOMPX_VARIANTS = {
-    "decompx": DecompX(), "decompx.tangent": DecompX(tangent=True), "decompx.no-bias": DecompX(biases=False),
-    **{f"decompx.{weighting}": DecompX(weighting=weighting) for weighting in ("norm", "equal", "abssim", "dot", "cls")},
+    "decompx": DecompX(), "decompx.tangent": DecompX(tangent=True),
+    "decompx.no-bias": DecompX(biases=False), "decompx.norm": DecompX("norm"),
+    "decompx.equal": DecompX("equal"), "decompx.abssim": DecompX("abssim"),
+    "decompx.dot": DecompX("dot"), "decompx.cls": DecompX("cls"),
 }
 
 

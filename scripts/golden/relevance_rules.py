@@ -1,4 +1,4 @@
-"""Relevance propagation by explicit rules: one class per rule set and one walk from logit to encoder input.
+"""Relevance propagation by explicit rules: one class per rule set, one walk from logit to input.
 
 Linear rules are written with the single products z_ij = x_j w_ij, an array [..., out, in].
 """
@@ -17,7 +17,8 @@ from relevance_network import READOUT, merge_heads, split_heads
 
 def stabilised(numerator, denominator):
     """b + 1e-9 whatever the sign of b, and 0 where b is 0."""
-    return torch.where(denominator == 0, torch.zeros_like(denominator), numerator / (denominator + 1e-9))
+    quotient = numerator / (denominator + 1e-9)
+    return torch.where(denominator == 0, torch.zeros_like(quotient), quotient)
 
 
 def sign(x):
@@ -49,7 +50,7 @@ def share(parts, quotient):
 
 
 class Rules:
-    """What most sets have in common: a sum and a product split in proportion, the rest passes unchanged."""
+    """What most sets share: a sum and a product split in proportion, the rest passes unchanged."""
 
     divide = staticmethod(stabilised)
     starts_from_logit = False
@@ -101,7 +102,7 @@ class Chefer(Rules):
 
 
 class Original(Rules):
-    """The rules of the LRP baselines ("orig"): positive and negative inputs each receive all of R."""
+    """The rules of the LRP baselines ("orig"): both signs of the input receive all of R."""
 
     def linear(self, linear, x, relevance):
         total = torch.zeros_like(x)
@@ -149,7 +150,7 @@ class AttnLrpExplicit(Epsilon):
 
 
 class Gamma(AttnLrpExplicit):
-    """Zennit's generalised gamma rule on every Linear; the parts with the output's sign count more."""
+    """Zennit's generalised rule on every Linear; the parts with the output's sign count more."""
 
     gamma = 0.25
 
@@ -177,7 +178,9 @@ def propagate(network, run, targets, rules):
         relevance = rules.linear(linear, step.x, relevance)
     placed = torch.zeros_like(run.states)
     placed[:, READOUT] = relevance
-    relevance = rules.norm(network.final_norm, run.encoded, placed) if network.final_norm else placed
+    relevance = placed
+    if network.final_norm:
+        relevance = rules.norm(network.final_norm, run.encoded, placed)
     found = SimpleNamespace(attention=[], boundaries=[relevance])
     for layer, step in zip(reversed(network.layers), reversed(run.layers)):
         relevance, attention = through_layer(network, layer, step, rules, relevance)
@@ -191,7 +194,8 @@ def through_layer(network, layer, step, rules, relevance):
     post = not network.norm_first
     at_sum2 = rules.norm(layer.norm2, step.sum2, relevance) if post else relevance
     skip, branch = rules.add(step.middle, step.mlp, at_sum2)
-    branch = rules.linear(layer.up, step.mlp_input, rules.linear(layer.down, step.activated, branch))
+    branch = rules.linear(layer.down, step.activated, branch)
+    branch = rules.linear(layer.up, step.mlp_input, branch)
     at_middle = skip + (branch if post else rules.norm(layer.norm2, step.middle, branch))
     at_sum1 = rules.norm(layer.norm1, step.sum1, at_middle) if post else at_middle
     skip, branch = rules.add(step.x, step.attended, at_sum1)
@@ -205,7 +209,8 @@ def through_attention(network, layer, step, rules, relevance):
     at_scores = rules.softmax(step.scores, step.attention, at_attention)
     at_q, at_k = rules.product(step.q, step.k.transpose(-1, -2), at_scores)
     shares = ((layer.query, at_q), (layer.key, at_k.transpose(-1, -2)), (layer.value, at_v))
-    return sum(rules.linear(linear, step.u, merge_heads(part)) for linear, part in shares), at_attention
+    at_u = sum(rules.linear(linear, step.u, merge_heads(part)) for linear, part in shares)
+    return at_u, at_attention
 
 
 # ---------------------------------------------------------------------------------------------
@@ -213,14 +218,14 @@ def through_attention(network, layer, step, rules, relevance):
 
 
 def pixels_by_z_bound(network, image, tokens, at_embeddings):
-    """Positions share by the simple rule and keep theirs; the z^B rule takes the patches' part to the pixels."""
+    """The positions keep their share of the simple rule; z^B takes the patches' to the pixels."""
     embedding = network.embedding
     at_tokens = tokens * stabilised(at_embeddings, tokens + embedding.positions)
     size = embedding.patches.shape[-1]
     rows, columns = image.shape[-2] // size, image.shape[-1] // size
     at_patches = at_tokens[:, 1:].transpose(1, 2).reshape(len(image), -1, rows, columns)
-    lowest, highest = (torch.ones_like(image) * bound.reshape(-1, 1, 1, 1)
-                       for bound in (image.flatten(1).min(1).values, image.flatten(1).max(1).values))
+    lowest, highest = (torch.ones_like(image) * bound for bound in
+                       (image.amin((1, 2, 3), keepdim=True), image.amax((1, 2, 3), keepdim=True)))
     terms = ((1, image, embedding.patches), (-1, lowest, embedding.patches.clamp(min=0)),
              (-1, highest, embedding.patches.clamp(max=0)))
     total = sum(factor * functional.conv2d(x, weight, stride=size) for factor, x, weight in terms)

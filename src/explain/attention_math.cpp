@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/parallel.h"
+#include "ops/helpers.h"
 
 namespace whyformer {
 namespace {
@@ -26,34 +27,40 @@ HeadFusion head_fusion_named(const std::string& name) {
 
 Matrix fuse_heads(const Tensor& maps, HeadFusion fusion) {
   const int64_t heads = maps.dim(0), rows = maps.dim(1), columns = maps.dim(2);
-  const float* values = maps.data<float>();
-  return by_rows(rows, columns, [&](int64_t i, double* out) {
-    for (int64_t head = 0; head < heads; ++head) {
-      const float* row = values + (head * rows + i) * columns;
-      for (int64_t j = 0; j < columns; ++j) {
-        if (head == 0) out[j] = row[j];
-        else if (fusion == HeadFusion::kMean) out[j] += row[j];
-        else if (fusion == HeadFusion::kMax) out[j] = std::max<double>(out[j], row[j]);
-        else out[j] = std::min<double>(out[j], row[j]);
+  return with_float_type(maps.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    const T* values = maps.data<T>();
+    return by_rows(rows, columns, [&](int64_t i, double* out) {
+      for (int64_t head = 0; head < heads; ++head) {
+        const T* row = values + (head * rows + i) * columns;
+        for (int64_t j = 0; j < columns; ++j) {
+          if (head == 0) out[j] = row[j];
+          else if (fusion == HeadFusion::kMean) out[j] += row[j];
+          else if (fusion == HeadFusion::kMax) out[j] = std::max<double>(out[j], row[j]);
+          else out[j] = std::min<double>(out[j], row[j]);
+        }
       }
-    }
-    if (fusion != HeadFusion::kMean) return;
-    for (int64_t j = 0; j < columns; ++j) out[j] /= static_cast<double>(heads);
+      if (fusion != HeadFusion::kMean) return;
+      for (int64_t j = 0; j < columns; ++j) out[j] /= static_cast<double>(heads);
+    });
   });
 }
 
-Matrix positive_gradient_attention(const Tensor& attention, const Tensor& gradient) {
-  const int64_t heads = attention.dim(0), rows = attention.dim(1), columns = attention.dim(2);
-  const float* a = attention.data<float>();
-  const float* g = gradient.data<float>();
-  return by_rows(rows, columns, [&](int64_t i, double* out) {
-    for (int64_t head = 0; head < heads; ++head) {
-      const int64_t at = (head * rows + i) * columns;
-      for (int64_t j = 0; j < columns; ++j) {
-        out[j] += std::max(0.0, static_cast<double>(a[at + j]) * g[at + j]);
+Matrix positive_product(const Tensor& first, const Tensor& second) {
+  const int64_t heads = first.dim(0), rows = first.dim(1), columns = first.dim(2);
+  return with_float_type(first.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    const T* a = first.data<T>();
+    const T* b = second.data<T>();
+    return by_rows(rows, columns, [&](int64_t i, double* out) {
+      for (int64_t head = 0; head < heads; ++head) {
+        const int64_t at = (head * rows + i) * columns;
+        for (int64_t j = 0; j < columns; ++j) {
+          out[j] += std::max(0.0, static_cast<double>(a[at + j]) * b[at + j]);
+        }
       }
-    }
-    for (int64_t j = 0; j < columns; ++j) out[j] /= static_cast<double>(heads);
+      for (int64_t j = 0; j < columns; ++j) out[j] /= static_cast<double>(heads);
+    });
   });
 }
 

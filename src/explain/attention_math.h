@@ -29,9 +29,9 @@ HeadFusion head_fusion_named(const std::string& name);
 // One matrix from maps [heads, queries, keys].
 Matrix fuse_heads(const Tensor& maps, HeadFusion fusion);
 
-// Mean over heads of (gradient ⊙ attention)⁺: eq. 5 of Chefer et al., ICCV 2021; the positive part is
-// taken per head, before the mean.
-Matrix positive_gradient_attention(const Tensor& attention, const Tensor& gradient);
+// Mean over heads of (a ⊙ b)⁺, maps [heads, queries, keys]: with attention and its gradient eq. 5 of
+// Chefer et al., ICCV 2021. The positive part is taken per head, before the mean.
+Matrix positive_product(const Tensor& a, const Tensor& b);
 
 // r ← r·M.
 std::vector<double> times(const std::vector<double>& row, const Matrix& matrix);

@@ -193,14 +193,14 @@ TEST(AttentionFlow, LiesBetweenRolloutAndTheBoundOfItsEnds) {
 
 TEST(GenericAttention, ZeroGradientsLeaveTheIdentity) {
   const Tensor attention = attention_maps(2, 4, 3);
-  const Matrix map = positive_gradient_attention(attention, Tensor::zeros({2, 4, 4}));
+  const Matrix map = positive_product(attention, Tensor::zeros({2, 4, 4}));
   for (const double value : map.values) EXPECT_EQ(value, 0);
 }
 
 TEST(GenericAttention, ThePositivePartIsTakenBeforeTheHeadMean) {
   const Tensor attention = Tensor::of<float>({2, 1, 1}, {1.f, 1.f});
   const Tensor gradient = Tensor::of<float>({2, 1, 1}, {2.f, -2.f});
-  EXPECT_EQ(positive_gradient_attention(attention, gradient).at(0, 0), 1);
+  EXPECT_EQ(positive_product(attention, gradient).at(0, 0), 1);
 }
 
 TEST(GenericAttention, OppositeTargetsHaveDisjointSupportPerHead) {
@@ -208,8 +208,8 @@ TEST(GenericAttention, OppositeTargetsHaveDisjointSupportPerHead) {
   const Tensor gradient = random_tensor({1, 5, 5}, DType::kFloat32, 5);
   Tensor opposite = gradient.copy();
   for (int64_t i = 0; i < 25; ++i) opposite.mutable_data<float>()[i] *= -1;
-  const Matrix one = positive_gradient_attention(attention, gradient);
-  const Matrix other = positive_gradient_attention(attention, opposite);
+  const Matrix one = positive_product(attention, gradient);
+  const Matrix other = positive_product(attention, opposite);
   for (size_t i = 0; i < 25; ++i) {
     EXPECT_EQ(one.values[i] * other.values[i], 0);
     EXPECT_FLOAT_EQ(static_cast<float>(one.values[i] - other.values[i]),

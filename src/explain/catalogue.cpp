@@ -15,6 +15,7 @@ constexpr std::array kMethods{
     &kGenericAttention, &kRollout,  &kRawAttention,       &kAttentionFlow,
     &kGradCam,          &kGradSam,  &kIntegratedGradients, &kGradientTimesInput,
     &kSaliency,         &kSmoothGrad, &kLeaveOneOut,
+    &kTransformerAttribution, &kAttnLrp, &kCpLrp, &kPartialLrp, &kLrp,
 };
 
 // Levenshtein distance, to suggest what a mistyped name meant.
@@ -143,6 +144,10 @@ const Method& find_method(std::string_view name) {
   });
   throw InvalidInput(fmt::format("there is no method '{}'; known are {}", name.substr(0, 60),
                                  joined(names)));
+}
+
+OptionInfo policy_option(std::string fallback) {
+  return {"policy", fmt::format("{}, or a JSON file", joined(policy_names())), std::move(fallback)};
 }
 
 OptionReader complete_options(const Method& method, const Options& given) {

@@ -163,7 +163,7 @@ Prepared prepare(const TextModel& model, const TextInput& input, const ExplainRe
 }
 
 AttentionMap map_of(const std::string& name, const Tensor& maps) {
-  const Tensor owned = maps.contiguous();
+  const Tensor owned = maps.contiguous().cast(DType::kFloat32);
   return {name, owned.dim(0), owned.dim(1), owned.dim(2),
           std::shared_ptr<const float[]>(owned.storage(), owned.data<float>())};
 }

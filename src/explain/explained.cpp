@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/bytes.h"
 #include "graph/walk_back.h"
 
 namespace whyformer {
@@ -18,6 +19,11 @@ Tensor one_hot(int64_t batch, int64_t classes, int64_t index, DType dtype) {
   Tensor seed = Tensor::zeros({batch, classes}, dtype);
   seed.slice(1, index, 1).fill(1);
   return seed;
+}
+
+Policy policy_of(const std::string& name) {
+  if (!name.ends_with(".json")) return policy_named(name);
+  return parse_policy(map_file(name).text(), name);
 }
 
 }  // namespace
@@ -81,16 +87,36 @@ Tensor Explained::attention_gradient(int layer) {
 }
 
 Tensor Explained::embeddings(Place place) const {
-  const Value value =
-      place == Place::kWordEmbeddings ? graph_->word_embeddings : graph_->embeddings;
-  return pass_[value].select(0, 0).contiguous();
+  return pass_[value_at(place)].select(0, 0).contiguous();
 }
 
 Tensor Explained::embedding_gradient(Place place) {
   walk();
-  const Value value =
-      place == Place::kWordEmbeddings ? graph_->word_embeddings : graph_->embeddings;
-  return gradients_.at(value).select(0, 0).contiguous();
+  return gradients_.at(value_at(place)).select(0, 0).contiguous();
+}
+
+Value Explained::value_at(Place place) const {
+  return place == Place::kWordEmbeddings ? graph_->word_embeddings : graph_->embeddings;
+}
+
+const std::map<Value, Tensor>& Explained::relevance(const RelevanceKind& kind) {
+  if (const auto known = relevance_.find(kind); known != relevance_.end()) return known->second;
+  const auto start = Clock::now();
+  std::vector<Value> wanted{graph_->word_embeddings, graph_->embeddings};
+  for (const AttentionSite& site : graph_->found.sites) wanted.push_back(site.attention);
+  auto found = walk_relevance(graph_->graph, pass_, graph_->output, {target_},
+                              policy_of(kind.policy), kind.form, wanted);
+  ++spent_.backwards;
+  shared_seconds_ += seconds_since(start);
+  return relevance_[kind] = std::move(found);
+}
+
+Tensor Explained::attention_relevance(const RelevanceKind& kind, int layer) {
+  return relevance(kind).at(graph_->found.sites[layer].attention).select(0, 0).contiguous();
+}
+
+Tensor Explained::embedding_relevance(const RelevanceKind& kind, Place place) {
+  return relevance(kind).at(value_at(place)).select(0, 0).contiguous();
 }
 
 std::vector<double> Explained::read_out() const {
@@ -185,8 +211,7 @@ std::vector<Explained::Slope> Explained::slopes(Place place,
 Tensor Explained::embeddings_of(Place place, const std::vector<int64_t>& ids) {
   TokenBatch batch = repeated(1);
   batch.ids[0] = ids;
-  const Value value =
-      place == Place::kWordEmbeddings ? graph_->word_embeddings : graph_->embeddings;
+  const Value value = value_at(place);
   Feeds feeds = model_.feeds(*graph_, batch, settings_.reference);
   // Positions stay those of the explained input, also where the model numbers padding differently.
   const Value positions = graph_->inputs.positions;

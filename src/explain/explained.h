@@ -1,10 +1,13 @@
 // One input with its run: what all methods of a call share.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "graph/relevance_walk.h"
 #include "models/text_model.h"
 #include "whyformer/model.h"
 
@@ -61,6 +64,16 @@ class Explained {
   Tensor embeddings(Place place) const;
   Tensor embedding_gradient(Place place);
 
+  // Relevance at an attention map [heads, queries, keys], or at `place` [tokens, width]. One walk for
+  // each policy and form; needs Needs::values.
+  struct RelevanceKind {
+    std::string policy;  // a name, or the path of a JSON file
+    RelevanceForm form = RelevanceForm::kExplicit;
+    auto operator<=>(const RelevanceKind&) const = default;
+  };
+  Tensor attention_relevance(const RelevanceKind& kind, int layer);
+  Tensor embedding_relevance(const RelevanceKind& kind, Place place);
+
   // Share of each token row in the read-out: 1 at [CLS], or 1/n each for mean pooling.
   std::vector<double> read_out() const;
   // The one row that is read, if it is one.
@@ -87,6 +100,8 @@ class Explained {
 
  private:
   void walk();
+  const std::map<Value, Tensor>& relevance(const RelevanceKind& kind);
+  Value value_at(Place place) const;
   int64_t most_inputs_at_once(int64_t tokens) const;
   TokenBatch repeated(int64_t count) const;
 
@@ -96,6 +111,7 @@ class Explained {
   std::shared_ptr<const TextGraph> graph_;
   Pass pass_;
   std::map<Value, Tensor> gradients_;
+  std::map<RelevanceKind, std::map<Value, Tensor>> relevance_;
   std::vector<double> outputs_;
   int64_t target_ = 0;
   Cost spent_;

@@ -24,7 +24,7 @@ Scores generic_attention(Explained& explained, const GaeOptions& options) {
   std::vector<double> scores = identity;
   for (int layer = explained.layers() - 1; layer >= start; --layer) {
     const std::vector<double> more =
-        times(scores, positive_gradient_attention(explained.attention(layer),
+        times(scores, positive_product(explained.attention(layer),
                                                   explained.attention_gradient(layer)));
     for (size_t i = 0; i < scores.size(); ++i) scores[i] += more[i];
   }

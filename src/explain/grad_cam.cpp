@@ -13,7 +13,7 @@ struct GradCamOptions {
 
 // Mean gradient of a head: over the read-out rows without the read-out token's own column (ViT
 // definition), or over the whole map (BERT definition).
-double head_weight(const float* gradient, const std::vector<double>& read_out,
+double head_weight(const double* gradient, const std::vector<double>& read_out,
                    std::optional<int64_t> own, bool whole_map) {
   const auto n = static_cast<int64_t>(read_out.size());
   double sum = 0;
@@ -34,11 +34,11 @@ Matrix weighted_map(const Tensor& attention, const Tensor& gradient,
                     const std::vector<double>& read_out, std::optional<int64_t> own,
                     bool whole_map) {
   const int64_t heads = attention.dim(0), n = attention.dim(1);
+  const std::vector<double> maps = attention.to_doubles(), slopes = gradient.to_doubles();
   Matrix map(n, n);
   for (int64_t head = 0; head < heads; ++head) {
-    const float* a = attention.data<float>() + head * n * n;
-    const double weight =
-        head_weight(gradient.data<float>() + head * n * n, read_out, own, whole_map);
+    const double* a = maps.data() + head * n * n;
+    const double weight = head_weight(slopes.data() + head * n * n, read_out, own, whole_map);
     for (int64_t i = 0; i < n * n; ++i) map.values[i] += weight * a[i] / static_cast<double>(heads);
   }
   for (double& value : map.values) value = std::max(0.0, value);

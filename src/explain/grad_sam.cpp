@@ -12,7 +12,7 @@ Scores grad_sam(Explained& explained, Axis axis) {
   const int64_t n = explained.tokens();
   Scores scores{std::vector<double>(n, 0.0)};
   for (int layer = 0; layer < explained.layers(); ++layer) {
-    const Matrix map = positive_gradient_attention(explained.attention(layer),
+    const Matrix map = positive_product(explained.attention(layer),
                                                    explained.attention_gradient(layer));
     for (int64_t i = 0; i < n; ++i) {
       for (int64_t j = 0; j < n; ++j) scores.values[axis == Axis::kQuery ? i : j] += map.at(i, j);

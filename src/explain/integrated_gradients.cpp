@@ -5,6 +5,7 @@
 #include "base/gauss_legendre.h"
 #include "explain/method.h"
 #include "explain/token_gradients.h"
+#include "tensor/map.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -43,13 +44,7 @@ Tensor baseline_of(Explained& explained, const IntegratedGradientsOptions& optio
 }
 
 Tensor between(const Tensor& from, const Tensor& to, double share) {
-  Tensor point = Tensor::empty(from.shape());
-  for (int64_t i = 0; i < from.size(); ++i) {
-    const double start = from.data<float>()[i];
-    point.mutable_data<float>()[i] =
-        static_cast<float>(start + share * (to.data<float>()[i] - start));
-  }
-  return point;
+  return map([share](double start, double end) { return start + share * (end - start); }, from, to);
 }
 
 // IG_i = Σ_d (x - x')_d ∫ ∂y/∂x_d (x' + a (x - x')) da, by quadrature with `steps` nodes.
@@ -59,10 +54,7 @@ std::vector<double> integrate(Explained& explained, Place place, const Tensor& b
   std::vector<Tensor> points;
   for (const double node : rule.nodes) points.push_back(between(baseline, input, node));
   const std::vector<Explained::Slope> slopes = explained.slopes(place, points);
-  Tensor way = Tensor::empty(input.shape());
-  for (int64_t i = 0; i < way.size(); ++i) {
-    way.mutable_data<float>()[i] = input.data<float>()[i] - baseline.data<float>()[i];
-  }
+  const Tensor way = map([](auto to, auto from) { return to - from; }, input, baseline);
   std::vector<double> scores(input.dim(0), 0.0);
   for (size_t k = 0; k < slopes.size(); ++k) {
     const std::vector<double> share = row_products(way, slopes[k].gradient);

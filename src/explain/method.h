@@ -42,19 +42,27 @@ struct Method {
 
 // One line per method; the catalogue lists them.
 extern const Method kAttentionFlow;
+extern const Method kAttnLrp;
+extern const Method kCpLrp;
 extern const Method kGenericAttention;
 extern const Method kGradCam;
 extern const Method kGradSam;
 extern const Method kGradientTimesInput;
 extern const Method kIntegratedGradients;
 extern const Method kLeaveOneOut;
+extern const Method kLrp;
+extern const Method kPartialLrp;
 extern const Method kRawAttention;
 extern const Method kRollout;
 extern const Method kSaliency;
 extern const Method kSmoothGrad;
+extern const Method kTransformerAttribution;
 
 std::span<const Method* const> catalogue();
 const Method& find_method(std::string_view name);
+
+// The option that names a relevance policy or a file of one.
+OptionInfo policy_option(std::string fallback);
 
 // Defaults, overridden by what was asked. Throws InvalidInput for unknown names and wrong values.
 OptionReader complete_options(const Method& method, const Options& given);

@@ -19,21 +19,20 @@ struct SmoothGradOptions {
 
 Tensor with_noise(const Tensor& input, double deviation, int64_t seed, int64_t sample) {
   const CounterRandom random(seed, "smooth-grad", sample);
-  Tensor noisy = input.copy();
-  float* values = noisy.mutable_data<float>();
-  for (int64_t i = 0; i < noisy.size(); ++i) {
-    values[i] = static_cast<float>(values[i] + deviation * random.normal(i));
+  std::vector<double> values = input.to_doubles();
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] += deviation * random.normal(static_cast<int64_t>(i));
   }
-  return noisy;
+  return Tensor::of<double>(input.shape(), std::span<const double>(values)).cast(input.dtype());
 }
 
 // Mean over noisy copies of the input of the score that a plain gradient gives; the noise is a
 // fraction of the vectors' range (max - min).
 Scores smooth_grad(Explained& explained, const SmoothGradOptions& options) {
   const Tensor input = explained.embeddings(options.place);
-  const float* values = input.data<float>();
-  const auto [least, most] = std::minmax_element(values, values + input.size());
-  const double deviation = options.noise * (static_cast<double>(*most) - *least);
+  const std::vector<double> values = input.to_doubles();
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  const double deviation = options.noise * (*most - *least);
   std::vector<Tensor> copies;
   for (int64_t sample = 0; sample < options.samples; ++sample) {
     copies.push_back(with_noise(input, deviation, explained.seed(), sample));

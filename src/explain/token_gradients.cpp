@@ -23,11 +23,12 @@ Norm norm_named(const std::string& name) {
 
 std::vector<double> row_norms(const Tensor& gradient, Norm norm) {
   const int64_t width = gradient.dim(1);
+  const std::vector<double> values = gradient.to_doubles();
   std::vector<double> norms(gradient.dim(0), 0.0);
   for (size_t i = 0; i < norms.size(); ++i) {
-    const float* row = gradient.data<float>() + static_cast<int64_t>(i) * width;
+    const double* row = values.data() + static_cast<int64_t>(i) * width;
     for (int64_t d = 0; d < width; ++d) {
-      const double size = std::abs(static_cast<double>(row[d]));
+      const double size = std::abs(row[d]);
       if (norm == Norm::kL2) norms[i] += size * size;
       else if (norm == Norm::kL1) norms[i] += size;
       else norms[i] = std::max(norms[i], size);
@@ -39,13 +40,16 @@ std::vector<double> row_norms(const Tensor& gradient, Norm norm) {
 
 std::vector<double> row_products(const Tensor& a, const Tensor& b) {
   const int64_t width = a.dim(1);
+  const std::vector<double> left = a.to_doubles(), right = b.to_doubles();
   std::vector<double> sums(a.dim(0), 0.0);
-  for (size_t i = 0; i < sums.size(); ++i) {
-    const int64_t at = static_cast<int64_t>(i) * width;
-    for (int64_t d = 0; d < width; ++d) {
-      sums[i] += static_cast<double>(a.data<float>()[at + d]) * b.data<float>()[at + d];
-    }
-  }
+  for (size_t i = 0; i < left.size(); ++i) sums[i / width] += left[i] * right[i];
+  return sums;
+}
+
+std::vector<double> row_sums(const Tensor& tensor) {
+  const std::vector<double> values = tensor.to_doubles();
+  std::vector<double> sums(tensor.dim(0), 0.0);
+  for (size_t i = 0; i < values.size(); ++i) sums[i / tensor.dim(1)] += values[i];
   return sums;
 }
 

@@ -22,4 +22,7 @@ std::vector<double> row_norms(const Tensor& gradient, Norm norm);
 // Σ_d a[i,d]·b[i,d] of each row.
 std::vector<double> row_products(const Tensor& a, const Tensor& b);
 
+// Σ_d a[i,d] of each row.
+std::vector<double> row_sums(const Tensor& tensor);
+
 }  // namespace whyformer

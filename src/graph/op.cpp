@@ -15,7 +15,7 @@ Tensors Op::relevance(const Call& call, TensorSpan relevance, const Rule& rule,
     shares[0] = relevance[0];
     return shares;
   }
-  if (rule.kind != RuleKind::kProportional) {
+  if (rule.kind != RuleKind::kProportional && rule.kind != RuleKind::kGradient) {
     throw InvalidInput(fmt::format("the rule '{}' has no meaning for {}", name_of(rule.kind), kind()));
   }
   Tensors ratios;
@@ -25,7 +25,8 @@ Tensors Op::relevance(const Call& call, TensorSpan relevance, const Rule& rule,
                          : map([&](auto r, auto f) { return rule.stabiliser.ratio(r, f); },
                                relevance[i], call.outputs[i]));
   }
-  shares = linearised(call, ratios, wanted);
+  shares = rule.kind == RuleKind::kGradient ? gradient(call, ratios, wanted)
+                                            : linearised(call, ratios, wanted);
   for (size_t i = 0; i < shares.size(); ++i) {
     if (!shares[i].defined()) continue;
     const double factor = shares.size() == 2 ? rule.shares[i] : 1;

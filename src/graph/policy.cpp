@@ -16,7 +16,7 @@ constexpr Stabiliser kNone{0, true};
 
 const Rule kIdentity{.kind = RuleKind::kIdentity};
 const Rule kStop{.kind = RuleKind::kStop};
-const Rule kTaylor{.kind = RuleKind::kTaylor};
+const Rule kGradient{.kind = RuleKind::kGradient, .stabiliser = kNone};
 
 Rule proportional(Stabiliser stabiliser, bool bias = false) {
   return {.stabiliser = stabiliser, .bias = bias};
@@ -94,7 +94,7 @@ Policy epsilon() {
 
 Policy attn_lrp() {
   return {"attn-lrp", Policy::Seed::kOutput,
-          attn_lrp_entries(proportional(kNone, true), kTaylor, product(kNone, 0.5, 0.5))};
+          attn_lrp_entries(proportional(kNone, true), kGradient, product(kNone, 0.5, 0.5))};
 }
 
 Policy cp_lrp() {
@@ -102,14 +102,23 @@ Policy cp_lrp() {
           attn_lrp_entries(proportional(kNone, true), kStop, product(kNone, 0, 1))};
 }
 
+// With the slope of element-wise functions instead of f(x)/x.
+Policy cp_lrp_derivative() {
+  Policy policy = cp_lrp();
+  policy.name = "cp-lrp-derivative";
+  policy.entries.insert(policy.entries.begin(), {.kind = "Activation", .rule = kGradient});
+  return policy;
+}
+
 Policy gamma() {
   const Rule linear{
       .kind = RuleKind::kGamma, .stabiliser = kSignAware, .bias = true, .gamma = 0.25};
   return {"gamma", Policy::Seed::kOutput,
-          attn_lrp_entries(linear, kTaylor, product(kNone, 0.5, 0.5))};
+          attn_lrp_entries(linear, kGradient, product(kNone, 0.5, 0.5))};
 }
 
-constexpr std::array kPolicies{chefer, lrp_orig, epsilon, alpha_beta, gamma, attn_lrp, cp_lrp};
+constexpr std::array kPolicies{chefer,   lrp_orig, epsilon, alpha_beta,
+                               gamma,    attn_lrp, cp_lrp,  cp_lrp_derivative};
 
 }  // namespace
 
@@ -122,7 +131,7 @@ std::string_view name_of(RuleKind kind) {
     case RuleKind::kPositiveBySign: return "positive-by-sign";
     case RuleKind::kGamma: return "gamma";
     case RuleKind::kBox: return "box";
-    case RuleKind::kTaylor: return "taylor";
+    case RuleKind::kGradient: return "gradient";
   }
   return "";
 }

@@ -28,7 +28,7 @@ struct Policy {
   const Rule& rule_for(const Node& node) const;
 };
 
-// chefer, lrp-orig, epsilon, alpha-beta, gamma, attn-lrp, cp-lrp. Throws InvalidInput that lists them.
+// chefer, lrp-orig, epsilon, … (docs/policies.md). Throws InvalidInput that lists them.
 Policy policy_named(std::string_view name);
 std::vector<std::string> policy_names();
 

@@ -14,7 +14,7 @@ using Json = nlohmann::json;
 
 constexpr std::array kKinds{RuleKind::kIdentity,       RuleKind::kStop,  RuleKind::kProportional,
                             RuleKind::kAlphaBeta,      RuleKind::kGamma, RuleKind::kBox,
-                            RuleKind::kPositiveBySign, RuleKind::kTaylor};
+                            RuleKind::kPositiveBySign, RuleKind::kGradient};
 
 constexpr size_t kMostEntries = 10'000;
 

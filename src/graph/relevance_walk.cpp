@@ -13,7 +13,7 @@ Tensors gradient_form(const Node& node, const Call& call, TensorSpan from, const
                       const Wanted& wanted) {
   const std::string_view kind = node.op->kind();
   if (rule.kind == RuleKind::kStop) return Tensors(call.inputs.size());
-  if (rule.kind == RuleKind::kTaylor) return node.op->gradient(call, from, wanted);
+  if (rule.kind == RuleKind::kGradient) return node.op->gradient(call, from, wanted);
   const bool identity_of_function = rule.kind == RuleKind::kIdentity &&
                                     (kind == "Activation" || kind == "L2Normalise");
   if (rule.kind != RuleKind::kProportional && !identity_of_function) {

@@ -7,14 +7,14 @@
 namespace whyformer {
 
 enum class RuleKind {
-  kIdentity,         // passes unchanged
-  kStop,             // passes nothing: the operator counts as constant
-  kProportional,     // x ⊙ Jᵀ(R / f(x)): each input's share of the output (z-rule, ε-rule)
-  kAlphaBeta,        // products of x and w in two groups by their sign, weighted α and -β
-  kPositiveBySign,   // positive products, divided separately for positive and for negative x
-  kGamma,            // proportional, with products of the output's sign counted 1 + γ times
-  kBox,              // z^B, for inputs that lie between known bounds
-  kTaylor            // of a softmax: x ⊙ (R - s ΣR)
+  kIdentity,        // passes unchanged
+  kStop,            // passes nothing: the operator counts as constant
+  kProportional,    // x ⊙ Jᵀ(R / f(x)), J without normalisers: shares of the output (z- and ε-rule)
+  kAlphaBeta,       // products of x and w in two groups by their sign, weighted α and -β
+  kPositiveBySign,  // positive products, divided separately for positive and for negative x
+  kGamma,           // proportional, with products of the output's sign counted 1 + γ times
+  kBox,             // z^B, for inputs that lie between known bounds
+  kGradient         // x ⊙ Jᵀ(R / f(x)) with the whole Jacobian: AttnLRP's softmax
 };
 
 // Keeps a division finite: b + ε, or b + ε·sign(b); a ratio over exactly 0 is 0.

@@ -144,7 +144,8 @@ Tensor linear_relevance(const LinearWeights& weights, const Tensor& x, const Ten
                         const Tensor& relevance, const Rule& rule, const Bounds& bounds) {
   const LinearRelevance shares(weights, x, y, relevance, rule);
   switch (rule.kind) {
-    case RuleKind::kProportional: return shares.proportional();
+    case RuleKind::kProportional:
+    case RuleKind::kGradient: return shares.proportional();
     case RuleKind::kAlphaBeta: return shares.alpha_beta();
     case RuleKind::kPositiveBySign: return shares.positive_by_sign();
     case RuleKind::kGamma: return shares.gamma();

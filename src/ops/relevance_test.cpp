@@ -212,7 +212,7 @@ TEST(LinearRelevance, InFloatEqualsDouble) {
 }
 
 TEST(LinearRelevance, RefusesRulesWithoutMeaning) {
-  EXPECT_THROW(LinearCase().walk_with({.kind = RuleKind::kTaylor}), InvalidInput);
+  EXPECT_THROW(LinearCase().walk_with({.kind = RuleKind::kBox}), InvalidInput);
 }
 
 Walked walk_add(Tensor a, Tensor b, bool rescale, Tensor seed = {}) {
@@ -278,13 +278,13 @@ TEST(MatMulRelevance, GivesEachFactorHalf) {
   EXPECT_NEAR(total(walked.relevance[1]), half, 1e-6);
 }
 
-TEST(SoftmaxRelevance, OfTaylorIsScoreTimesGradientOfTheSeedOverTheProbability) {
+TEST(SoftmaxRelevance, OfTheGradientRuleIsScoreTimesGradientOfTheSeedOverTheProbability) {
   const Tensor scores = random_tensor({2, 5}, DType::kFloat64, 1, -3, 3);
   const Walked walked = walk(
       [](GraphBuilder& graph, const std::vector<Value>& x) {
         return softmax(graph, x[0], {}, 0.5, "s");
       },
-      {scores}, {.kind = RuleKind::kTaylor});
+      {scores}, {.kind = RuleKind::kGradient, .stabiliser = {0, true}});
   const Doubles p = walked.output.to_doubles(), r = walked.seed.to_doubles();
   const Doubles x = scores.to_doubles();
   Doubles expected;

@@ -1,10 +1,7 @@
-#include <cmath>
-
 #include "base/parallel.h"
 #include "kernels/rows.h"
 #include "ops/helpers.h"
 #include "ops/ops.h"
-#include "tensor/map.h"
 
 namespace whyformer {
 namespace {
@@ -69,25 +66,6 @@ class Softmax final : public Op {
                               columns, static_cast<T>(scale_));
       });
     });
-    return results;
-  }
-
-  // R_x = x ⊙ (R - p ΣR), x the scaled and masked scores (AttnLRP's Taylor expansion without its bias).
-  Tensors relevance(const Call& call, TensorSpan relevance, const Rule& rule,
-                    const Wanted& wanted) const override {
-    if (rule.kind != RuleKind::kTaylor) return Op::relevance(call, relevance, rule, wanted);
-    const Tensor& p = call.outputs[0];
-    Shape sums_shape = p.shape();
-    sums_shape.back() = 1;
-    const Tensor sums = sum_to(relevance[0], sums_shape).expand(p.shape());
-    Tensor mask = Tensor::zeros(p.shape(), p.dtype());
-    if (call.inputs.size() > 1) mask = call.inputs[1].expand(p.shape());
-    Tensors results(call.inputs.size());
-    results[0] = map([this](auto x, auto m, auto r, auto s, auto sum) {
-      using T = decltype(x);
-      const T score = static_cast<T>(scale_) * x + m;
-      return std::isfinite(score) ? score * (r - s * sum) : T{0};
-    }, call.inputs[0], mask, relevance[0], p, sums);
     return results;
   }
 

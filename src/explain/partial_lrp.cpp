@@ -1,0 +1,57 @@
+#include <fmt/format.h>
+
+#include "explain/attention_math.h"
+#include "explain/method.h"
+#include "whyformer/error.h"
+
+namespace whyformer {
+namespace {
+
+struct PartialLrpOptions {
+  Explained::RelevanceKind relevance{"lrp-orig"};
+  int64_t layer = -1;  // negative counts from the output
+  bool positive = true;
+  OwnEntry own = OwnEntry::kZero;
+};
+
+// The read-out row of E_h R⁺ at one attention map: relevance that stops there.
+Scores partial_lrp(Explained& explained, const PartialLrpOptions& options) {
+  const int64_t layer = options.layer < 0 ? options.layer + explained.layers() : options.layer;
+  if (layer < 0 || layer >= explained.layers()) {
+    throw InvalidInput(fmt::format("partial-lrp.layer={}: the model has layers 0 to {}",
+                                   options.layer, explained.layers() - 1));
+  }
+  const Tensor relevance =
+      explained.attention_relevance(options.relevance, static_cast<int>(layer));
+  Tensor ones = Tensor::empty(relevance.shape(), relevance.dtype());
+  ones.fill(1);
+  const Matrix map = options.positive ? positive_product(relevance, ones)
+                                      : fuse_heads(relevance, HeadFusion::kMean);
+  Scores scores{times(explained.read_out(), map)};
+  treat_own_entry(scores.values, explained.read_out_row(), options.own);
+  return scores;
+}
+
+}  // namespace
+
+const Method kPartialLrp{
+    {.name = "partial-lrp",
+     .summary = "relevance at the last attention map",
+     .paper = "Voita et al., ACL 2019; as the baseline of Chefer et al., CVPR 2021",
+     .cost = "1 forward, 1 backward",
+     .class_specific = true,
+     .is_signed = false,
+     .options = {{"layer", "which attention map; -1 is the last", int64_t{-1}},
+                 {"positive", "positive relevance of each head only", true},
+                 policy_option("lrp-orig"),
+                 own_entry_option("zero")},
+     .presets = {}},
+    {.attention = true, .values = true},
+    [](Explained& explained, const OptionReader& options) {
+      return partial_lrp(explained, {.relevance = {options.word("policy")},
+                                     .layer = options.whole("layer"),
+                                     .positive = options.flag("positive"),
+                                     .own = own_entry_named(options.word("own"))});
+    }};
+
+}  // namespace whyformer

@@ -1,6 +1,7 @@
 #include "explain/explained.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 
 #include "base/bytes.h"
@@ -20,6 +21,13 @@ Tensor one_hot(int64_t batch, int64_t classes, int64_t index, DType dtype) {
   seed.slice(1, index, 1).fill(1);
   return seed;
 }
+
+Value value_at(const TextGraph& graph, Place place) {
+  if (place == Place::kWordEmbeddings) return graph.word_embeddings;
+  return place == Place::kEmbeddingBlock ? graph.embeddings : graph.layers_input;
+}
+
+constexpr std::array kPlaces{Place::kWordEmbeddings, Place::kEmbeddingBlock, Place::kFirstLayer};
 
 Policy policy_of(const std::string& name) {
   if (!name.ends_with(".json")) return policy_named(name);
@@ -42,8 +50,7 @@ Explained::Explained(const TextModel& model, Encoding encoding, Settings setting
   }
   if (needs.values) options.keep = Keep::kEverything;
   if (needs.embedding_gradient) {
-    options.outputs.push_back(graph_->word_embeddings);
-    options.outputs.push_back(graph_->embeddings);
+    for (const Place place : kPlaces) options.outputs.push_back(value_at(*graph_, place));
   }
   pass_ = run(graph_->graph, model_.feeds(*graph_, repeated(1), settings_.reference), options);
   outputs_ = pass_[graph_->output].to_doubles();
@@ -67,8 +74,7 @@ void Explained::walk() {
     for (const AttentionSite& site : graph_->found.sites) wanted.push_back(site.attention);
   }
   if (settings_.needs.embedding_gradient) {
-    wanted.push_back(graph_->word_embeddings);
-    wanted.push_back(graph_->embeddings);
+    for (const Place place : kPlaces) wanted.push_back(value_at(*graph_, place));
   }
   const Tensor seed = one_hot(1, static_cast<int64_t>(outputs_.size()), target_, settings_.dtype);
   gradients_ =
@@ -87,22 +93,19 @@ Tensor Explained::attention_gradient(int layer) {
 }
 
 Tensor Explained::embeddings(Place place) const {
-  return pass_[value_at(place)].select(0, 0).contiguous();
+  return pass_[value_at(*graph_, place)].select(0, 0).contiguous();
 }
 
 Tensor Explained::embedding_gradient(Place place) {
   walk();
-  return gradients_.at(value_at(place)).select(0, 0).contiguous();
-}
-
-Value Explained::value_at(Place place) const {
-  return place == Place::kWordEmbeddings ? graph_->word_embeddings : graph_->embeddings;
+  return gradients_.at(value_at(*graph_, place)).select(0, 0).contiguous();
 }
 
 const std::map<Value, Tensor>& Explained::relevance(const RelevanceKind& kind) {
   if (const auto known = relevance_.find(kind); known != relevance_.end()) return known->second;
   const auto start = Clock::now();
-  std::vector<Value> wanted{graph_->word_embeddings, graph_->embeddings};
+  std::vector<Value> wanted;
+  for (const Place place : kPlaces) wanted.push_back(value_at(*graph_, place));
   for (const AttentionSite& site : graph_->found.sites) wanted.push_back(site.attention);
   auto found = walk_relevance(graph_->graph, pass_, graph_->output, {target_},
                               policy_of(kind.policy), kind.form, wanted);
@@ -116,7 +119,7 @@ Tensor Explained::attention_relevance(const RelevanceKind& kind, int layer) {
 }
 
 Tensor Explained::embedding_relevance(const RelevanceKind& kind, Place place) {
-  return relevance(kind).at(value_at(place)).select(0, 0).contiguous();
+  return relevance(kind).at(value_at(*graph_, place)).select(0, 0).contiguous();
 }
 
 std::vector<double> Explained::read_out() const {
@@ -127,6 +130,7 @@ std::vector<double> Explained::read_out() const {
 }
 
 std::optional<int64_t> Explained::read_out_row() const {
+  if (tokens() == 1) return 0;  // the only one, however it is read
   const ReadOut& found = graph_->found.read_out;
   return found.kind == ReadOut::Kind::kRow ? std::optional(found.row) : std::nullopt;
 }
@@ -182,8 +186,7 @@ std::vector<Explained::Slope> Explained::slopes(Place place,
     const int64_t size = std::min(count - begin, step);
     const auto graph = model_.graph({.batch = size, .tokens = tokens(), .head = settings_.head,
                                      .dtype = settings_.dtype});
-    const Value at =
-        place == Place::kWordEmbeddings ? graph->word_embeddings : graph->embeddings;
+    const Value at = value_at(*graph, place);
     Tensor replaced = Tensor::empty(graph->graph.shape(at), settings_.dtype);
     for (int64_t i = 0; i < size; ++i) {
       replaced.select(0, i).copy_from(replacements[begin + i]);
@@ -211,7 +214,7 @@ std::vector<Explained::Slope> Explained::slopes(Place place,
 Tensor Explained::embeddings_of(Place place, const std::vector<int64_t>& ids) {
   TokenBatch batch = repeated(1);
   batch.ids[0] = ids;
-  const Value value = value_at(place);
+  const Value value = value_at(*graph_, place);
   Feeds feeds = model_.feeds(*graph_, batch, settings_.reference);
   // Positions stay those of the explained input, also where the model numbers padding differently.
   const Value positions = graph_->inputs.positions;

@@ -17,7 +17,7 @@ namespace whyformer {
 struct Needs {
   bool attention = false;
   bool attention_gradient = false;
-  bool embedding_gradient = false;  // of the word embeddings and of the embedding block
+  bool embedding_gradient = false;  // at every Place
   bool values = false;              // every value of the run, for methods that look inside layers
 };
 inline Needs operator|(Needs a, Needs b) {
@@ -26,7 +26,7 @@ inline Needs operator|(Needs a, Needs b) {
 }
 
 // Where a gradient with respect to the input is taken.
-enum class Place { kWordEmbeddings, kEmbeddingBlock };
+enum class Place { kWordEmbeddings, kEmbeddingBlock, kFirstLayer };
 
 class Explained {
  public:
@@ -101,7 +101,6 @@ class Explained {
  private:
   void walk();
   const std::map<Value, Tensor>& relevance(const RelevanceKind& kind);
-  Value value_at(Place place) const;
   int64_t most_inputs_at_once(int64_t tokens) const;
   TokenBatch repeated(int64_t count) const;
 

@@ -7,12 +7,14 @@ namespace whyformer {
 
 OptionInfo place_option() {
   return {"at",
-          "the word vectors, or what enters the first layer (positions, types and norm included)",
+          "the word vectors, those with positions and types added and normalised, or what enters the "
+          "first layer",
           std::string("word-embeddings"),
-          {"word-embeddings", "embedding-block"}};
+          {"word-embeddings", "embedding-block", "first-layer"}};
 }
 
 Place place_named(const std::string& name) {
+  if (name == "first-layer") return Place::kFirstLayer;
   return name == "embedding-block" ? Place::kEmbeddingBlock : Place::kWordEmbeddings;
 }
 

@@ -31,6 +31,7 @@ EncoderOutputs encode(EncoderBuilder& build, const EncoderInputs& inputs) {
   EncoderOutputs outputs = bert_embeddings(build, inputs, config.size("embedding_size"));
   Value x = build.linear(outputs.embeddings, build.prefix() + "encoder.embedding_hidden_mapping_in",
                          config.size("hidden_size"));
+  outputs.layers_input = x;
   const int64_t layers = config.size("num_hidden_layers", 1000);
   const int64_t groups = config.size_or("num_hidden_groups", 1);
   const int64_t inner_layers = config.size_or("inner_group_num", 1);

@@ -60,7 +60,8 @@ Value bert_layers(EncoderBuilder& build, Value x, Value mask) {
 
 EncoderOutputs bert_encoder(EncoderBuilder& build, const EncoderInputs& inputs) {
   EncoderOutputs outputs = bert_embeddings(build, inputs, build.config().size("hidden_size"));
-  outputs.hidden = bert_layers(build, outputs.embeddings, inputs.mask);
+  outputs.layers_input = outputs.embeddings;
+  outputs.hidden = bert_layers(build, outputs.layers_input, inputs.mask);
   return outputs;
 }
 

@@ -18,6 +18,7 @@ EncoderOutputs encode(EncoderBuilder& build, const EncoderInputs& inputs) {
   outputs.embeddings = build.norm(sum, base + "LayerNorm", kEpsilon);
 
   Value x = outputs.embeddings;
+  outputs.layers_input = x;
   const std::string function = config.text_or("activation", "gelu");
   for (int64_t layer = 0; layer < config.size("n_layers", 1000); ++layer) {
     const std::string layer_base = fmt::format("{}transformer.layer.{}.", build.prefix(), layer);

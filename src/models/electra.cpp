@@ -10,6 +10,7 @@ EncoderOutputs encode(EncoderBuilder& build, const EncoderInputs& inputs) {
   EncoderOutputs outputs = bert_embeddings(build, inputs, narrow);
   Value x = outputs.embeddings;
   if (narrow != width) x = build.linear(x, build.prefix() + "embeddings_project", width);
+  outputs.layers_input = x;
   outputs.hidden = bert_layers(build, x, inputs.mask);
   return outputs;
 }

@@ -21,7 +21,8 @@ struct EncoderInputs {
 
 struct EncoderOutputs {
   Value word_embeddings;  // rows of the word table, before anything is added
-  Value embeddings;       // what enters the first layer
+  Value embeddings;       // with positions and types added, normalised
+  Value layers_input;     // what enters the first layer: projected, where the layers are wider
   Value hidden;           // [batch, tokens, width]
 };
 

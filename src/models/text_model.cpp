@@ -183,7 +183,7 @@ std::shared_ptr<const TextGraph> TextModel::build(const GraphKey& key) const {
                      "similarity");
   }
   const Graph whole = graph.finish();
-  std::vector<Value> full{encoded.word_embeddings, encoded.embeddings};
+  std::vector<Value> full{encoded.word_embeddings, encoded.embeddings, encoded.layers_input};
   built->found = discover(whole, output);
   for (const AttentionSite& site : built->found.sites) full.push_back(site.attention);
   Restricted restricted = restrict_rows(whole, output, full);
@@ -198,6 +198,7 @@ std::shared_ptr<const TextGraph> TextModel::build(const GraphKey& key) const {
   for (AttentionSite& site : built->found.sites) renamed(site.attention);
   built->word_embeddings = restricted.new_value[encoded.word_embeddings.id];
   built->embeddings = restricted.new_value[encoded.embeddings.id];
+  built->layers_input = restricted.new_value[encoded.layers_input.id];
   built->output = restricted.new_value[output.id];
   built->graph = std::move(restricted.graph);
   return built;

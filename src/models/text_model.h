@@ -41,6 +41,7 @@ struct TextGraph {
   Value reference;  // [batch, width, 1] of the similarity head; invalid elsewhere
   Value word_embeddings;
   Value embeddings;
+  Value layers_input;
   Value output;
   Discovery found;
 };

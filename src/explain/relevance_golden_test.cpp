@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "explain/golden_model.h"
+#include "explain/golden_vit.h"
 #include "explain/method.h"
 #include "explain/token_gradients.h"
 
@@ -229,6 +230,56 @@ TEST_P(Relevance, MethodsEqualTheFormulasInDouble) {
 
 TEST_P(Relevance, MethodsInFloatAreAsCloseAsTheReferenceInFloat) {
   compare_methods(GoldenModel(GetParam()), Answers(GetParam()), DType::kFloat32);
+}
+
+// [1, channels, rows, columns] to [rows, columns].
+Doubles summed_over_channels(const Tensor& image) {
+  const Tensor last = image.select(0, 0).permute({1, 2, 0}).contiguous();
+  return row_sums(last.reshape({last.dim(0) * last.dim(1), last.dim(2)}));
+}
+
+void compare_vit(const std::string& name, DType dtype) {
+  const Answers answers(name);
+  const GoldenVit vit(answers.tensors, answers.about["config"], dtype);
+  std::vector<Value> wanted{vit.pixels, vit.layers_input};
+  for (const AttentionSite& site : vit.found.sites) wanted.push_back(site.attention);
+  const Pass pass =
+      run(vit.graph, vit.feeds, {.keep = Keep::kEverything, .outputs = {vit.output}});
+  answers.compare(pass[vit.output].to_doubles(), "image.logits", dtype);
+  ASSERT_EQ(vit.found.sites.size(), answers.about["config"]["num_hidden_layers"].get<size_t>());
+  for (int64_t target = 0; target < vit.graph.shape(vit.output)[1]; ++target) {
+    const std::string at = "image." + std::to_string(target) + ".";
+    if (!answers.tensors.contains(at + "chefer.embeddings")) continue;
+    const auto walk = [&](const char* policy, RelevanceForm form) {
+      return walk_relevance(vit.graph, pass, vit.output, {target}, policy_named(policy), form,
+                            wanted);
+    };
+    for (const char* policy : {"chefer", "lrp-orig"}) {
+      const auto found = walk(policy, RelevanceForm::kExplicit);
+      answers.compare(found.at(vit.layers_input).to_doubles(), at + policy + ".embeddings", dtype);
+      for (size_t layer = 0; layer < vit.found.sites.size(); ++layer) {
+        answers.compare(found.at(vit.found.sites[layer].attention).to_doubles(),
+                        at + policy + ".attention." + std::to_string(layer), dtype);
+      }
+    }
+    answers.compare(summed_over_channels(walk("lrp-orig", RelevanceForm::kExplicit).at(vit.pixels)),
+                    at + "lrp.pixels", dtype);
+    for (const PolicyCase& test : kSummed) {
+      const auto found = walk(test.policy, test.form);
+      answers.compare(summed_over_width(found.at(vit.layers_input)), at + test.answer, dtype);
+      const std::string pixels = at + test.policy + ".pixels";
+      if (test.form == RelevanceForm::kGradient && answers.tensors.contains(pixels)) {
+        answers.compare(summed_over_channels(found.at(vit.pixels)), pixels, dtype);
+      }
+    }
+  }
+}
+
+TEST(RelevanceOfPreNormImageNetworks, EqualsTheFormulas) {
+  for (const char* name : {"vit-a", "vit-b"}) {
+    compare_vit(name, DType::kFloat64);
+    compare_vit(name, DType::kFloat32);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, Relevance,

@@ -32,11 +32,8 @@ struct Answers {
   }
 
   // Compares with the answer of that name, in units of its largest value: 1e-9 in double; in float
-  // three times what the reference itself moves between float32 and float64 on this network. Where
-  // that is over 1e-3 a denominator nearly cancels and a float result is chance: compared in double
-  // only.
+  // three times what the reference itself moves between float32 and float64 on this network.
   void compare(const Doubles& actual, const std::string& name, DType dtype) const {
-    if (dtype == DType::kFloat32 && is_ill_conditioned(name)) return;
     const StoredTensor& stored = tensors.at(name);
     Doubles expected(stored.count());
     std::memcpy(expected.data(), stored.data.view.data(), expected.size() * sizeof(double));
@@ -58,11 +55,6 @@ struct Answers {
       if (rules_of(other) == rules_of(name)) most = std::max(most, deviation.get<double>());
     }
     return most;
-  }
-
-  bool is_ill_conditioned(const std::string& name) const {
-    const auto& list = about["ill_conditioned"];
-    return std::find(list.begin(), list.end(), name) != list.end();
   }
 
  private:

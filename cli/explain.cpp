@@ -20,7 +20,7 @@ struct Arguments {
   std::vector<std::string> methods{"gae", "integrated-gradients"};
   std::vector<std::string> options;
   std::string html, json, svg, png, attention_svg, attention_png;
-  std::string special = "show", words = "sum";
+  std::string special = "show", words = "sum", precision = "single";
   int64_t attention_layer = -1;
   int64_t seed = 0;
   int64_t memory_megabytes = 1024;
@@ -54,6 +54,10 @@ void add_arguments(CLI::App& command, Arguments& a) {
       ->capture_default_str();
   command.add_option("--words", a.words, "how pieces become words")
       ->check(CLI::IsMember({"sum", "mean", "max"}))
+      ->capture_default_str();
+  command.add_option("--precision", a.precision,
+                     "double is slow, and steadier where relevance rules cancel")
+      ->check(CLI::IsMember({"single", "double"}))
       ->capture_default_str();
   command.add_option("--seed", a.seed, "for methods that draw random numbers")->capture_default_str();
   command.add_option("--memory", a.memory_megabytes, "megabytes for batches of perturbed inputs")
@@ -90,6 +94,7 @@ ExplainRequest request_of(const Arguments& a) {
   for (const std::string& option : a.options) add_option(request, option);
   a.target.fill(request);
   request.fold = a.words == "mean" ? WordFold::kMean : a.words == "max" ? WordFold::kMax : WordFold::kSum;
+  if (a.precision == "double") request.precision = Precision::kDouble;
   request.seed = a.seed;
   request.memory_bytes = a.memory_megabytes << 20;
   return request;

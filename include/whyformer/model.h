@@ -96,6 +96,9 @@ struct MethodRequest {
   Options options = {};  // those not given take their defaults
 };
 
+// Of the whole run. Double is slow; relevance rules whose denominators cancel may need it.
+enum class Precision { kSingle, kDouble };
+
 // How pieces become words.
 enum class WordFold { kSum, kMean, kMax };
 
@@ -104,6 +107,7 @@ struct ExplainRequest {
   std::variant<std::monostate, int64_t, std::string> target;  // index or label; default: the highest
   std::optional<std::string> similar_to;  // encoders without a classifier: explain the similarity
   WordFold fold = WordFold::kSum;
+  Precision precision = Precision::kSingle;
   int64_t seed = 0;
   int64_t memory_bytes = int64_t{1} << 30;  // for batches of perturbed inputs
   Progress progress;

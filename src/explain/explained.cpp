@@ -101,17 +101,21 @@ Tensor Explained::embedding_gradient(Place place) {
   return gradients_.at(value_at(*graph_, place)).select(0, 0).contiguous();
 }
 
-const std::map<Value, Tensor>& Explained::relevance(const RelevanceKind& kind) {
-  if (const auto known = relevance_.find(kind); known != relevance_.end()) return known->second;
+void Explained::walk_relevance_into(const RelevanceKind& kind, std::vector<NodeFlow>* flows) {
+  if (relevance_.contains(kind)) return;
   const auto start = Clock::now();
   std::vector<Value> wanted;
   for (const Place place : kPlaces) wanted.push_back(value_at(*graph_, place));
   for (const AttentionSite& site : graph_->found.sites) wanted.push_back(site.attention);
-  auto found = walk_relevance(graph_->graph, pass_, graph_->output, {target_},
-                              policy_of(kind.policy), kind.form, wanted);
+  relevance_[kind] = walk_relevance(graph_->graph, pass_, graph_->output, {target_},
+                                    policy_of(kind.policy), kind.form, wanted, flows);
   ++spent_.backwards;
   shared_seconds_ += seconds_since(start);
-  return relevance_[kind] = std::move(found);
+}
+
+const std::map<Value, Tensor>& Explained::relevance(const RelevanceKind& kind) {
+  walk_relevance_into(kind, nullptr);
+  return relevance_.at(kind);
 }
 
 Tensor Explained::attention_relevance(const RelevanceKind& kind, int layer) {

@@ -73,6 +73,8 @@ class Explained {
   };
   Tensor attention_relevance(const RelevanceKind& kind, int layer);
   Tensor embedding_relevance(const RelevanceKind& kind, Place place);
+  // Walks now, if that was not done before; `flows` gets what passed each node.
+  void walk_relevance_into(const RelevanceKind& kind, std::vector<NodeFlow>* flows);
 
   // Share of each token row in the read-out: 1 at [CLS], or 1/n each for mean pooling.
   std::vector<double> read_out() const;

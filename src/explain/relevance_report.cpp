@@ -1,0 +1,43 @@
+#include "whyformer/relevance.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "explain/prepare.h"
+#include "tensor/map.h"
+
+namespace whyformer {
+
+double RelevanceStep::loss() const {
+  const double size = std::max(entering_magnitude, leaving_magnitude);
+  return size == 0 ? 0 : (entering - leaving) / size;
+}
+
+std::vector<std::string> relevance_policies() { return policy_names(); }
+
+RelevanceReport relevance_report(const Model& model, const TextInput& input,
+                                 const std::string& policy, const ExplainRequest& request) {
+  Prepared prepared = prepare(model.text_model(), input, request, {.values = true});
+  Explained& explained = *prepared.explained;
+  std::vector<NodeFlow> flows;
+  const Explained::RelevanceKind kind{policy};
+  explained.walk_relevance_into(kind, &flows);
+  RelevanceReport report;
+  report.model = model.name();
+  report.policy = policy;
+  report.target = std::move(prepared.target);
+  report.notes = std::move(prepared.notes);
+  for (const NodeFlow& flow : flows) {
+    const Node& node = explained.graph().graph.nodes()[flow.node];
+    report.steps.push_back({node.name, std::string(node.op->kind()),
+                            std::string(node.op->moves_data() ? "move" : name_of(flow.rule)),
+                            flow.entering, flow.leaving, flow.entering_magnitude,
+                            flow.leaving_magnitude});
+  }
+  if (!report.steps.empty()) report.seed = report.steps[0].entering;
+  report.at_first_layer = sum_of(explained.embedding_relevance(kind, Place::kFirstLayer));
+  report.at_words = sum_of(explained.embedding_relevance(kind, Place::kWordEmbeddings));
+  return report;
+}
+
+}  // namespace whyformer

@@ -1,0 +1,242 @@
+// What must hold of relevance on any network (specification §§7.3, 8.4, 9, 11.4).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+
+#include "base/files.h"
+#include "explain/golden_model.h"
+#include "explain/method.h"
+#include "tensor/map.h"
+#include "whyformer/error.h"
+#include "whyformer/relevance.h"
+
+namespace whyformer {
+namespace {
+
+using Doubles = std::vector<double>;
+using Change = std::function<void(const std::string& name, std::vector<float>& values)>;
+
+// A golden model with other weights.
+std::shared_ptr<const TextModel> changed_model(const std::string& name, const Change& change) {
+  const auto folder = std::filesystem::path(WHYFORMER_SOURCE_DIR) / "tests/golden/models" / name;
+  const FileLookup files = files_in(folder);
+  std::vector<std::vector<float>> kept;
+  std::vector<NamedFloats> tensors;
+  for (const auto& [key, stored] :
+       read_safetensors(*files("model.safetensors"), "model.safetensors")) {
+    std::vector<float> values(stored.count());
+    std::memcpy(values.data(), stored.data.view.data(), values.size() * sizeof(float));
+    change(key, values);
+    kept.push_back(std::move(values));
+    tensors.push_back({key, stored.shape, kept.back()});
+  }
+  const Bytes weights = bytes_of(write_safetensors(tensors));
+  return TextModel::load(
+      [&](std::string_view file) -> std::optional<Bytes> {
+        if (file == "model.safetensors") return weights;
+        if (file == "vocab.txt") return bytes_of("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n");
+        return files(file);
+      },
+      name);
+}
+
+Explained explained_in_double(const TextModel& model, const GoldenInput& input, int64_t target) {
+  Explained explained(model, input.encoding(),
+                      {.needs = {.attention = true, .attention_gradient = true, .values = true},
+                       .dtype = DType::kFloat64});
+  explained.set_target(target);
+  return explained;
+}
+
+Doubles scores_of(Explained& explained, const char* name, const Options& options = {}) {
+  const Method& method = find_method(name);
+  return method.run(explained, complete_options(method, options)).values;
+}
+
+double largest(const Doubles& values) {
+  double most = 0;
+  for (const double value : values) most = std::max(most, std::abs(value));
+  return most;
+}
+
+class RelevanceInvariants : public testing::TestWithParam<std::string> {};
+
+TEST_P(RelevanceInvariants, TotalIsOneAtEveryLayerUnderChefer) {
+  const GoldenModel golden(GetParam());
+  const GoldenInput& input = golden.input("single");
+  Explained explained = explained_in_double(*golden.model, input, 0);
+  std::vector<NodeFlow> flows;
+  explained.walk_relevance_into({"chefer"}, &flows);
+  int boundaries = 0;
+  for (const NodeFlow& flow : flows) {
+    const Node& node = explained.graph().graph.nodes()[flow.node];
+    if (node.op->kind() != "LayerNorm" || node.name.find("ayer") == std::string::npos) continue;
+    if (node.name.find("embeddings") != std::string::npos) continue;
+    EXPECT_NEAR(flow.entering, 1, 1e-7 * flow.entering_magnitude) << node.name;
+    ++boundaries;
+  }
+  EXPECT_GE(boundaries, 2 * explained.layers());
+  const Tensor first = explained.embedding_relevance({"chefer"}, Place::kFirstLayer);
+  EXPECT_NEAR(sum_of(first), 1, 1e-7 * magnitude_of(first));
+}
+
+TEST_P(RelevanceInvariants, NoOperatorLosesRelevanceUnderCheferAboveTheEmbeddings) {
+  const GoldenModel golden(GetParam());
+  Explained explained = explained_in_double(*golden.model, golden.input("single"), 0);
+  std::vector<NodeFlow> flows;
+  explained.walk_relevance_into({"chefer"}, &flows);
+  for (const NodeFlow& flow : flows) {
+    const Node& node = explained.graph().graph.nodes()[flow.node];
+    if (node.name.find("embeddings") != std::string::npos) continue;
+    const double size = std::max(flow.entering_magnitude, flow.leaving_magnitude);
+    EXPECT_NEAR(flow.leaving, flow.entering, 1e-6 * size) << node.name;
+  }
+}
+
+TEST_P(RelevanceInvariants, ExplicitAttnLrpEqualsGradientTimesInput) {
+  const GoldenModel golden(GetParam());
+  for (const char* policy : {"attn-lrp", "cp-lrp", "cp-lrp-derivative"}) {
+    Explained explained = explained_in_double(*golden.model, golden.input("single"), 0);
+    for (const Place place : {Place::kFirstLayer, Place::kWordEmbeddings}) {
+      const Doubles gradient =
+          explained.embedding_relevance({policy, RelevanceForm::kGradient}, place).to_doubles();
+      const Doubles rules =
+          explained.embedding_relevance({policy, RelevanceForm::kExplicit}, place).to_doubles();
+      for (size_t i = 0; i < rules.size(); ++i) {
+        ASSERT_NEAR(rules[i], gradient[i], 1e-7 * largest(gradient)) << policy;
+      }
+    }
+  }
+}
+
+TEST_P(RelevanceInvariants, NothingReachesQueriesAndKeysUnderCpLrp) {
+  const GoldenModel golden(GetParam());
+  Explained explained = explained_in_double(*golden.model, golden.input("single"), 0);
+  std::vector<NodeFlow> flows;
+  explained.walk_relevance_into({"cp-lrp"}, &flows);
+  const Graph& graph = explained.graph().graph;
+  for (const NodeFlow& flow : flows) {
+    EXPECT_FALSE(graph.nodes()[flow.node].op->kind() == "MatMul" && flow.rule != RuleKind::kProportional);
+    EXPECT_THAT(graph.nodes()[flow.node].name, testing::Not(testing::HasSubstr("query")));
+    EXPECT_THAT(graph.nodes()[flow.node].name, testing::Not(testing::HasSubstr("key")));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, RelevanceInvariants,
+                         testing::Values("bert", "bert-relu", "roberta", "electra", "albert-shared"),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST(CpLrp, WithoutBiasesSumsToTheLogitAtTheFirstLayer) {
+  const GoldenModel golden("bert");
+  const auto model = changed_model("bert", [](const std::string& name, std::vector<float>& values) {
+    if (name.ends_with("bias")) std::fill(values.begin(), values.end(), 0.0f);
+  });
+  for (int64_t target = 0; target < 2; ++target) {
+    Explained explained = explained_in_double(*model, golden.input("single"), target);
+    const Tensor relevance = explained.embedding_relevance({"cp-lrp"}, Place::kFirstLayer);
+    EXPECT_NEAR(sum_of(relevance), explained.target_value(), 1e-9 * magnitude_of(relevance));
+  }
+}
+
+TEST(TransformerAttribution, ScalesWithTheLogitAndKeepsRelevance) {
+  const GoldenModel golden("bert");
+  const auto tripled = changed_model("bert", [](const std::string& name, std::vector<float>& values) {
+    if (!name.starts_with("classifier")) return;
+    for (float& value : values) value *= 3;
+  });
+  Explained once = explained_in_double(*golden.model, golden.input("single"), 1);
+  Explained thrice = explained_in_double(*tripled, golden.input("single"), 1);
+  const Options last{{"blocks", std::string("last")}};
+  const Doubles small = scores_of(once, "transformer-attribution", last);
+  const Doubles large = scores_of(thrice, "transformer-attribution", last);
+  for (size_t i = 0; i < small.size(); ++i) {
+    EXPECT_NEAR(large[i], 3 * small[i], 1e-6 * largest(large));
+    EXPECT_GE(small[i], 0);
+  }
+  const Doubles r1 = once.attention_relevance({"chefer"}, 0).to_doubles();
+  const Doubles r3 = thrice.attention_relevance({"chefer"}, 0).to_doubles();
+  for (size_t i = 0; i < r1.size(); ++i) EXPECT_NEAR(r3[i], r1[i], 1e-6 * largest(r1));
+}
+
+TEST(TransformerAttribution, OfSmallLogitsIsTheSumOfItsLayers) {
+  constexpr double kFactor = 1e-6;
+  const GoldenModel golden("bert");
+  const auto faint = changed_model("bert", [](const std::string& name, std::vector<float>& values) {
+    if (!name.starts_with("classifier")) return;
+    for (float& value : values) value *= static_cast<float>(kFactor);
+  });
+  Explained explained = explained_in_double(*faint, golden.input("single"), 1);
+  ASSERT_EQ(explained.layers(), 2);
+  const Doubles product = scores_of(explained, "transformer-attribution");
+  const Doubles last = scores_of(explained, "transformer-attribution", {{"blocks", std::string("last")}});
+  const Doubles first =
+      scores_of(explained, "transformer-attribution", {{"blocks", std::string("second")}});
+  EXPECT_EQ(first, last);  // with two layers the second is the last
+  Explained other = explained_in_double(*faint, golden.input("single"), 1);
+  const Tensor gradient = other.attention_gradient(0), relevance = other.attention_relevance({"chefer"}, 0);
+  const auto n = static_cast<size_t>(other.tokens());
+  for (size_t j = 1; j < n; ++j) {
+    double lower = 0;
+    for (int64_t head = 0; head < gradient.dim(0); ++head) {
+      lower += std::max(0.0, gradient.to_doubles()[head * n * n + j] *
+                                 relevance.to_doubles()[head * n * n + j]);
+    }
+    lower /= static_cast<double>(gradient.dim(0));
+    EXPECT_NEAR(product[j], last[j] + lower, 1e-4 * largest(product));
+  }
+}
+
+TEST(Relevance, ASecondSampleChangesNothing) {
+  const GoldenModel golden("bert");
+  const GoldenInput& single = golden.input("single");
+  GoldenInput both = single;
+  both.batch.ids.push_back(single.batch.ids[0]);
+  for (size_t i = 1; i + 1 < both.batch.ids[1].size(); ++i) both.batch.ids[1][i] = 7 + static_cast<int64_t>(i);
+  both.batch.types.push_back(single.batch.types[0]);
+  const auto relevance = [&](const GoldenInput& input, const char* policy) {
+    const auto graph = golden.model->graph(
+        {.batch = input.size(), .tokens = input.tokens(), .dtype = DType::kFloat64});
+    const Pass pass = run(graph->graph, golden.model->feeds(*graph, input.batch),
+                          {.keep = Keep::kEverything, .outputs = {graph->output}});
+    const std::vector<int64_t> targets(input.size(), 0);
+    return walk_relevance(graph->graph, pass, graph->output, targets, policy_named(policy),
+                          RelevanceForm::kExplicit, {graph->layers_input})
+        .at(graph->layers_input)
+        .select(0, 0)
+        .to_doubles();
+  };
+  for (const std::string& policy : policy_names()) {
+    EXPECT_EQ(relevance(single, policy.c_str()), relevance(both, policy.c_str())) << policy;
+  }
+}
+
+TEST(RelevanceReport, NamesTheOperatorThatAddsRelevance) {
+  const RelevanceReport report =
+      relevance_report(Model::built_in(), {"A gripping film", {}}, "lrp-orig");
+  EXPECT_DOUBLE_EQ(report.seed, 1);
+  bool found = false;
+  for (const RelevanceStep& step : report.steps) {
+    if (step.rule == "positive-by-sign" && step.entering_magnitude > 0) {
+      found = found || step.leaving_magnitude > 1.5 * step.entering_magnitude;
+    }
+    if (step.rule == "identity") {
+      EXPECT_NEAR(step.loss(), 0, 1e-6) << step.node;
+    }
+  }
+  EXPECT_TRUE(found) << "under lrp-orig, Linear gives both sign groups everything";
+}
+
+TEST(RelevanceReport, OfAnUnknownPolicyIsRefused) {
+  EXPECT_THROW(relevance_report(Model::built_in(), {"A film", {}}, "nope"), InvalidInput);
+  EXPECT_THROW(relevance_report(Model::built_in(), {"A film", {}}, "nope.json"), FileError);
+}
+
+}  // namespace
+}  // namespace whyformer

@@ -5,118 +5,20 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "base/random.h"
+#include "best_seconds.h"
 #include "graph/pass.h"
 #include "graph/walk_back.h"
-#include "models/text_model.h"
 #include "peak.h"
+#include "random_bert.h"
 
 namespace whyformer {
 namespace {
-
-constexpr int64_t kLayers = 12, kWidth = 768, kHeads = 12, kInner = 3072, kVocabulary = 30522;
-
-// Random weights under BERT's names, handed to the loader as if a folder held them.
-StoredTensor random_weights(std::vector<int64_t> shape, const std::string& name, double deviation,
-                            double offset) {
-  int64_t count = 1;
-  for (const int64_t length : shape) count *= length;
-  const CounterRandom random(1, name, 0);
-  // A block of draws, repeated: drawing 110 million normals would take longer than the benchmark.
-  std::vector<float> block(4099);
-  for (size_t i = 0; i < block.size(); ++i) {
-    block[i] = static_cast<float>(offset + deviation * random.normal(static_cast<int64_t>(i)));
-  }
-  std::string bytes(count * sizeof(float), '\0');
-  auto* out = reinterpret_cast<float*>(bytes.data());
-  for (int64_t i = 0; i < count; ++i) out[i] = block[i % block.size()];
-  return {WeightType::kF32, std::move(shape), bytes_of(std::move(bytes))};
-}
-
-StoredTensors bert_weights() {
-  StoredTensors tensors;
-  const auto weight = [&](const std::string& name, std::vector<int64_t> shape) {
-    tensors[name] = random_weights(std::move(shape), name, 0.02, 0);
-  };
-  const auto linear = [&](const std::string& name, int64_t out, int64_t in) {
-    weight(name + ".weight", {out, in});
-    weight(name + ".bias", {out});
-  };
-  const auto norm = [&](const std::string& name) {
-    tensors[name + ".weight"] = random_weights({kWidth}, name, 0.02, 1);
-    weight(name + ".bias", {kWidth});
-  };
-  const std::string embeddings = "bert.embeddings.";
-  weight(embeddings + "word_embeddings.weight", {kVocabulary, kWidth});
-  weight(embeddings + "position_embeddings.weight", {512, kWidth});
-  weight(embeddings + "token_type_embeddings.weight", {2, kWidth});
-  norm(embeddings + "LayerNorm");
-  for (int64_t layer = 0; layer < kLayers; ++layer) {
-    const std::string base = fmt::format("bert.encoder.layer.{}.", layer);
-    for (const char* part : {"query", "key", "value"}) {
-      linear(base + "attention.self." + part, kWidth, kWidth);
-    }
-    linear(base + "attention.output.dense", kWidth, kWidth);
-    norm(base + "attention.output.LayerNorm");
-    linear(base + "intermediate.dense", kInner, kWidth);
-    linear(base + "output.dense", kWidth, kInner);
-    norm(base + "output.LayerNorm");
-  }
-  linear("bert.pooler.dense", kWidth, kWidth);
-  linear("classifier", 2, kWidth);
-  return tensors;
-}
-
-std::string safetensors_of(const StoredTensors& tensors) {
-  std::vector<NamedFloats> named;
-  for (const auto& [name, tensor] : tensors) {
-    const auto* values = reinterpret_cast<const float*>(tensor.data.view.data());
-    named.push_back({name, tensor.shape, {values, static_cast<size_t>(tensor.count())}});
-  }
-  return write_safetensors(named);
-}
-
-std::shared_ptr<const TextModel> random_bert() {
-  const nlohmann::json config{{"model_type", "bert"},
-                              {"architectures", {"BertForSequenceClassification"}},
-                              {"hidden_size", kWidth},
-                              {"num_hidden_layers", kLayers},
-                              {"num_attention_heads", kHeads},
-                              {"intermediate_size", kInner}};
-  const Bytes weights = bytes_of(safetensors_of(bert_weights()));
-  return TextModel::load(
-      [&](std::string_view name) -> std::optional<Bytes> {
-        if (name == "config.json") return bytes_of(config.dump());
-        if (name == "model.safetensors") return weights;
-        if (name == "vocab.txt") return bytes_of("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n");
-        return std::nullopt;
-      },
-      "random BERT-base");
-}
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-template <typename Work>
-double best_seconds(Work work, double budget) {
-  work();
-  double best = 1e9;
-  const double start = now();
-  for (int round = 0; round < 3 || now() - start < budget; ++round) {
-    const double begin = now();
-    work();
-    best = std::min(best, now() - begin);
-  }
-  return best;
-}
 
 // Operations that are really done (a multiply-add counts as two): after the last attention map only the
 // read-out row is computed, and on the way back nothing below the first map.
@@ -126,10 +28,10 @@ struct Operations {
 };
 
 Operations operations(double n) {
-  const double square = kWidth * kWidth, wide = kWidth * kInner;
+  const double square = kBertWidth * kBertWidth, wide = kBertWidth * kBertInner;
   const double layer_weights = n * (4 * square + 2 * wide);
-  const double attention = n * n * kWidth;  // one product of all heads
-  const double upper = kLayers - 1;
+  const double attention = n * n * kBertWidth;  // one product of all heads
+  const double upper = kBertLayers - 1;
   Operations count;
   // Last layer: queries, keys, values and scores of all tokens.
   count.forward = upper * (layer_weights + 2 * attention) + n * 3 * square + attention;

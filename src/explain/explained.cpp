@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "graph/walk_back.h"
+#include "whyformer/error.h"
 
 namespace whyformer {
 namespace {
@@ -50,10 +51,11 @@ Explained::Explained(const TextModel& model, Encoding encoding, Settings setting
   }
   if (needs.values) options.keep = Keep::kEverything;
   if (needs.embedding_gradient) {
-    for (const Place place : kPlaces) options.outputs.push_back(value_at(*graph_, place));
+    for (const Value place : places()) options.outputs.push_back(place);
   }
-  pass_ = run(graph_->graph, model_.feeds(*graph_, repeated(1), settings_.reference), options);
-  outputs_ = pass_[graph_->output].to_doubles();
+  pass_ = std::make_unique<const Pass>(
+      run(graph_->graph, model_.feeds(*graph_, repeated(1), settings_.reference), options));
+  outputs_ = (*pass_)[graph_->output].to_doubles();
   spent_.forwards = 1;
   shared_seconds_ = seconds_since(start);
 }
@@ -65,65 +67,79 @@ TokenBatch Explained::repeated(int64_t count) const {
   return batch;
 }
 
-// All gradients that any method of the call reads, in one walk.
-void Explained::walk() {
-  if (!gradients_.empty()) return;
+std::vector<Value> Explained::places() const {
+  std::vector<Value> values;
+  for (const Place place : kPlaces) values.push_back(value_at(*graph_, place));
+  return values;
+}
+
+// One walk serves all gradients that any method of the call reads; it goes as far down as they do.
+Tensor Explained::gradient_at(Value value) {
   const auto start = Clock::now();
-  std::vector<Value> wanted;
-  if (settings_.needs.attention_gradient) {
-    for (const AttentionSite& site : graph_->found.sites) wanted.push_back(site.attention);
+  if (gradient_walk_ == nullptr) {
+    std::vector<Value> wanted;
+    if (settings_.needs.embedding_gradient) wanted = places();
+    if (settings_.needs.attention_gradient) {
+      for (const AttentionSite& site : graph_->found.sites) wanted.push_back(site.attention);
+    }
+    const Tensor seed = one_hot(1, static_cast<int64_t>(outputs_.size()), target_, settings_.dtype);
+    gradient_walk_ = std::make_unique<BackwardWalk>(graph_->graph, *pass_, graph_->output, seed,
+                                                    gradient_rule(), wanted);
+    ++spent_.backwards;
   }
-  if (settings_.needs.embedding_gradient) {
-    for (const Place place : kPlaces) wanted.push_back(value_at(*graph_, place));
-  }
-  const Tensor seed = one_hot(1, static_cast<int64_t>(outputs_.size()), target_, settings_.dtype);
-  gradients_ =
-      walk_back(graph_->graph, pass_, graph_->output, seed, gradient_rule(), wanted);
-  ++spent_.backwards;
+  const Tensor gradient = gradient_walk_->at(value);
   shared_seconds_ += seconds_since(start);
+  return gradient.select(0, 0).contiguous();
 }
 
 Tensor Explained::attention(int layer) const {
-  return pass_[graph_->found.sites[layer].attention].select(0, 0).contiguous();
+  return (*pass_)[graph_->found.sites[layer].attention].select(0, 0).contiguous();
 }
 
 Tensor Explained::attention_gradient(int layer) {
-  walk();
-  return gradients_.at(graph_->found.sites[layer].attention).select(0, 0).contiguous();
+  return gradient_at(graph_->found.sites[layer].attention);
 }
 
 Tensor Explained::embeddings(Place place) const {
-  return pass_[value_at(*graph_, place)].select(0, 0).contiguous();
+  return (*pass_)[value_at(*graph_, place)].select(0, 0).contiguous();
 }
 
 Tensor Explained::embedding_gradient(Place place) {
-  walk();
-  return gradients_.at(value_at(*graph_, place)).select(0, 0).contiguous();
+  return gradient_at(value_at(*graph_, place));
 }
 
-void Explained::walk_relevance_into(const RelevanceKind& kind, std::vector<NodeFlow>* flows) {
-  if (relevance_.contains(kind)) return;
+RelevanceWalk& Explained::relevance_walk(const RelevanceKind& kind) {
+  if (!settings_.needs.values) throw Error("relevance needs a run that kept every value");
+  std::unique_ptr<RelevanceWalk>& walk = relevance_walks_[kind];
+  if (walk == nullptr) {
+    std::vector<Value> wanted = places();
+    for (const AttentionSite& site : graph_->found.sites) wanted.push_back(site.attention);
+    walk = std::make_unique<RelevanceWalk>(graph_->graph, *pass_, graph_->output,
+                                           std::vector{target_}, policy_of(kind.policy), kind.form,
+                                           wanted, kind.notes);
+    ++spent_.backwards;
+  }
+  return *walk;
+}
+
+Tensor Explained::relevance_at(const RelevanceKind& kind, Value value) {
   const auto start = Clock::now();
-  std::vector<Value> wanted;
-  for (const Place place : kPlaces) wanted.push_back(value_at(*graph_, place));
-  for (const AttentionSite& site : graph_->found.sites) wanted.push_back(site.attention);
-  relevance_[kind] = walk_relevance(graph_->graph, pass_, graph_->output, {target_},
-                                    policy_of(kind.policy), kind.form, wanted, flows);
-  ++spent_.backwards;
+  const Tensor relevance = relevance_walk(kind).at(value);
   shared_seconds_ += seconds_since(start);
+  return relevance.select(0, 0).contiguous();
 }
 
-const std::map<Value, Tensor>& Explained::relevance(const RelevanceKind& kind) {
-  walk_relevance_into(kind, nullptr);
-  return relevance_.at(kind);
+const std::vector<NodeFlow>& Explained::relevance_flows(const RelevanceKind& kind) {
+  relevance_at(kind, graph_->word_embeddings);
+  return relevance_walk(kind).flows();
 }
 
 Tensor Explained::attention_relevance(const RelevanceKind& kind, int layer) {
-  return relevance(kind).at(graph_->found.sites[layer].attention).select(0, 0).contiguous();
+  return relevance_at(kind, graph_->found.sites[layer].attention);
 }
 
 Tensor Explained::embedding_relevance(const RelevanceKind& kind, Place place) {
-  return relevance(kind).at(value_at(*graph_, place)).select(0, 0).contiguous();
+  return relevance_at(kind, value_at(*graph_, place));
 }
 
 std::vector<double> Explained::read_out() const {

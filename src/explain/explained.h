@@ -56,7 +56,7 @@ class Explained {
   const Discovery& found() const { return graph_->found; }
   // The run itself; every value of it only where Needs::values says so.
   const TextGraph& graph() const { return *graph_; }
-  const Pass& pass() const { return pass_; }
+  const Pass& pass() const { return *pass_; }
   // [heads, queries, keys] views, contiguous.
   Tensor attention(int layer) const;
   Tensor attention_gradient(int layer);
@@ -69,12 +69,13 @@ class Explained {
   struct RelevanceKind {
     std::string policy;  // a name, or the path of a JSON file
     RelevanceForm form = RelevanceForm::kExplicit;
+    RelevanceWalk::Notes notes = RelevanceWalk::Notes::kNone;
     auto operator<=>(const RelevanceKind&) const = default;
   };
   Tensor attention_relevance(const RelevanceKind& kind, int layer);
   Tensor embedding_relevance(const RelevanceKind& kind, Place place);
-  // Walks now, if that was not done before; `flows` gets what passed each node.
-  void walk_relevance_into(const RelevanceKind& kind, std::vector<NodeFlow>* flows);
+  // What passed each node down to the word embeddings, output first; `kind` must say that it notes.
+  const std::vector<NodeFlow>& relevance_flows(const RelevanceKind& kind);
 
   // Share of each token row in the read-out: 1 at [CLS], or 1/n each for mean pooling.
   std::vector<double> read_out() const;
@@ -101,8 +102,10 @@ class Explained {
   double shared_seconds() const { return shared_seconds_; }
 
  private:
-  void walk();
-  const std::map<Value, Tensor>& relevance(const RelevanceKind& kind);
+  std::vector<Value> places() const;
+  Tensor gradient_at(Value value);
+  Tensor relevance_at(const RelevanceKind& kind, Value value);
+  RelevanceWalk& relevance_walk(const RelevanceKind& kind);
   int64_t most_inputs_at_once(int64_t tokens) const;
   TokenBatch repeated(int64_t count) const;
 
@@ -110,9 +113,9 @@ class Explained {
   Encoding encoding_;
   Settings settings_;
   std::shared_ptr<const TextGraph> graph_;
-  Pass pass_;
-  std::map<Value, Tensor> gradients_;
-  std::map<RelevanceKind, std::map<Value, Tensor>> relevance_;
+  std::unique_ptr<const Pass> pass_;  // walks refer to it
+  std::unique_ptr<BackwardWalk> gradient_walk_;
+  std::map<RelevanceKind, std::unique_ptr<RelevanceWalk>> relevance_walks_;
   std::vector<double> outputs_;
   int64_t target_ = 0;
   Cost spent_;

@@ -17,7 +17,7 @@ namespace {
 Explained explained_case(const GoldenModel& golden, const std::string& input, int64_t target) {
   Explained explained(*golden.model, golden.input(input).encoding(),
                       {.head = golden.head(),
-                       .needs = {true, true, true},
+                       .needs = {true, true, true, true},
                        .memory_bytes = 1 << 24});
   explained.set_target(target);
   return explained;
@@ -210,7 +210,7 @@ TEST(IntegratedGradients, AddUpAndGiveKeptTokensExactlyNothing) {
 TEST(IntegratedGradients, FromTheInputItselfAreZero) {
   const GoldenModel golden("bert");
   Encoding nothing = golden.input("special_only").encoding();
-  Explained explained(*golden.model, nothing, {.needs = {.embedding_gradient = true}});
+  Explained explained(*golden.model, nothing, {.needs = {.embedding_gradient = true, .values = true}});
   for (const double score : scores(explained, kIntegratedGradients)) EXPECT_EQ(score, 0);
 }
 

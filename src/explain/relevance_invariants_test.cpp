@@ -62,37 +62,39 @@ double largest(const Doubles& values) {
   return most;
 }
 
+Explained::RelevanceKind noted(const char* policy) {
+  return {.policy = policy, .notes = RelevanceWalk::Notes::kFlows};
+}
+
 class RelevanceInvariants : public testing::TestWithParam<std::string> {};
 
 TEST_P(RelevanceInvariants, TotalIsOneAtEveryLayerUnderChefer) {
   const GoldenModel golden(GetParam());
   const GoldenInput& input = golden.input("single");
   Explained explained = explained_in_double(*golden.model, input, 0);
-  std::vector<NodeFlow> flows;
-  explained.walk_relevance_into({"chefer"}, &flows);
+  const std::vector<NodeFlow>& flows = explained.relevance_flows(noted("chefer"));
   int boundaries = 0;
   for (const NodeFlow& flow : flows) {
     const Node& node = explained.graph().graph.nodes()[flow.node];
     if (node.op->kind() != "LayerNorm" || node.name.find("ayer") == std::string::npos) continue;
     if (node.name.find("embeddings") != std::string::npos) continue;
-    EXPECT_NEAR(flow.entering, 1, 1e-7 * flow.entering_magnitude) << node.name;
+    EXPECT_NEAR(flow.entering.plain, 1, 1e-7 * flow.entering.magnitude) << node.name;
     ++boundaries;
   }
   EXPECT_GE(boundaries, 2 * explained.layers());
   const Tensor first = explained.embedding_relevance({"chefer"}, Place::kFirstLayer);
-  EXPECT_NEAR(sum_of(first), 1, 1e-7 * magnitude_of(first));
+  EXPECT_NEAR(sums_of(first).plain, 1, 1e-7 * sums_of(first).magnitude);
 }
 
 TEST_P(RelevanceInvariants, NoOperatorLosesRelevanceUnderCheferAboveTheEmbeddings) {
   const GoldenModel golden(GetParam());
   Explained explained = explained_in_double(*golden.model, golden.input("single"), 0);
-  std::vector<NodeFlow> flows;
-  explained.walk_relevance_into({"chefer"}, &flows);
+  const std::vector<NodeFlow>& flows = explained.relevance_flows(noted("chefer"));
   for (const NodeFlow& flow : flows) {
     const Node& node = explained.graph().graph.nodes()[flow.node];
     if (node.name.find("embeddings") != std::string::npos) continue;
-    const double size = std::max(flow.entering_magnitude, flow.leaving_magnitude);
-    EXPECT_NEAR(flow.leaving, flow.entering, 1e-6 * size) << node.name;
+    const double size = std::max(flow.entering.magnitude, flow.leaving.magnitude);
+    EXPECT_NEAR(flow.leaving.plain, flow.entering.plain, 1e-6 * size) << node.name;
   }
 }
 
@@ -115,8 +117,7 @@ TEST_P(RelevanceInvariants, ExplicitAttnLrpEqualsGradientTimesInput) {
 TEST_P(RelevanceInvariants, NothingReachesQueriesAndKeysUnderCpLrp) {
   const GoldenModel golden(GetParam());
   Explained explained = explained_in_double(*golden.model, golden.input("single"), 0);
-  std::vector<NodeFlow> flows;
-  explained.walk_relevance_into({"cp-lrp"}, &flows);
+  const std::vector<NodeFlow>& flows = explained.relevance_flows(noted("cp-lrp"));
   const Graph& graph = explained.graph().graph;
   for (const NodeFlow& flow : flows) {
     EXPECT_FALSE(graph.nodes()[flow.node].op->kind() == "MatMul" && flow.rule != RuleKind::kProportional);
@@ -141,7 +142,8 @@ TEST(CpLrp, WithoutBiasesSumsToTheLogitAtTheFirstLayer) {
   for (int64_t target = 0; target < 2; ++target) {
     Explained explained = explained_in_double(*model, golden.input("single"), target);
     const Tensor relevance = explained.embedding_relevance({"cp-lrp"}, Place::kFirstLayer);
-    EXPECT_NEAR(sum_of(relevance), explained.target_value(), 1e-9 * magnitude_of(relevance));
+    EXPECT_NEAR(sums_of(relevance).plain, explained.target_value(),
+                1e-9 * sums_of(relevance).magnitude);
   }
 }
 

@@ -19,24 +19,22 @@ RelevanceReport relevance_report(const Model& model, const TextInput& input,
                                  const std::string& policy, const ExplainRequest& request) {
   Prepared prepared = prepare(model.text_model(), input, request, {.values = true});
   Explained& explained = *prepared.explained;
-  std::vector<NodeFlow> flows;
-  const Explained::RelevanceKind kind{policy};
-  explained.walk_relevance_into(kind, &flows);
+  const Explained::RelevanceKind kind{.policy = policy, .notes = RelevanceWalk::Notes::kFlows};
   RelevanceReport report;
   report.model = model.name();
   report.policy = policy;
   report.target = std::move(prepared.target);
   report.notes = std::move(prepared.notes);
-  for (const NodeFlow& flow : flows) {
+  for (const NodeFlow& flow : explained.relevance_flows(kind)) {
     const Node& node = explained.graph().graph.nodes()[flow.node];
     report.steps.push_back({node.name, std::string(node.op->kind()),
                             std::string(node.op->moves_data() ? "move" : name_of(flow.rule)),
-                            flow.entering, flow.leaving, flow.entering_magnitude,
-                            flow.leaving_magnitude});
+                            flow.entering.plain, flow.leaving.plain,
+                            flow.entering.magnitude, flow.leaving.magnitude});
   }
   if (!report.steps.empty()) report.seed = report.steps[0].entering;
-  report.at_first_layer = sum_of(explained.embedding_relevance(kind, Place::kFirstLayer));
-  report.at_words = sum_of(explained.embedding_relevance(kind, Place::kWordEmbeddings));
+  report.at_first_layer = sums_of(explained.embedding_relevance(kind, Place::kFirstLayer)).plain;
+  report.at_words = sums_of(explained.embedding_relevance(kind, Place::kWordEmbeddings)).plain;
   return report;
 }
 

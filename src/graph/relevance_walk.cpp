@@ -31,10 +31,15 @@ Tensors gradient_form(const Node& node, const Call& call, TensorSpan from, const
   return results;
 }
 
-double total(TensorSpan tensors, double (*measure)(const Tensor&)) {
-  double sum = 0;
-  for (const Tensor& tensor : tensors) sum += tensor.defined() ? measure(tensor) : 0;
-  return sum;
+Sums total(TensorSpan tensors) {
+  Sums sums;
+  for (const Tensor& tensor : tensors) {
+    if (!tensor.defined()) continue;
+    const Sums part = sums_of(tensor);
+    sums.plain += part.plain;
+    sums.magnitude += part.magnitude;
+  }
+  return sums;
 }
 
 }  // namespace
@@ -63,30 +68,50 @@ Tensors PolicyRule::back(const Node& node, const Call& call, TensorSpan from_out
   }
   if (flows_ != nullptr) {
     flows_->push_back({static_cast<int>(&node - graph_.nodes().data()), rule.kind,
-                       total(from_outputs, sum_of), total(results, sum_of),
-                       total(from_outputs, magnitude_of), total(results, magnitude_of)});
+                       total(from_outputs), total(results)});
   }
   return results;
 }
 
-std::map<Value, Tensor> walk_relevance(const Graph& graph, const Pass& pass, Value output,
-                                       const std::vector<int64_t>& targets, const Policy& policy,
-                                       RelevanceForm form, const std::vector<Value>& wanted,
-                                       std::vector<NodeFlow>* flows) {
+namespace {
+
+Tensor seed_of(const Graph& graph, const Pass& pass, Value output,
+               const std::vector<int64_t>& targets, Policy::Seed start, RelevanceForm form) {
   Tensor seed = Tensor::zeros(graph.shape(output), graph.type(output).dtype);
   for (size_t sample = 0; sample < targets.size(); ++sample) {
     const auto at = static_cast<int64_t>(sample);
     Tensor entry = seed.select(0, at).slice(0, targets[sample], 1);
     // The gradient form starts from 1 as well: times the output it is the output.
-    if (policy.seed == Policy::Seed::kOne || form == RelevanceForm::kGradient) entry.fill(1);
+    if (start == Policy::Seed::kOne || form == RelevanceForm::kGradient) entry.fill(1);
     else entry.copy_from(pass[output].select(0, at).slice(0, targets[sample], 1));
   }
-  const PolicyRule rule(graph, policy, form, flows);
-  auto found = walk_back(graph, pass, output, seed, rule, wanted);
-  if (form == RelevanceForm::kExplicit) return found;
-  for (auto& [value, gradient] : found) {
-    gradient = map([](auto g, auto x) { return g * x; }, gradient, pass[value]);
-  }
+  return seed;
+}
+
+}  // namespace
+
+RelevanceWalk::RelevanceWalk(const Graph& graph, const Pass& pass, Value output,
+                             const std::vector<int64_t>& targets, Policy policy,
+                             RelevanceForm form, const std::vector<Value>& wanted, Notes notes)
+    : pass_(pass),
+      policy_(std::move(policy)),
+      form_(form),
+      rule_(graph, policy_, form, notes == Notes::kFlows ? &flows_ : nullptr),
+      walk_(graph, pass, output, seed_of(graph, pass, output, targets, policy_.seed, form), rule_,
+            wanted) {}
+
+Tensor RelevanceWalk::at(Value value) {
+  const Tensor found = walk_.at(value);
+  if (form_ == RelevanceForm::kExplicit) return found;
+  return map([](auto g, auto x) { return g * x; }, found, pass_[value]);
+}
+
+std::map<Value, Tensor> walk_relevance(const Graph& graph, const Pass& pass, Value output,
+                                       const std::vector<int64_t>& targets, const Policy& policy,
+                                       RelevanceForm form, const std::vector<Value>& wanted) {
+  RelevanceWalk walk(graph, pass, output, targets, policy, form, wanted);
+  std::map<Value, Tensor> found;
+  for (const Value value : wanted) found[value] = walk.at(value);
   return found;
 }
 

@@ -75,44 +75,61 @@ const LocalRule& gradient_rule() {
   return rule;
 }
 
+BackwardWalk::BackwardWalk(const Graph& graph, const Pass& pass, Value from, Tensor seed,
+                           const LocalRule& rule, const std::vector<Value>& wanted)
+    : graph_(graph),
+      pass_(pass),
+      rule_(rule),
+      on_the_way_(values_on_the_way(graph, wanted)),
+      is_wanted_(graph.value_count(), false),
+      arrived_(graph.value_count()),
+      next_(graph.nodes().size()) {
+  for (const Value value : wanted) is_wanted_[value.id] = true;
+  arrived_[from.id] = std::move(seed);
+}
+
+Tensor BackwardWalk::at(Value value) {
+  // Everything that reads the value comes after what makes it.
+  const auto maker = static_cast<size_t>(graph_.producer(value) + 1);
+  while (next_ > maker) {
+    --next_;
+    pass_node(graph_.nodes()[next_], next_);
+  }
+  const ValueType& type = graph_.type(value);
+  const Tensor& found = arrived_[value.id];
+  return found.defined() ? found : Tensor::zeros(type.shape, type.dtype);
+}
+
+void BackwardWalk::pass_node(const Node& node, size_t index) {
+  Tensors from_outputs;
+  bool reached = false;
+  for (const Value output : node.outputs) {
+    from_outputs.push_back(arrived_[output.id]);
+    if (!is_wanted_[output.id]) arrived_[output.id] = {};
+    reached = reached || (from_outputs.back().defined() && on_the_way_[output.id]);
+  }
+  Wanted wanted_inputs;
+  bool any = false;
+  for (const Value input : node.inputs) {
+    wanted_inputs.push_back(on_the_way_[input.id]);
+    any = any || on_the_way_[input.id];
+  }
+  if (!reached || !any) return;
+  const CallTensors tensors(graph_, pass_, node);
+  Tensors results = rule_.back(node, tensors.call(pass_.kept[index]), from_outputs, wanted_inputs);
+  from_outputs.clear();
+  for (size_t input = 0; input < node.inputs.size(); ++input) {
+    if (!wanted_inputs[input] || !results[input].defined()) continue;
+    accumulate(arrived_[node.inputs[input].id], std::move(results[input]));
+  }
+}
+
 std::map<Value, Tensor> walk_back(const Graph& graph, const Pass& pass, Value from,
                                   const Tensor& seed, const LocalRule& rule,
                                   const std::vector<Value>& wanted) {
-  const std::vector<bool> on_the_way = values_on_the_way(graph, wanted);
-  std::vector<bool> is_wanted(graph.value_count(), false);
-  for (const Value value : wanted) is_wanted[value.id] = true;
-  std::vector<Tensor> arrived(graph.value_count());
-  arrived[from.id] = seed;
-  for (size_t index = graph.nodes().size(); index-- > 0;) {
-    const Node& node = graph.nodes()[index];
-    Tensors from_outputs;
-    bool reached = false;
-    for (const Value output : node.outputs) {
-      from_outputs.push_back(arrived[output.id]);
-      if (!is_wanted[output.id]) arrived[output.id] = {};
-      reached = reached || (from_outputs.back().defined() && on_the_way[output.id]);
-    }
-    Wanted wanted_inputs;
-    bool any = false;
-    for (const Value input : node.inputs) {
-      wanted_inputs.push_back(on_the_way[input.id]);
-      any = any || on_the_way[input.id];
-    }
-    if (!reached || !any) continue;
-    const CallTensors tensors(graph, pass, node);
-    Tensors results = rule.back(node, tensors.call(pass.kept[index]), from_outputs, wanted_inputs);
-    from_outputs.clear();
-    for (size_t input = 0; input < node.inputs.size(); ++input) {
-      if (!wanted_inputs[input] || !results[input].defined()) continue;
-      accumulate(arrived[node.inputs[input].id], std::move(results[input]));
-    }
-  }
+  BackwardWalk walk(graph, pass, from, seed, rule, wanted);
   std::map<Value, Tensor> found;
-  for (const Value value : wanted) {
-    Tensor& tensor = arrived[value.id];
-    const ValueType& type = graph.type(value);
-    found[value] = tensor.defined() ? tensor : Tensor::zeros(type.shape, type.dtype);
-  }
+  for (const Value value : wanted) found[value] = walk.at(value);
   return found;
 }
 

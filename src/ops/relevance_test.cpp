@@ -45,7 +45,7 @@ Walked walk(const Build& build, Tensors inputs, const Rule& rule, Tensor seed = 
   if (!seed.defined()) seed = random_tensor(graph.shape(output), inputs[0].dtype(), 77);
   const Policy policy = only(rule);
   const auto found = walk_back(graph, pass, output, seed,
-                               PolicyRule(graph, policy, RelevanceForm::kExplicit), values);
+                               PolicyRule(graph, policy, RelevanceForm::kExplicit, nullptr), values);
   Walked walked{std::move(inputs), pass[output], seed, {}};
   for (const Value value : values) walked.relevance.push_back(found.at(value).to_doubles());
   return walked;

@@ -5,33 +5,42 @@
 namespace whyformer {
 namespace {
 
-template <typename F>
-double fold(const Tensor& tensor, F f) {
+constexpr int64_t kBlock = 65536;
+
+// Blocks of a fixed size are summed on their own and then added up in order.
+template <typename T>
+Sums sums_as(const Tensor& tensor) {
   const Tensor source = tensor.contiguous();
-  double sum = 0;
-  if (source.dtype() == DType::kFloat32) {
-    for (int64_t i = 0; i < source.size(); ++i) sum += f(source.data<float>()[i]);
-  } else {
-    for (int64_t i = 0; i < source.size(); ++i) sum += f(source.data<double>()[i]);
+  const T* values = source.data<T>();
+  std::vector<Sums> blocks((source.size() + kBlock - 1) / kBlock);
+  parallel_for(static_cast<int64_t>(blocks.size()), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t block = begin; block < end; ++block) {
+      const int64_t last = std::min(source.size(), (block + 1) * kBlock);
+      Sums sums;
+      for (int64_t i = block * kBlock; i < last; ++i) {
+        sums.plain += values[i];
+        sums.magnitude += std::abs(values[i]);
+      }
+      blocks[block] = sums;
+    }
+  });
+  Sums all;
+  for (const Sums& block : blocks) {
+    all.plain += block.plain;
+    all.magnitude += block.magnitude;
   }
-  return sum;
+  return all;
 }
 
 }  // namespace
 
-double sum_of(const Tensor& tensor) {
-  return fold(tensor, [](double x) { return x; });
-}
-
-double magnitude_of(const Tensor& tensor) {
-  return fold(tensor, [](double x) { return std::abs(x); });
+Sums sums_of(const Tensor& tensor) {
+  return tensor.dtype() == DType::kFloat32 ? sums_as<float>(tensor) : sums_as<double>(tensor);
 }
 
 std::vector<double> sample_sums(const Tensor& tensor) {
-  std::vector<double> sums(tensor.dim(0));
-  parallel_for(tensor.dim(0), 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) sums[i] = sum_of(tensor.select(0, i));
-  });
+  std::vector<double> sums;
+  for (int64_t i = 0; i < tensor.dim(0); ++i) sums.push_back(sums_of(tensor.select(0, i)).plain);
   return sums;
 }
 
@@ -39,9 +48,10 @@ Tensor scale_samples(const Tensor& tensor, const std::vector<double>& factors) {
   Tensor result = Tensor::empty(tensor.shape(), tensor.dtype());
   for (size_t i = 0; i < factors.size(); ++i) {
     const double factor = factors[i];
-    result.select(0, static_cast<int64_t>(i))
-        .copy_from(map([factor](auto x) { return x * static_cast<decltype(x)>(factor); },
-                       tensor.select(0, static_cast<int64_t>(i))));
+    const auto sample = static_cast<int64_t>(i);
+    result.select(0, sample).copy_from(
+        map([factor](auto x) { return x * static_cast<decltype(x)>(factor); },
+            tensor.select(0, sample)));
   }
   return result;
 }

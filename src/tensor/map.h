@@ -35,9 +35,12 @@ Tensor map(const F& f, const Tensor& first, const More&... more) {
 // Sums over everything but the first axis: one per sample.
 std::vector<double> sample_sums(const Tensor& tensor);
 
-// The sum of all elements, and of their magnitudes.
-double sum_of(const Tensor& tensor);
-double magnitude_of(const Tensor& tensor);
+// The sum of all elements, and of their magnitudes; the same for any number of threads.
+struct Sums {
+  double plain = 0;
+  double magnitude = 0;
+};
+Sums sums_of(const Tensor& tensor);
 
 // Each sample (index of the first axis) times its factor.
 Tensor scale_samples(const Tensor& tensor, const std::vector<double>& factors);

@@ -1,0 +1,14 @@
+// A BERT of base size with random weights, through the same loader as a folder.
+#pragma once
+
+#include <memory>
+
+#include "models/text_model.h"
+
+namespace whyformer {
+
+constexpr int64_t kBertLayers = 12, kBertWidth = 768, kBertHeads = 12, kBertInner = 3072;
+
+std::shared_ptr<const TextModel> random_bert();
+
+}  // namespace whyformer

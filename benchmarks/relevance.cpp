@@ -1,0 +1,71 @@
+// Whole explanations by relevance beside generic attention (GAE), which needs one forward and one
+// backward: how many times its cost each of them has.
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "best_seconds.h"
+#include "explain/method.h"
+#include "random_bert.h"
+
+namespace whyformer {
+namespace {
+
+Encoding some_tokens(int64_t count) {
+  Encoding encoding;
+  for (int64_t i = 0; i < count; ++i) {
+    encoding.ids.push_back(1000 + i * 37 % 20000);
+    encoding.type_ids.push_back(0);
+    encoding.special.push_back(i == 0 || i == count - 1);
+  }
+  return encoding;
+}
+
+struct Contender {
+  const char* title;
+  const char* method;
+  Options options;
+};
+
+double seconds(const TextModel& model, const Encoding& encoding, const Contender& contender) {
+  const Method& method = find_method(contender.method);
+  const OptionReader options = complete_options(method, contender.options);
+  return best_seconds(
+      [&] {
+        Explained explained(model, encoding, {.needs = method.needs});
+        explained.set_target(1);
+        method.run(explained, options);
+      },
+      2.0);
+}
+
+}  // namespace
+}  // namespace whyformer
+
+int main(int argc, char** argv) {
+  using namespace whyformer;
+  const auto model = random_bert();
+  std::vector<int64_t> lengths;
+  for (int i = 1; i < argc; ++i) lengths.push_back(std::atol(argv[i]));
+  if (lengths.empty()) lengths = {16, 128};
+  const std::vector<Contender> contenders{
+      {"gae", "gae", {}},
+      {"transformer-attribution", "transformer-attribution", {}},
+      {"transformer-attribution, last layer", "transformer-attribution",
+       {{"start", int64_t{-1}}, {"normalise", true}}},
+      {"partial-lrp", "partial-lrp", {}},
+      {"lrp", "lrp", {}},
+      {"attn-lrp", "attn-lrp", {}},
+      {"cp-lrp", "cp-lrp", {}}};
+  for (const int64_t tokens : lengths) {
+    fmt::print("{} tokens\n", tokens);
+    double gae = 0;
+    for (const Contender& contender : contenders) {
+      const double took = seconds(*model, some_tokens(tokens), contender);
+      if (gae == 0) gae = took;
+      fmt::print("  {:<38}{:>9.1f} ms{:>8.2f} x gae\n", contender.title, took * 1e3, took / gae);
+    }
+  }
+  return 0;
+}

@@ -210,6 +210,48 @@ TEST_F(CommandLine, InspectShowsWhatWasFound) {
   EXPECT_THAT(run("inspect").out, HasSubstr("attention sites"));
 }
 
+TEST_F(CommandLine, InspectShowsWhereRelevanceGoes) {
+  const Answer table = run("inspect --relevance --policy lrp-orig");
+  EXPECT_EQ(table.code, 0) << table.error;
+  EXPECT_THAT(table.out, HasSubstr("positive-by-sign"));
+  EXPECT_THAT(table.out, HasSubstr("adds"));
+  const Answer json = run("inspect --relevance --json --precision double --text 'A dull film'");
+  const auto report = nlohmann::json::parse(json.out);
+  EXPECT_EQ(report["policy"], "chefer");
+  EXPECT_NEAR(report["at_first_layer"].get<double>(), 1, 1e-6);
+}
+
+TEST_F(CommandLine, PoliciesComeFromFilesToo) {
+  write("mine.json", R"({"base": "attn-lrp", "rules": [{"operator": "Softmax", "rule": "stop"}]})");
+  const Answer answer = run("explain 'A dull film' --method lrp --option lrp.policy=" +
+                            path("mine.json") + " --json -");
+  EXPECT_EQ(answer.code, 0) << answer.error;
+  write("wrong.json", R"({"rules": [{"rule": "sotp"}]})");
+  expect_refusal("explain 'A dull film' --method lrp --option lrp.policy=" + path("wrong.json"),
+                 "there is no rule \"sotp\"");
+  expect_refusal("explain 'A dull film' --method lrp --option lrp.policy=nope",
+                 "there is no policy 'nope'");
+  expect_refusal("explain 'A dull film' --method lrp --option lrp.policy=nope.json", "nope.json");
+}
+
+TEST_F(CommandLine, DoublePrecisionAgreesWithSingle) {
+  const auto scores = [&](const std::string& precision) {
+    const Answer answer = run(
+        "explain 'A gripping and funny film' --method gae,attn-lrp,rollout,integrated-gradients,"
+        "smooth-grad,grad-cam --json - --precision " + precision);
+    EXPECT_EQ(answer.code, 0) << answer.error;
+    return nlohmann::json::parse(answer.out)["attributions"];
+  };
+  const auto single = scores("single"), exact = scores("double");
+  for (size_t method = 0; method < exact.size(); ++method) {
+    for (size_t i = 0; i < exact[method]["scores"].size(); ++i) {
+      EXPECT_NEAR(single[method]["scores"][i].get<double>(),
+                  exact[method]["scores"][i].get<double>(), 1e-4)
+          << exact[method]["method"];
+    }
+  }
+}
+
 TEST_F(CommandLine, HelpIsThereForEveryCommand) {
   for (const std::string command : {"", "explain", "trace", "tokenize", "inspect", "methods"}) {
     const Answer answer = run(command + " --help");

@@ -26,16 +26,25 @@ Rule product(Stabiliser stabiliser, double left, double right) {
   return {.stabiliser = stabiliser, .shares = {left, right}};
 }
 
-// `*` stands for any characters.
+// `*` stands for any characters. After a mismatch the last star takes one character more.
 bool fits(std::string_view pattern, std::string_view text) {
-  if (pattern.empty()) return text.empty();
-  if (pattern[0] == '*') {
-    for (size_t skip = 0; skip <= text.size(); ++skip) {
-      if (fits(pattern.substr(1), text.substr(skip))) return true;
+  size_t p = 0, t = 0, after_star = std::string_view::npos, taken = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      after_star = ++p;
+      taken = t;
+    } else if (p < pattern.size() && pattern[p] == text[t]) {
+      ++p;
+      ++t;
+    } else if (after_star != std::string_view::npos) {
+      p = after_star;
+      t = ++taken;
+    } else {
+      return false;
     }
-    return false;
   }
-  return !text.empty() && pattern[0] == text[0] && fits(pattern.substr(1), text.substr(1));
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
 }
 
 using Entries = std::vector<PolicyEntry>;

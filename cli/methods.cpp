@@ -61,9 +61,9 @@ void print_details(const MethodInfo& method) {
 }
 
 void print_table() {
-  print(fmt::format("{:<22}{:<8}{:<8}{}\n", "method", "target", "signed", "what it is"));
+  print(fmt::format("{:<25}{:<8}{:<8}{}\n", "method", "target", "signed", "what it is"));
   for (const MethodInfo& method : methods()) {
-    print(fmt::format("{:<22}{:<8}{:<8}{}\n", method.name, method.class_specific ? "yes" : "no",
+    print(fmt::format("{:<25}{:<8}{:<8}{}\n", method.name, method.class_specific ? "yes" : "no",
                       method.is_signed ? "yes" : "no", method.summary));
   }
   print("\n'whyformer methods NAME' shows options, presets, paper and cost.\n");

@@ -47,11 +47,10 @@ Attribution run_method(const Job& job, Explained& explained, const TextInput& in
   const auto start = Clock::now();
   const Cost before = explained.spent();
   const double shared_before = explained.shared_seconds();
+  explained.forget_walks_read();
   Scores scores = job.method->run(explained, job.options);
   const double own = std::chrono::duration<double>(Clock::now() - start).count() -
                      (explained.shared_seconds() - shared_before);
-  const Needs needs = job.method->needs;
-  const bool walks = needs.attention_gradient || needs.embedding_gradient;
   Attribution result;
   result.method = job.method->info.name;
   result.options = job.options.all();
@@ -62,9 +61,8 @@ Attribution run_method(const Job& job, Explained& explained, const TextInput& in
   result.seed = scores.seed;
   result.notes = std::move(scores.notes);
   // The shared run and walk count for every method that reads them.
-  const int walked = explained.spent().backwards - before.backwards;
   result.cost.forwards = 1 + explained.spent().forwards - before.forwards;
-  result.cost.backwards = walks ? std::max(1, walked) : walked;
+  result.cost.backwards = explained.walks_read() + explained.spent().backwards - before.backwards;
   result.cost.seconds = own + explained.shared_seconds();
   return result;
 }

@@ -85,8 +85,8 @@ Tensor Explained::gradient_at(Value value) {
     const Tensor seed = one_hot(1, static_cast<int64_t>(outputs_.size()), target_, settings_.dtype);
     gradient_walk_ = std::make_unique<BackwardWalk>(graph_->graph, *pass_, graph_->output, seed,
                                                     gradient_rule(), wanted);
-    ++spent_.backwards;
   }
+  walks_read_.insert(gradient_walk_.get());
   const Tensor gradient = gradient_walk_->at(value);
   shared_seconds_ += seconds_since(start);
   return gradient.select(0, 0).contiguous();
@@ -117,8 +117,8 @@ RelevanceWalk& Explained::relevance_walk(const RelevanceKind& kind) {
     walk = std::make_unique<RelevanceWalk>(graph_->graph, *pass_, graph_->output,
                                            std::vector{target_}, policy_of(kind.policy), kind.form,
                                            wanted, kind.notes);
-    ++spent_.backwards;
   }
+  walks_read_.insert(walk.get());
   return *walk;
 }
 

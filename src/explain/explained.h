@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -98,7 +99,11 @@ class Explained {
   // Throws Interrupted where the caller wants to stop.
   void report_progress(int64_t done, int64_t total) const;
 
+  // Runs and walks beyond the shared ones.
   const Cost& spent() const { return spent_; }
+  // Shared walks that were read since the last call of forget_walks_read.
+  int walks_read() const { return static_cast<int>(walks_read_.size()); }
+  void forget_walks_read() { walks_read_.clear(); }
   double shared_seconds() const { return shared_seconds_; }
 
  private:
@@ -118,6 +123,7 @@ class Explained {
   std::map<RelevanceKind, std::unique_ptr<RelevanceWalk>> relevance_walks_;
   std::vector<double> outputs_;
   int64_t target_ = 0;
+  std::set<const void*> walks_read_;
   Cost spent_;
   double shared_seconds_ = 0;
 };

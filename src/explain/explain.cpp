@@ -63,7 +63,7 @@ Attribution run_method(const Job& job, Explained& explained, const TextInput& in
   // The shared run and walk count for every method that reads them.
   result.cost.forwards = 1 + explained.spent().forwards - before.forwards;
   result.cost.backwards = explained.walks_read() + explained.spent().backwards - before.backwards;
-  result.cost.seconds = own + explained.shared_seconds();
+  result.cost.seconds = own + explained.seconds_read();
   return result;
 }
 

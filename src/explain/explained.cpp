@@ -57,7 +57,7 @@ Explained::Explained(const TextModel& model, Encoding encoding, Settings setting
       run(graph_->graph, model_.feeds(*graph_, repeated(1), settings_.reference), options));
   outputs_ = (*pass_)[graph_->output].to_doubles();
   spent_.forwards = 1;
-  shared_seconds_ = seconds_since(start);
+  run_seconds_ = shared_seconds_ = seconds_since(start);
 }
 
 TokenBatch Explained::repeated(int64_t count) const {
@@ -86,9 +86,8 @@ Tensor Explained::gradient_at(Value value) {
     gradient_walk_ = std::make_unique<BackwardWalk>(graph_->graph, *pass_, graph_->output, seed,
                                                     gradient_rule(), wanted);
   }
-  walks_read_.insert(gradient_walk_.get());
   const Tensor gradient = gradient_walk_->at(value);
-  shared_seconds_ += seconds_since(start);
+  count_walk(gradient_walk_.get(), seconds_since(start));
   return gradient.select(0, 0).contiguous();
 }
 
@@ -118,14 +117,26 @@ RelevanceWalk& Explained::relevance_walk(const RelevanceKind& kind) {
                                            std::vector{target_}, policy_of(kind.policy), kind.form,
                                            wanted, kind.notes);
   }
-  walks_read_.insert(walk.get());
   return *walk;
+}
+
+void Explained::count_walk(const void* walk, double seconds) {
+  walks_read_.insert(walk);
+  walk_seconds_[walk] += seconds;
+  shared_seconds_ += seconds;
+}
+
+double Explained::seconds_read() const {
+  double seconds = run_seconds_;
+  for (const void* walk : walks_read_) seconds += walk_seconds_.at(walk);
+  return seconds;
 }
 
 Tensor Explained::relevance_at(const RelevanceKind& kind, Value value) {
   const auto start = Clock::now();
-  const Tensor relevance = relevance_walk(kind).at(value);
-  shared_seconds_ += seconds_since(start);
+  RelevanceWalk& walk = relevance_walk(kind);
+  const Tensor relevance = walk.at(value);
+  count_walk(&walk, seconds_since(start));
   return relevance.select(0, 0).contiguous();
 }
 

@@ -104,7 +104,9 @@ class Explained {
   // Shared walks that were read since the last call of forget_walks_read.
   int walks_read() const { return static_cast<int>(walks_read_.size()); }
   void forget_walks_read() { walks_read_.clear(); }
+  // Time of the shared run and of all shared walks so far, and of those read.
   double shared_seconds() const { return shared_seconds_; }
+  double seconds_read() const;
 
  private:
   std::vector<Value> places() const;
@@ -123,6 +125,10 @@ class Explained {
   std::map<RelevanceKind, std::unique_ptr<RelevanceWalk>> relevance_walks_;
   std::vector<double> outputs_;
   int64_t target_ = 0;
+  void count_walk(const void* walk, double seconds);
+
+  double run_seconds_ = 0;
+  std::map<const void*, double> walk_seconds_;
   std::set<const void*> walks_read_;
   Cost spent_;
   double shared_seconds_ = 0;

@@ -55,6 +55,8 @@ class Linear final : public Op {
     return same_axis(axis);
   }
 
+  const LinearWeights* linear_weights() const override { return weights_.get(); }
+
  private:
   enum class Direction { kForward, kBackward };
 

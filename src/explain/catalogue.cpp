@@ -15,6 +15,7 @@ constexpr std::array kMethods{
     &kGenericAttention, &kRollout,  &kRawAttention,       &kAttentionFlow,
     &kGradCam,          &kGradSam,  &kIntegratedGradients, &kGradientTimesInput,
     &kSaliency,         &kSmoothGrad, &kLeaveOneOut,
+    &kAttentionNorm,    &kGlobEnc,  &kAlti,               &kDecompX,
 };
 
 // Levenshtein distance, to suggest what a mistyped name meant.

@@ -17,7 +17,7 @@ namespace {
 Explained explained_case(const GoldenModel& golden, const std::string& input, int64_t target) {
   Explained explained(*golden.model, golden.input(input).encoding(),
                       {.head = golden.head(),
-                       .needs = {true, true, true},
+                       .needs = {true, true, true, true},
                        .memory_bytes = 1 << 24});
   explained.set_target(target);
   return explained;

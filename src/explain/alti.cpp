@@ -36,8 +36,7 @@ void normalise(std::span<double> row, int64_t own) {
 
 }  // namespace
 
-// c_ij = max(0, ‖ȳ_i‖ - ‖ȳ_i - T_ij‖) / Σ_j, with ȳ_i the true state: biases are in it but not in
-// T.
+// c_ij = max(0, ‖ȳ_i‖ - ‖ȳ_i - T_ij‖) / Σ_j. Biases are in ȳ_i, the true state, but not in T_ij.
 Matrix alti_map(const EncoderBlock& block, const Pass& pass, int64_t sample,
                 const AltiOptions& options) {
   const bool whole_block = options.through == AltiOptions::Through::kBlock;

@@ -16,6 +16,7 @@ constexpr std::array kMethods{
     &kGradCam,          &kGradSam,  &kIntegratedGradients, &kGradientTimesInput,
     &kSaliency,         &kSmoothGrad, &kLeaveOneOut,
     &kTransformerAttribution, &kAttnLrp, &kCpLrp, &kPartialLrp, &kLrp,
+    &kAttentionNorm,    &kGlobEnc,  &kAlti,               &kDecompX,
 };
 
 // Levenshtein distance, to suggest what a mistyped name meant.

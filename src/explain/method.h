@@ -41,10 +41,14 @@ struct Method {
 };
 
 // One line per method; the catalogue lists them.
+extern const Method kAlti;
 extern const Method kAttentionFlow;
+extern const Method kAttentionNorm;
 extern const Method kAttnLrp;
 extern const Method kCpLrp;
+extern const Method kDecompX;
 extern const Method kGenericAttention;
+extern const Method kGlobEnc;
 extern const Method kGradCam;
 extern const Method kGradSam;
 extern const Method kGradientTimesInput;

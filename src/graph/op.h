@@ -14,6 +14,11 @@
 
 namespace whyformer {
 
+// Defined in kernels/elementwise.h, ops/linear_weights.h and ops/ops.h.
+enum class Activation;
+class LinearWeights;
+struct LayerNormWeights;
+
 // Shape and element type of a value, known while the graph is built.
 struct ValueType {
   Shape shape;
@@ -111,6 +116,12 @@ class Op {
   virtual std::shared_ptr<const Op> writing_in_order(const std::vector<int>& /*order*/) const {
     return nullptr;
   }
+
+  // Constants of a Linear and of a LayerNorm, and what an Activation applies, for methods that take
+  // layers apart; nothing for every other operator.
+  virtual const LinearWeights* linear_weights() const { return nullptr; }
+  virtual const LayerNormWeights* layer_norm_weights() const { return nullptr; }
+  virtual std::optional<Activation> activation_function() const { return std::nullopt; }
 
   // This operator for an output whose axis has another length; null if it does not store shapes.
   virtual std::shared_ptr<const Op> resized(int /*axis*/, int64_t /*length*/) const {

@@ -55,6 +55,8 @@ class ActivationOp final : public Op {
 
   std::optional<AxisFlow> follow(int axis, ValueTypes) const override { return same_axis(axis); }
 
+  std::optional<Activation> activation_function() const override { return f_; }
+
  private:
   Activation f_;
 };

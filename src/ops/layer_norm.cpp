@@ -99,6 +99,8 @@ class LayerNorm final : public Op {
     return same_axis_mixing_last(axis, static_cast<int>(inputs[0].shape.size()));
   }
 
+  const LayerNormWeights* layer_norm_weights() const override { return &weights_; }
+
  private:
   static int64_t grain(int64_t columns) { return std::max<int64_t>(1, 8192 / (columns + 1)); }
 

@@ -44,6 +44,8 @@ class Linear final : public Op {
     return same_axis(axis);
   }
 
+  const LinearWeights* linear_weights() const override { return weights_.get(); }
+
  private:
   std::shared_ptr<const LinearWeights> weights_;
 };

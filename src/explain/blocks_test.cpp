@@ -1,0 +1,175 @@
+// Encoder blocks are found from the operators alone, in every architecture and in row-restricted
+// graphs.
+#include "graph/blocks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "explain/golden_model.h"
+#include "explain/plain_encoder.h"
+#include "ops/ops.h"
+#include "whyformer/error.h"
+
+namespace whyformer {
+namespace {
+
+constexpr int64_t kTokens = 5;
+
+std::vector<std::string> kinds(const std::vector<const Node*>& nodes) {
+  std::vector<std::string> result;
+  for (const Node* node : nodes) result.emplace_back(node->op->kind());
+  return result;
+}
+
+TEST(Blocks, AreFoundInEveryArchitecture) {
+  for (const std::string& name : golden_models()) {
+    const GoldenModel golden(name);
+    const auto text = golden.model->graph({.tokens = kTokens, .head = golden.head()});
+    const std::vector<EncoderBlock> blocks = find_blocks(text->graph, text->found.sites);
+    ASSERT_EQ(blocks.size(), text->found.sites.size()) << name;
+    const bool reads_row = text->found.read_out.kind == ReadOut::Kind::kRow;
+    for (const EncoderBlock& block : blocks) {
+      const bool is_last = &block == &blocks.back();
+      EXPECT_EQ(block.rows, is_last && reads_row ? 1 : kTokens) << name;
+      EXPECT_EQ(text->graph.shape(block.input), text->graph.shape(blocks[0].input)) << name;
+      EXPECT_FALSE(block.norms_before()) << name;
+      EXPECT_NE(block.attended.norm_after, nullptr) << name;
+      EXPECT_NE(block.fed_forward.norm_after, nullptr) << name;
+      EXPECT_EQ(block.inner->op->linear_weights()->in_features(),
+                block.outer->op->linear_weights()->out_features())
+          << name;
+    }
+  }
+}
+
+TEST(Blocks, HeadIsWhatFollowsTheLastBlock) {
+  const GoldenModel bert("bert"), pooled("bert-mean-pooling");
+  const auto classifier = bert.model->graph({.tokens = kTokens});
+  const auto blocks = find_blocks(classifier->graph, classifier->found.sites);
+  EXPECT_THAT(kinds(find_head(classifier->graph, blocks.back(), classifier->output)),
+              testing::ElementsAre("Reshape", "Linear", "Activation", "Linear"));
+  const auto encoder = pooled.model->graph({.tokens = kTokens, .head = Head::kEmbedding});
+  const auto mean_blocks = find_blocks(encoder->graph, encoder->found.sites);
+  EXPECT_THAT(kinds(find_head(encoder->graph, mean_blocks.back(), encoder->output)),
+              testing::ElementsAre("Mean"));
+}
+
+TEST(Blocks, OfAlbertShareTheirWeights) {
+  const GoldenModel golden("albert-shared");
+  const auto text = golden.model->graph({.tokens = kTokens});
+  const std::vector<EncoderBlock> blocks = find_blocks(text->graph, text->found.sites);
+  ASSERT_GT(blocks.size(), 1u);
+  EXPECT_EQ(blocks[0].outer->op->linear_weights(), blocks[1].outer->op->linear_weights());
+  EXPECT_NE(blocks[0].outer, blocks[1].outer) << "one node per use";
+}
+
+TEST(Blocks, StartBehindTheEmbeddingProjection) {
+  const GoldenModel golden("electra");
+  const auto text = golden.model->graph({.tokens = kTokens});
+  const EncoderBlock first = find_blocks(text->graph, text->found.sites)[0];
+  EXPECT_EQ(text->graph.name(first.input), "electra.embeddings_project");
+}
+
+TEST(Blocks, ThatNormaliseBeforeTheirPartsLeaveTheFinalNormToTheHead) {
+  for (const bool restricted : {false, true}) {
+    const PlainEncoder encoder = random_encoder({.norms_before = true, .pooler = false}, 1);
+    const EncoderGraph built = graph_of(encoder, {.tokens = kTokens, .restrict_rows = restricted});
+    const std::vector<EncoderBlock> blocks = find_blocks(built.graph, built.found.sites);
+    for (const EncoderBlock& block : blocks) {
+      EXPECT_TRUE(block.norms_before());
+      EXPECT_NE(block.fed_forward.norm_before, nullptr);
+      EXPECT_EQ(block.attended.norm_after, nullptr);
+      EXPECT_EQ(block.fed_forward.norm_after, nullptr);
+      EXPECT_EQ(block.attended.skip, 1);
+      EXPECT_EQ(block.fed_forward.skip, 0);
+    }
+    const auto head = kinds(find_head(built.graph, blocks.back(), built.output));
+    if (restricted) {
+      EXPECT_THAT(head, testing::ElementsAre("LayerNorm", "Reshape", "Linear"));
+    } else {
+      EXPECT_THAT(head, testing::ElementsAre("LayerNorm", "Slice", "Reshape", "Linear"));
+    }
+  }
+}
+
+std::shared_ptr<const LinearWeights> some_weights() {
+  return std::make_shared<LinearWeights>(Tensor::zeros({8, 8}), Tensor());
+}
+
+// Self-attention of two heads over [1, 5, 8].
+Value attention(GraphBuilder& graph, Value x, Value values_from) {
+  const auto split = [&](Value from) {
+    const Value all = linear(graph, from, some_weights(), "projection");
+    return transpose(graph, reshape(graph, all, {1, kTokens, 2, 4}, "split"), {0, 2, 1, 3},
+                     "split");
+  };
+  const Value keys = transpose(graph, split(x), {0, 1, 3, 2}, "keys");
+  const Value map = softmax(graph, matmul(graph, split(x), keys, "scores"), {}, 1, "attention");
+  const Value context = matmul(graph, map, split(values_from), "context");
+  const Value merged = transpose(graph, context, {0, 2, 1, 3}, "merge");
+  return linear(graph, reshape(graph, merged, {1, kTokens, 8}, "merge"), some_weights(), "output");
+}
+
+// SAINT adds the normalised stream: each norm then ends the part before it.
+TEST(Blocks, ThatAddTheNormalisedStreamHaveTheirNormsAfter) {
+  GraphBuilder builder;
+  const LayerNormWeights weights{Tensor::zeros({8}), Tensor::zeros({8}), 1e-5};
+  const Value x = builder.input("x", {1, kTokens, 8}, DType::kFloat32);
+  const Value first = layer_norm(builder, x, weights, "first norm");
+  const Value sum = add(builder, attention(builder, first, first), first, "sum");
+  const Value second = layer_norm(builder, sum, weights, "second norm");
+  const Value inner = linear(builder, second, some_weights(), "inner");
+  const Value outer = linear(builder, activation(builder, inner, Activation::kGelu, "gelu"),
+                             some_weights(), "outer");
+  const Value output =
+      linear(builder, add(builder, outer, second, "second sum"), some_weights(), "head");
+  const Graph graph = builder.finish();
+  const EncoderBlock block = find_blocks(graph, discover(graph, output).sites)[0];
+  EXPECT_EQ(graph.name(block.input), "first norm");
+  EXPECT_EQ(block.attended.norm_before, nullptr);
+  EXPECT_EQ(block.attended.norm_after->name, "second norm");
+  EXPECT_EQ(block.fed_forward.norm_before, nullptr);
+  EXPECT_EQ(block.fed_forward.norm_after, nullptr);
+  EXPECT_EQ(graph.name(block.output()), "second sum");
+}
+
+std::string complaint(GraphBuilder& builder, Value output) {
+  const Graph graph = builder.finish();
+  try {
+    find_blocks(graph, discover(graph, output).sites);
+  } catch (const UnsupportedModel& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Blocks, NameTheNodeThatBreaksThePattern) {
+  {
+    GraphBuilder graph;
+    const Value x = graph.input("x", {1, kTokens, 8}, DType::kFloat32);
+    const Value attended = attention(graph, x, x);
+    EXPECT_THAT(complaint(graph, activation(graph, attended, Activation::kRelu, "no residual")),
+                testing::HasSubstr("where a residual addition is expected, there is Activation "
+                                   "'no residual'"));
+  }
+  {
+    GraphBuilder graph;
+    const Value x = graph.input("x", {1, kTokens, 8}, DType::kFloat32);
+    const Value sum = add(graph, attention(graph, x, x), x, "sum");
+    const Value inner = linear(graph, sum, some_weights(), "inner");
+    const Value outer = linear(graph, inner, some_weights(), "two in a row");
+    EXPECT_THAT(
+        complaint(graph, add(graph, outer, sum, "second sum")),
+        testing::HasSubstr("where an activation is expected, there is Linear 'two in a row'"));
+  }
+  {
+    GraphBuilder graph;
+    const Value x = graph.input("x", {1, kTokens, 8}, DType::kFloat32);
+    const Value other = graph.input("other", {1, kTokens, 8}, DType::kFloat32);
+    EXPECT_THAT(complaint(graph, add(graph, attention(graph, x, other), x, "sum")),
+                testing::HasSubstr("the graph has the input 'other'"));
+  }
+}
+
+}  // namespace
+}  // namespace whyformer

@@ -1,0 +1,221 @@
+#include "explain/decomposition.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/parallel.h"
+#include "kernels/gemm.h"
+#include "ops/helpers.h"
+#include "whyformer/error.h"
+
+namespace whyformer {
+namespace {
+
+// Fewer vectors in one product would mean reading the weights again and again.
+constexpr int64_t kVectorsAtOnce = 64;
+
+// Calls body(first, count) for groups of rows, in parallel.
+void for_row_groups(int64_t rows, int64_t tokens,
+                    const std::function<void(int64_t first, int64_t count)>& body) {
+  const int64_t step = std::max<int64_t>(1, kVectorsAtOnce / tokens);
+  parallel_for(rows, step, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; row += step) body(row, std::min(step, end - row));
+  });
+}
+
+std::vector<double> bias_of(const LinearWeights& weights) {
+  return weights.bias().defined() ? weights.bias().to_doubles()
+                                  : std::vector<double>(weights.out_features(), 0.0);
+}
+
+// W_O·b_V + b_O: what the biases of values and output projection add to a row, attention adding up
+// to 1.
+std::vector<double> attention_bias(const EncoderBlock& block) {
+  const LinearWeights& projection = *block.output_projection->op->linear_weights();
+  const std::vector<double> value_bias = bias_of(*block.value_projection->op->linear_weights());
+  const std::vector<double> weight = projection.weight().to_doubles();
+  std::vector<double> bias = bias_of(projection);
+  for (size_t out = 0; out < bias.size(); ++out) {
+    for (size_t in = 0; in < value_bias.size(); ++in) {
+      bias[out] += weight[out * value_bias.size() + in] * value_bias[in];
+    }
+  }
+  return bias;
+}
+
+// values[i,k] ← Σ_j A_h[i,j] values[j,k] for each head's part of the width, in place: the vectors
+// of one source token k mix only with each other.
+template <typename T>
+void mix(const Tensor& maps, Tensor& values) {
+  const int64_t heads = maps.dim(0), rows = maps.dim(1), tokens = maps.dim(2);
+  const int64_t width = values.dim(2);
+  parallel_for(tokens, 1, [&](int64_t begin, int64_t end) {
+    std::vector<T> source(tokens * width);
+    for (int64_t k = begin; k < end; ++k) {
+      T* vectors = values.mutable_data<T>() + k * width;
+      for (int64_t j = 0; j < tokens; ++j) {
+        std::copy_n(vectors + j * tokens * width, width, source.data() + j * width);
+      }
+      ProductStack<T> products;
+      products.inner = heads;
+      products.a = {maps.data<T>(), rows, tokens, tokens, 1};
+      products.a_inner = rows * tokens;
+      products.b = {source.data(), tokens, width / heads, width, 1};
+      products.b_inner = width / heads;
+      products.c = {vectors, rows, width / heads, tokens * width, 1};
+      products.c_inner = width / heads;
+      multiply_stack(products);
+    }
+  });
+}
+
+// What an operator behind the last block does to the vectors.
+enum class HeadStep { kLinear, kNorm, kActivation, kSomeRows, kMean, kSameRow };
+
+HeadStep head_step(const Graph& graph, const Node& node) {
+  const Op& op = *node.op;
+  if (op.linear_weights() != nullptr) return HeadStep::kLinear;
+  if (op.layer_norm_weights() != nullptr) return HeadStep::kNorm;
+  if (op.activation_function()) return HeadStep::kActivation;
+  const ValueType& type = graph.type(node.inputs[0]);
+  if (type.shape.size() == 3) {
+    const auto rows = op.sliced_rows();
+    if (rows && rows->axis == 1) return HeadStep::kSomeRows;
+    // Over the tokens: the width comes next.
+    if (op.kind() == "Mean" && op.follow(1, {&type, 1})->sources[0] == 2) return HeadStep::kMean;
+  }
+  const Shape one_row{type.shape[0], type.shape.back()};
+  if (op.kind() == "Reshape" && graph.shape(node.outputs[0]) == one_row) return HeadStep::kSameRow;
+  throw UnsupportedModel(fmt::format(
+      "decompx cannot carry vectors through {} '{}' behind the last layer: it knows norms, linear "
+      "maps, activations, and the mean or one row of the tokens",
+      op.kind(), node.name));
+}
+
+}  // namespace
+
+int64_t Decomposition::memory_needed(const Graph& graph, const EncoderBlock& block) {
+  const Shape& stream = graph.shape(block.input);
+  const int64_t tokens = stream[1];
+  const int64_t widths = stream[2] + graph.shape(block.value_projection->outputs[0])[2];
+  return tokens * tokens * widths * element_size(graph.type(block.input).dtype);
+}
+
+void Decomposition::through(const EncoderBlock& block) {
+  std::vector<double> bias;
+  if (!vectors_.defined()) {
+    // The values as they are, bias included: only the projection's own is left to share out.
+    vectors_ = after_first_attention(block);
+    bias = bias_of(*block.output_projection->op->linear_weights());
+  } else {
+    add_attention(block);
+    bias = attention_bias(block);
+  }
+  for_row_groups(block.rows, vectors_.dim(1), [&](int64_t first, int64_t count) {
+    share_bias(vectors_.slice(0, first, count), bias, sharing_);
+    finish_rows(block, first, count);
+  });
+}
+
+Tensor Decomposition::after_first_attention(const EncoderBlock& block) const {
+  const BlockVectors start(block, pass_, sample_, {.reach = Reach::kResidual});
+  Tensor result =
+      Tensor::empty({start.rows(), start.tokens(), start.width()}, graph_.type(block.input).dtype);
+  with_float_type(result.dtype(), [&](auto zero) {
+    auto* to = result.mutable_data<decltype(zero)>();
+    start.for_each([&](int64_t i, int64_t k, std::span<const double> vector) {
+      std::copy(vector.begin(), vector.end(), to + (i * start.tokens() + k) * start.width());
+    });
+  });
+  return result;
+}
+
+// a_{i←k} = Σ_h Σ_j A_h[i,j] (W_V^h x_{j←k}) W_O^h on top of the stream, whose rows are those the
+// block goes on with.
+void Decomposition::add_attention(const EncoderBlock& block) {
+  const Tensor mixed = mixed_values(block);
+  vectors_ = vectors_.slice(0, block.first_row, block.rows);
+  for_row_groups(block.rows, vectors_.dim(1), [&](int64_t first, int64_t count) {
+    add_linear(mixed.slice(0, first, count), *block.output_projection->op->linear_weights(),
+               vectors_.slice(0, first, count));
+  });
+}
+
+Tensor Decomposition::mixed_values(const EncoderBlock& block) const {
+  const LinearWeights& projection = *block.value_projection->op->linear_weights();
+  const int64_t tokens = vectors_.dim(1);
+  Tensor values = Tensor::empty({tokens, tokens, projection.out_features()}, vectors_.dtype());
+  for_row_groups(tokens, tokens, [&](int64_t first, int64_t count) {
+    Tensor read = vectors_.slice(0, first, count);
+    if (block.attended.norm_before != nullptr) {
+      read = read.copy();
+      norm(*block.attended.norm_before, read, first);
+    }
+    values.slice(0, first, count).copy_from(linear_of(read, projection));
+  });
+  const Tensor maps =
+      pass_[block.attention].select(0, sample_).slice(1, block.first_row, block.rows).contiguous();
+  with_float_type(values.dtype(), [&](auto zero) { mix<decltype(zero)>(maps, values); });
+  return values.slice(0, 0, block.rows);
+}
+
+// Some rows from behind the attention's residual path to the end of the block; each row by itself.
+void Decomposition::finish_rows(const EncoderBlock& block, int64_t first, int64_t count) {
+  const Tensor stream = vectors_.slice(0, first, count);
+  if (block.attended.norm_after != nullptr) norm(*block.attended.norm_after, stream, first);
+  Tensor read = stream;
+  if (block.fed_forward.norm_before != nullptr) {
+    read = stream.copy();
+    norm(*block.fed_forward.norm_before, read, first);
+  }
+  const Tensor hidden = linear(*block.inner, read);
+  activation(*block.activation, hidden, first);
+  add_vectors(stream, linear(*block.outer, hidden));
+  if (block.fed_forward.norm_after != nullptr) norm(*block.fed_forward.norm_after, stream, first);
+}
+
+Tensor Decomposition::linear(const Node& node, const Tensor& vectors) const {
+  const LinearWeights& weights = *node.op->linear_weights();
+  const Tensor result = linear_of(vectors, weights);
+  share_bias(result, bias_of(weights), sharing_);
+  return result;
+}
+
+void Decomposition::norm(const Node& node, Tensor vectors, int64_t first_row) const {
+  carry_through_norm(vectors, norm_step(node, pass_, sample_, first_row, vectors.dim(0)), sharing_);
+}
+
+void Decomposition::activation(const Node& node, Tensor vectors, int64_t first_row) const {
+  const Tensor states = state_rows(pass_, node.inputs[0], sample_);
+  carry_through_activation(vectors, *node.op->activation_function(),
+                           states.slice(0, first_row, vectors.dim(0)), sharing_);
+}
+
+void Decomposition::through_head(const Node& node) {
+  switch (head_step(graph_, node)) {
+    case HeadStep::kLinear:
+      vectors_ = linear(node, vectors_);
+      break;
+    case HeadStep::kNorm:
+      norm(node, vectors_, 0);
+      break;
+    case HeadStep::kActivation:
+      activation(node, vectors_, 0);
+      break;
+    case HeadStep::kSomeRows:
+      vectors_ = vectors_.slice(0, node.op->sliced_rows()->start, node.op->sliced_rows()->length);
+      break;
+    case HeadStep::kMean:
+      vectors_ = mean_of_rows(vectors_);
+      break;
+    case HeadStep::kSameRow:
+      break;
+  }
+}
+
+void Decomposition::check_head(const Graph& graph, const std::vector<const Node*>& head) {
+  for (const Node* node : head) head_step(graph, *node);
+}
+
+}  // namespace whyformer

@@ -1,0 +1,209 @@
+// DecompX: sums that must hold at every layer, and the method in plain loops.
+#include "explain/decomposition.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "explain/golden_model.h"
+#include "explain/method.h"
+#include "explain/plain_norms.h"
+#include "whyformer/error.h"
+
+namespace whyformer {
+namespace {
+
+constexpr int64_t kTokens = 5;
+constexpr std::array kShares{BiasShare::kAbsoluteDot, BiasShare::kNorm,
+                             BiasShare::kEqual,       BiasShare::kAbsoluteSimilarity,
+                             BiasShare::kDot,         BiasShare::kOneToken,
+                             BiasShare::kNone};
+constexpr std::array kActivations{ActivationShare::kZeroOrigin, ActivationShare::kTangent};
+
+// Σ over the tokens: [rows · width].
+std::vector<double> sum_of(const Tensor& vectors) {
+  std::vector<double> sums(vectors.dim(0) * vectors.dim(2), 0.0);
+  for (int64_t k = 0; k < vectors.dim(1); ++k) {
+    const std::vector<double> one = vectors.select(1, k).to_doubles();
+    for (size_t i = 0; i < sums.size(); ++i) sums[i] += one[i];
+  }
+  return sums;
+}
+
+// `tolerance` of the largest value.
+void expect_near(const std::vector<double>& actual, const std::vector<double>& expected,
+                 double tolerance, const std::string& what) {
+  double most = 0;
+  for (const double x : expected) most = std::max(most, std::abs(x));
+  EXPECT_THAT(actual, testing::Pointwise(testing::DoubleNear(tolerance * most), expected)) << what;
+}
+
+TEST(Decomposition, AddsUpToTheStateBehindEveryLayerAndToTheOutput) {
+  for (const std::string& name : golden_models()) {
+    const GoldenModel golden(name);
+    const GoldenInput& input = golden.input("single");
+    const auto text = golden.model->graph(
+        {.tokens = input.tokens(), .head = golden.head(), .dtype = DType::kFloat64});
+    const Pass pass = run(text->graph, golden.model->feeds(*text, input.batch),
+                          {.keep = Keep::kEverything, .outputs = {text->output}});
+    const auto blocks = find_blocks(text->graph, text->found.sites);
+    for (const ActivationShare activation : kActivations) {
+      Decomposition decomposition(text->graph, pass, 0, {.activation = activation});
+      for (const EncoderBlock& block : blocks) {
+        decomposition.through(block);
+        expect_near(sum_of(decomposition.vectors()), pass[block.output()].to_doubles(), 1e-9,
+                    name + " " + block.name);
+      }
+      for (const Node* node : find_head(text->graph, blocks.back(), text->output)) {
+        decomposition.through_head(*node);
+        expect_near(sum_of(decomposition.vectors()), pass[node->outputs[0]].to_doubles(), 1e-9,
+                    name + " " + node->name);
+      }
+    }
+  }
+}
+
+struct Network {
+  bool norms_before;
+  bool restrict_rows;
+  bool reads_mean;
+  Activation activation;
+};
+
+class DecomposedNetworks : public testing::TestWithParam<Network> {};
+
+TEST_P(DecomposedNetworks, EqualPlainLoopsHoweverBiasesAndActivationsAreShared) {
+  const Network& network = GetParam();
+  PlainEncoder encoder = random_encoder({.norms_before = network.norms_before}, 11);
+  encoder.reads_mean = network.reads_mean;
+  encoder.activation = network.activation;
+  encoder.read_row = 2;
+  const PlainRows input = random_rows(kTokens, 8, 12);
+  const EncoderGraph built =
+      graph_of(encoder, {.tokens = kTokens, .restrict_rows = network.restrict_rows});
+  const Pass pass = run_graph(built, {input});
+  const std::vector<EncoderBlock> blocks = find_blocks(built.graph, built.found.sites);
+  const std::vector<PlainStates> states = run_plain(encoder, input);
+  for (const BiasShare biases : kShares) {
+    for (const ActivationShare activation : kActivations) {
+      const Sharing sharing{biases, activation, 1};
+      const PlainDecomposition plain = plain_decompx(encoder, states, sharing);
+      Decomposition decomposition(built.graph, pass, 0, sharing);
+      for (size_t l = 0; l < blocks.size(); ++l) {
+        decomposition.through(blocks[l]);
+        const auto first = plain.layers[l].begin() + blocks[l].first_row;
+        expect_near(decomposition.vectors().to_doubles(),
+                    tensor_of({first, first + blocks[l].rows}).to_doubles(), 1e-9,
+                    "layer " + std::to_string(l));
+      }
+      for (const Node* node : find_head(built.graph, blocks.back(), built.output)) {
+        decomposition.through_head(*node);
+      }
+      expect_near(decomposition.vectors().to_doubles(), tensor_of({plain.scores}).to_doubles(),
+                  1e-9, "scores");
+      if (biases == BiasShare::kNone) continue;
+      expect_near(sum_of(decomposition.vectors()), plain_logits(encoder, states.back()), 1e-9,
+                  "logits");
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Orders, DecomposedNetworks,
+                         testing::Values(Network{false, true, false, Activation::kGelu},
+                                         Network{false, false, false, Activation::kRelu},
+                                         Network{false, true, true, Activation::kTanh},
+                                         Network{true, true, false, Activation::kGelu},
+                                         Network{true, false, false, Activation::kTanh},
+                                         Network{true, true, true, Activation::kRelu}));
+
+// A second sample, and hidden tokens behind the first: nothing of it may show.
+TEST(Decomposition, DoesNotSeeOtherSamplesOrPadding) {
+  constexpr double kHidden = -std::numeric_limits<double>::infinity();
+  for (const bool norms_before : {false, true}) {
+    const PlainEncoder encoder = random_encoder({.norms_before = norms_before}, 13);
+    PlainRows padded = random_rows(kTokens + 2, 8, 14);
+    const PlainRows alone(padded.begin(), padded.begin() + kTokens);
+    const EncoderGraph one = graph_of(encoder, {.tokens = kTokens});
+    const EncoderGraph two = graph_of(encoder, {.batch = 2, .tokens = kTokens + 2, .masked = true});
+    const Pass one_pass = run_graph(one, {alone});
+    const Tensor mask = Tensor::of<double>({2, 1, 1, kTokens + 2},
+                                           {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, kHidden, kHidden});
+    const Pass two_pass =
+        run(two.graph,
+            {{two.input, tensor_of({random_rows(kTokens + 2, 8, 15), padded})}, {two.mask, mask}},
+            {.keep = Keep::kEverything, .outputs = {two.output}});
+    const auto one_blocks = find_blocks(one.graph, one.found.sites);
+    const auto two_blocks = find_blocks(two.graph, two.found.sites);
+    Decomposition expected(one.graph, one_pass, 0, {});
+    Decomposition actual(two.graph, two_pass, 1, {});
+    for (size_t l = 0; l < one_blocks.size(); ++l) {
+      const int64_t rows = one_blocks[l].rows;
+      const Matrix map =
+          norm_map(BlockVectors(one_blocks[l], one_pass, 0, {.reach = Reach::kBlock}));
+      const Matrix same =
+          norm_map(BlockVectors(two_blocks[l], two_pass, 1, {.reach = Reach::kBlock}));
+      for (int64_t i = 0; i < rows; ++i) {
+        for (int64_t j = 0; j < kTokens; ++j) EXPECT_NEAR(same.at(i, j), map.at(i, j), 1e-13);
+        for (int64_t j = kTokens; j < kTokens + 2; ++j) EXPECT_EQ(same.at(i, j), 0);
+      }
+      expected.through(one_blocks[l]);
+      actual.through(two_blocks[l]);
+      const Tensor real = actual.vectors().slice(0, 0, rows);
+      expect_near(real.slice(1, 0, kTokens).to_doubles(), expected.vectors().to_doubles(), 1e-12,
+                  "layer " + std::to_string(l));
+      for (const double x : real.slice(1, kTokens, 2).to_doubles()) EXPECT_EQ(x, 0);
+    }
+  }
+}
+
+TEST(DecompX, GapIsHowFarTheScoresAreFromTheLogit) {
+  const GoldenModel golden("roberta");
+  Explained explained(*golden.model, golden.input("pair").encoding(),
+                      {.needs = kDecompX.needs, .dtype = DType::kFloat64});
+  explained.set_target(1);
+  const auto scores = [&](const std::string& biases) {
+    return kDecompX.run(explained, complete_options(kDecompX, {{"biases", biases}}));
+  };
+  EXPECT_NEAR(*scores("absdot").completeness_gap, 0, 1e-9);
+  const Scores without = scores("none");
+  const double sum = std::accumulate(without.values.begin(), without.values.end(), 0.0);
+  EXPECT_DOUBLE_EQ(*without.completeness_gap, sum - explained.target_value());
+  EXPECT_GT(std::abs(*without.completeness_gap), 1e-3);
+}
+
+TEST(DecompX, ExplainsADimensionOfAnEmbeddingButNoSimilarity) {
+  const GoldenModel golden("bert-mean-pooling");
+  const Encoding encoding = golden.input("single").encoding();
+  Explained embedding(
+      *golden.model, encoding,
+      {.head = Head::kEmbedding, .needs = kDecompX.needs, .dtype = DType::kFloat64});
+  embedding.set_target(7);
+  EXPECT_NEAR(*kDecompX.run(embedding, complete_options(kDecompX, {})).completeness_gap, 0, 1e-9);
+  Explained similarity(
+      *golden.model, encoding,
+      {.head = Head::kSimilarity, .reference = embedding.outputs(), .needs = kDecompX.needs});
+  try {
+    kDecompX.run(similarity, complete_options(kDecompX, {}));
+    FAIL();
+  } catch (const UnsupportedModel& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("L2Normalise 'similarity/normalise'"));
+  }
+}
+
+TEST(Decomposition, NeedsMemoryThatGrowsWithTheSquareOfTheTokens) {
+  const PlainEncoder encoder = random_encoder({}, 16);
+  const auto bytes = [&](int64_t tokens) {
+    const EncoderGraph built = graph_of(encoder, {.tokens = tokens});
+    return Decomposition::memory_needed(built.graph,
+                                        find_blocks(built.graph, built.found.sites)[0]);
+  };
+  EXPECT_EQ(bytes(10), 2 * 10 * 10 * 8 * 8) << "two buffers of 8-byte numbers, 8 wide";
+  EXPECT_EQ(bytes(20), 4 * bytes(10));
+}
+
+}  // namespace
+}  // namespace whyformer

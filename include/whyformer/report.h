@@ -46,4 +46,10 @@ struct AttentionPicture {
 std::string attention_picture(const Explanation& explanation, PictureFormat format,
                               const AttentionPicture& which = {}, const ReportOptions& options = {});
 
+// Head importance (whyformer/heads.h): a grid of layers and heads per measure, and the pruning curve.
+struct HeadImportance;
+std::string to_json(const HeadImportance& importance, int indent = 2);
+std::string to_terminal(const HeadImportance& importance, const TerminalOptions& options = {});
+std::string heads_picture(const HeadImportance& importance, PictureFormat format);
+
 }  // namespace whyformer

@@ -49,15 +49,26 @@ std::vector<std::vector<bool>> flags(const nlohmann::json& rows, int set) {
   return result;
 }
 
+Bytes changed_weights(const Bytes& file, const ChangeWeights& change) {
+  const StoredTensors stored = read_safetensors(file, "model.safetensors");
+  std::map<std::string, std::vector<float>> weights;
+  for (const auto& [name, tensor] : stored) weights[name] = to_float32(tensor);
+  change(weights);
+  std::vector<NamedFloats> named;
+  for (const auto& [name, values] : weights) named.push_back({name, stored.at(name).shape, values});
+  return bytes_of(write_safetensors(named));
+}
+
 }  // namespace
 
-GoldenModel::GoldenModel(const std::string& name) {
+GoldenModel::GoldenModel(const std::string& name, const ChangeWeights& change) {
   const FileLookup files = files_in(folder() / name);
   const auto json = parse_json_file(*files("expected.json"), "expected.json");
   model = TextModel::load(
       [&](std::string_view file) -> std::optional<Bytes> {
         if (file == "tokenizer.json") return bytes_of(tokenizer_json(json["token_ids"]));
         if (file == "tokenizer_config.json") return bytes_of(tokenizer_config(json["token_ids"]));
+        if (file == "model.safetensors" && change) return changed_weights(*files(file), change);
         return files(file);
       },
       name);

@@ -1,6 +1,8 @@
 // A case of tests/golden/models: a tiny model and what PyTorch says about it.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -22,12 +24,15 @@ struct GoldenInput {
   Encoding encoding() const;  // of the first sample
 };
 
+// Changes the weights of a case, by name, before its model is built.
+using ChangeWeights = std::function<void(std::map<std::string, std::vector<float>>&)>;
+
 struct GoldenModel {
   std::shared_ptr<const TextModel> model;
   std::vector<GoldenInput> inputs;
   StoredTensors expected;
 
-  explicit GoldenModel(const std::string& name);
+  explicit GoldenModel(const std::string& name, const ChangeWeights& change = {});
   Head head() const { return model->has_classifier() ? Head::kLogits : Head::kEmbedding; }
   const GoldenInput& input(const std::string& name) const;
   std::vector<double> values(const std::string& name) const;

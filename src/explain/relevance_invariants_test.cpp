@@ -3,10 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
-#include <functional>
 
-#include "base/files.h"
 #include "explain/golden_model.h"
 #include "explain/method.h"
 #include "tensor/map.h"
@@ -17,31 +14,6 @@ namespace whyformer {
 namespace {
 
 using Doubles = std::vector<double>;
-using Change = std::function<void(const std::string& name, std::vector<float>& values)>;
-
-// A golden model with other weights.
-std::shared_ptr<const TextModel> changed_model(const std::string& name, const Change& change) {
-  const auto folder = std::filesystem::path(WHYFORMER_SOURCE_DIR) / "tests/golden/models" / name;
-  const FileLookup files = files_in(folder);
-  std::vector<std::vector<float>> kept;
-  std::vector<NamedFloats> tensors;
-  for (const auto& [key, stored] :
-       read_safetensors(*files("model.safetensors"), "model.safetensors")) {
-    std::vector<float> values(stored.count());
-    std::memcpy(values.data(), stored.data.view.data(), values.size() * sizeof(float));
-    change(key, values);
-    kept.push_back(std::move(values));
-    tensors.push_back({key, stored.shape, kept.back()});
-  }
-  const Bytes weights = bytes_of(write_safetensors(tensors));
-  return TextModel::load(
-      [&](std::string_view file) -> std::optional<Bytes> {
-        if (file == "model.safetensors") return weights;
-        if (file == "vocab.txt") return bytes_of("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n");
-        return files(file);
-      },
-      name);
-}
 
 Explained explained_in_double(const TextModel& model, const GoldenInput& input, int64_t target) {
   Explained explained(model, input.encoding(),
@@ -64,6 +36,14 @@ double largest(const Doubles& values) {
 
 Explained::RelevanceKind noted(const char* policy) {
   return {.policy = policy, .notes = RelevanceWalk::Notes::kFlows};
+}
+
+ChangeWeights scaled_classifier(float factor) {
+  return [factor](std::map<std::string, std::vector<float>>& weights) {
+    for (const char* name : {"classifier.weight", "classifier.bias"}) {
+      for (float& value : weights.at(name)) value *= factor;
+    }
+  };
 }
 
 class RelevanceInvariants : public testing::TestWithParam<std::string> {};
@@ -135,12 +115,13 @@ INSTANTIATE_TEST_SUITE_P(Cases, RelevanceInvariants,
                          });
 
 TEST(CpLrp, WithoutBiasesSumsToTheLogitAtTheFirstLayer) {
-  const GoldenModel golden("bert");
-  const auto model = changed_model("bert", [](const std::string& name, std::vector<float>& values) {
-    if (name.ends_with("bias")) std::fill(values.begin(), values.end(), 0.0f);
+  const GoldenModel golden("bert", [](std::map<std::string, std::vector<float>>& weights) {
+    for (auto& [name, values] : weights) {
+      if (name.ends_with("bias")) std::fill(values.begin(), values.end(), 0.0f);
+    }
   });
   for (int64_t target = 0; target < 2; ++target) {
-    Explained explained = explained_in_double(*model, golden.input("single"), target);
+    Explained explained = explained_in_double(*golden.model, golden.input("single"), target);
     const Tensor relevance = explained.embedding_relevance({"cp-lrp"}, Place::kFirstLayer);
     EXPECT_NEAR(sums_of(relevance).plain, explained.target_value(),
                 1e-9 * sums_of(relevance).magnitude);
@@ -149,12 +130,9 @@ TEST(CpLrp, WithoutBiasesSumsToTheLogitAtTheFirstLayer) {
 
 TEST(TransformerAttribution, ScalesWithTheLogitAndKeepsRelevance) {
   const GoldenModel golden("bert");
-  const auto tripled = changed_model("bert", [](const std::string& name, std::vector<float>& values) {
-    if (!name.starts_with("classifier")) return;
-    for (float& value : values) value *= 3;
-  });
+  const GoldenModel tripled("bert", scaled_classifier(3));
   Explained once = explained_in_double(*golden.model, golden.input("single"), 1);
-  Explained thrice = explained_in_double(*tripled, golden.input("single"), 1);
+  Explained thrice = explained_in_double(*tripled.model, golden.input("single"), 1);
   const Options last{{"blocks", std::string("last")}};
   const Doubles small = scores_of(once, "transformer-attribution", last);
   const Doubles large = scores_of(thrice, "transformer-attribution", last);
@@ -168,20 +146,15 @@ TEST(TransformerAttribution, ScalesWithTheLogitAndKeepsRelevance) {
 }
 
 TEST(TransformerAttribution, OfSmallLogitsIsTheSumOfItsLayers) {
-  constexpr double kFactor = 1e-6;
-  const GoldenModel golden("bert");
-  const auto faint = changed_model("bert", [](const std::string& name, std::vector<float>& values) {
-    if (!name.starts_with("classifier")) return;
-    for (float& value : values) value *= static_cast<float>(kFactor);
-  });
-  Explained explained = explained_in_double(*faint, golden.input("single"), 1);
+  const GoldenModel golden("bert", scaled_classifier(1e-6f));
+  Explained explained = explained_in_double(*golden.model, golden.input("single"), 1);
   ASSERT_EQ(explained.layers(), 2);
   const Doubles product = scores_of(explained, "transformer-attribution");
   const Doubles last = scores_of(explained, "transformer-attribution", {{"blocks", std::string("last")}});
   const Doubles first =
       scores_of(explained, "transformer-attribution", {{"blocks", std::string("second")}});
   EXPECT_EQ(first, last);  // with two layers the second is the last
-  Explained other = explained_in_double(*faint, golden.input("single"), 1);
+  Explained other = explained_in_double(*golden.model, golden.input("single"), 1);
   const Tensor gradient = other.attention_gradient(0), relevance = other.attention_relevance({"chefer"}, 0);
   const auto n = static_cast<size_t>(other.tokens());
   for (size_t j = 1; j < n; ++j) {

@@ -103,6 +103,7 @@ class Op {
 
   // What attention discovery and rewrites look for; most operators are neither.
   virtual bool is_softmax() const { return false; }  // along the last axis
+  virtual double softmax_scale() const { return 1; }  // what it multiplies its scores by
   virtual std::optional<SlicedRows> sliced_rows() const { return std::nullopt; }
 
   // Of a slice: the slice of other rows.

@@ -77,6 +77,7 @@ class Softmax final : public Op {
   }
 
   bool is_softmax() const override { return true; }
+  double softmax_scale() const override { return scale_; }
 
  private:
   // Where the mask of each row of scores starts.

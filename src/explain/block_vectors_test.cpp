@@ -145,6 +145,11 @@ struct Network {
   int64_t read_row;
 };
 
+void PrintTo(const Network& network, std::ostream* out) {
+  *out << "norms " << (network.norms_before ? "before" : "after") << ", row " << network.read_row
+       << (network.restrict_rows ? " alone" : "");
+}
+
 class RandomNetworks : public testing::TestWithParam<Network> {};
 
 TEST_P(RandomNetworks, GiveTheMapsThatPlainLoopsGive) {

@@ -74,6 +74,11 @@ struct Network {
   Activation activation;
 };
 
+void PrintTo(const Network& network, std::ostream* out) {
+  *out << "norms " << (network.norms_before ? "before" : "after")
+       << (network.reads_mean ? ", mean" : ", row") << (network.restrict_rows ? " alone" : "");
+}
+
 class DecomposedNetworks : public testing::TestWithParam<Network> {};
 
 TEST_P(DecomposedNetworks, EqualPlainLoopsHoweverBiasesAndActivationsAreShared) {

@@ -46,7 +46,7 @@ struct EncoderBlock {
 // the node which breaks the pattern.
 std::vector<EncoderBlock> find_blocks(const Graph& graph, const std::vector<AttentionSite>& sites);
 
-// The nodes from the last block's output to `output`, a chain. Throws UnsupportedModel if it is not.
+// The chain of nodes from the last block to `output`. Throws UnsupportedModel if it is none.
 std::vector<const Node*> find_head(const Graph& graph, const EncoderBlock& last, Value output);
 
 }  // namespace whyformer

@@ -252,8 +252,37 @@ TEST_F(CommandLine, DoublePrecisionAgreesWithSingle) {
   }
 }
 
+TEST_F(CommandLine, HeadsMeasuresACorpus) {
+  write("texts.tsv", "sentence\tlabel\na warm , funny film\t1\n\ndull and flat\tnegative\r\n");
+  const Answer answer = run("heads --measure michel,entropy --prune --prune-step 50 --keep-one " +
+                            path("texts.tsv") + " --json " + path("heads.json") + " --svg " +
+                            path("heads.svg") + " --png " + path("heads.png"));
+  ASSERT_EQ(answer.code, 0) << answer.error;
+  EXPECT_THAT(answer.out, HasSubstr("michel"));
+  EXPECT_THAT(answer.out, HasSubstr("highest"));
+  EXPECT_THAT(answer.out, Not(HasSubstr("\x1b["))) << "no colours in a pipe";
+  const auto json = nlohmann::json::parse(read("heads.json"));
+  EXPECT_EQ(json["schema"], "whyformer.heads/1");
+  EXPECT_EQ(json["examples"], 2) << "the heading and the blank line are no texts";
+  EXPECT_EQ(json["labelled"], 2);
+  EXPECT_EQ(json["measures"].size(), 2u);
+  EXPECT_EQ(json["pruning"]["steps"][0]["accuracy"], 1.0) << "both labels are read";
+  EXPECT_THAT(read("heads.svg"), HasSubstr("</svg>"));
+  EXPECT_THAT(read("heads.png"), HasSubstr("PNG"));
+}
+
+TEST_F(CommandLine, HeadsReadsJsonLinesAndPlainTextsFromStandardInput) {
+  const Answer answer = run("heads - --measure michel,confidence,voita-lrp --limit 2 --json -",
+                            R"(printf '%s\n' '{"text": "good", "label": 1}' 'so dull' 'unread' |)");
+  ASSERT_EQ(answer.code, 0) << answer.error;
+  const auto json = nlohmann::json::parse(answer.out);
+  EXPECT_EQ(json["examples"], 2);
+  EXPECT_EQ(json["labelled"], 1);
+  EXPECT_THAT(json["notes"][0].get<std::string>(), HasSubstr("1 of 2 texts have no label"));
+}
+
 TEST_F(CommandLine, HelpIsThereForEveryCommand) {
-  for (const std::string command : {"", "explain", "trace", "tokenize", "inspect", "methods"}) {
+  for (const std::string command : {"", "explain", "heads", "trace", "tokenize", "inspect", "methods"}) {
     const Answer answer = run(command + " --help");
     EXPECT_EQ(answer.code, 0) << command;
     EXPECT_THAT(answer.out, HasSubstr("--help")) << command;
@@ -276,6 +305,15 @@ TEST_F(CommandLine, RefusesWithOneClearLine) {
   expect_refusal("explain x --nonsense", "--nonsense");
   expect_refusal("explain --file /no/such/file", "cannot read '/no/such/file'");
   expect_refusal("trace x", "--save");
+  expect_refusal("heads", "FILE");
+  expect_refusal("heads /no/such/file", "cannot read '/no/such/file'");
+  expect_refusal("heads /dev/null", "there is no text in '/dev/null'");
+  write("texts", "fine\t1\nodd\tpurple\n{\"text\": 3}\n");
+  expect_refusal("heads " + path("texts"), "line 3: expected JSON such as");
+  expect_refusal("heads --limit 2 " + path("texts"), "line 2: there is no label 'purple'");
+  expect_refusal("heads --limit 1 --measure mitchell " + path("texts"), "no measure 'mitchell'");
+  expect_refusal("heads --keep-one " + path("texts"), "--prune");
+  expect_refusal("heads " + path("texts") + " --json /no/such/folder/out.json", "/no/such/folder");
   expect_refusal("", "subcommand");
 }
 

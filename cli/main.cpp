@@ -50,6 +50,7 @@ int main(int argc, char** argv) {
       "Start with:  whyformer explain \"I cannot wait for next time\"\n"
       "Each command has its own --help.");
   add_explain(program);
+  add_heads(program);
   add_trace(program);
   add_tokenize(program);
   add_inspect(program);

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
+#include "explain/labels.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -62,41 +62,14 @@ Output output_of(const Explained& explained, Head head, const ExplainRequest& re
   return output;
 }
 
-std::optional<int64_t> whole_number(const std::string& text) {
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
-std::string some_labels(const std::vector<std::string>& labels) {
-  std::string text;
-  for (size_t i = 0; i < std::min<size_t>(labels.size(), 8); ++i) {
-    text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", i, labels[i]);
-  }
-  return labels.size() > 8 ? text + ", …" : text;
-}
-
 int64_t target_index(const Output& output, const ExplainRequest& request) {
-  const auto count = static_cast<int64_t>(output.values.size());
-  std::optional<int64_t> index;
-  std::string asked;
+  if (const auto* label = std::get_if<std::string>(&request.target)) {
+    return label_index(output.labels, *label, "target");
+  }
   if (const auto* number = std::get_if<int64_t>(&request.target)) {
-    index = *number;
-    asked = std::to_string(*number);
-  } else if (const auto* label = std::get_if<std::string>(&request.target)) {
-    asked = *label;
-    const auto found = std::find(output.labels.begin(), output.labels.end(), *label);
-    index = found != output.labels.end() ? std::optional(found - output.labels.begin())
-                                         : whole_number(*label);
-  } else {
-    return std::max_element(output.values.begin(), output.values.end()) - output.values.begin();
+    return label_index(output.labels, *number, "target");
   }
-  if (!index || *index < 0 || *index >= count) {
-    throw InvalidInput(fmt::format("there is no target '{}': this model has {} output{}: {}", asked,
-                                   count, count == 1 ? "" : "s", some_labels(output.labels)));
-  }
-  return *index;
+  return std::max_element(output.values.begin(), output.values.end()) - output.values.begin();
 }
 
 Target target_of(const Output& output, int64_t index, std::optional<Problem> problem) {

@@ -1,0 +1,137 @@
+#include "whyformer/heads.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "command.h"
+#include "console.h"
+#include "labelled_texts.h"
+#include "model_arguments.h"
+#include "whyformer/error.h"
+#include "whyformer/report.h"
+
+namespace whyformer::cli {
+namespace {
+
+struct Arguments {
+  ModelArguments model;
+  std::string file;
+  std::vector<std::string> measures = HeadsRequest().measures;
+  int64_t limit = 0;
+  std::string normalise = "layer", precision = "single";
+  bool all_tokens = false, attention_constant = false, prune = false, keep_one = false;
+  double prune_step = 10;
+  int64_t seed = 0;
+  std::string json, svg, png;
+};
+
+std::string measures_help() {
+  std::string text = "measures, separated by commas:";
+  for (const HeadMeasureInfo& measure : head_measures()) {
+    text += fmt::format("\n{}: {} ({}; {})", measure.name, measure.summary, measure.paper,
+                        measure.cost);
+  }
+  return text + "\ndefault:";
+}
+
+void add_arguments(CLI::App& command, Arguments& a) {
+  command
+      .add_option("FILE", a.file,
+                  "texts, one per line ('-': standard input): text, text<TAB>label, or JSON with "
+                  "text, pair, label")
+      ->required();
+  a.model.add_to(command);
+  command.add_option("--measure", a.measures, measures_help())
+      ->delimiter(',')
+      ->capture_default_str()
+      ->type_name("NAMES");
+  command.add_option("--limit", a.limit, "read the first N texts only")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  command.add_option("--normalise", a.normalise, "michel: scale each layer to length 1, or not")
+      ->check(CLI::IsMember({"layer", "none"}))
+      ->capture_default_str();
+  command.add_flag("--all-tokens", a.all_tokens, "confidence: special tokens count too");
+  command.add_flag("--attention-constant", a.attention_constant,
+                   "voita-lrp: relevance passes through values only, not queries and keys");
+  command.add_option("--precision", a.precision, "of all runs; double is slow")
+      ->check(CLI::IsMember({"single", "double"}))
+      ->capture_default_str();
+  CLI::Option* prune = command.add_flag(
+      "--prune", a.prune,
+      "accuracy when heads go, the lowest of the first measure first, and in a random order");
+  command.add_option("--prune-step", a.prune_step, "percent of all heads that go in each step")
+      ->check(CLI::Range(0.1, 100.0))
+      ->capture_default_str()
+      ->needs(prune)
+      ->type_name("PERCENT");
+  command.add_flag("--keep-one", a.keep_one, "pruning leaves a head in every layer")->needs(prune);
+  command.add_option("--seed", a.seed, "of the random order")->needs(prune)->capture_default_str();
+  command.add_option("--json", a.json, "write JSON ('-': standard output)")->type_name("FILE");
+  command.add_option("--svg", a.svg, "write a picture as SVG")->type_name("FILE");
+  command.add_option("--png", a.png, "write a picture as PNG")->type_name("FILE");
+}
+
+HeadsRequest request_of(const Arguments& a) {
+  HeadsRequest request;
+  request.measures = a.measures;
+  request.michel_scale = a.normalise == "layer" ? LayerScale::kUnitLength : LayerScale::kNone;
+  request.all_tokens = a.all_tokens;
+  request.attention_constant = a.attention_constant;
+  if (a.precision == "double") request.precision = Precision::kDouble;
+  if (a.prune) {
+    request.prune = {.step = a.prune_step / 100, .keep_one = a.keep_one, .seed = a.seed};
+  }
+  return request;
+}
+
+// Said before the work, not after it.
+void check_folder_of(const std::string& file) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  if (folder.empty() || std::filesystem::is_directory(folder)) return;
+  throw FileError(fmt::format("cannot write '{}': there is no folder '{}'", file, folder.string()));
+}
+
+void write_reports(const Arguments& a, const HeadImportance& importance) {
+  std::vector<std::pair<std::string, std::string>> files;
+  if (!a.svg.empty()) files.emplace_back(a.svg, heads_picture(importance, PictureFormat::kSvg));
+  if (!a.png.empty()) files.emplace_back(a.png, heads_picture(importance, PictureFormat::kPng));
+  if (!a.json.empty() && a.json != "-") files.emplace_back(a.json, to_json(importance) + "\n");
+  for (const auto& [path, content] : files) save(path, content);
+  if (a.json == "-") {
+    print(to_json(importance) + "\n");
+    return;
+  }
+  print(to_terminal(importance, {.colour = may_colour(), .width = terminal_width()}));
+  for (const auto& [path, content] : files) fmt::print(stderr, "wrote {}\n", path);
+}
+
+void run(const Arguments& a) {
+  for (const std::string& file : {a.json, a.svg, a.png}) check_folder_of(file);
+  HeadsRequest request = request_of(a);
+  const std::vector<LabelledText> texts = read_labelled_texts(a.file, a.limit);
+  const Model model = a.model.load();
+  ProgressBar bar("runs");
+  request.progress = [&bar](int64_t done, int64_t total) {
+    bar.show(done, total);
+    return !interrupted();
+  };
+  const HeadImportance importance = head_importance(model, texts, request);
+  bar.clear();
+  write_reports(a, importance);
+  if (importance.stopped_early) throw Interrupted();  // what there is by then is kept
+}
+
+}  // namespace
+
+void add_heads(CLI::App& program) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command =
+      program.add_subcommand("heads", "Measure how much each attention head matters over a corpus");
+  add_arguments(*command, *arguments);
+  command->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace whyformer::cli

@@ -1,0 +1,226 @@
+#include "explain/heads/head_study.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "explain/heads/head_measure.h"
+#include "explain/heads/pruning.h"
+#include "whyformer/error.h"
+
+namespace whyformer {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Job {
+  const HeadMeasureEntry* entry;
+  std::unique_ptr<HeadMeasure> measure;
+};
+
+std::vector<Job> jobs_of(const HeadsRequest& request) {
+  if (request.measures.empty()) throw InvalidInput("no measure of heads was asked for");
+  std::vector<Job> jobs;
+  for (const std::string& name : request.measures) {
+    const HeadMeasureEntry& entry = find_head_measure(name);
+    jobs.push_back({&entry, entry.make(request)});
+  }
+  return jobs;
+}
+
+class HeadStudy {
+ public:
+  HeadStudy(const TextModel& model, const std::vector<EncodedText>& corpus,
+            const HeadsRequest& request)
+      : model_(model), corpus_(corpus), request_(request), jobs_(jobs_of(request)) {
+    for (const Job& job : jobs_) {
+      needs_ = needs_ | job.entry->needs;
+      answer_ = std::max(answer_, job.entry->answer);
+    }
+    check();
+    read_labels();
+  }
+
+  HeadImportance run() {
+    const auto start = Clock::now();
+    result_.model = {model_.name(), model_.architecture()};
+    for (const EncodedText& text : corpus_) {
+      look_at(text);
+      if (!advance(1)) break;
+    }
+    for (const Job& job : jobs_) {
+      const HeadMeasureInfo& info = job.entry->info;
+      result_.measures.push_back(
+          {info.name, info.summary, job.entry->options(request_), job.measure->scores()});
+    }
+    if (request_.prune && !result_.stopped_early) prune();
+    add_notes();
+    result_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    return std::move(result_);
+  }
+
+ private:
+  DType dtype() const {
+    return request_.precision == Precision::kDouble ? DType::kFloat64 : DType::kFloat32;
+  }
+
+  bool reads_answers() const { return answer_ != AnswerNeeds::kNothing || request_.prune; }
+
+  void check() const {
+    if (corpus_.empty()) throw InvalidInput("there is no text to measure heads on");
+    for (const Job& job : jobs_) {
+      if (job.entry->answer != AnswerNeeds::kNothing && !model_.has_classifier()) {
+        throw InvalidInput(fmt::format(
+            "the measure '{}' needs a classifier, which this model lacks; confidence and entropy "
+            "do without",
+            job.entry->info.name));
+      }
+    }
+    if (!request_.prune) return;
+    if (!model_.has_classifier() || *model_.problem() == Problem::kRegression) {
+      throw InvalidInput("a pruning curve shows accuracy, so it needs a classifier");
+    }
+    if (!(request_.prune->step > 0 && request_.prune->step <= 1)) {
+      throw InvalidInput(
+          fmt::format("pruning in steps of {:g} of all heads: expected a share above "
+                      "0 and up to 1",
+                      request_.prune->step));
+    }
+  }
+
+  // All at once, so that a wrong label is heard of before hours of work.
+  void read_labels() {
+    labels_.resize(corpus_.size());
+    if (!reads_answers()) return;
+    for (size_t i = 0; i < corpus_.size(); ++i) {
+      if (corpus_[i].labels) {
+        labels_[i] = label_of(corpus_[i]);
+      } else if (answer_ == AnswerNeeds::kLoss && *model_.problem() == Problem::kRegression) {
+        throw InvalidInput(fmt::format(
+            "{}: there is no label; the loss of a regression model needs the right number",
+            corpus_[i].place));
+      }
+    }
+  }
+
+  HeadLabel label_of(const EncodedText& text) const {
+    try {
+      return label_given(model_, *text.labels);
+    } catch (const InvalidInput& error) {
+      throw InvalidInput(fmt::format("{}: {}", text.place, error.what()));
+    }
+  }
+
+  void look_at(const EncodedText& text) {
+    const Head head = model_.has_classifier() ? Head::kLogits : Head::kEmbedding;
+    const Explained explained(model_, text.encoding,
+                              {.head = head, .needs = needs_, .dtype = dtype()});
+    std::optional<HeadLabel>& label = labels_[result_.examples];
+    result_.labelled += label.has_value();
+    if (!label) {
+      label =
+          reads_answers() ? label_predicted(*model_.problem(), explained.outputs()) : HeadLabel();
+    }
+    HeadRun run(explained, *label);
+    for (Job& job : jobs_) job.measure->add(run);
+    ++result_.examples;
+    result_.tokens += explained.tokens();
+    if (request_.prune && result_.examples == 1) {
+      runs_ +=
+          pruning_runs(zero_grid(explained), *request_.prune, static_cast<int64_t>(corpus_.size()));
+    }
+  }
+
+  bool advance(int64_t runs) {
+    done_ += runs;
+    result_.stopped_early = request_.progress && !request_.progress(done_, runs_);
+    return !result_.stopped_early;
+  }
+
+  void prune() {
+    std::vector<PrunedText> texts;
+    for (size_t i = 0; i < corpus_.size(); ++i) {
+      texts.push_back({&corpus_[i].encoding, &*labels_[i]});
+    }
+    result_.pruning = pruning_curve(model_, texts, result_.measures[0], *request_.prune, dtype(),
+                                    [this](int64_t runs) { return advance(runs); });
+  }
+
+  void note(std::string text) { result_.notes.push_back(std::move(text)); }
+
+  void add_notes() {
+    if (result_.stopped_early) note_what_is_missing();
+    if (reads_answers() && result_.labelled == 0) {
+      note("No text has a label: the model's own predictions stand in for them.");
+    } else if (reads_answers() && result_.labelled < result_.examples) {
+      note(fmt::format("{} of {} texts have no label: the model's own predictions stand in.",
+                       result_.examples - result_.labelled, result_.examples));
+    }
+    const int64_t cut = std::count_if(corpus_.begin(), corpus_.end(), [](const EncodedText& text) {
+      return text.encoding.truncated > 0;
+    });
+    if (cut > 0) {
+      note(
+          fmt::format("{} texts are longer than the model reads and were cut off at its maximum "
+                      "of {} tokens.",
+                      cut, model_.max_tokens()));
+    }
+    if (result_.pruning) note("Heads were scored and pruned on the same texts.");
+  }
+
+  void note_what_is_missing() {
+    const auto all = static_cast<int64_t>(corpus_.size());
+    if (result_.examples < all) {
+      note(fmt::format("Stopped early: scores are those of the first {} of {} texts.",
+                       result_.examples, all));
+    }
+    if (request_.prune && !result_.pruning) {
+      note("Stopped early: there is no pruning curve.");
+    } else if (result_.pruning && result_.pruning->examples < all) {
+      note(fmt::format("Stopped early: accuracies are those of {} of {} texts.",
+                       result_.pruning->examples, all));
+    }
+  }
+
+  const TextModel& model_;
+  const std::vector<EncodedText>& corpus_;
+  const HeadsRequest& request_;
+  std::vector<Job> jobs_;
+  Needs needs_;
+  AnswerNeeds answer_ = AnswerNeeds::kNothing;
+  std::vector<std::optional<HeadLabel>> labels_;  // predicted ones come with the runs
+  int64_t done_ = 0;
+  int64_t runs_ = static_cast<int64_t>(corpus_.size());
+  HeadImportance result_;
+};
+
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos;
+}
+
+}  // namespace
+
+HeadImportance study_heads(const TextModel& model, const std::vector<EncodedText>& corpus,
+                           const HeadsRequest& request) {
+  return HeadStudy(model, corpus, request).run();
+}
+
+HeadImportance head_importance(const Model& model, const std::vector<LabelledText>& corpus,
+                               const HeadsRequest& request) {
+  const TextModel& text_model = model.text_model();
+  std::vector<EncodedText> encoded;
+  for (const LabelledText& text : corpus) {
+    if (is_blank(text.input.text)) {
+      throw InvalidInput(fmt::format("{}: the text is empty", text.place));
+    }
+    const auto pair =
+        text.input.pair ? std::optional<std::string_view>(*text.input.pair) : std::nullopt;
+    encoded.push_back(
+        {text_model.tokenizer().encode(text.input.text, pair, text_model.max_tokens()), text.labels,
+         text.place});
+  }
+  return study_heads(text_model, encoded, request);
+}
+
+}  // namespace whyformer

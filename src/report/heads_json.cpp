@@ -1,4 +1,4 @@
-// The stable, documented form of head importance: docs/json.md.
+// The stable, documented form of head importance: docs/heads.md.
 #include <nlohmann/json.hpp>
 
 #include "whyformer/heads.h"

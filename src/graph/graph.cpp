@@ -19,6 +19,24 @@ void choose_memory_orders(std::vector<Node>& nodes, const Graph& graph) {
   }
 }
 
+// A value that is part of the model.
+class Constant final : public Op {
+ public:
+  explicit Constant(Tensor tensor) : tensor_(std::move(tensor)) {}
+
+  std::string_view kind() const override { return "Constant"; }
+  std::vector<ValueType> infer(ValueTypes) const override {
+    return {{tensor_.shape(), tensor_.dtype()}};
+  }
+  Forward forward(std::span<Tensor>, KeepForBackward) const override { return {{tensor_}, {}}; }
+  Tensors gradient(const Call&, TensorSpan, const Wanted&) const override { return {}; }
+  std::optional<AxisFlow> follow(int, ValueTypes) const override { return std::nullopt; }
+  const Tensor* constant_value() const override { return &tensor_; }
+
+ private:
+  Tensor tensor_;
+};
+
 }  // namespace
 
 Value GraphBuilder::new_value(ValueType type, std::string name, int producer, bool varies) {
@@ -39,6 +57,41 @@ Value GraphBuilder::input(std::string name, Shape shape, DType dtype, InputRole 
 }
 
 Value GraphBuilder::add(std::shared_ptr<const Op> op, std::vector<Value> inputs, std::string name) {
+  return add_all(std::move(op), std::move(inputs), std::move(name))[0];
+}
+
+Value GraphBuilder::constant(Tensor tensor, std::string name) {
+  return add(std::make_shared<Constant>(std::move(tensor)), {}, std::move(name));
+}
+
+const Tensor* GraphBuilder::known(Value value) const {
+  const int producer = graph_.producer(value);
+  return producer < 0 ? nullptr : graph_.nodes_[producer].op->constant_value();
+}
+
+// A map made of weights alone is still a map: products of two stacks and softmaxes stay.
+bool GraphBuilder::folds(const Op& op, const std::vector<Value>& inputs) const {
+  if (folding_ == Folding::kNo || inputs.empty() || op.is_softmax()) return false;
+  for (const Value input : inputs) {
+    if (known(input) == nullptr) return false;
+  }
+  return op.kind() != "MatMul" || graph_.shape(inputs[0]).size() < 3 ||
+         graph_.shape(inputs[1]).size() < 3;
+}
+
+std::vector<Value> GraphBuilder::folded(const Op& op, const std::vector<Value>& inputs,
+                                        const std::string& name) {
+  Tensors tensors;
+  for (const Value input : inputs) tensors.push_back(*known(input));
+  std::vector<Value> outputs;
+  for (Tensor& output : op.forward(tensors, KeepForBackward::kNo).outputs) {
+    outputs.push_back(constant(std::move(output), name));
+  }
+  return outputs;
+}
+
+std::vector<Value> GraphBuilder::add_all(std::shared_ptr<const Op> op, std::vector<Value> inputs,
+                                         std::string name) {
   std::vector<ValueType> types;
   bool varies = false;
   for (const Value input : inputs) {
@@ -51,6 +104,7 @@ Value GraphBuilder::add(std::shared_ptr<const Op> op, std::vector<Value> inputs,
   } catch (const InvalidInput& error) {
     throw InvalidInput(fmt::format("{} '{}': {}", op->kind(), name, error.what()));
   }
+  if (folds(*op, inputs)) return folded(*op, inputs, name);
   const int index = static_cast<int>(graph_.nodes_.size());
   for (const Value input : inputs) graph_.users_[input.id].push_back(index);
   Node node{std::move(name), std::move(op), std::move(inputs), {}};
@@ -58,7 +112,7 @@ Value GraphBuilder::add(std::shared_ptr<const Op> op, std::vector<Value> inputs,
     node.outputs.push_back(new_value(std::move(output), node.name, index, varies));
   }
   graph_.nodes_.push_back(std::move(node));
-  return graph_.nodes_.back().outputs[0];
+  return graph_.nodes_.back().outputs;
 }
 
 Graph GraphBuilder::finish() {

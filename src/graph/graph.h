@@ -53,18 +53,36 @@ class Graph {
 // Whether an input is what is explained, or something that only goes with it, like a mask.
 enum class InputRole { kExplained, kGiven };
 
+// Whether operators on constants are computed while the graph is built.
+enum class Folding { kNo, kYes };
+
 class GraphBuilder {
  public:
+  explicit GraphBuilder(Folding folding = Folding::kNo) : folding_(folding) {}
+
   Value input(std::string name, Shape shape, DType dtype, InputRole role = InputRole::kExplained);
   // Checks shapes now; an error names the node and both sizes.
   Value add(std::shared_ptr<const Op> op, std::vector<Value> inputs, std::string name);
+  // The same for operators with several outputs.
+  std::vector<Value> add_all(std::shared_ptr<const Op> op, std::vector<Value> inputs,
+                             std::string name);
+  Value constant(Tensor tensor, std::string name);
 
+  // What the value is, where that is known while the graph is built; else null.
+  const Tensor* known(Value value) const;
+  // Whether it depends on an input that is explained.
+  bool varies(Value value) const { return graph_.varies(value); }
   const Shape& shape(Value value) const { return graph_.shape(value); }
   const ValueType& type(Value value) const { return graph_.type(value); }
   Graph finish();
 
  private:
   Value new_value(ValueType type, std::string name, int producer, bool varies);
+  bool folds(const Op& op, const std::vector<Value>& inputs) const;
+  std::vector<Value> folded(const Op& op, const std::vector<Value>& inputs,
+                            const std::string& name);
+
+  Folding folding_;
   Graph graph_;
 };
 

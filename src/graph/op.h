@@ -109,6 +109,12 @@ class Op {
   // Of a slice: the slice of other rows.
   virtual std::shared_ptr<const Op> slicing(const SlicedRows& /*rows*/) const { return nullptr; }
 
+  // What a constant holds; null for every other operator.
+  virtual const Tensor* constant_value() const { return nullptr; }
+
+  // The axes over which a reduction sums or averages; empty for every other operator.
+  virtual std::vector<int> reduced_axes() const { return {}; }
+
   // The order in which a transposition puts its input's axes; empty for every other operator.
   virtual std::vector<int> axis_order() const { return {}; }
 

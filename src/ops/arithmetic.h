@@ -1,0 +1,53 @@
+// Element-wise functions of one and two values, choices between values, and reductions. Numbers may be
+// 32- or 64-bit floats or 64-bit integers; truth is the integers 0 and 1.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace whyformer {
+
+enum class UnaryFunction {
+  kNegate, kAbs, kSign, kFloor, kCeil, kRound, kSqrt, kReciprocal, kExp, kLog, kErf, kSin, kCos,
+  kSoftplus, kIsNan, kNot
+};
+// f(x), element by element; the operator's kind is ONNX's name ("Sqrt").
+Value unary(GraphBuilder& graph, Value x, UnaryFunction f, std::string name);
+
+// x where it is positive, slope · x elsewhere.
+Value leaky_relu(GraphBuilder& graph, Value x, double slope, std::string name);
+// max(0, min(1, slope · x + offset)).
+Value hard_sigmoid(GraphBuilder& graph, Value x, double slope, double offset, std::string name);
+// x · sigmoid(alpha · x): QuickGELU.
+Value sigmoid_times(GraphBuilder& graph, Value x, double alpha, std::string name);
+
+enum class BinaryFunction {
+  kSubtract, kMultiply, kDivide, kPower, kModulo, kRemainder, kMinimum, kMaximum, kEqual, kLess,
+  kLessOrEqual, kGreater, kGreaterOrEqual, kAnd, kOr, kXor
+};
+// f(a, b) with NumPy's broadcasting; the operator's kind is ONNX's name ("Mul"). Integers divide
+// towards zero; kModulo has the sign of the divisor, kRemainder that of the dividend.
+Value binary(GraphBuilder& graph, Value a, Value b, BinaryFunction f, std::string name);
+
+// yes where the condition is not 0, otherwise no; all three are broadcast.
+Value where(GraphBuilder& graph, Value condition, Value yes, Value no, std::string name);
+
+// Another element type; floats become integers by cutting off, and truth is not 0 if `to_truth`.
+Value cast(GraphBuilder& graph, Value x, DType to, bool to_truth, std::string name);
+
+enum class Reduction { kSum, kMean, kMax, kMin, kL1, kL2, kProduct, kSumOfSquares, kLogSumExp };
+// Over some axes, which stay with length 1 or disappear; all axes if the list is empty.
+Value reduce(GraphBuilder& graph, Value x, Reduction f, std::vector<int> axes, bool keep_axes,
+             std::string name);
+
+// Position of the largest (or least) element of an axis, which stays with length 1; the first or
+// last of equals.
+Value arg_best(GraphBuilder& graph, Value x, int axis, bool largest, bool last, std::string name);
+
+// Sums of the elements so far along an axis.
+Value cumulative_sum(GraphBuilder& graph, Value x, int axis, bool exclusive, bool reverse,
+                     std::string name);
+
+}  // namespace whyformer

@@ -50,6 +50,12 @@ class Constant final : public Op {
   Tensor tensor_;
 };
 
+// Numbers made from integers (a mask from ids, say) do not follow what is explained; rows of a table
+// picked by them do.
+bool follows_integers(const Op& op, const ValueType& output) {
+  return output.dtype == DType::kInt64 || op.kind() == "Embedding" || op.kind() == "Gather";
+}
+
 }  // namespace
 
 Value GraphBuilder::new_value(ValueType type, std::string name, int producer, bool varies) {
@@ -106,10 +112,11 @@ std::vector<Value> GraphBuilder::folded(const Op& op, const std::vector<Value>& 
 std::vector<Value> GraphBuilder::add_all(std::shared_ptr<const Op> op, std::vector<Value> inputs,
                                          std::string name) {
   std::vector<ValueType> types;
-  bool varies = false;
+  bool varies = false, varies_by_integers = false;
   for (const Value input : inputs) {
     types.push_back(graph_.type(input));
-    varies = varies || graph_.varies(input);
+    const bool integers = types.back().dtype == DType::kInt64;
+    (integers ? varies_by_integers : varies) |= graph_.varies(input);
   }
   std::vector<ValueType> outputs;
   try {
@@ -123,7 +130,9 @@ std::vector<Value> GraphBuilder::add_all(std::shared_ptr<const Op> op, std::vect
   for (const Value input : inputs) graph_.users_[input.id].push_back(index);
   Node node{std::move(name), std::move(op), std::move(inputs), {}};
   for (ValueType& output : outputs) {
-    node.outputs.push_back(new_value(std::move(output), node.name, index, varies));
+    const bool output_varies =
+        varies || (varies_by_integers && follows_integers(*node.op, output));
+    node.outputs.push_back(new_value(std::move(output), node.name, index, output_varies));
   }
   graph_.nodes_.push_back(std::move(node));
   return graph_.nodes_.back().outputs;

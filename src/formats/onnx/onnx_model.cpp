@@ -76,6 +76,28 @@ void OnnxModel::keep(const std::string& name, DType floats, Shared shared) const
   shared_[{name, floats}] = std::move(shared);
 }
 
+std::shared_ptr<const LinearWeights> OnnxModel::linear_weights(const Tensor& weight,
+                                                               const Tensor& bias) const {
+  const auto start = [](const Tensor& tensor) -> const void* {
+    if (!tensor.defined()) return nullptr;
+    return tensor.dtype() == DType::kFloat32 ? static_cast<const void*>(tensor.data<float>())
+                                             : tensor.data<double>();
+  };
+  const std::lock_guard lock(mutex_);
+  const auto is_shared = [&](const Tensor& tensor) {
+    return !tensor.defined() || shared_memory_.contains(tensor.storage().get());
+  };
+  if (!is_shared(weight) || !is_shared(bias)) {
+    return std::make_shared<LinearWeights>(weight.contiguous(), bias);
+  }
+  auto& shared = linears_[{start(weight), weight.shape(), weight.strides(), start(bias)}];
+  if (!shared) {
+    shared = std::make_shared<LinearWeights>(weight.contiguous(), bias);
+    shared_memory_.insert(shared->weight().storage().get());
+  }
+  return shared;
+}
+
 BuiltGraph OnnxModel::build(const BuildRequest& request) const {
   return Translation(*this, request).build();
 }

@@ -44,6 +44,10 @@ class OnnxModel {
   // not given by value, and InvalidInput where the shapes do not fit the model.
   BuiltGraph build(const BuildRequest& request) const;
 
+  // Weights [out, in] and bias of a Linear, packed once for all graphs if they belong to the file.
+  std::shared_ptr<const LinearWeights> linear_weights(const Tensor& weight,
+                                                      const Tensor& bias) const;
+
  private:
   friend class Translation;
 

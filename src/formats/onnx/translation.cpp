@@ -37,7 +37,7 @@ BuiltGraph Translation::build() {
   translate_all(model_.file().graph.nodes, request_.outputs, names);
   BuiltGraph built;
   for (const std::string& output : request_.outputs) {
-    built.values[output] = value_of(output, names, {.name = output});
+    built.values[output] = value_of(output, names, output);
   }
   for (const auto& [name, value] : names.values) {
     if (value.valid()) built.values[name] = value;
@@ -65,7 +65,7 @@ void Translation::bind_inputs(Names& names) {
   }
 }
 
-Value Translation::value_of(const std::string& name, Names& names, const OnnxNode& reader) {
+Value Translation::value_of(const std::string& name, Names& names, const std::string& reader) {
   for (const Names* scope = &names; scope != nullptr; scope = scope->outer) {
     const auto found = scope->values.find(name);
     if (found != scope->values.end()) return found->second;
@@ -76,7 +76,7 @@ Value Translation::value_of(const std::string& name, Names& names, const OnnxNod
     }
   }
   throw InvalidInput(fmt::format("node {} reads {}, which is neither computed nor given",
-                                 in_quotes(reader.title()), in_quotes(name)));
+                                 in_quotes(reader), in_quotes(name)));
 }
 
 Value Translation::initialiser(const std::string& name, const OnnxGraph& graph) {
@@ -112,7 +112,7 @@ void Translation::translate(const OnnxNode& node, Names& names) {
   if (take_shared(node, names)) return;
   std::vector<Value> inputs;
   for (const std::string& name : node.inputs) {
-    inputs.push_back(name.empty() ? Value{} : value_of(name, names, node));
+    inputs.push_back(name.empty() ? Value{} : value_of(name, names, node.title()));
   }
   std::vector<Value> outputs;
   try {
@@ -214,7 +214,7 @@ std::vector<Value> Translation::branch(const OnnxNode& node, const std::vector<V
   for (const InputInfo& output : chosen.outputs) wanted.push_back(output.name);
   translate_all(chosen.nodes, wanted, inner);
   std::vector<Value> outputs;
-  for (const std::string& name : wanted) outputs.push_back(value_of(name, inner, node));
+  for (const std::string& name : wanted) outputs.push_back(value_of(name, inner, node.title()));
   return outputs;
 }
 
@@ -241,7 +241,7 @@ std::vector<Value> Translation::call(const OnnxFunction& function, const OnnxNod
   }
   translate_all(body, function.outputs, inner);
   std::vector<Value> outputs;
-  for (const std::string& name : function.outputs) outputs.push_back(value_of(name, inner, node));
+  for (const std::string& name : function.outputs) outputs.push_back(value_of(name, inner, node.title()));
   return outputs;
 }
 
@@ -254,22 +254,7 @@ ElementType Translation::element(Value value) const {
 std::shared_ptr<const LinearWeights> Translation::linear_weights(const Tensor& weight,
                                                                  bool transposed,
                                                                  const Tensor& bias) {
-  const Tensor rows = transposed ? weight : weight.transpose(0, 1);
-  const auto start = [](const Tensor& tensor) -> const void* {
-    if (!tensor.defined()) return nullptr;
-    return tensor.dtype() == DType::kFloat32 ? static_cast<const void*>(tensor.data<float>())
-                                             : tensor.data<double>();
-  };
-  const std::lock_guard lock(model_.mutex_);
-  const auto is_shared = [&](const Tensor& tensor) {
-    return !tensor.defined() || model_.shared_memory_.contains(tensor.storage().get());
-  };
-  if (!is_shared(weight) || !is_shared(bias)) {
-    return std::make_shared<LinearWeights>(rows.contiguous(), bias);
-  }
-  auto& shared = model_.linears_[{start(rows), rows.shape(), rows.strides(), start(bias)}];
-  if (!shared) shared = std::make_shared<LinearWeights>(rows.contiguous(), bias);
-  return shared;
+  return model_.linear_weights(transposed ? weight : weight.transpose(0, 1), bias);
 }
 
 }  // namespace whyformer::onnx

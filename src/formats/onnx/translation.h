@@ -33,7 +33,7 @@ class Translation {
   };
 
   void bind_inputs(Names& names);
-  Value value_of(const std::string& name, Names& names, const OnnxNode& reader);
+  Value value_of(const std::string& name, Names& names, const std::string& reader);
   Value initialiser(const std::string& name, const OnnxGraph& graph);
   void translate_all(const std::vector<OnnxNode>& nodes, const std::vector<std::string>& wanted,
                      Names& names);

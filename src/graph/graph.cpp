@@ -19,6 +19,19 @@ void choose_memory_orders(std::vector<Node>& nodes, const Graph& graph) {
   }
 }
 
+// No value of a model comes near this many elements; a damaged or hostile file may ask for more.
+constexpr int64_t kMostElements = int64_t{1} << 33;
+
+void check_size(const Shape& shape) {
+  int64_t count = 1;
+  for (const int64_t length : shape) {
+    if (length < 0 || (length > 0 && count > kMostElements / length)) {
+      throw InvalidInput("a value of shape " + to_string(shape) + " is too large");
+    }
+    count *= length;
+  }
+}
+
 // A value that is part of the model.
 class Constant final : public Op {
  public:
@@ -101,6 +114,7 @@ std::vector<Value> GraphBuilder::add_all(std::shared_ptr<const Op> op, std::vect
   std::vector<ValueType> outputs;
   try {
     outputs = op->infer(types);
+    for (const ValueType& output : outputs) check_size(output.shape);
   } catch (const InvalidInput& error) {
     throw InvalidInput(fmt::format("{} '{}': {}", op->kind(), name, error.what()));
   }

@@ -11,8 +11,9 @@
 
 namespace whyformer {
 
-// a + b with NumPy's broadcasting.
+// a + b and a - b with NumPy's broadcasting; 64-bit integers as well.
 Value add(GraphBuilder& graph, Value a, Value b, std::string name);
+Value subtract(GraphBuilder& graph, Value a, Value b, std::string name);
 
 // f(x), element by element.
 Value activation(GraphBuilder& graph, Value x, Activation f, std::string name);

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "graph/graph.h"
 #include "kernels/elementwise.h"
@@ -18,8 +19,9 @@ Value subtract(GraphBuilder& graph, Value a, Value b, std::string name);
 // f(x), element by element.
 Value activation(GraphBuilder& graph, Value x, Activation f, std::string name);
 
-// Two tensors one after the other along an axis.
+// Tensors one after the other along an axis.
 Value concat(GraphBuilder& graph, Value a, Value b, int axis, std::string name);
+Value concat(GraphBuilder& graph, std::vector<Value> parts, int axis, std::string name);
 
 // A convolution of images [batch, channels, height, width] without padding. The weights are one row
 // [channels · kernel height · kernel width] per output feature.
@@ -56,6 +58,9 @@ Value matmul(GraphBuilder& graph, Value a, Value b, std::string name);
 Value mean(GraphBuilder& graph, Value x, int axis, std::string name);
 
 Value reshape(GraphBuilder& graph, Value x, Shape shape, std::string name);
+// The same, saying for each new axis which one of x it is, or -1: lengths of 1 leave that open.
+Value reshape(GraphBuilder& graph, Value x, Shape shape, std::vector<int> sources,
+              std::string name);
 
 // x / √(mean(x²) + epsilon) · weight along the last axis.
 Value rms_norm(GraphBuilder& graph, Value x, Tensor weight, double epsilon, std::string name);

@@ -19,6 +19,19 @@ void choose_memory_orders(std::vector<Node>& nodes, const Graph& graph) {
   }
 }
 
+// No value of a model comes near this many elements; a damaged or hostile file may ask for more.
+constexpr int64_t kMostElements = int64_t{1} << 33;
+
+void check_size(const Shape& shape) {
+  int64_t count = 1;
+  for (const int64_t length : shape) {
+    if (length < 0 || (length > 0 && count > kMostElements / length)) {
+      throw InvalidInput("a value of shape " + to_string(shape) + " is too large");
+    }
+    count *= length;
+  }
+}
+
 // A value that is part of the model.
 class Constant final : public Op {
  public:
@@ -36,6 +49,12 @@ class Constant final : public Op {
  private:
   Tensor tensor_;
 };
+
+// Numbers made from integers (a mask from ids, say) do not follow what is explained; rows of a table
+// picked by them do.
+bool follows_integers(const Op& op, const ValueType& output) {
+  return output.dtype == DType::kInt64 || op.kind() == "Embedding" || op.kind() == "Gather";
+}
 
 }  // namespace
 
@@ -93,14 +112,16 @@ std::vector<Value> GraphBuilder::folded(const Op& op, const std::vector<Value>& 
 std::vector<Value> GraphBuilder::add_all(std::shared_ptr<const Op> op, std::vector<Value> inputs,
                                          std::string name) {
   std::vector<ValueType> types;
-  bool varies = false;
+  bool varies = false, varies_by_integers = false;
   for (const Value input : inputs) {
     types.push_back(graph_.type(input));
-    varies = varies || graph_.varies(input);
+    const bool integers = types.back().dtype == DType::kInt64;
+    (integers ? varies_by_integers : varies) |= graph_.varies(input);
   }
   std::vector<ValueType> outputs;
   try {
     outputs = op->infer(types);
+    for (const ValueType& output : outputs) check_size(output.shape);
   } catch (const InvalidInput& error) {
     throw InvalidInput(fmt::format("{} '{}': {}", op->kind(), name, error.what()));
   }
@@ -109,7 +130,9 @@ std::vector<Value> GraphBuilder::add_all(std::shared_ptr<const Op> op, std::vect
   for (const Value input : inputs) graph_.users_[input.id].push_back(index);
   Node node{std::move(name), std::move(op), std::move(inputs), {}};
   for (ValueType& output : outputs) {
-    node.outputs.push_back(new_value(std::move(output), node.name, index, varies));
+    const bool output_varies =
+        varies || (varies_by_integers && follows_integers(*node.op, output));
+    node.outputs.push_back(new_value(std::move(output), node.name, index, output_varies));
   }
   graph_.nodes_.push_back(std::move(node));
   return graph_.nodes_.back().outputs;

@@ -59,6 +59,8 @@ enum class Folding { kNo, kYes };
 class GraphBuilder {
  public:
   explicit GraphBuilder(Folding folding = Folding::kNo) : folding_(folding) {}
+  // Goes on with a graph.
+  GraphBuilder(Graph graph, Folding folding) : folding_(folding), graph_(std::move(graph)) {}
 
   Value input(std::string name, Shape shape, DType dtype, InputRole role = InputRole::kExplained);
   // Checks shapes now; an error names the node and both sizes.

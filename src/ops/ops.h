@@ -46,6 +46,9 @@ Value mean(GraphBuilder& graph, Value x, int axis, std::string name);
 
 Value reshape(GraphBuilder& graph, Value x, Shape shape, std::string name);
 
+// x / √(mean(x²) + epsilon) · weight along the last axis.
+Value rms_norm(GraphBuilder& graph, Value x, Tensor weight, double epsilon, std::string name);
+
 // `length` positions of one axis, from `start`.
 Value slice(GraphBuilder& graph, Value x, int axis, int64_t start, int64_t length,
             std::string name);

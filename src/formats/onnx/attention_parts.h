@@ -1,0 +1,51 @@
+// What fused attention operators are spelled out with.
+#pragma once
+
+#include "formats/onnx/node_scope.h"
+
+namespace whyformer::onnx {
+
+// [batch, tokens, heads · width] to [batch, heads, tokens, width], and back.
+Value split_heads(NodeScope& scope, Value x, int64_t heads);
+Value merge_heads(NodeScope& scope, Value x);
+
+struct Operands {
+  Value q, k, v;  // [batch, heads, tokens, width]
+};
+
+struct Attended {
+  Value scores;   // q·kᵀ
+  Value map;      // softmax(scale · scores + mask)
+  Value context;  // map·v
+  double scale = 1;
+};
+
+// Scale 0 stands for 1/√width; the mask may be invalid.
+Attended attend(NodeScope& scope, const Operands& operands, Value mask, double scale);
+
+// Masks of one attention, added up; each is 0 where a key is seen.
+class Masks {
+ public:
+  Masks(NodeScope& scope, int64_t queries, int64_t keys)
+      : scope_(scope), queries_(queries), keys_(keys) {}
+
+  void add(Value mask);                        // as it is
+  void add_kept(Value kept, double filter);    // 1 where seen, 0 where not
+  void add_lengths(Value lengths, double filter);  // [batch]: keys from there on are not seen
+  // Query i, `past` keys behind the first, sees keys up to itself. By default all keys in front of
+  // the queries are the past.
+  void add_causal();
+  void add_causal(int64_t past);
+  // The mask_index of com.microsoft operators: lengths, ends and starts, or 0/1 of rank 2 or 3.
+  void add_microsoft(Value mask, int64_t batch, double filter);
+
+  Value sum() const { return sum_; }  // invalid if there are none
+
+ private:
+  Value key_numbers();
+  NodeScope& scope_;
+  int64_t queries_, keys_;
+  Value sum_;
+};
+
+}  // namespace whyformer::onnx

@@ -1,0 +1,137 @@
+#include "formats/onnx/node_scope.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "formats/onnx/translation.h"
+
+namespace whyformer::onnx {
+namespace {
+
+// The attribute if it is there and of that kind.
+template <typename T>
+const T* attribute(const OnnxNode& node, std::string_view name) {
+  const auto found = node.attributes.find(name);
+  return found == node.attributes.end() ? nullptr : std::get_if<T>(&found->second);
+}
+
+}  // namespace
+
+NodeScope::NodeScope(Translation& translation, const OnnxNode& node, std::vector<Value> inputs,
+                     int64_t opset)
+    : translation_(translation), node_(node), inputs_(std::move(inputs)), opset_(opset) {}
+
+GraphBuilder& NodeScope::graph() { return translation_.graph(); }
+DType NodeScope::floats() const { return translation_.floats(); }
+
+Value NodeScope::input(size_t index) const {
+  if (!has(index)) throw InvalidInput(fmt::format("input {} is missing", index));
+  return inputs_[index];
+}
+
+const Shape& NodeScope::shape(size_t index) { return graph().shape(input(index)); }
+DType NodeScope::dtype(size_t index) { return graph().type(input(index)).dtype; }
+ElementType NodeScope::element(size_t index) { return translation_.element(input(index)); }
+const Tensor* NodeScope::known(size_t index) { return graph().known(input(index)); }
+
+const Tensor& NodeScope::needed(size_t index) {
+  const Tensor* tensor = known(index);
+  if (tensor == nullptr) {
+    throw NeedsValue(fmt::format(
+        "{} '{}' needs the value of its input {} when the graph is built, but that depends on what "
+        "the model is given",
+        node_.kind, name(), index));
+  }
+  return *tensor;
+}
+
+std::vector<int64_t> NodeScope::integers(size_t index) {
+  const Tensor tensor = needed(index).contiguous();
+  if (tensor.dtype() == DType::kInt64) {
+    return {tensor.data<int64_t>(), tensor.data<int64_t>() + tensor.size()};
+  }
+  std::vector<int64_t> result;
+  for (const double number : tensor.to_doubles()) {
+    if (!(std::abs(number) < 1e15)) throw InvalidInput(fmt::format("{} is no size", number));
+    result.push_back(static_cast<int64_t>(number));
+  }
+  return result;
+}
+
+double NodeScope::number(size_t index) {
+  const Tensor& tensor = needed(index);
+  if (tensor.size() != 1) {
+    throw InvalidInput(fmt::format("input {} must be one number but has the shape {}", index,
+                                   to_string(tensor.shape())));
+  }
+  return tensor.to_doubles()[0];
+}
+
+bool NodeScope::has_attribute(std::string_view name) const {
+  return node_.attributes.contains(name);
+}
+
+int64_t NodeScope::integer(std::string_view name, int64_t otherwise) const {
+  const auto* value = attribute<int64_t>(node_, name);
+  return value != nullptr ? *value : otherwise;
+}
+
+double NodeScope::real(std::string_view name, double otherwise) const {
+  const auto* value = attribute<double>(node_, name);
+  return value != nullptr ? *value : otherwise;
+}
+
+std::string NodeScope::text(std::string_view name, std::string_view otherwise) const {
+  const auto* value = attribute<std::string>(node_, name);
+  return value != nullptr ? *value : std::string(otherwise);
+}
+
+std::vector<int64_t> NodeScope::integer_list(std::string_view name) const {
+  const auto* value = attribute<std::vector<int64_t>>(node_, name);
+  return value != nullptr ? *value : std::vector<int64_t>();
+}
+
+std::vector<double> NodeScope::real_list(std::string_view name) const {
+  const auto* value = attribute<std::vector<double>>(node_, name);
+  return value != nullptr ? *value : std::vector<double>();
+}
+
+const StoredTensor* NodeScope::stored(std::string_view name) const {
+  return attribute<StoredTensor>(node_, name);
+}
+
+int NodeScope::axis(int64_t axis, int rank) const {
+  if (axis < -rank || axis >= rank) {
+    throw InvalidInput(fmt::format("there is no axis {} among {} axes", axis, rank));
+  }
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+std::optional<std::vector<int64_t>> NodeScope::axes(size_t input_index) {
+  if (has(input_index)) return integers(input_index);
+  if (has_attribute("axes")) return integer_list("axes");
+  return std::nullopt;
+}
+
+Value NodeScope::constant(Tensor tensor) { return graph().constant(std::move(tensor), name()); }
+
+Value NodeScope::number_constant(double value, DType dtype) {
+  Tensor tensor = Tensor::empty({}, dtype);
+  tensor.fill(value);
+  return constant(std::move(tensor));
+}
+
+void NodeScope::set_element(Value value, ElementType type) { translation_.set_element(value, type); }
+
+std::shared_ptr<const LinearWeights> NodeScope::linear_weights(const Tensor& weight,
+                                                               bool transposed,
+                                                               const Tensor& bias) {
+  return translation_.linear_weights(weight, transposed, bias);
+}
+
+void NodeScope::fail(const std::string& why) const {
+  throw UnsupportedModel(fmt::format("{} '{}' {}", node_.kind, name(), why));
+}
+
+}  // namespace whyformer::onnx

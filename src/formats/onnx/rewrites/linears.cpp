@@ -1,0 +1,76 @@
+// Linear layers: biases added by themselves, rows flattened and restored, packed projections.
+#include <algorithm>
+
+#include "formats/onnx/rewrites/rewrite.h"
+#include "ops/ops.h"
+
+namespace whyformer::onnx {
+namespace {
+
+Replacement linear_node(Value x, std::shared_ptr<const LinearWeights> weights) {
+  return {{x}, [weights](GraphBuilder& graph, std::span<const Value> inputs,
+                         const std::string& name) {
+            return linear(graph, inputs[0], weights, name);
+          }};
+}
+
+std::optional<Replacement> bias_of_linear(const Pattern& pattern, const Node& node) {
+  if (node.op->kind() != "Add") return std::nullopt;
+  for (const int place : {0, 1}) {
+    const Node* before = pattern.made_by(node.inputs[place], "Linear");
+    const Tensor* addend = pattern.constant(node.inputs[1 - place]);
+    if (before == nullptr || addend == nullptr) continue;
+    const LinearWeights& weights = *before->op->linear_weights();
+    const bool fits = addend->size() == weights.out_features() && addend->rank() > 0 &&
+                      addend->dim(-1) == addend->size() &&
+                      pattern.shape(node.outputs[0]) == pattern.shape(before->outputs[0]);
+    if (!fits || weights.bias().defined()) continue;
+    const Tensor bias = addend->reshape({addend->size()}).contiguous();
+    return linear_node(before->inputs[0], pattern.share_linear(weights.weight(), bias));
+  }
+  return std::nullopt;
+}
+
+// Reshape → Linear → Reshape, where only the axes in front of the last are flattened and restored.
+std::optional<Replacement> linear_of_flat_rows(const Pattern& pattern, const Node& node) {
+  if (node.op->kind() != "Reshape") return std::nullopt;
+  const Node* before = pattern.made_by(node.inputs[0], "Linear");
+  const Node* flattened = before ? pattern.made_by(before->inputs[0], "Reshape") : nullptr;
+  if (flattened == nullptr) return std::nullopt;
+  Shape wanted = pattern.shape(flattened->inputs[0]);
+  if (wanted.empty() || wanted.back() != pattern.shape(before->inputs[0]).back()) return std::nullopt;
+  wanted.back() = pattern.shape(node.outputs[0]).empty() ? 0 : pattern.shape(node.outputs[0]).back();
+  if (wanted != pattern.shape(node.outputs[0])) return std::nullopt;
+  const std::shared_ptr<const Op> op = before->op;
+  return Replacement{{flattened->inputs[0]},
+                     [op](GraphBuilder& graph, std::span<const Value> inputs,
+                          const std::string& name) {
+                       return graph.add(op, {inputs[0]}, name);
+                     }};
+}
+
+// Some columns of a Linear that is only read in parts: q, k and v from one projection.
+std::optional<Replacement> part_of_linear(const Pattern& pattern, const Node& node) {
+  const auto columns = node.op->sliced_rows();
+  if (!columns || columns->axis != pattern.rank(node.inputs[0]) - 1) return std::nullopt;
+  const Node* whole = pattern.made_by(node.inputs[0], "Linear");
+  if (whole == nullptr) return std::nullopt;
+  for (const int user : pattern.graph.users(whole->outputs[0])) {
+    const auto other = pattern.graph.nodes()[user].op->sliced_rows();
+    if (!other || other->axis != columns->axis) return std::nullopt;
+  }
+  const LinearWeights& weights = *whole->op->linear_weights();
+  const Tensor rows = weights.weight().slice(0, columns->start, columns->length);
+  const Tensor bias = weights.bias().defined()
+                          ? weights.bias().slice(0, columns->start, columns->length)
+                          : Tensor();
+  return linear_node(whole->inputs[0], pattern.share_linear(rows, bias));
+}
+
+constexpr RewriteRule kRules[] = {bias_of_linear, linear_of_flat_rows, part_of_linear};
+
+}  // namespace
+
+std::span<const RewriteRule> linear_rewrites() { return kRules; }
+
+}  // namespace whyformer::onnx

@@ -1,0 +1,260 @@
+#include "formats/onnx/translation.h"
+
+#include <fmt/format.h>
+
+#include "formats/file_checks.h"
+#include "formats/onnx/operators.h"
+#include "formats/onnx/sort_nodes.h"
+
+namespace whyformer::onnx {
+namespace {
+
+constexpr int kDeepest = 64;  // functions that call functions, branches in branches
+
+// Which of the nodes the wanted names need.
+std::vector<bool> needed_nodes(const std::vector<OnnxNode>& nodes,
+                               const std::vector<std::string>& wanted) {
+  std::set<std::string> names(wanted.begin(), wanted.end());
+  std::vector<bool> needed(nodes.size(), false);
+  for (size_t index = nodes.size(); index-- > 0;) {
+    for (const std::string& output : nodes[index].outputs) {
+      needed[index] = needed[index] || (!output.empty() && names.contains(output));
+    }
+    if (!needed[index]) continue;
+    for (std::string& name : names_read(nodes[index])) names.insert(std::move(name));
+  }
+  return needed;
+}
+
+}  // namespace
+
+Translation::Translation(const OnnxModel& model, const BuildRequest& request)
+    : model_(model), request_(request) {}
+
+BuiltGraph Translation::build() {
+  Names names{&model_.file().graph, nullptr, &model_.file().opsets, {}};
+  bind_inputs(names);
+  translate_all(model_.file().graph.nodes, request_.outputs, names);
+  BuiltGraph built;
+  for (const std::string& output : request_.outputs) {
+    built.values[output] = value_of(output, names, output);
+  }
+  for (const auto& [name, value] : names.values) {
+    if (value.valid()) built.values[name] = value;
+  }
+  built.inputs = inputs_;
+  built.graph = graph_.finish();
+  return built;
+}
+
+void Translation::bind_inputs(Names& names) {
+  for (const InputInfo& input : model_.file().graph.inputs) {
+    const auto found = request_.inputs.find(input.name);
+    if (found == request_.inputs.end()) continue;  // an error only if something reads it
+    const InputBinding& binding = found->second;
+    const DType held = held_as(input.type, floats());
+    Value value;
+    if (binding.value) {
+      value = graph_.constant(binding.value->cast(held), input.name);
+    } else {
+      value = graph_.input(input.name, binding.shape, held, binding.role);
+      inputs_[input.name] = value;
+    }
+    set_element(value, input.type);
+    names.values[input.name] = value;
+  }
+}
+
+Value Translation::value_of(const std::string& name, Names& names, const std::string& reader) {
+  for (const Names* scope = &names; scope != nullptr; scope = scope->outer) {
+    const auto found = scope->values.find(name);
+    if (found != scope->values.end()) return found->second;
+    if (scope->graph != nullptr && scope->graph->initialisers.contains(name)) {
+      const Value value = initialiser(name, *scope->graph);
+      const_cast<Names*>(scope)->values[name] = value;
+      return value;
+    }
+  }
+  throw InvalidInput(fmt::format("node {} reads {}, which is neither computed nor given",
+                                 in_quotes(reader), in_quotes(name)));
+}
+
+Value Translation::initialiser(const std::string& name, const OnnxGraph& graph) {
+  const StoredTensor& stored = graph.initialisers.at(name);
+  Tensor tensor;
+  if (&graph == &model_.file().graph) {
+    const std::lock_guard lock(model_.mutex_);
+    const auto shared = model_.shared_.find({name, floats()});
+    if (shared != model_.shared_.end()) {
+      tensor = shared->second.tensor;
+    } else {
+      tensor = stored.tensor(floats());
+      model_.keep(name, floats(), {tensor, stored.type});
+    }
+  } else {
+    tensor = stored.tensor(floats());
+  }
+  const Value value = graph_.constant(std::move(tensor), name);
+  set_element(value, stored.type);
+  independent_.insert(value.id);
+  return value;
+}
+
+void Translation::translate_all(const std::vector<OnnxNode>& nodes,
+                                const std::vector<std::string>& wanted, Names& names) {
+  const std::vector<bool> needed = needed_nodes(nodes, wanted);
+  for (size_t index = 0; index < nodes.size(); ++index) {
+    if (needed[index]) translate(nodes[index], names);
+  }
+}
+
+void Translation::translate(const OnnxNode& node, Names& names) {
+  if (take_shared(node, names)) return;
+  std::vector<Value> inputs;
+  for (const std::string& name : node.inputs) {
+    inputs.push_back(name.empty() ? Value{} : value_of(name, names, node.title()));
+  }
+  std::vector<Value> outputs;
+  try {
+    outputs = outputs_of(node, inputs, names);
+  } catch (const InvalidInput& error) {
+    const std::string why = error.what();
+    const std::string title = fmt::format("{} '{}': ", node.kind, node.title());
+    throw InvalidInput(why.find("'" + node.title()) != why.npos ? why : title + why);
+  }
+  for (size_t index = 0; index < node.outputs.size(); ++index) {
+    if (node.outputs[index].empty()) continue;
+    if (index < outputs.size() && outputs[index].valid()) {
+      names.values[node.outputs[index]] = outputs[index];
+    }
+  }
+  share(node, inputs, outputs, names);
+}
+
+// Values that do not depend on inputs were computed by an earlier graph.
+bool Translation::take_shared(const OnnxNode& node, Names& names) {
+  if (names.graph != &model_.file().graph) return false;
+  std::vector<OnnxModel::Shared> found;
+  {
+    const std::lock_guard lock(model_.mutex_);
+    for (const std::string& name : node.outputs) {
+      const auto shared = model_.shared_.find({name, floats()});
+      if (shared == model_.shared_.end()) return false;
+      found.push_back(shared->second);
+    }
+  }
+  for (size_t index = 0; index < found.size(); ++index) {
+    const Value value = graph_.constant(found[index].tensor, node.outputs[index]);
+    set_element(value, found[index].element);
+    independent_.insert(value.id);
+    names.values[node.outputs[index]] = value;
+  }
+  return !found.empty();
+}
+
+void Translation::share(const OnnxNode& node, const std::vector<Value>& inputs,
+                        const std::vector<Value>& outputs, const Names& names) {
+  for (const Value input : inputs) {
+    if (input.valid() && !independent_.contains(input.id)) return;
+  }
+  if (node.kind == "If") return;  // may read values from around it
+  for (const Value output : outputs) {
+    if (output.valid()) independent_.insert(output.id);
+  }
+  if (names.graph != &model_.file().graph) return;
+  const std::lock_guard lock(model_.mutex_);
+  for (size_t index = 0; index < node.outputs.size() && index < outputs.size(); ++index) {
+    if (!outputs[index].valid() || graph_.known(outputs[index]) == nullptr) continue;
+    model_.keep(node.outputs[index], floats(),
+                {*graph_.known(outputs[index]), element(outputs[index])});
+  }
+}
+
+std::vector<Value> Translation::outputs_of(const OnnxNode& node, const std::vector<Value>& inputs,
+                                           Names& names) {
+  if (++depth_ > kDeepest) throw InvalidInput("functions or branches are nested too deeply");
+  std::vector<Value> outputs;
+  const auto function = model_.file().functions.find({node.domain, node.kind});
+  if (node.kind == "If" && node.domain.empty()) {
+    outputs = branch(node, inputs, names);
+  } else if (const OnnxOperator* known = find_operator(node.domain, node.kind)) {
+    const auto opset = names.opsets->find(node.domain);
+    NodeScope scope(*this, node, inputs, opset == names.opsets->end() ? 1 : opset->second);
+    outputs = known->translate(scope);
+    for (const Value output : outputs) {
+      if (!output.valid() || elements_.contains(output.id) || !scope.has(0)) continue;
+      const ElementType first = scope.element(0);
+      if (held_as(first, floats()) == graph_.type(output).dtype) set_element(output, first);
+    }
+  } else if (function != model_.file().functions.end()) {
+    outputs = call(function->second, node, inputs);
+  } else {
+    throw UnsupportedModel(fmt::format("operator {} cannot be imported", in_quotes(node.kind)));
+  }
+  --depth_;
+  return outputs;
+}
+
+std::vector<Value> Translation::branch(const OnnxNode& node, const std::vector<Value>& inputs,
+                                       Names& names) {
+  const Tensor* condition = inputs.empty() ? nullptr : graph_.known(inputs[0]);
+  if (condition == nullptr || condition->size() != 1) {
+    throw NeedsValue(fmt::format(
+        "If '{}' chooses a branch by a value that depends on the model's inputs", node.title()));
+  }
+  const bool yes = condition->to_doubles()[0] != 0;
+  const auto found = node.attributes.find(yes ? "then_branch" : "else_branch");
+  if (found == node.attributes.end() ||
+      !std::holds_alternative<std::shared_ptr<const OnnxGraph>>(found->second)) {
+    throw InvalidInput("a branch is missing");
+  }
+  const OnnxGraph& chosen = *std::get<std::shared_ptr<const OnnxGraph>>(found->second);
+  Names inner{&chosen, &names, names.opsets, {}};
+  std::vector<std::string> wanted;
+  for (const InputInfo& output : chosen.outputs) wanted.push_back(output.name);
+  translate_all(chosen.nodes, wanted, inner);
+  std::vector<Value> outputs;
+  for (const std::string& name : wanted) outputs.push_back(value_of(name, inner, node.title()));
+  return outputs;
+}
+
+std::vector<Value> Translation::call(const OnnxFunction& function, const OnnxNode& node,
+                                     const std::vector<Value>& inputs) {
+  Names inner{nullptr, nullptr, &function.opsets, {}};
+  for (size_t index = 0; index < function.inputs.size(); ++index) {
+    const Value input = index < inputs.size() ? inputs[index] : Value{};
+    if (input.valid()) inner.values[function.inputs[index]] = input;
+  }
+  std::vector<OnnxNode> body = function.nodes;
+  for (OnnxNode& step : body) {
+    step.name = node.title() + "/" + step.title();
+    for (const auto& [own, callers] : step.attribute_of_caller) {
+      const auto given = node.attributes.find(callers);
+      if (given != node.attributes.end()) step.attributes[own] = given->second;
+    }
+    // An optional input of the function that the caller leaves out is left out of its nodes too.
+    for (std::string& name : step.inputs) {
+      for (size_t index = 0; index < function.inputs.size(); ++index) {
+        if (name == function.inputs[index] && !inner.values.contains(name)) name.clear();
+      }
+    }
+  }
+  translate_all(body, function.outputs, inner);
+  std::vector<Value> outputs;
+  for (const std::string& name : function.outputs) outputs.push_back(value_of(name, inner, node.title()));
+  return outputs;
+}
+
+ElementType Translation::element(Value value) const {
+  const auto found = elements_.find(value.id);
+  if (found != elements_.end()) return found->second;
+  return graph_.type(value).dtype == DType::kInt64 ? ElementType::kInt64 : ElementType::kFloat;
+}
+
+std::shared_ptr<const LinearWeights> Translation::linear_weights(const Tensor& weight,
+                                                                 bool transposed,
+                                                                 const Tensor& bias) {
+  return model_.linear_weights(transposed ? weight : weight.transpose(0, 1), bias);
+}
+
+}  // namespace whyformer::onnx

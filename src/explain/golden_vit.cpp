@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "ops/ops.h"
+#include "ops/pictures.h"
 
 namespace whyformer {
 namespace {
@@ -78,7 +79,8 @@ class Builder {
   Value embed(Value pixels, Feeds& feeds) {
     const std::string name = "vit.embeddings.patch_embeddings.projection";
     const int64_t size = config_["patch_size"];
-    const Value image = conv(graph_, pixels, weights_of(name), {size, size, size}, name);
+    const Value image = convolution(
+        graph_, pixels, weights_of(name), {.kernel = {size, size}, .strides = {size, size}}, name);
     const Shape shape = graph_.shape(image);
     const Value rows = reshape(graph_, image, {1, shape[1], shape[2] * shape[3]}, "patches");
     const Value patches = transpose(graph_, rows, {0, 2, 1}, "patches");

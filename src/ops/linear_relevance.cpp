@@ -83,7 +83,7 @@ class LinearRelevance {
   }
 
   Tensor box(const Bounds& bounds) const {
-    const Tensor low = rows_of(bounds.least), high = rows_of(bounds.most);
+    const Tensor &low = bounds.least, &high = bounds.most;
     const double epsilon = rule_.stabiliser.epsilon;
     const Tensor s = map(
         [epsilon](auto r, auto y, auto from_low, auto from_high) {
@@ -122,15 +122,6 @@ class LinearRelevance {
     }, x_, weights_.apply(s, kBack), weights_.apply(s, kBack, WeightPart::kMagnitude));
   }
 
-  // Each sample's number in every element of its rows.
-  Tensor rows_of(const std::vector<double>& numbers) const {
-    Tensor rows = Tensor::empty(x_.shape(), x_.dtype());
-    const auto samples = static_cast<int64_t>(numbers.size());
-    const int64_t each = x_.dim(0) / samples;
-    for (int64_t i = 0; i < samples; ++i) rows.slice(0, i * each, each).fill(numbers[i]);
-    return rows;
-  }
-
   const LinearWeights& weights_;
   const Tensor& x_;
   const Tensor& y_;
@@ -150,7 +141,7 @@ Tensor linear_relevance(const LinearWeights& weights, const Tensor& x, const Ten
     case RuleKind::kPositiveBySign: return shares.positive_by_sign();
     case RuleKind::kGamma: return shares.gamma();
     case RuleKind::kBox:
-      if (!bounds.least.empty()) return shares.box(bounds);
+      if (bounds.least.defined()) return shares.box(bounds);
       break;
     case RuleKind::kStop: return {};
     default: break;

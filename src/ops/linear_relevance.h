@@ -1,16 +1,14 @@
 // Relevance of rows that a constant matrix multiplies: what Linear and Conv share.
 #pragma once
 
-#include <vector>
-
 #include "graph/rule.h"
 #include "ops/linear_weights.h"
 
 namespace whyformer {
 
-// Least and largest value of each sample's input; rows of one sample follow each other.
+// Least and largest value that each element of x may have, as rows like x.
 struct Bounds {
-  std::vector<double> least, most;
+  Tensor least, most;
 };
 
 // `y` = x·Wᵀ + bias is known from the forward run. All of [rows, in] or [rows, out]. `bounds` only for

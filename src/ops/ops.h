@@ -23,16 +23,6 @@ Value activation(GraphBuilder& graph, Value x, Activation f, std::string name);
 Value concat(GraphBuilder& graph, Value a, Value b, int axis, std::string name);
 Value concat(GraphBuilder& graph, std::vector<Value> parts, int axis, std::string name);
 
-// A convolution of images [batch, channels, height, width] without padding. The weights are one row
-// [channels · kernel height · kernel width] per output feature.
-struct ConvWindow {
-  int64_t height = 1;
-  int64_t width = 1;
-  int64_t stride = 1;
-};
-Value conv(GraphBuilder& graph, Value image, std::shared_ptr<const LinearWeights> weights,
-           ConvWindow window, std::string name);
-
 // Rows of `table` [rows, width] picked by integer ids: [..., width].
 Value embedding(GraphBuilder& graph, Value ids, Tensor table, std::string name);
 

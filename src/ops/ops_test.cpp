@@ -196,17 +196,6 @@ TEST(Concat, JoinsAlongAnAxis) {
             .inputs = {{2, 1, 4}, {2, 3, 4}}});
 }
 
-TEST(Conv, EqualsFiniteDifferencesWithAndWithoutOverlap) {
-  for (const int64_t stride : {1, 2}) {
-    check_op({.build =
-                  [=](auto& g, const Inputs& x, DType dtype) {
-                    return conv(g, x[0], linear_weights(4, 3 * 2 * 2, dtype, true),
-                                {.height = 2, .width = 2, .stride = stride}, "conv");
-                  },
-              .inputs = {{2, 3, 4, 6}}});
-  }
-}
-
 TEST(Transpose, MovesGradientsBack) {
   check_op({.build = [](auto& g, const Inputs& x,
                         DType) { return transpose(g, x[0], {2, 0, 1}, "t"); },

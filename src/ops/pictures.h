@@ -12,17 +12,22 @@ namespace whyformer {
 
 // Where a kernel reads: one number per space axis.
 struct Window {
-  std::vector<int64_t> kernel;
-  std::vector<int64_t> strides;
-  std::vector<int64_t> dilations;
-  std::vector<int64_t> pads_before;
-  std::vector<int64_t> pads_after;
+  std::vector<int64_t> kernel = {};
+  std::vector<int64_t> strides = {};
+  std::vector<int64_t> dilations = {};
+  std::vector<int64_t> pads_before = {};
+  std::vector<int64_t> pads_after = {};
   int64_t groups = 1;
+  // Of pooling: how far the last window may reach past the pads, where nothing is counted.
+  std::vector<int64_t> overhang = {};
 };
 
 // weight [features, channels / groups, kernel…]; bias [features] or undefined.
 Value convolution(GraphBuilder& graph, Value x, Tensor weight, Tensor bias, Window window,
                   std::string name);
+// The same with one group and rows [channels · kernel] per feature, packed once for many graphs.
+Value convolution(GraphBuilder& graph, Value x, std::shared_ptr<const LinearWeights> weights,
+                  Window window, std::string name);
 // The same where the weight depends on the inputs.
 Value convolution(GraphBuilder& graph, Value x, Value weight, Value bias, Window window,
                   std::string name);

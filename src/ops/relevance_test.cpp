@@ -9,6 +9,7 @@
 #include "graph/relevance_walk.h"
 #include "ops/check_op.h"
 #include "ops/ops.h"
+#include "ops/pictures.h"
 #include "tensor/map.h"
 #include "whyformer/error.h"
 
@@ -335,9 +336,10 @@ TEST(ConvRelevance, OfTheBoxRuleEqualsItsFormulaAndIsConserved) {
   const Tensor weight = random_tensor({4, 12}, DType::kFloat64, 2);
   const Walked walked = walk(
       [&](GraphBuilder& graph, const std::vector<Value>& x) {
-        return conv(graph, x[0],
-                    std::make_shared<LinearWeights>(weight, random_tensor({4}, DType::kFloat64, 3)),
-                    {.height = 2, .width = 2, .stride = 2}, "conv");
+        return convolution(
+            graph, x[0],
+            std::make_shared<LinearWeights>(weight, random_tensor({4}, DType::kFloat64, 3)),
+            {.kernel = {2, 2}, .strides = {2, 2}}, "conv");
       },
       {image}, {.kind = RuleKind::kBox});
   const Doubles pixels = image.to_doubles(), w = weight.to_doubles(), r = walked.seed.to_doubles();

@@ -248,8 +248,12 @@ Tensor Explained::embeddings_of(Place place, const std::vector<int64_t>& ids) {
   const Value value = value_at(*graph_, place);
   Feeds feeds = model_.feeds(*graph_, batch, settings_.reference);
   // Positions stay those of the explained input, also where the model numbers padding differently.
-  const Value positions = graph_->inputs.positions;
-  feeds[positions] = model_.feeds(*graph_, repeated(1), settings_.reference).at(positions);
+  if (const Value positions = graph_->inputs.positions; positions.valid()) {
+    const Feeds own = model_.feeds(*graph_, repeated(1), settings_.reference);
+    feeds[positions] = own.contains(positions)
+                           ? own.at(positions)
+                           : run(graph_->graph, own, {.outputs = {positions}})[positions];
+  }
   const Pass pass = run(graph_->graph, feeds, {.outputs = {value}});
   return pass[value].select(0, 0).contiguous();
 }

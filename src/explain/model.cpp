@@ -55,8 +55,8 @@ ModelInfo Model::inspect() const {
   info.model = name();
   info.task = task_of(*model_);
   info.outputs = model_->output_names();
-  info.parameters = model_->checkpoint().parameter_count();
-  info.tensors = model_->checkpoint().tensor_count();
+  info.parameters = model_->parameter_count();
+  info.tensors = model_->tensor_count();
   info.vocabulary = model_->tokenizer().vocabulary_size();
   info.max_tokens = model_->max_tokens();
   for (const AttentionSite& site : graph->found.sites) {

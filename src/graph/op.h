@@ -112,7 +112,7 @@ class Op {
   // What a constant holds; null for every other operator.
   virtual const Tensor* constant_value() const { return nullptr; }
 
-  // The axes over which a reduction sums or averages; empty for every other operator.
+  // The axes over which a reduction runs; empty for every other operator.
   virtual std::vector<int> reduced_axes() const { return {}; }
 
   // The order in which a transposition puts its input's axes; empty for every other operator.

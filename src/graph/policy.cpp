@@ -54,8 +54,12 @@ Entries chefer_entries(const Rule& linear, bool rescale) {
   return {{.kind = "Linear", .rule = linear},
           {.kind = "Conv", .rule = {.kind = RuleKind::kBox, .stabiliser = kUnsigned}},
           {.kind = "Add", .rule = {.stabiliser = kUnsigned, .rescale = rescale}},
+          {.kind = "Sub", .rule = {.stabiliser = kUnsigned, .rescale = rescale}},
           {.kind = "MatMul", .rule = product(kUnsigned, 0.5, 0.5)},
+          {.kind = "Mul", .rule = product(kUnsigned, 0.5, 0.5)},
+          {.kind = "Div", .rule = proportional(kUnsigned)},
           {.kind = "Mean", .rule = proportional(kUnsigned)},
+          {.kind = "Reduce*", .rule = proportional(kUnsigned)},
           {.rule = kIdentity}};
 }
 
@@ -64,6 +68,7 @@ Entries attn_lrp_entries(const Rule& linear, const Rule& softmax, const Rule& ma
   return {{.kind = "Linear", .rule = linear},
           {.kind = "Conv", .rule = linear},
           {.kind = "MatMul", .rule = matmul},
+          {.kind = "Mul", .rule = product(kNone, 0.5, 0.5)},
           {.kind = "Softmax", .rule = softmax},
           {.kind = "Activation", .rule = kIdentity},
           {.kind = "L2Normalise", .rule = kIdentity},
@@ -96,8 +101,12 @@ Policy epsilon() {
           {{.kind = "Linear", .rule = proportional(kSignAware, true)},
            {.kind = "Conv", .rule = proportional(kSignAware, true)},
            {.kind = "Add", .rule = proportional(kSignAware)},
+           {.kind = "Sub", .rule = proportional(kSignAware)},
            {.kind = "MatMul", .rule = product(kSignAware, 0.5, 0.5)},
+           {.kind = "Mul", .rule = product(kSignAware, 0.5, 0.5)},
+           {.kind = "Div", .rule = proportional(kSignAware)},
            {.kind = "Mean", .rule = proportional(kSignAware)},
+           {.kind = "Reduce*", .rule = proportional(kSignAware)},
            {.rule = kIdentity}}};
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "base/files.h"
 #include "graph/restrict_rows.h"
@@ -14,15 +13,24 @@ namespace {
 
 constexpr size_t kMostGraphs = 64;  // lengths vary in a file of texts; old graphs are dropped
 
-Bytes required(const FileLookup& files, std::string_view file, const std::string& model) {
-  auto found = files(file);
-  if (!found) {
-    throw FileError(fmt::format(
-        "'{}' has no {}: give a HuggingFace model folder (config.json, weights, tokenizer)", model,
-        file));
+// The ONNX file of a folder without other weights, where exporters put it; empty if there is none.
+std::filesystem::path onnx_file_in(const std::filesystem::path& folder) {
+  for (const char* weights : {"model.safetensors", "model.safetensors.index.json",
+                              "pytorch_model.bin", "pytorch_model.bin.index.json"}) {
+    if (std::filesystem::exists(folder / weights)) return {};
   }
-  return *found;
+  for (const char* name : {"model.onnx", "onnx/model.onnx", "model_quantized.onnx",
+                           "onnx/model_quantized.onnx"}) {
+    if (std::filesystem::exists(folder / name)) return folder / name;
+  }
+  return {};
 }
+
+std::string name_of(const std::filesystem::path& path) {
+  return std::filesystem::weakly_canonical(path).filename().string();
+}
+
+}  // namespace
 
 Pooling pooling_from(const FileLookup& files) {
   // sentence-transformers writes how token vectors become one; without it the mean is usual.
@@ -38,8 +46,6 @@ Pooling pooling_from(const FileLookup& files) {
   return mean ? Pooling::kMean : Pooling::kFirst;
 }
 
-// Whether the second text of a pair gets token type 1. transformers 5 decides by the tokenizer's class:
-// BERT's and ELECTRA's give token types, all others (ALBERT's too) leave them at 0.
 bool gives_token_types(const FileLookup& files, const Config& model) {
   const auto file = files("tokenizer_config.json");
   if (!file) return model.model_type() == "bert" || model.model_type() == "electra";
@@ -59,74 +65,35 @@ Tensor batch_tensor(const std::vector<std::vector<int64_t>>& rows, int64_t token
   return Tensor::of<int64_t>({static_cast<int64_t>(rows.size()), tokens}, flat);
 }
 
-// One number per token, as the graph's float type.
-Tensor token_numbers(const TokenBatch& batch, const GraphKey& key, const Shape& shape,
-                     double if_shown, double if_hidden) {
+Tensor token_numbers(const TokenBatch& batch, DType dtype, const Shape& shape, double if_shown,
+                     double if_hidden) {
   std::vector<double> numbers;
   for (const auto& row : batch.hidden) {
     for (const bool hidden : row) numbers.push_back(hidden ? if_hidden : if_shown);
   }
-  return Tensor::of<double>(shape, numbers).cast(key.dtype);
+  return Tensor::of<double>(shape, numbers).cast(dtype);
 }
 
-}  // namespace
-
-std::shared_ptr<const TextModel> TextModel::load(const std::filesystem::path& folder) {
-  const FileLookup files = files_in(folder);
-  std::string name = std::filesystem::weakly_canonical(folder).filename().string();
-  return load(files, std::move(name));
+std::shared_ptr<const TextModel> TextModel::load(const std::filesystem::path& path) {
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error) && path.extension() == ".onnx") {
+    return load_onnx_text_model(path, name_of(path));
+  }
+  const FileLookup files = files_in(path);
+  const std::filesystem::path onnx = onnx_file_in(path);
+  if (!onnx.empty()) return load_onnx_text_model(onnx, name_of(path));
+  return load(files, name_of(path));
 }
 
 std::shared_ptr<const TextModel> TextModel::load(const FileLookup& files, std::string name) {
-  return std::shared_ptr<const TextModel>(new TextModel(files, std::move(name)));
+  return load_checkpoint_model(files, std::move(name));
 }
 
 TextModel::TextModel(const FileLookup& files, std::string name)
-    : name_(std::move(name)),
-      config_(parse_json_file(required(files, "config.json", name_), "config.json")),
-      checkpoint_((architecture_of(config_), read_checkpoint(files))),
-      kind_(architecture_of(config_)),
-      tokenizer_(load_tokenizer(files)) {
-  prefix_ = checkpoint_.has_prefix(std::string(kind_.prefix) + "embeddings.") ? kind_.prefix : "";
-  // A head that judges each token is not a text's classifier: such a model is explained as an encoder.
-  const bool judges_tokens = config_.architecture().ends_with("ForTokenClassification");
-  const bool promised = config_.architecture().ends_with("ForSequenceClassification");
-  if (promised || (checkpoint_.has(kind_.classifier) && !judges_tokens)) {
-    labels_ = checkpoint_.tensor(std::string(kind_.classifier), {-1, -1}, DType::kFloat32).dim(0);
-    output_names_ = config_.labels(labels_);
-  } else {
-    pooling_ = pooling_from(files);
-    for (int64_t i = 0; i < config_.size(kind_.width); ++i) {
-      output_names_.push_back(fmt::format("dimension {}", i));
-    }
-  }
-  const std::string base = prefix_ + "embeddings.";
-  const auto rows = [&](const std::string& table) {
-    return checkpoint_.tensor(base + table + ".weight", {-1, -1}, DType::kFloat32).dim(0);
-  };
-  if (kind_.has_token_types && gives_token_types(files, config_)) {
-    type_count_ = rows("token_type_embeddings");
-  }
-  max_tokens_ = rows("position_embeddings") - kind_.first_position(config_);
-  const int64_t limit = tokenizer_->model_max_length();
-  if (limit > 0) max_tokens_ = std::min(max_tokens_, limit);
-  // Building a small graph now shows at once whether config and weights belong together.
-  graph({.tokens = 2, .head = has_classifier() ? Head::kLogits : Head::kEmbedding});
-}
+    : name_(std::move(name)), tokenizer_(load_tokenizer(files)), pad_id_(tokenizer_->pad_id()) {}
 
-std::string TextModel::architecture() const {
-  return config_.architecture().empty() ? config_.model_type() : config_.architecture();
-}
-
-std::optional<Problem> TextModel::problem() const {
-  if (!has_classifier()) return std::nullopt;
-  return config_.problem(labels_);
-}
-
-std::optional<int64_t> TextModel::pad_id() const {
-  if (const auto id = tokenizer_->pad_id()) return id;
-  const int64_t id = config_.id_or("pad_token_id", -1);
-  return id < 0 ? std::nullopt : std::optional(id);
+void TextModel::name_dimensions(int64_t width) {
+  for (int64_t i = 0; i < width; ++i) output_names_.push_back(fmt::format("dimension {}", i));
 }
 
 std::shared_ptr<const TextGraph> TextModel::graph(const GraphKey& key) const {
@@ -135,7 +102,7 @@ std::shared_ptr<const TextGraph> TextModel::graph(const GraphKey& key) const {
     const auto known = graphs_.find(key);
     if (known != graphs_.end()) return known->second;
   }
-  auto built = build(key);
+  std::shared_ptr<const TextGraph> built = build(key);
   const std::lock_guard lock(mutex_);
   if (graphs_.size() >= kMostGraphs) graphs_.clear();
   return graphs_.try_emplace(key, std::move(built)).first->second;
@@ -154,88 +121,43 @@ Value TextModel::pooled(GraphBuilder& graph, Value hidden, TextGraph& built) con
                  "pooling");
 }
 
-std::shared_ptr<const TextGraph> TextModel::build(const GraphKey& key) const {
-  auto built = std::make_shared<TextGraph>();
-  built->key = key;
-  GraphBuilder graph;
-  const Shape tokens{key.batch, key.tokens};
-  built->inputs.ids = graph.input("input_ids", tokens, DType::kInt64);
-  built->inputs.types = graph.input("token_type_ids", tokens, DType::kInt64, InputRole::kGiven);
-  built->inputs.positions = graph.input("position_ids", tokens, DType::kInt64, InputRole::kGiven);
-  if (key.masked) {
-    built->inputs.mask = graph.input("attention_mask", {key.batch, 1, 1, key.tokens}, key.dtype,
-                                     InputRole::kGiven);
-  }
-  EncoderBuilder build(graph, checkpoint_, config_, prefix_, key.dtype);
-  const EncoderOutputs encoded = kind_.encode(build, built->inputs);
-  Value output;
-  if (key.head == Head::kLogits) {
-    output = kind_.classify(build, encoded.hidden, labels_);
-  } else {
-    output = pooled(graph, encoded.hidden, *built);
-  }
-  if (key.head == Head::kSimilarity) {
-    const int64_t width = graph.shape(output)[1];
-    built->reference = graph.input("reference", {key.batch, width, 1}, key.dtype, InputRole::kGiven);
-    const Value unit = l2_normalise(graph, output, "similarity/normalise");
-    const Value row = reshape(graph, unit, {key.batch, 1, width}, "similarity/row");
-    output = reshape(graph, matmul(graph, row, built->reference, "similarity"), {key.batch, 1},
-                     "similarity");
-  }
-  const Graph whole = graph.finish();
-  std::vector<Value> full{encoded.word_embeddings, encoded.embeddings, encoded.layers_input};
-  built->found = discover(whole, output);
-  for (const AttentionSite& site : built->found.sites) full.push_back(site.attention);
-  Restricted restricted = restrict_rows(whole, output, full);
+Value TextModel::embedding_head(GraphBuilder& graph, Value hidden, TextGraph& built) const {
+  const GraphKey& key = built.key;
+  const Value vector = pooled(graph, hidden, built);
+  if (key.head != Head::kSimilarity) return vector;
+  const int64_t width = graph.shape(vector)[1];
+  built.reference = graph.input("reference", {key.batch, width, 1}, key.dtype, InputRole::kGiven);
+  const Value unit = l2_normalise(graph, vector, "similarity/normalise");
+  const Value row = reshape(graph, unit, {key.batch, 1, width}, "similarity/row");
+  return reshape(graph, matmul(graph, row, built.reference, "similarity"), {key.batch, 1},
+                 "similarity");
+}
+
+void TextModel::finish(const Graph& whole, TextGraph& built) {
+  built.found = discover(whole, built.output);
+  std::vector<Value> full{built.word_embeddings, built.embeddings, built.layers_input};
+  for (const AttentionSite& site : built.found.sites) full.push_back(site.attention);
+  Restricted restricted = restrict_rows(whole, built.output, full);
   const auto renamed = [&](Value& value) {
     if (value.valid()) value = restricted.new_value[value.id];
   };
-  for (Value* value : {&built->inputs.ids, &built->inputs.types, &built->inputs.positions,
-                       &built->inputs.mask, &built->pooling, &built->reference,
-                       &built->found.read_out.weights}) {
+  for (Value* value :
+       {&built.inputs.ids, &built.inputs.types, &built.inputs.positions, &built.inputs.mask,
+        &built.pooling, &built.reference, &built.found.read_out.weights, &built.word_embeddings,
+        &built.embeddings, &built.layers_input, &built.output}) {
     renamed(*value);
   }
-  for (AttentionSite& site : built->found.sites) renamed(site.attention);
-  built->word_embeddings = restricted.new_value[encoded.word_embeddings.id];
-  built->embeddings = restricted.new_value[encoded.embeddings.id];
-  built->layers_input = restricted.new_value[encoded.layers_input.id];
-  built->output = restricted.new_value[output.id];
-  built->graph = std::move(restricted.graph);
-  return built;
-}
-
-std::vector<int64_t> TextModel::positions(const std::vector<int64_t>& ids) const {
-  const int64_t first = kind_.first_position(config_);
-  std::vector<int64_t> result;
-  int64_t next = first;
-  for (const int64_t id : ids) {
-    // Models that count from padding_idx + 1 give padding the position padding_idx.
-    const bool padding = first > 0 && id == first - 1;
-    result.push_back(padding ? first - 1 : next++);
-  }
-  return result;
+  for (AttentionSite& site : built.found.sites) renamed(site.attention);
+  built.graph = std::move(restricted.graph);
 }
 
 Feeds TextModel::feeds(const TextGraph& graph, const TokenBatch& batch,
                        const std::vector<double>& reference) const {
   const GraphKey& key = graph.key;
-  std::vector<std::vector<int64_t>> position_rows, type_rows = batch.types;
-  for (const auto& ids : batch.ids) position_rows.push_back(positions(ids));
-  // Tokenizers say 1 for the second text also where the model has one type, or is given none.
-  for (auto& row : type_rows) {
-    for (int64_t& type : row) type = std::min(type, type_count_ - 1);
-  }
   Feeds feeds;
-  feeds[graph.inputs.ids] = batch_tensor(batch.ids, key.tokens);
-  feeds[graph.inputs.types] = batch_tensor(type_rows, key.tokens);
-  feeds[graph.inputs.positions] = batch_tensor(position_rows, key.tokens);
-  if (graph.inputs.mask.valid()) {
-    feeds[graph.inputs.mask] = token_numbers(batch, key, {key.batch, 1, 1, key.tokens}, 0,
-                                             -std::numeric_limits<double>::infinity());
-  }
+  feed_tokens(graph, batch, feeds);
   if (graph.pooling.valid()) {
-    Tensor weights = token_numbers(batch, {.dtype = DType::kFloat64},
-                                   {key.batch, 1, key.tokens}, 1, 0);
+    Tensor weights = token_numbers(batch, DType::kFloat64, {key.batch, 1, key.tokens}, 1, 0);
     for (int64_t sample = 0; sample < key.batch; ++sample) {
       double* row = weights.mutable_data<double>() + sample * key.tokens;
       double shown = 0;

@@ -36,7 +36,7 @@ struct GraphKey {
 struct TextGraph {
   GraphKey key;
   Graph graph;
-  EncoderInputs inputs;
+  EncoderInputs inputs;  // positions may be computed from the ids instead of given
   Value pooling;    // [batch, 1, tokens] weights of a masked mean; invalid where not used
   Value reference;  // [batch, width, 1] of the similarity head; invalid elsewhere
   Value word_embeddings;
@@ -57,25 +57,31 @@ enum class Pooling { kMean, kFirst };
 
 class TextModel {
  public:
-  static std::shared_ptr<const TextModel> load(const std::filesystem::path& folder);
+  // From a HuggingFace folder with weights, an ONNX file, or a folder that holds one.
+  static std::shared_ptr<const TextModel> load(const std::filesystem::path& path);
   // From files found by name, for models that are part of the program.
   static std::shared_ptr<const TextModel> load(const FileLookup& files, std::string name);
 
+  virtual ~TextModel() = default;
+  TextModel(const TextModel&) = delete;
+  TextModel& operator=(const TextModel&) = delete;
+
   const std::string& name() const { return name_; }
-  std::string architecture() const;
-  const Config& config() const { return config_; }
-  const Checkpoint& checkpoint() const { return checkpoint_; }
+  const std::string& architecture() const { return architecture_; }
   const Tokenizer& tokenizer() const { return *tokenizer_; }
-  bool has_classifier() const { return labels_ > 0; }
+  bool has_classifier() const { return problem_.has_value(); }
   Pooling pooling() const { return pooling_; }
   // Names of the outputs: labels, or dimensions of the embedding.
   const std::vector<std::string>& output_names() const { return output_names_; }
-  std::optional<Problem> problem() const;  // nothing for encoders without a classifier
+  std::optional<Problem> problem() const { return problem_; }  // nothing without a classifier
   // The longest input in tokens, special ones included.
   int64_t max_tokens() const { return max_tokens_; }
   // The id that hides a token, and the id that stands for nothing; where the model has them.
   std::optional<int64_t> mask_id() const { return tokenizer_->mask_id(); }
-  std::optional<int64_t> pad_id() const;
+  std::optional<int64_t> pad_id() const { return pad_id_; }
+
+  virtual int64_t parameter_count() const = 0;
+  virtual int64_t tensor_count() const = 0;
 
   // Built once per key and shared.
   std::shared_ptr<const TextGraph> graph(const GraphKey& key) const;
@@ -84,25 +90,53 @@ class TextModel {
   Feeds feeds(const TextGraph& graph, const TokenBatch& batch,
               const std::vector<double>& reference = {}) const;
 
- private:
+ protected:
   TextModel(const FileLookup& files, std::string name);
-  std::shared_ptr<const TextGraph> build(const GraphKey& key) const;
-  Value pooled(GraphBuilder& graph, Value hidden, TextGraph& built) const;
-  std::vector<int64_t> positions(const std::vector<int64_t>& ids) const;
+
+  // Up to the last values; heads, discovery and restriction to rows follow in `finish`.
+  virtual std::shared_ptr<TextGraph> build(const GraphKey& key) const = 0;
+  virtual void feed_tokens(const TextGraph& graph, const TokenBatch& batch, Feeds& feeds) const = 0;
+
+  // Adds what the key's head needs behind hidden states [batch, tokens, width].
+  Value embedding_head(GraphBuilder& graph, Value hidden, TextGraph& built) const;
+  // Finds attention in the graph, and leaves out rows of the last layer that nobody reads.
+  static void finish(const Graph& whole, TextGraph& built);
+
+  void name_dimensions(int64_t width);  // of an encoder without a classifier
 
   std::string name_;
-  Config config_;
-  Checkpoint checkpoint_;
-  const Architecture& kind_;
+  std::string architecture_;
   std::shared_ptr<const Tokenizer> tokenizer_;
-  std::string prefix_;
-  int64_t labels_ = 0;
-  int64_t type_count_ = 1;  // token types that inputs may use
+  std::optional<int64_t> pad_id_;
+  std::optional<Problem> problem_;
   int64_t max_tokens_ = 0;
   Pooling pooling_ = Pooling::kMean;
   std::vector<std::string> output_names_;
+
+ private:
+  Value pooled(GraphBuilder& graph, Value hidden, TextGraph& built) const;
+
   mutable std::mutex mutex_;
   mutable std::map<GraphKey, std::shared_ptr<const TextGraph>> graphs_;
 };
+
+// [batch, tokens] of integers.
+Tensor batch_tensor(const std::vector<std::vector<int64_t>>& rows, int64_t tokens);
+
+// One number per token, as the graph's float type.
+Tensor token_numbers(const TokenBatch& batch, DType dtype, const Shape& shape, double if_shown,
+                     double if_hidden);
+
+// How sentence-transformers folders say that token vectors become one.
+Pooling pooling_from(const FileLookup& files);
+
+// Whether the second text of a pair gets token type 1. transformers 5 decides by the tokenizer's class:
+// BERT's and ELECTRA's give token types, all others (ALBERT's too) leave them at 0.
+bool gives_token_types(const FileLookup& files, const Config& model);
+
+// The two kinds of text model.
+std::shared_ptr<const TextModel> load_checkpoint_model(const FileLookup& files, std::string name);
+std::shared_ptr<const TextModel> load_onnx_text_model(const std::filesystem::path& file,
+                                                      std::string name);
 
 }  // namespace whyformer

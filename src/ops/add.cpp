@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "base/parallel.h"
+#include "ops/broadcast_map.h"
 #include "ops/helpers.h"
 #include "ops/ops.h"
 #include "tensor/map.h"
@@ -9,36 +10,42 @@
 namespace whyformer {
 namespace {
 
-// y = a + b; da = dy and db = dy, summed over broadcast axes.
-struct Add final : Op {
-  std::string_view kind() const override { return "Add"; }
+enum class Sign { kPlus, kMinus };
+
+// y = a ± b; da = dy and db = ±dy, summed over broadcast axes.
+class Add final : public Op {
+ public:
+  explicit Add(Sign sign) : sign_(sign) {}
+
+  std::string_view kind() const override { return sign_ == Sign::kPlus ? "Add" : "Sub"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
+    check_same_type(inputs[0], inputs[1]);
     return {{broadcast(inputs[0].shape, inputs[1].shape), inputs[0].dtype}};
   }
 
   Forward forward(std::span<Tensor> inputs, KeepForBackward) const override {
-    const Shape shape = broadcast(inputs[0].shape(), inputs[1].shape());
-    const Tensor b = inputs[1].expand(shape).contiguous();
-    if (inputs[0].shape() != shape || !inputs[0].is_contiguous()) {
-      inputs[0] = inputs[0].expand(shape).contiguous();
+    const ValueType type{broadcast(inputs[0].shape(), inputs[1].shape()), inputs[0].dtype()};
+    Tensor sum = reuse_any_or_allocate(inputs, type);
+    const Tensor& a = inputs[0].defined() ? inputs[0] : sum;
+    const Tensor& b = inputs[1].defined() ? inputs[1] : sum;
+    switch (type.dtype) {
+      case DType::kFloat32: add_as<float, float>(sum, a, b); break;
+      case DType::kFloat64: add_as<double, double>(sum, a, b); break;
+      // Integers wrap around.
+      case DType::kInt64: add_as<int64_t, uint64_t>(sum, a, b); break;
     }
-    return with_float_type(b.dtype(), [&](auto zero) {
-      using T = decltype(zero);
-      const T* left = inputs[0].data<T>();
-      Tensor sum = reuse_or_allocate(inputs[0], {shape, b.dtype()});
-      T* out = sum.mutable_data<T>();
-      parallel_for(sum.size(), 16384, [&](int64_t begin, int64_t end) {
-        add(left + begin, b.data<T>() + begin, out + begin, end - begin);
-      });
-      return Forward{{sum}, {}};
-    });
+    return {{sum}, {}};
   }
 
   Tensors gradient(const Call& call, TensorSpan dy, const Wanted& wanted) const override {
     Tensors results(2);
+    if (call.input_types[0].dtype == DType::kInt64) return results;
     for (size_t i = 0; i < 2; ++i) {
       if (wanted[i]) results[i] = sum_to(dy[0], call.input_types[i].shape);
+    }
+    if (wanted[1] && sign_ == Sign::kMinus) {
+      results[1] = map([](auto d) { return -d; }, results[1]);
     }
     return results;
   }
@@ -54,7 +61,8 @@ struct Add final : Op {
     Tensors shares(2);
     for (size_t i = 0; i < 2; ++i) {
       if (!wanted[i] && !rule.rescale) continue;
-      shares[i] = map([](auto x, auto ratio) { return x * ratio; },
+      const int sign = i == 1 && sign_ == Sign::kMinus ? -1 : 1;
+      shares[i] = map([sign](auto x, auto ratio) { return x * ratio * sign; },
                       call.inputs[i].expand(r.shape()), s);
     }
     if (rule.rescale) rescale(shares, sample_sums(r), rule.stabiliser);
@@ -72,6 +80,27 @@ struct Add final : Op {
   }
 
  private:
+  // Arithmetic in U; the fused loop where nothing is broadcast or subtracted.
+  template <typename T, typename U>
+  void add_as(Tensor& sum, const Tensor& a, const Tensor& b) const {
+    if constexpr (std::is_same_v<T, float>) {
+      if (sign_ == Sign::kPlus && a.shape() == b.shape() && a.is_contiguous() && b.is_contiguous()) {
+        float* out = sum.mutable_data<float>();
+        parallel_for(sum.size(), 16384, [&](int64_t begin, int64_t end) {
+          whyformer::add(a.data<float>() + begin, b.data<float>() + begin, out + begin, end - begin);
+        });
+        return;
+      }
+    }
+    if (sign_ == Sign::kPlus) {
+      broadcast_into<T>(sum, [](T x, T y) { return static_cast<U>(x) + static_cast<U>(y); }, as<T>(a),
+                        as<T>(b));
+    } else {
+      broadcast_into<T>(sum, [](T x, T y) { return static_cast<U>(x) - static_cast<U>(y); }, as<T>(a),
+                        as<T>(b));
+    }
+  }
+
   static void rescale(Tensors& shares, const std::vector<double>& totals,
                       const Stabiliser& stabiliser) {
     std::vector<double> sums[2] = {sample_sums(shares[0]), sample_sums(shares[1])};
@@ -88,12 +117,18 @@ struct Add final : Op {
       if (!unchanged) shares[i] = scale_samples(shares[i], factors);
     }
   }
+
+  Sign sign_;
 };
 
 }  // namespace
 
 Value add(GraphBuilder& graph, Value a, Value b, std::string name) {
-  return graph.add(std::make_shared<Add>(), {a, b}, std::move(name));
+  return graph.add(std::make_shared<Add>(Sign::kPlus), {a, b}, std::move(name));
+}
+
+Value subtract(GraphBuilder& graph, Value a, Value b, std::string name) {
+  return graph.add(std::make_shared<Add>(Sign::kMinus), {a, b}, std::move(name));
 }
 
 }  // namespace whyformer

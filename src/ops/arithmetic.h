@@ -18,8 +18,12 @@ Value unary(GraphBuilder& graph, Value x, UnaryFunction f, std::string name);
 
 // x where it is positive, slope · x elsewhere.
 Value leaky_relu(GraphBuilder& graph, Value x, double slope, std::string name);
+// x where it is positive, alpha · (eˣ - 1) elsewhere.
+Value elu(GraphBuilder& graph, Value x, double alpha, std::string name);
 // max(0, min(1, slope · x + offset)).
 Value hard_sigmoid(GraphBuilder& graph, Value x, double slope, double offset, std::string name);
+// x · max(0, min(1, x/6 + 1/2)).
+Value hard_swish(GraphBuilder& graph, Value x, std::string name);
 // x · sigmoid(alpha · x): QuickGELU.
 Value sigmoid_times(GraphBuilder& graph, Value x, double alpha, std::string name);
 

@@ -1,12 +1,16 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "base/parallel.h"
+#include "ops/blocks.h"
 #include "ops/helpers.h"
 #include "ops/ops.h"
 
 namespace whyformer {
 namespace {
 
-// Two tensors one after the other along an axis.
+// Tensors one after the other along an axis.
 class Concat final : public Op {
  public:
   explicit Concat(int axis) : axis_(axis) {}
@@ -14,45 +18,65 @@ class Concat final : public Op {
   std::string_view kind() const override { return "Concat"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
-    Shape shape = inputs[0].shape;
-    Shape other = inputs[1].shape;
-    if (axis_ < 0 || axis_ >= static_cast<int>(shape.size()) || shape.size() != other.size()) {
-      throw InvalidInput(fmt::format("shapes {} and {} cannot be joined along axis {}",
-                                     to_string(shape), to_string(other), axis_));
+    Shape joined = inputs[0].shape;
+    for (const ValueType& input : inputs.subspan(1)) {
+      if (axis_ < 0 || axis_ >= static_cast<int>(joined.size()) ||
+          joined.size() != input.shape.size() || inputs[0].dtype != input.dtype) {
+        throw InvalidInput(fmt::format("shapes {} and {} cannot be joined along axis {}",
+                                       to_string(inputs[0].shape), to_string(input.shape), axis_));
+      }
+      Shape other = input.shape;
+      joined[axis_] += other[axis_];
+      other[axis_] = joined[axis_];
+      if (joined != other) {
+        throw InvalidInput(fmt::format("shapes {} and {} differ outside axis {}",
+                                       to_string(inputs[0].shape), to_string(input.shape), axis_));
+      }
     }
-    const int64_t length = shape[axis_] + other[axis_];
-    shape[axis_] = other[axis_] = length;
-    if (shape != other) {
-      throw InvalidInput(fmt::format("shapes {} and {} differ outside axis {}",
-                                     to_string(inputs[0].shape), to_string(inputs[1].shape), axis_));
-    }
-    return {{shape, inputs[0].dtype}};
+    check_size(joined);
+    return {{joined, inputs[0].dtype}};
   }
 
   Forward forward(std::span<Tensor> inputs, KeepForBackward) const override {
     Shape shape = inputs[0].shape();
-    const int64_t first = shape[axis_], second = inputs[1].dim(axis_);
-    shape[axis_] = first + second;
+    const auto [before, behind] = around(shape, axis_);
+    for (const Tensor& input : inputs.subspan(1)) shape[axis_] += input.dim(axis_);
     Tensor joined = Tensor::empty(shape, inputs[0].dtype());
-    joined.slice(axis_, 0, first).copy_from(inputs[0]);
-    joined.slice(axis_, first, second).copy_from(inputs[1]);
+    const int64_t row = shape[axis_] * behind;
+    with_element_type(joined.dtype(), [&](auto zero) {
+      using T = decltype(zero);
+      T* out = joined.mutable_data<T>();
+      for (const Tensor& input : inputs) {
+        const Tensor part = input.contiguous();
+        const int64_t length = part.dim(axis_) * behind;
+        const int64_t grain = std::max<int64_t>(1, 16384 / (length + 1));
+        parallel_for(before, grain, [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) {
+            std::copy_n(part.data<T>() + i * length, length, out + i * row);
+          }
+        });
+        out += length;
+      }
+    });
     return {{joined}, {}};
   }
 
   Tensors gradient(const Call& call, TensorSpan dy, const Wanted& wanted) const override {
-    const int64_t first = call.input_types[0].shape[axis_];
-    const int64_t second = call.input_types[1].shape[axis_];
-    Tensors results(2);
-    if (wanted[0]) results[0] = dy[0].slice(axis_, 0, first);
-    if (wanted[1]) results[1] = dy[0].slice(axis_, first, second);
+    Tensors results(wanted.size());
+    int64_t start = 0;
+    for (size_t input = 0; input < wanted.size(); ++input) {
+      const int64_t length = call.input_types[input].shape[axis_];
+      if (wanted[input]) results[input] = dy[0].slice(axis_, start, length);
+      start += length;
+    }
     return results;
   }
 
   bool moves_data() const override { return true; }
 
-  std::optional<AxisFlow> follow(int axis, ValueTypes) const override {
+  std::optional<AxisFlow> follow(int axis, ValueTypes inputs) const override {
     if (axis == axis_) return std::nullopt;
-    return AxisFlow{{axis, axis}, true};
+    return AxisFlow{std::vector<int>(inputs.size(), axis), true};
   }
 
  private:
@@ -62,7 +86,11 @@ class Concat final : public Op {
 }  // namespace
 
 Value concat(GraphBuilder& graph, Value a, Value b, int axis, std::string name) {
-  return graph.add(std::make_shared<Concat>(axis), {a, b}, std::move(name));
+  return concat(graph, {a, b}, axis, std::move(name));
+}
+
+Value concat(GraphBuilder& graph, std::vector<Value> parts, int axis, std::string name) {
+  return graph.add(std::make_shared<Concat>(axis), std::move(parts), std::move(name));
 }
 
 }  // namespace whyformer

@@ -18,6 +18,11 @@ Value gather_nd(GraphBuilder& graph, Value x, Value indices, int batch_axes, std
 Value scatter_nd(GraphBuilder& graph, Value x, Value indices, Value updates, std::string name);
 Value scatter_elements(GraphBuilder& graph, Value x, Value indices, Value updates, int axis,
                        std::string name);
+// The same, adding to zeros of `shape` in place of replacing.
+Value scatter_nd_sum(GraphBuilder& graph, Value indices, Value updates, Shape shape,
+                     std::string name);
+Value scatter_elements_sum(GraphBuilder& graph, Value indices, Value updates, int axis, Shape shape,
+                           std::string name);
 
 // Broadcast to `shape` by NumPy's rules, both ways (ONNX Expand).
 Value expand(GraphBuilder& graph, Value x, Shape shape, std::string name);

@@ -37,7 +37,22 @@ Tensor sum_to_as(const Tensor& tensor, const Shape& shape) {
   return result;
 }
 
+std::string_view name_of(DType type) {
+  switch (type) {
+    case DType::kFloat32: return "32-bit floats";
+    case DType::kFloat64: return "64-bit floats";
+    case DType::kInt64: return "integers";
+  }
+  return "";
+}
+
 }  // namespace
+
+void check_same_type(const ValueType& a, const ValueType& b) {
+  if (a.dtype == b.dtype) return;
+  throw InvalidInput(fmt::format("needs operands of one type but was given {} and {}",
+                                 name_of(a.dtype), name_of(b.dtype)));
+}
 
 Shape broadcast(const Shape& a, const Shape& b) {
   Shape result(std::max(a.size(), b.size()));

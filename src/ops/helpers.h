@@ -17,6 +17,17 @@ decltype(auto) with_float_type(DType type, Use&& use) {
   throw InvalidInput("needs floating-point numbers but was given integers");
 }
 
+// Calls use(float{}), use(double{}) or use(int64_t{}).
+template <typename Use>
+decltype(auto) with_number_type(DType type, Use&& use) {
+  if (type == DType::kFloat32) return use(float{});
+  if (type == DType::kFloat64) return use(double{});
+  return use(int64_t{});
+}
+
+// Throws InvalidInput where two operands differ in their element type.
+void check_same_type(const ValueType& a, const ValueType& b);
+
 // The shape that two shapes broadcast to. Throws InvalidInput that names both.
 Shape broadcast(const Shape& a, const Shape& b);
 

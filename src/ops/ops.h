@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "graph/graph.h"
 #include "kernels/elementwise.h"
@@ -11,14 +12,16 @@
 
 namespace whyformer {
 
-// a + b with NumPy's broadcasting.
+// a + b and a - b with NumPy's broadcasting; 64-bit integers as well.
 Value add(GraphBuilder& graph, Value a, Value b, std::string name);
+Value subtract(GraphBuilder& graph, Value a, Value b, std::string name);
 
 // f(x), element by element.
 Value activation(GraphBuilder& graph, Value x, Activation f, std::string name);
 
-// Two tensors one after the other along an axis.
+// Tensors one after the other along an axis.
 Value concat(GraphBuilder& graph, Value a, Value b, int axis, std::string name);
+Value concat(GraphBuilder& graph, std::vector<Value> parts, int axis, std::string name);
 
 // Rows of `table` [rows, width] picked by integer ids: [..., width].
 Value embedding(GraphBuilder& graph, Value ids, Tensor table, std::string name);
@@ -45,6 +48,9 @@ Value matmul(GraphBuilder& graph, Value a, Value b, std::string name);
 Value mean(GraphBuilder& graph, Value x, int axis, std::string name);
 
 Value reshape(GraphBuilder& graph, Value x, Shape shape, std::string name);
+// The same, saying for each new axis which one of x it is, or -1: lengths of 1 leave that open.
+Value reshape(GraphBuilder& graph, Value x, Shape shape, std::vector<int> sources,
+              std::string name);
 
 // x / √(mean(x²) + epsilon) · weight along the last axis.
 Value rms_norm(GraphBuilder& graph, Value x, Tensor weight, double epsilon, std::string name);

@@ -9,7 +9,8 @@ namespace {
 // The same elements in the same order under another shape.
 class Reshape final : public Op {
  public:
-  explicit Reshape(Shape shape) : shape_(std::move(shape)) {}
+  explicit Reshape(Shape shape, std::vector<int> sources = {})
+      : shape_(std::move(shape)), sources_(std::move(sources)) {}
 
   std::string_view kind() const override { return "Reshape"; }
 
@@ -35,6 +36,10 @@ class Reshape final : public Op {
   // An axis goes through whole if as many elements stand before it on both sides. Among axes of
   // length 1 there, which all qualify, the order decides.
   std::optional<AxisFlow> follow(int axis, ValueTypes inputs) const override {
+    if (!sources_.empty()) {
+      if (sources_[axis] < 0) return std::nullopt;
+      return same_axis(sources_[axis]);
+    }
     const Shape& from = inputs[0].shape;
     int64_t before = 1;
     int same_place = 0;
@@ -58,17 +63,24 @@ class Reshape final : public Op {
   std::shared_ptr<const Op> resized(int axis, int64_t length) const override {
     Shape shape = shape_;
     shape[axis] = length;
-    return std::make_shared<Reshape>(std::move(shape));
+    return std::make_shared<Reshape>(std::move(shape), sources_);
   }
 
  private:
   Shape shape_;
+  std::vector<int> sources_;  // by axis, where that is known
 };
 
 }  // namespace
 
 Value reshape(GraphBuilder& graph, Value x, Shape shape, std::string name) {
   return graph.add(std::make_shared<Reshape>(std::move(shape)), {x}, std::move(name));
+}
+
+Value reshape(GraphBuilder& graph, Value x, Shape shape, std::vector<int> sources,
+              std::string name) {
+  return graph.add(std::make_shared<Reshape>(std::move(shape), std::move(sources)), {x},
+                   std::move(name));
 }
 
 }  // namespace whyformer

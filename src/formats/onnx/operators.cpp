@@ -8,9 +8,9 @@ const OnnxOperator* find_operator(std::string_view domain, std::string_view kind
   static const auto table = [] {
     std::map<std::pair<std::string_view, std::string_view>, const OnnxOperator*> all;
     for (const auto& family :
-         {elementwise_operators(), reduction_operators(), layout_operators(), gathering_operators(),
-          product_operators(), normalising_operators(), picture_operators(), attention_operators(),
-          quantised_operators()}) {
+         {elementwise_operators(), reduction_operators(), layout_operators(), making_operators(),
+          gathering_operators(), product_operators(), normalising_operators(), picture_operators(),
+          attention_operators(), quantised_operators()}) {
       for (const OnnxOperator& entry : family) all[{entry.domain, entry.kind}] = &entry;
     }
     return all;

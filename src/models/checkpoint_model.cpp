@@ -1,0 +1,143 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "models/text_model.h"
+#include "whyformer/error.h"
+
+namespace whyformer {
+namespace {
+
+Bytes required(const FileLookup& files, std::string_view file, const std::string& model) {
+  auto found = files(file);
+  if (!found) {
+    throw FileError(fmt::format(
+        "'{}' has no {}: give a HuggingFace model folder (config.json, weights, tokenizer)", model,
+        file));
+  }
+  return *found;
+}
+
+// A HuggingFace folder: config.json says which architecture, the weights fill it.
+class CheckpointModel final : public TextModel {
+ public:
+  CheckpointModel(const FileLookup& files, std::string name, Config config, StoredTensors weights)
+      : TextModel(files, std::move(name)),
+        config_(std::move(config)),
+        checkpoint_(std::move(weights)),
+        kind_(architecture_of(config_)) {
+    architecture_ = config_.architecture().empty() ? config_.model_type() : config_.architecture();
+    if (!pad_id_ && config_.id_or("pad_token_id", -1) >= 0) {
+      pad_id_ = config_.id_or("pad_token_id", -1);
+    }
+    prefix_ = checkpoint_.has_prefix(std::string(kind_.prefix) + "embeddings.") ? kind_.prefix : "";
+    read_head(files);
+    read_limits(files);
+    // Building a small graph now shows at once whether config and weights belong together.
+    graph({.tokens = 2, .head = has_classifier() ? Head::kLogits : Head::kEmbedding});
+  }
+
+  int64_t parameter_count() const override { return checkpoint_.parameter_count(); }
+  int64_t tensor_count() const override { return checkpoint_.tensor_count(); }
+
+ private:
+  void read_head(const FileLookup& files) {
+    // A head that judges each token is not a text's classifier: such a model is explained as an
+    // encoder.
+    const bool judges_tokens = config_.architecture().ends_with("ForTokenClassification");
+    const bool promised = config_.architecture().ends_with("ForSequenceClassification");
+    if (promised || (checkpoint_.has(kind_.classifier) && !judges_tokens)) {
+      labels_ = checkpoint_.tensor(std::string(kind_.classifier), {-1, -1}, DType::kFloat32).dim(0);
+      output_names_ = config_.labels(labels_);
+      problem_ = config_.problem(labels_);
+    } else {
+      pooling_ = pooling_from(files);
+      name_dimensions(config_.size(kind_.width));
+    }
+  }
+
+  void read_limits(const FileLookup& files) {
+    const std::string base = prefix_ + "embeddings.";
+    const auto rows = [&](const std::string& table) {
+      return checkpoint_.tensor(base + table + ".weight", {-1, -1}, DType::kFloat32).dim(0);
+    };
+    if (kind_.has_token_types && gives_token_types(files, config_)) {
+      type_count_ = rows("token_type_embeddings");
+    }
+    max_tokens_ = rows("position_embeddings") - kind_.first_position(config_);
+    const int64_t limit = tokenizer_->model_max_length();
+    if (limit > 0) max_tokens_ = std::min(max_tokens_, limit);
+  }
+
+  std::shared_ptr<TextGraph> build(const GraphKey& key) const override {
+    auto built = std::make_shared<TextGraph>();
+    built->key = key;
+    GraphBuilder graph;
+    const Shape tokens{key.batch, key.tokens};
+    built->inputs.ids = graph.input("input_ids", tokens, DType::kInt64);
+    built->inputs.types = graph.input("token_type_ids", tokens, DType::kInt64, InputRole::kGiven);
+    built->inputs.positions = graph.input("position_ids", tokens, DType::kInt64, InputRole::kGiven);
+    if (key.masked) {
+      built->inputs.mask = graph.input("attention_mask", {key.batch, 1, 1, key.tokens}, key.dtype,
+                                       InputRole::kGiven);
+    }
+    EncoderBuilder build(graph, checkpoint_, config_, prefix_, key.dtype);
+    const EncoderOutputs encoded = kind_.encode(build, built->inputs);
+    built->word_embeddings = encoded.word_embeddings;
+    built->embeddings = encoded.embeddings;
+    built->layers_input = encoded.layers_input;
+    built->output = key.head == Head::kLogits ? kind_.classify(build, encoded.hidden, labels_)
+                                              : embedding_head(graph, encoded.hidden, *built);
+    finish(graph.finish(), *built);
+    return built;
+  }
+
+  std::vector<int64_t> positions(const std::vector<int64_t>& ids) const {
+    const int64_t first = kind_.first_position(config_);
+    std::vector<int64_t> result;
+    int64_t next = first;
+    for (const int64_t id : ids) {
+      // Models that count from padding_idx + 1 give padding the position padding_idx.
+      const bool padding = first > 0 && id == first - 1;
+      result.push_back(padding ? first - 1 : next++);
+    }
+    return result;
+  }
+
+  void feed_tokens(const TextGraph& graph, const TokenBatch& batch, Feeds& feeds) const override {
+    const GraphKey& key = graph.key;
+    std::vector<std::vector<int64_t>> position_rows, type_rows = batch.types;
+    for (const auto& ids : batch.ids) position_rows.push_back(positions(ids));
+    // Tokenizers say 1 for the second text also where the model has one type, or is given none.
+    for (auto& row : type_rows) {
+      for (int64_t& type : row) type = std::min(type, type_count_ - 1);
+    }
+    feeds[graph.inputs.ids] = batch_tensor(batch.ids, key.tokens);
+    feeds[graph.inputs.types] = batch_tensor(type_rows, key.tokens);
+    feeds[graph.inputs.positions] = batch_tensor(position_rows, key.tokens);
+    if (graph.inputs.mask.valid()) {
+      feeds[graph.inputs.mask] = token_numbers(batch, key.dtype, {key.batch, 1, 1, key.tokens}, 0,
+                                               -std::numeric_limits<double>::infinity());
+    }
+  }
+
+  Config config_;
+  Checkpoint checkpoint_;
+  const Architecture& kind_;
+  std::string prefix_;
+  int64_t labels_ = 0;
+  int64_t type_count_ = 1;  // token types that inputs may use
+};
+
+}  // namespace
+
+std::shared_ptr<const TextModel> load_checkpoint_model(const FileLookup& files, std::string name) {
+  Config config(parse_json_file(required(files, "config.json", name), "config.json"));
+  architecture_of(config);  // before gigabytes of weights are looked at
+  StoredTensors weights = read_checkpoint(files);
+  return std::make_shared<CheckpointModel>(files, std::move(name), std::move(config),
+                                           std::move(weights));
+}
+
+}  // namespace whyformer

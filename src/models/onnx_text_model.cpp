@@ -1,0 +1,312 @@
+// A text model in an ONNX file: its inputs by name, its outputs by shape, its layers by discovery.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/files.h"
+#include "formats/onnx/node_scope.h"
+#include "formats/onnx/onnx_model.h"
+#include "formats/onnx/rewrites/rewrite.h"
+#include "graph/blocks.h"
+#include "models/text_model.h"
+#include "ops/ops.h"
+#include "whyformer/error.h"
+
+namespace whyformer {
+namespace {
+
+constexpr int64_t kProbeTokens = 4;
+constexpr int64_t kUsualTokens = 512;  // where neither tokenizer nor config tells the longest input
+
+// Which input of the file is what; empty names where it has none.
+struct InputNames {
+  std::string ids, mask, types, positions;
+};
+
+InputNames names_of_inputs(const onnx::OnnxFile& file) {
+  InputNames names;
+  std::vector<std::string> unknown;
+  for (const onnx::InputInfo& input : file.graph.inputs) {
+    const std::string& name = input.name;
+    const auto has = [&](std::string_view part) { return name.find(part) != name.npos; };
+    if (has("mask")) {
+      names.mask = name;
+    } else if (has("type") || has("segment")) {
+      names.types = name;
+    } else if (has("position")) {
+      names.positions = name;
+    } else if (names.ids.empty() && !onnx::is_float(input.type)) {
+      names.ids = name;
+    } else {
+      unknown.push_back(name);
+    }
+  }
+  if (names.ids.empty() || !unknown.empty()) {
+    std::vector<std::string> all;
+    for (const onnx::InputInfo& input : file.graph.inputs) all.push_back(input.name);
+    throw UnsupportedModel(fmt::format(
+        "the ONNX file takes {}: a text model takes token ids and at most a mask, token types and "
+        "positions",
+        fmt::join(all, ", ")));
+  }
+  return names;
+}
+
+// Files beside the ONNX file, or one folder up where exporters keep them in "onnx/".
+FileLookup files_around(const std::filesystem::path& file) {
+  const std::filesystem::path folder =
+      file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+  const FileLookup beside = files_in(folder);
+  const std::filesystem::path absolute = std::filesystem::weakly_canonical(folder);
+  if (absolute.filename() != "onnx") return beside;
+  const FileLookup above = files_in(absolute.parent_path());
+  return [beside, above](std::string_view name) -> std::optional<Bytes> {
+    if (auto found = beside(name)) return found;
+    return above(name);
+  };
+}
+
+Config config_from(const FileLookup& files) {
+  const auto file = files("config.json");
+  return Config(file ? parse_json_file(*file, "config.json") : nlohmann::json::object());
+}
+
+// The values of a rewritten graph that methods ask for.
+class TextValues {
+ public:
+  TextValues(const Graph& graph, const Discovery& found, Value ids) : graph_(graph) {
+    for (const Node& node : graph.nodes()) {
+      const bool table = node.op->kind() == "Embedding" || node.op->kind() == "Gather";
+      if (!table) continue;
+      const Value index = node.inputs.back();
+      if (graph.type(index).dtype != DType::kInt64 || !graph.varies(index)) continue;
+      if (index == ids || is_view_of(index, ids)) {
+        if (!words.valid()) words = dequantised(node.outputs[0]);
+      } else {
+        positions = index;
+      }
+    }
+    if (!words.valid()) {
+      throw UnsupportedModel("no table of word embeddings was found that the token ids pick from");
+    }
+    layers = first_layer_input(found);
+    embeddings = layers;
+    const int producer = graph.producer(layers);
+    if (producer >= 0 && graph.nodes()[producer].op->linear_weights() != nullptr) {
+      embeddings = graph.nodes()[producer].inputs[0];
+    }
+  }
+
+  Value words, positions, embeddings, layers;
+
+ private:
+  bool is_view_of(Value value, Value source) const {
+    while (value != source) {
+      const int producer = graph_.producer(value);
+      if (producer < 0 || graph_.nodes()[producer].op->kind() != "Reshape") return false;
+      value = graph_.nodes()[producer].inputs[0];
+    }
+    return true;
+  }
+
+  // Tables of whole numbers become floats behind the look-up.
+  Value dequantised(Value rows) const {
+    const std::vector<int>& users = graph_.users(rows);
+    if (users.size() != 1) return rows;
+    const Node& reader = graph_.nodes()[users[0]];
+    return reader.op->kind() == "DequantizeLinear" ? reader.outputs[0] : rows;
+  }
+
+  Value first_layer_input(const Discovery& found) const {
+    if (found.sites.empty()) return words;
+    try {
+      return find_blocks(graph_, {found.sites[0]})[0].input;
+    } catch (const UnsupportedModel&) {
+      return query_source(found.sites[0].attention);
+    }
+  }
+
+  // Back from a map along first operands to the Linear of the queries, and what that reads.
+  Value query_source(Value map) const {
+    Value value = map;
+    while (graph_.producer(value) >= 0) {
+      const Node& node = graph_.nodes()[graph_.producer(value)];
+      if (node.inputs.empty()) break;
+      value = node.inputs[0];
+      if (node.op->linear_weights() != nullptr) return value;
+    }
+    return words;
+  }
+
+  const Graph& graph_;
+};
+
+class OnnxTextModel final : public TextModel {
+ public:
+  OnnxTextModel(const std::filesystem::path& file, const FileLookup& files, std::string name)
+      : TextModel(files, std::move(name)),
+        config_(config_from(files)),
+        model_(onnx::read_onnx(file)),
+        inputs_(names_of_inputs(model_.file())) {
+    architecture_ = !config_.architecture().empty() ? config_.architecture()
+                    : !config_.model_type().empty() ? config_.model_type()
+                                                    : "ONNX";
+    if (!pad_id_ && config_.id_or("pad_token_id", -1) >= 0) {
+      pad_id_ = config_.id_or("pad_token_id", -1);
+    }
+    gives_types_ = gives_token_types(files, config_);
+    choose_output(files);
+    const int64_t limit = tokenizer_->model_max_length();
+    max_tokens_ = longest_input();
+    if (limit > 0) max_tokens_ = std::min(max_tokens_, limit);
+  }
+
+  int64_t parameter_count() const override { return model_.file().parameter_count(); }
+  int64_t tensor_count() const override {
+    return static_cast<int64_t>(model_.file().graph.initialisers.size());
+  }
+
+ private:
+  // The logits of a text, or the hidden states of its tokens.
+  void choose_output(const FileLookup& files) {
+    onnx::BuildRequest request = request_for({.tokens = kProbeTokens});
+    for (const auto& output : model_.file().graph.outputs) request.outputs.push_back(output.name);
+    const onnx::BuiltGraph probe = model_.build(request);
+    const auto shape = [&](const std::string& name) -> const Shape& {
+      return probe.graph.shape(probe.values.at(name));
+    };
+    const auto choose = [&](size_t rank, std::string_view wanted) {
+      for (const auto& output : model_.file().graph.outputs) {
+        const bool fits = shape(output.name).size() == rank &&
+                          probe.graph.type(probe.values.at(output.name)).dtype != DType::kInt64;
+        if (output_.empty() && fits && output.name.find(wanted) != output.name.npos) {
+          output_ = output.name;
+        }
+      }
+    };
+    choose(2, "logits");
+    if (output_.empty()) choose(3, "hidden");
+    if (output_.empty()) choose(3, "");
+    if (output_.empty()) choose(2, "");
+    if (output_.empty()) {
+      throw UnsupportedModel("the ONNX file gives neither numbers per text nor vectors per token");
+    }
+    const Shape& found = shape(output_);
+    const bool says_embedding =
+        output_.find("embed") != output_.npos || output_.find("pool") != output_.npos;
+    is_vector_ = found.size() == 2;
+    if (is_vector_ && !says_embedding) {
+      output_names_ = config_.labels(found.back());
+      problem_ = config_.problem(found.back());
+    } else {
+      pooling_ = pooling_from(files);
+      name_dimensions(found.back());
+    }
+  }
+
+  // From the config where it tells; the position table of RoBERTa and its kin starts behind padding.
+  int64_t longest_input() const {
+    const int64_t rows = config_.size_or("max_position_embeddings", kUsualTokens);
+    const std::string type = config_.model_type();
+    const bool offset = type == "roberta" || type == "xlm-roberta" || type == "camembert" ||
+                        type == "mpnet";
+    return offset ? rows - config_.id_or("pad_token_id", 1) - 1 : rows;
+  }
+
+  onnx::BuildRequest request_for(const GraphKey& key) const {
+    const Shape shape{key.batch, key.tokens};
+    onnx::BuildRequest request;
+    request.floats = key.dtype;
+    request.inputs[inputs_.ids] = {shape, std::nullopt, InputRole::kExplained};
+    if (!inputs_.types.empty()) {
+      request.inputs[inputs_.types] = {shape, std::nullopt, InputRole::kGiven};
+    }
+    if (!inputs_.mask.empty() && key.masked) {
+      request.inputs[inputs_.mask] = {shape, std::nullopt, InputRole::kGiven};
+    } else if (!inputs_.mask.empty()) {
+      Tensor ones = Tensor::empty(shape, DType::kInt64);
+      ones.fill(1);
+      request.inputs[inputs_.mask] = {shape, ones, InputRole::kGiven};
+    }
+    if (!inputs_.positions.empty()) {
+      std::vector<int64_t> numbers;
+      for (int64_t i = 0; i < key.batch * key.tokens; ++i) numbers.push_back(i % key.tokens);
+      request.inputs[inputs_.positions] = {
+          shape, Tensor::of<int64_t>(shape, std::span<const int64_t>(numbers)), InputRole::kGiven};
+    }
+    return request;
+  }
+
+  std::shared_ptr<TextGraph> build(const GraphKey& key) const override {
+    auto built = std::make_shared<TextGraph>();
+    built->key = key;
+    onnx::BuildRequest request = request_for(key);
+    request.outputs = {output_};
+    const onnx::BuiltGraph imported = model_.build(request);
+    const auto share = [&](const Tensor& weight, const Tensor& bias) {
+      return model_.linear_weights(weight, bias);
+    };
+    onnx::Rewritten rewritten =
+        onnx::rewrite(imported.graph, {imported.values.at(output_)}, key.batch, share);
+    const auto renamed = [&](Value value) { return rewritten.new_value[value.id]; };
+    const auto input = [&](const std::string& name) {
+      const auto found = imported.inputs.find(name);
+      return found == imported.inputs.end() ? Value{} : renamed(found->second);
+    };
+    built->inputs.ids = input(inputs_.ids);
+    built->inputs.types = input(inputs_.types);
+    built->inputs.mask = input(inputs_.mask);
+    built->output = renamed(imported.values.at(output_));
+    GraphBuilder graph(std::move(rewritten.graph), Folding::kNo);
+    if (key.head != Head::kLogits) built->output = with_head(graph, *built);
+    const Graph whole = graph.finish();
+    built->found = discover(whole, built->output);
+    const TextValues values(whole, built->found, built->inputs.ids);
+    built->word_embeddings = values.words;
+    built->embeddings = values.embeddings;
+    built->layers_input = values.layers;
+    built->inputs.positions = values.positions;
+    finish(whole, *built);
+    return built;
+  }
+
+  Value with_head(GraphBuilder& graph, TextGraph& built) const {
+    if (!is_vector_) return embedding_head(graph, built.output, built);
+    // Pooled by the file itself: one vector, to which a mean over one token changes nothing.
+    const Shape shape = graph.shape(built.output);
+    const Value tokens =
+        reshape(graph, built.output, {shape[0], 1, shape[1]}, "pooling/one_vector");
+    return embedding_head(graph, tokens, built);
+  }
+
+  void feed_tokens(const TextGraph& graph, const TokenBatch& batch, Feeds& feeds) const override {
+    const GraphKey& key = graph.key;
+    const Shape shape{key.batch, key.tokens};
+    feeds[graph.inputs.ids] = batch_tensor(batch.ids, key.tokens);
+    if (graph.inputs.types.valid()) {
+      feeds[graph.inputs.types] = gives_types_ ? batch_tensor(batch.types, key.tokens)
+                                               : Tensor::zeros(shape, DType::kInt64);
+    }
+    if (graph.inputs.mask.valid()) {
+      feeds[graph.inputs.mask] =
+          token_numbers(batch, graph.graph.type(graph.inputs.mask).dtype, shape, 1, 0);
+    }
+  }
+
+  Config config_;
+  onnx::OnnxModel model_;
+  InputNames inputs_;
+  std::string output_;
+  bool is_vector_ = false;  // the output is one row per text
+  bool gives_types_ = false;
+};
+
+}  // namespace
+
+std::shared_ptr<const TextModel> load_onnx_text_model(const std::filesystem::path& file,
+                                                      std::string name) {
+  return std::make_shared<OnnxTextModel>(file, files_around(file), std::move(name));
+}
+
+}  // namespace whyformer

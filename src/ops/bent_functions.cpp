@@ -1,0 +1,95 @@
+// Activations with parameters of their own.
+#include <algorithm>
+#include <cmath>
+
+#include "ops/arithmetic.h"
+#include "ops/elementwise_op.h"
+
+namespace whyformer {
+namespace {
+
+struct LeakyRelu {
+  double negative_slope;
+
+  static std::string_view kind() { return "LeakyRelu"; }
+  template <typename T>
+  T value(T x) const { return x >= 0 ? x : static_cast<T>(negative_slope) * x; }
+  template <typename T>
+  T slope(T x) const { return x > 0 ? T{1} : static_cast<T>(negative_slope); }
+};
+
+struct Elu {
+  double alpha;
+
+  static std::string_view kind() { return "Elu"; }
+  template <typename T>
+  T value(T x) const { return x > 0 ? x : static_cast<T>(alpha) * std::expm1(x); }
+  template <typename T>
+  T slope(T x) const { return x > 0 ? T{1} : static_cast<T>(alpha) * std::exp(x); }
+};
+
+struct HardSigmoid {
+  double steepness;
+  double offset;
+
+  static std::string_view kind() { return "HardSigmoid"; }
+  template <typename T>
+  T line(T x) const { return static_cast<T>(steepness) * x + static_cast<T>(offset); }
+  template <typename T>
+  T value(T x) const { return std::max(T{0}, std::min(T{1}, line(x))); }
+  template <typename T>
+  T slope(T x) const { return line(x) > 0 && line(x) < 1 ? static_cast<T>(steepness) : T{0}; }
+};
+
+// x · max(0, min(1, x/6 + 1/2)).
+struct HardSwish {
+  static std::string_view kind() { return "HardSwish"; }
+  template <typename T>
+  T value(T x) const { return x * std::max(T{0}, std::min(T{1}, x / 6 + T{0.5})); }
+  template <typename T>
+  T slope(T x) const { return x <= -3 ? T{0} : x >= 3 ? T{1} : x / 3 + T{0.5}; }
+};
+
+struct SigmoidTimes {
+  double alpha;
+
+  static std::string_view kind() { return "QuickGelu"; }
+  template <typename T>
+  T sigmoid(T x) const { return 1 / (1 + std::exp(-static_cast<T>(alpha) * x)); }
+  template <typename T>
+  T value(T x) const { return x * sigmoid(x); }
+  template <typename T>
+  T slope(T x) const {
+    const T s = sigmoid(x);
+    return s + passed_back<T>(s * (1 - s), static_cast<T>(alpha) * x);
+  }
+};
+
+template <typename F>
+Value add_to(GraphBuilder& graph, Value x, F f, std::string name) {
+  return graph.add(std::make_shared<ElementwiseOp<F>>(f), {x}, std::move(name));
+}
+
+}  // namespace
+
+Value leaky_relu(GraphBuilder& graph, Value x, double slope, std::string name) {
+  return add_to(graph, x, LeakyRelu{slope}, std::move(name));
+}
+
+Value elu(GraphBuilder& graph, Value x, double alpha, std::string name) {
+  return add_to(graph, x, Elu{alpha}, std::move(name));
+}
+
+Value hard_sigmoid(GraphBuilder& graph, Value x, double slope, double offset, std::string name) {
+  return add_to(graph, x, HardSigmoid{slope, offset}, std::move(name));
+}
+
+Value hard_swish(GraphBuilder& graph, Value x, std::string name) {
+  return add_to(graph, x, HardSwish{}, std::move(name));
+}
+
+Value sigmoid_times(GraphBuilder& graph, Value x, double alpha, std::string name) {
+  return add_to(graph, x, SigmoidTimes{alpha}, std::move(name));
+}
+
+}  // namespace whyformer

@@ -38,6 +38,8 @@ const std::map<std::string, std::string>& exceptions() {
       {"float4", "4-bit floats"},
       {"seq", "sequences"},
       {"optional", "optional values"},
+      {"downsample_scales_linear_align_corners", "lengths that are not whole"},
+      {"downsample_scales_cubic_align_corners", "lengths that are not whole"},
   };
   return known;
 }

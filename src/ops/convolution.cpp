@@ -4,8 +4,10 @@
 
 #include "base/parallel.h"
 #include "ops/helpers.h"
+#include "ops/integer_weights.h"
 #include "ops/linear_relevance.h"
 #include "ops/pictures.h"
+#include "ops/quantised.h"
 #include "ops/windows.h"
 
 namespace whyformer {
@@ -98,17 +100,21 @@ void for_each_part(const Shape& input, const Window& window, const Use& use) {
   }
 }
 
-Tensor convolved(const Tensor& image, const GroupWeights& weights, const Window& window) {
-  const WindowGrid grid(image.shape(), window);
-  Tensor y = Tensor::empty(
-      grid.output_shape(weights[0]->out_features() * static_cast<int64_t>(weights.size())),
-      image.dtype());
+// `apply(group, rows)` multiplies rows of patches.
+template <typename Apply>
+Tensor convolved(const Tensor& image, int64_t features, const Window& window, const Apply& apply) {
+  Tensor y = Tensor::empty(WindowGrid(image.shape(), window).output_shape(features), image.dtype());
   for_each_part(image.shape(), window, [&](const Part& part) {
-    part.put_rows(weights[part.group]->apply(part.patches(image), Direction::kForward,
-                                             WeightPart::kAll, true),
-                  y);
+    part.put_rows(apply(static_cast<size_t>(part.group), part.patches(image)), y);
   });
   return y;
+}
+
+Tensor convolved(const Tensor& image, const GroupWeights& weights, const Window& window) {
+  return convolved(image, weights[0]->out_features() * window.groups, window,
+                   [&](size_t group, const Tensor& rows) {
+    return weights[group]->apply(rows, Direction::kForward, WeightPart::kAll, true);
+  });
 }
 
 Tensor input_gradient(const Shape& image, const GroupWeights& weights, const Window& window,
@@ -125,6 +131,11 @@ class Convolution final : public Op {
  public:
   Convolution(GroupWeights weights, Window window)
       : weights_(std::move(weights)), window_(std::move(window)) {}
+  // Of whole numbers, exactly.
+  Convolution(std::vector<IntegerWeights> weights, Window window)
+      : exact_(std::move(weights)), window_(std::move(window)) {
+    for (const IntegerWeights& group : exact_) weights_.push_back(group.linear());
+  }
 
   std::string_view kind() const override { return "Conv"; }
 
@@ -140,7 +151,11 @@ class Convolution final : public Op {
   }
 
   Forward forward(std::span<Tensor> inputs, KeepForBackward) const override {
-    return {{convolved(inputs[0], weights_, window_)}, {}};
+    if (exact_.empty()) return {{convolved(inputs[0], weights_, window_)}, {}};
+    const int64_t features = weights_[0]->out_features() * window_.groups;
+    return {{convolved(inputs[0], features, window_,
+                       [&](size_t group, const Tensor& rows) { return exact_[group].apply(rows); })},
+            {}};
   }
 
   Tensors gradient(const Call& call, TensorSpan dy, const Wanted&) const override {
@@ -171,6 +186,7 @@ class Convolution final : public Op {
 
  private:
   GroupWeights weights_;
+  std::vector<IntegerWeights> exact_;
   Window window_;
 };
 
@@ -261,12 +277,10 @@ class ConvolutionProduct final : public Op {
   Window window_;
 };
 
-}  // namespace
-
-Value convolution(GraphBuilder& graph, Value x, Tensor weight, Tensor bias, Window window,
-                  std::string name) {
+void check_constants(const Shape& input, const Tensor& weight, const Tensor& bias,
+                     const Window& window, const std::string& name) {
   try {
-    check_weight(graph.shape(x), weight.shape(), window);
+    check_weight(input, weight.shape(), window);
     if (bias.defined() && bias.shape() != Shape{weight.dim(0)}) {
       throw InvalidInput(fmt::format("a bias {} for weights {}", to_string(bias.shape()),
                                      to_string(weight.shape())));
@@ -274,6 +288,13 @@ Value convolution(GraphBuilder& graph, Value x, Tensor weight, Tensor bias, Wind
   } catch (const InvalidInput& error) {
     throw InvalidInput(fmt::format("Conv '{}': {}", name, error.what()));
   }
+}
+
+}  // namespace
+
+Value convolution(GraphBuilder& graph, Value x, Tensor weight, Tensor bias, Window window,
+                  std::string name) {
+  check_constants(graph.shape(x), weight, bias, window, name);
   GroupWeights weights = split_groups(weight, bias, window.groups);
   return graph.add(std::make_shared<Convolution>(std::move(weights), std::move(window)), {x},
                    std::move(name));
@@ -283,6 +304,17 @@ Value convolution(GraphBuilder& graph, Value x, std::shared_ptr<const LinearWeig
                   Window window, std::string name) {
   return graph.add(std::make_shared<Convolution>(GroupWeights{std::move(weights)}, std::move(window)),
                    {x}, std::move(name));
+}
+
+Value integer_convolution(GraphBuilder& graph, Value x, Tensor weight, Window window,
+                          std::string name) {
+  check_constants(graph.shape(x), weight, {}, window, name);
+  std::vector<IntegerWeights> weights;
+  for (const auto& group : split_groups(weight, {}, window.groups)) {
+    weights.emplace_back(group->weight());
+  }
+  return graph.add(std::make_shared<Convolution>(std::move(weights), std::move(window)), {x},
+                   std::move(name));
 }
 
 Value convolution(GraphBuilder& graph, Value x, Value weight, Value bias, Window window,

@@ -57,9 +57,10 @@ class AxisSampler {
 
   bool is_outside(const Place& place) const { return place.at < least_ || place.at > most_; }
 
-  // Back into the input, of a point one of whose coordinates is outside.
+  // Back into the input, of a point one of whose coordinates is outside. A cubic kernel past the
+  // border reads what is there on its inner side, so only its taps are held at the border.
   Place brought_in(Place place) const {
-    if (padding_ == GridPadding::kBorder) {
+    if (padding_ == GridPadding::kBorder && mode_ != ResizeMode::kCubic) {
       const bool inside = place.at >= 0 && place.at <= length_ - 1;
       return {std::clamp(place.at, 0.0, length_ - 1), inside ? place.slope : 0};
     }

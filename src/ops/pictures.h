@@ -51,7 +51,7 @@ struct ResizeOptions {
   bool exclude_outside = false;
   bool antialias = false;
   double extrapolation = 0;
-  std::vector<double> roi;  // for kCrop: starts, then ends, per axis
+  std::vector<double> roi = {};  // for kCrop: starts, then ends, per axis
 };
 // One length and one scale per axis of x.
 Value resize(GraphBuilder& graph, Value x, std::vector<int64_t> lengths, std::vector<double> scales,

@@ -214,7 +214,7 @@ TEST(Resize, EqualsTorchWithAntialias) {
   GraphBuilder builder;
   const Value x = builder.input("x", {1, 1, 1, 8}, DType::kFloat32);
   const Value y = resize(builder, x, {1, 1, 1, 3}, {1, 1, 1, 0.375},
-                         {.mode = ResizeMode::kLinear, .antialias = true}, "r");
+                         {.mode = ResizeMode::kLinear, .exclude_outside = true, .antialias = true}, "r");
   const Graph graph = builder.finish();
   const Pass pass = run(
       graph, {{x, Tensor::of<float>({1, 1, 1, 8}, {0.f, 1.f, 4.f, 9.f, 16.f, 25.f, 36.f, 49.f})}},

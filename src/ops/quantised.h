@@ -1,11 +1,13 @@
 // Integer arithmetic of quantised models. Quantised values are held as floats with whole values; their
-// gradient passes rounding and clamping to the range straight through (0 where a value was cut off).
+// gradient passes rounding straight through, and is 0 where a value was cut off at the range. Scales and
+// zeros have no gradient; relevance passes unchanged.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "graph/graph.h"
+#include "ops/pictures.h"
 
 namespace whyformer {
 
@@ -15,18 +17,24 @@ struct QuantisedRange {
   double most = 255;
 };
 
-// clamp(round_half_even(x / scale) + zero): scale and zero are scalars, or vectors along `axis`.
+// clamp(round_half_even(x / scale) + zero). Scale and zero are scalars, vectors along `axis`, or of
+// x's rank and broadcast; an invalid zero is 0.
 Value quantise(GraphBuilder& graph, Value x, Value scale, Value zero, int axis,
                QuantisedRange range, std::string name);
-// (x - zero) · scale.
+// (x - zero) · scale; an invalid scale is 1.
 Value dequantise(GraphBuilder& graph, Value x, Value scale, Value zero, int axis, std::string name);
 
-// ONNX DynamicQuantizeLinear to unsigned 8 bits: {values, scale, zero}. Scale and zero have no gradient.
+// ONNX DynamicQuantizeLinear to unsigned 8 bits: {values, scale, zero}.
 std::vector<Value> quantise_dynamically(GraphBuilder& graph, Value x, std::string name);
 
 // (a - a_zero)·(b - b_zero) exactly, for whole values of at most 9 bits; zeros may be invalid, scalars,
-// one per row of a, or one per column of b.
+// one per row of a, one per column of b, or of their operand's rank and broadcast. A known matrix b
+// makes it a Linear in the eyes of policies, two stacks a MatMul.
 Value integer_matmul(GraphBuilder& graph, Value a, Value b, Value a_zero, Value b_zero,
                      std::string name);
+
+// A convolution without bias of whole values of at most 9 bits, exactly.
+Value integer_convolution(GraphBuilder& graph, Value x, Tensor weight, Window window,
+                          std::string name);
 
 }  // namespace whyformer

@@ -84,8 +84,7 @@ class AxisTaps {
     for (int64_t i = first; i <= last; ++i) {
       const double distance = std::abs(static_cast<double>(i) - x) * widening;
       double weight = cubic ? cubic_weight(distance, options_.cubic_a) : std::max(0.0, 1 - distance);
-      // Widened kernels never look past the edge, as in Pillow and PyTorch.
-      if ((options_.exclude_outside || options_.antialias) && (i < 0 || i >= from_)) weight = 0;
+      if (options_.exclude_outside && (i < 0 || i >= from_)) weight = 0;
       if (weight == 0) continue;
       sum += weight;
       taps.emplace_back(std::clamp<int64_t>(i, 0, from_ - 1), weight);

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/parallel.h"
 #include "ops/helpers.h"
 #include "ops/pictures.h"
@@ -36,9 +34,7 @@ class TransposedConvolution final : public Op {
       throw InvalidInput(fmt::format("an input {} does not fit weights {} in {} groups",
                                      to_string(input), to_string(shape_), window_.groups));
     }
-    const Shape output = output_shape(input);
-    if (element_count(output) > 0 && element_count(input) > 0) grid_over(input);
-    return {{output, inputs[0].dtype}};
+    return {{output_shape(input), inputs[0].dtype}};
   }
 
   Forward forward(std::span<Tensor> inputs, KeepForBackward) const override {
@@ -102,26 +98,21 @@ class TransposedConvolution final : public Op {
     return shape;
   }
 
-  // The convolution that this one turns round. Output pads, pads that cut and strides that skip may
-  // leave it other window counts than the input has positions; pads after make them agree.
+  // The convolution that this one turns round: as many windows over the output as the input has
+  // positions, whatever pads and output pads leave at its end.
   WindowGrid grid_over(const Shape& input) const {
     const Shape output = output_shape(input);
     Window window = window_;
-    window.overhang.clear();
     window.pads_after.clear();
     for (size_t i = 0; i < window.kernel.size(); ++i) {
-      const auto at = [&](const std::vector<int64_t>& numbers, int64_t otherwise) {
+      const auto at = [i](const std::vector<int64_t>& numbers, int64_t otherwise) {
         return numbers.empty() ? otherwise : numbers[i];
       };
       const int64_t reach = (input[i + 2] - 1) * at(window.strides, 1) +
                             (window.kernel[i] - 1) * at(window.dilations, 1) + 1;
-      window.pads_after.push_back(
-          std::max<int64_t>(0, reach - output[i + 2] - at(window.pads_before, 0)));
+      window.pads_after.push_back(reach - output[i + 2] - at(window.pads_before, 0));
     }
-    const WindowGrid grid(output, window);
-    if (grid.output_shape(input[1]) == input) return grid;
-    throw InvalidInput(fmt::format("output pads {} are longer than a stride",
-                                   to_string(output_pads_)));
+    return {output, window};
   }
 
   Tensor spread_bias(const Shape& shape) const {

@@ -43,8 +43,8 @@ size_t checked_axes(const Shape& input, const Window& window) {
   check_numbers(window.kernel, axes, 1, "kernel lengths");
   check_numbers(window.strides, axes, 1, "strides");
   check_numbers(window.dilations, axes, 1, "dilations");
-  check_numbers(window.pads_before, axes, 0, "pads");
-  check_numbers(window.pads_after, axes, 0, "pads");
+  check_numbers(window.pads_before, axes, -kLongest, "pads");  // negative ones cut off
+  check_numbers(window.pads_after, axes, -kLongest, "pads");
   check_numbers(window.overhang, axes, 0, "overhangs");
   return axes;
 }

@@ -31,12 +31,15 @@ struct Outcome {
 const std::map<std::string, std::string>& exceptions() {
   static const std::map<std::string, std::string> known{
       {"training", "random or training behaviour"},
+      {"BFLOAT16", "the data store them as integers"},
       {"dropout_default_mask_ratio", "training behaviour"},
       {"string", "texts"},
       {"float8", "8-bit floats"},
       {"float4", "4-bit floats"},
       {"seq", "sequences"},
       {"optional", "optional values"},
+      {"downsample_scales_linear_align_corners", "lengths that are not whole"},
+      {"downsample_scales_cubic_align_corners", "lengths that are not whole"},
   };
   return known;
 }

@@ -10,7 +10,7 @@ const OnnxOperator* find_operator(std::string_view domain, std::string_view kind
     for (const auto& family :
          {elementwise_operators(), reduction_operators(), layout_operators(), making_operators(),
           gathering_operators(), product_operators(), normalising_operators(), picture_operators(),
-          attention_operators(), quantised_operators()}) {
+          attention_operators(), quantised_operators(), fused_quantised_operators()}) {
       for (const OnnxOperator& entry : family) all[{entry.domain, entry.kind}] = &entry;
     }
     return all;

@@ -1,0 +1,61 @@
+#include "formats/onnx/quantised_parts.h"
+
+#include "formats/onnx/parts.h"
+#include "ops/arithmetic.h"
+#include "ops/quantised.h"
+
+namespace whyformer::onnx {
+
+Value as_floats(NodeScope& scope, Value x) {
+  if (scope.graph().type(x).dtype == scope.floats()) return x;
+  return cast(scope.graph(), x, scope.floats(), false, scope.name());
+}
+
+Value optional_floats(NodeScope& scope, size_t index) {
+  return scope.has(index) ? as_floats(scope, scope.input(index)) : Value{};
+}
+
+Value dequantised_input(NodeScope& scope, size_t x, size_t scale, size_t zero, int axis) {
+  const Value result =
+      dequantise(scope.graph(), as_floats(scope, scope.input(x)), as_floats(scope, scope.input(scale)),
+                 optional_floats(scope, zero), axis, scope.name());
+  scope.set_element(result, ElementType::kFloat);
+  return result;
+}
+
+Value quantised_output(NodeScope& scope, Value x, size_t scale, size_t zero) {
+  const ElementType type = scope.has(zero) ? scope.element(zero) : ElementType::kUint8;
+  const IntegerRange range = range_of(type);
+  const Value result = quantise(scope.graph(), x, as_floats(scope, scope.input(scale)),
+                                optional_floats(scope, zero), 0, {range.least, range.most},
+                                scope.name());
+  scope.set_element(result, type);
+  return result;
+}
+
+Value requantised(NodeScope& scope, Value sums, Value factor, int axis, size_t zero) {
+  const ElementType type = scope.has(zero) ? scope.element(zero) : ElementType::kUint8;
+  const IntegerRange range = range_of(type);
+  const Value scaled = dequantise(scope.graph(), sums, factor, Value{}, axis, scope.name());
+  const Value result = quantise(scope.graph(), scaled, scope.number_constant(1, scope.floats()),
+                                optional_floats(scope, zero), 0, {range.least, range.most},
+                                scope.name());
+  scope.set_element(result, type);
+  return result;
+}
+
+Value multiplied(NodeScope& scope, Value a, Value b) {
+  return binary(scope.graph(), a, b, BinaryFunction::kMultiply, scope.name());
+}
+
+Value divided(NodeScope& scope, Value a, Value b) {
+  return binary(scope.graph(), a, b, BinaryFunction::kDivide, scope.name());
+}
+
+Value row_scale(NodeScope& scope, Value scale) {
+  const Shape shape = scope.graph().shape(scale);
+  if (shape.size() != 1) return scale;
+  return reshaped(scope, scale, shape[0] == 1 ? Shape{} : Shape{shape[0], 1});
+}
+
+}  // namespace whyformer::onnx

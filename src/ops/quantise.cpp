@@ -1,0 +1,220 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/parallel.h"
+#include "ops/helpers.h"
+#include "ops/ops.h"
+#include "ops/quantised.h"
+
+namespace whyformer {
+namespace {
+
+// A scalar, a vector along `axis`, or anything of x's rank, in a shape that broadcasts to x.
+Value along_axis(GraphBuilder& graph, Value numbers, const Shape& x, int axis,
+                 const std::string& name) {
+  if (!numbers.valid()) return numbers;
+  const Shape& shape = graph.shape(numbers);
+  if (element_count(shape) == 1 && shape.size() != x.size()) return reshape(graph, numbers, {}, name);
+  if (shape.size() != 1 || axis < 0 || axis >= static_cast<int>(x.size()) || x.size() == 1) {
+    return numbers;
+  }
+  Shape spread(x.size(), 1);
+  spread[axis] = shape[0];
+  return reshape(graph, numbers, spread, name);
+}
+
+// Calls use(first, last, scale, zero) for every run of elements that share scale and zero.
+template <typename T, typename Use>
+void for_each_run(const Shape& shape, const Tensor& scale, const Tensor& zero, const Use& use) {
+  const int64_t count = element_count(shape);
+  const auto one = [](const Tensor& t, double otherwise) {
+    return t.defined() ? static_cast<T>(t.to_doubles()[0]) : static_cast<T>(otherwise);
+  };
+  const bool single = (!scale.defined() || scale.size() == 1) && (!zero.defined() || zero.size() == 1);
+  if (single) {
+    const T s = count == 0 ? T{1} : one(scale, 1), z = count == 0 ? T{0} : one(zero, 0);
+    parallel_for(count, 16384, [&](int64_t begin, int64_t end) { use(begin, end, s, z); });
+    return;
+  }
+  const Tensor scales = scale.defined() ? scale.expand(shape) : Tensor();
+  const Tensor zeros = zero.defined() ? zero.expand(shape) : Tensor();
+  const int rank = static_cast<int>(shape.size());
+  const int64_t columns = shape.back(), rows = columns == 0 ? 0 : count / columns;
+  const auto offset_of_row = [&](const Tensor& t, int64_t row) {
+    int64_t offset = 0;
+    for (int axis = rank - 2; axis >= 0; --axis) {
+      offset += row % shape[axis] * t.stride(axis);
+      row /= shape[axis];
+    }
+    return offset;
+  };
+  const bool even = (!scales.defined() || scales.stride(-1) == 0 || columns == 1) &&
+                    (!zeros.defined() || zeros.stride(-1) == 0 || columns == 1);
+  parallel_for(rows, 16384 / (columns + 1) + 1, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const T* s = scales.defined() ? scales.data<T>() + offset_of_row(scales, row) : nullptr;
+      const T* z = zeros.defined() ? zeros.data<T>() + offset_of_row(zeros, row) : nullptr;
+      const int64_t at = row * columns;
+      if (even) {
+        use(at, at + columns, s ? *s : T{1}, z ? *z : T{0});
+        continue;
+      }
+      for (int64_t i = 0; i < columns; ++i) {
+        use(at + i, at + i + 1, s ? s[i * scales.stride(-1)] : T{1}, z ? z[i * zeros.stride(-1)] : T{0});
+      }
+    }
+  });
+}
+
+// What both directions share: x, then a scale and a zero where they are there.
+class Quantisation : public Op {
+ public:
+  Quantisation(bool has_scale, bool has_zero) : has_scale_(has_scale), has_zero_(has_zero) {}
+
+  std::vector<ValueType> infer(ValueTypes inputs) const override {
+    for (const ValueType& input : inputs) {
+      if (broadcast(inputs[0].shape, input.shape) != inputs[0].shape) {
+        throw InvalidInput(fmt::format("scales or zeros {} do not fit an input {}",
+                                       to_string(input.shape), to_string(inputs[0].shape)));
+      }
+      if (input.dtype != inputs[0].dtype || input.dtype == DType::kInt64) {
+        throw InvalidInput("input, scale and zero must be held as floats of one width");
+      }
+    }
+    return {inputs[0]};
+  }
+
+  Tensors relevance(const Call& call, TensorSpan relevance, const Rule& rule,
+                    const Wanted&) const override {
+    Tensors shares(call.inputs.size());
+    if (rule.kind != RuleKind::kStop) shares[0] = relevance[0];
+    return shares;
+  }
+
+  std::optional<AxisFlow> follow(int axis, ValueTypes inputs) const override {
+    AxisFlow flow{{}, true};
+    for (const ValueType& input : inputs) {
+      flow.sources.push_back(broadcast_source(axis, inputs[0].shape, input.shape));
+    }
+    flow.sources[0] = axis;
+    return flow;
+  }
+
+ protected:
+  Tensor scale_of(TensorSpan inputs) const { return has_scale_ ? inputs[1] : Tensor(); }
+  Tensor zero_of(TensorSpan inputs) const {
+    return has_zero_ ? inputs[has_scale_ ? 2 : 1] : Tensor();
+  }
+
+ private:
+  bool has_scale_, has_zero_;
+};
+
+// y = clamp(round(x / scale) + zero), dx = dy / scale where nothing was cut off.
+class Quantise final : public Quantisation {
+ public:
+  Quantise(bool has_zero, QuantisedRange range) : Quantisation(true, has_zero), range_(range) {}
+
+  std::string_view kind() const override { return "QuantizeLinear"; }
+
+  Forward forward(std::span<Tensor> inputs, KeepForBackward) const override {
+    const Tensor x = inputs[0].contiguous();
+    Tensor y = Tensor::empty(x.shape(), x.dtype());
+    with_float_type(x.dtype(), [&](auto type) {
+      using T = decltype(type);
+      T* out = y.mutable_data<T>();
+      const T* from = x.data<T>();
+      const T least = static_cast<T>(range_.least), most = static_cast<T>(range_.most);
+      for_each_run<T>(x.shape(), scale_of(inputs), zero_of(inputs),
+                      [&](int64_t begin, int64_t end, T scale, T zero) {
+        for (int64_t i = begin; i < end; ++i) {
+          const T whole = std::nearbyint(from[i] / scale) + zero;
+          out[i] = whole > least ? std::min(whole, most) : least;
+        }
+      });
+    });
+    return {{y}, {}};
+  }
+
+  BackwardNeeds backward_needs() const override { return {.inputs = true}; }
+
+  Tensors gradient(const Call& call, TensorSpan dy, const Wanted&) const override {
+    const Tensor x = call.inputs[0].contiguous(), from = dy[0].contiguous();
+    Tensors results(call.inputs.size());
+    results[0] = Tensor::empty(x.shape(), x.dtype());
+    with_float_type(x.dtype(), [&](auto type) {
+      using T = decltype(type);
+      T* out = results[0].template mutable_data<T>();
+      const T least = static_cast<T>(range_.least), most = static_cast<T>(range_.most);
+      for_each_run<T>(x.shape(), scale_of(call.inputs), zero_of(call.inputs),
+                      [&](int64_t begin, int64_t end, T scale, T zero) {
+        for (int64_t i = begin; i < end; ++i) {
+          const T whole = std::nearbyint(x.data<T>()[i] / scale) + zero;
+          out[i] = whole >= least && whole <= most ? from.data<T>()[i] / scale : T{0};
+        }
+      });
+    });
+    return results;
+  }
+
+ private:
+  QuantisedRange range_;
+};
+
+// y = (x - zero) · scale, dx = dy · scale.
+class Dequantise final : public Quantisation {
+ public:
+  using Quantisation::Quantisation;
+
+  std::string_view kind() const override { return "DequantizeLinear"; }
+
+  Forward forward(std::span<Tensor> inputs, KeepForBackward) const override {
+    return {{scaled(inputs[0], scale_of(inputs), zero_of(inputs))}, {}};
+  }
+
+  BackwardNeeds backward_needs() const override { return {.inputs = true}; }
+
+  Tensors gradient(const Call& call, TensorSpan dy, const Wanted&) const override {
+    Tensors results(call.inputs.size());
+    results[0] = scaled(dy[0], scale_of(call.inputs), Tensor());
+    return results;
+  }
+
+ private:
+  static Tensor scaled(const Tensor& tensor, const Tensor& scales, const Tensor& zeros) {
+    const Tensor x = tensor.contiguous();
+    Tensor y = Tensor::empty(x.shape(), x.dtype());
+    with_float_type(x.dtype(), [&](auto type) {
+      using T = decltype(type);
+      T* out = y.mutable_data<T>();
+      const T* from = x.data<T>();
+      for_each_run<T>(x.shape(), scales, zeros, [&](int64_t begin, int64_t end, T scale, T zero) {
+        for (int64_t i = begin; i < end; ++i) out[i] = (from[i] - zero) * scale;
+      });
+    });
+    return y;
+  }
+};
+
+}  // namespace
+
+Value quantise(GraphBuilder& graph, Value x, Value scale, Value zero, int axis,
+               QuantisedRange range, std::string name) {
+  std::vector<Value> inputs{x, along_axis(graph, scale, graph.shape(x), axis, name)};
+  if (zero.valid()) inputs.push_back(along_axis(graph, zero, graph.shape(x), axis, name));
+  return graph.add(std::make_shared<Quantise>(zero.valid(), range), std::move(inputs),
+                   std::move(name));
+}
+
+Value dequantise(GraphBuilder& graph, Value x, Value scale, Value zero, int axis,
+                 std::string name) {
+  std::vector<Value> inputs{x};
+  if (scale.valid()) inputs.push_back(along_axis(graph, scale, graph.shape(x), axis, name));
+  if (zero.valid()) inputs.push_back(along_axis(graph, zero, graph.shape(x), axis, name));
+  return graph.add(std::make_shared<Dequantise>(scale.valid(), zero.valid()), std::move(inputs),
+                   std::move(name));
+}
+
+}  // namespace whyformer

@@ -37,16 +37,16 @@ class Rewriter {
   Value whole(Value value) {
     if (whole_[value.id].valid()) return whole_[value.id];
     const Node& node = graph_.nodes()[graph_.producer(value)];
-    Value result;
     if (const auto rows = node.op->sliced_rows(); rows && rows->length == 1) {
-      result = row(node.inputs[0], *rows, node);
-    } else {
-      std::vector<Value> inputs;
-      for (const Value input : node.inputs) inputs.push_back(whole(input));
-      result = builder_.add(node.op, std::move(inputs), node.name);
+      return whole_[value.id] = row(node.inputs[0], *rows, node);
     }
-    whole_[value.id] = result;
-    return result;
+    std::vector<Value> inputs;
+    for (const Value input : node.inputs) inputs.push_back(whole(input));
+    const std::vector<Value> made = builder_.add_all(node.op, std::move(inputs), node.name);
+    for (size_t output = 0; output < made.size(); ++output) {
+      whole_[node.outputs[output].id] = made[output];
+    }
+    return whole_[value.id];
   }
 
   // One row of the value: the operator on one row of its inputs where it treats rows by themselves,
@@ -76,6 +76,7 @@ class Rewriter {
   std::optional<AxisFlow> flow_of(Value value, int axis) const {
     if (graph_.producer(value) < 0) return std::nullopt;
     const Node& node = graph_.nodes()[graph_.producer(value)];
+    if (node.outputs[0] != value) return std::nullopt;  // axes are known of the first output only
     std::vector<ValueType> types;
     for (const Value input : node.inputs) types.push_back(graph_.type(input));
     return node.op->follow(axis, types);

@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <limits>
 
 #include "graph/pass.h"
+#include "graph/restrict_rows.h"
 #include "graph/walk_back.h"
 #include "ops/check_op.h"
 #include "ops/ops.h"
@@ -276,6 +278,56 @@ TEST(Gathering, RefusesAbsurdSizesBeforeAllocating) {
   EXPECT_THROW(pad(graph, x, {0, -2}, {0, -1}, PadMode::kConstant, 0, "p"), InvalidInput);
   const Value index = graph.constant(integers({1}, {0}), "index");
   EXPECT_THROW(one_hot(graph, index, 0, kHuge, 0, 1, DType::kFloat32, "h"), InvalidInput);
+}
+
+// One row of an operator's output, computed from one row of its inputs where it says it can be, is
+// that row of the whole.
+TEST(Gathering, RowsAloneEqualRowsOfTheWhole) {
+  const auto picks = [](GraphBuilder& g, Shape shape) {
+    std::vector<int64_t> values(element_count(shape));
+    for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int64_t>(i % 2);
+    return g.constant(integers(std::move(shape), std::move(values)), "picks");
+  };
+  const std::vector<std::function<Value(GraphBuilder&, Value)>> operators{
+      [&](auto& g, Value x) { return gather(g, x, picks(g, {3}), 0, "o"); },
+      [&](auto& g, Value x) { return gather(g, x, picks(g, {3}), 2, "o"); },
+      [&](auto& g, Value x) { return gather_elements(g, x, picks(g, {3, 4, 5}), 0, "o"); },
+      [&](auto& g, Value x) { return gather_nd(g, x, picks(g, {3, 4, 1}), 1, "o"); },
+      [&](auto& g, Value x) {
+        const Value updates = g.constant(Tensor::zeros({1, 4, 5}), "updates");
+        return scatter_nd(g, x, picks(g, {1, 1}), updates, "o");
+      },
+      [&](auto& g, Value x) { return scatter_nd_sum(g, picks(g, {3, 1}), x, {2, 4, 5}, "o"); },
+      [](auto& g, Value x) { return expand(g, x, {2, 3, 4, 5}, "o"); },
+      [](auto& g, Value x) { return tile(g, x, {1, 1, 2}, "o"); },
+      [](auto& g, Value x) { return pad(g, x, {1, 0, 0}, {0, 0, 2}, PadMode::kEdge, 0, "o"); },
+      [](auto& g, Value x) { return strided_slice(g, x, 0, 2, -1, 3, "o"); },
+      [](auto& g, Value x) { return triangle(g, x, true, 0, "o"); },
+      [](auto& g, Value x) { return top_k(g, x, 2, 2, true, "o")[0]; },
+      [](auto& g, Value x) {
+        const Value places = top_k(g, x, 2, 2, true, "o")[1];
+        return one_hot(g, places, 3, 5, 0, 1, DType::kFloat32, "hot");
+      },
+  };
+  for (const auto& build : operators) {
+    GraphBuilder builder;
+    const Value x = builder.input("x", {3, 4, 5}, DType::kFloat32);
+    const Value moved = build(builder, activation(builder, x, Activation::kTanh, "tanh"));
+    std::vector<Value> rows;
+    for (int axis = 0; axis < static_cast<int>(builder.shape(moved).size()); ++axis) {
+      rows.push_back(slice(builder, moved, axis, 1, 1, "row"));
+    }
+    const Graph graph = builder.finish();
+    const Tensor input = random_tensor({3, 4, 5}, DType::kFloat32, 5);
+    for (const Value row : rows) {
+      const Restricted alone = restrict_rows(graph, row, {});
+      const Value row_alone = alone.new_value[row.id];
+      EXPECT_EQ(run(alone.graph, {{alone.new_value[x.id], input}}, {.outputs = {row_alone}})[row_alone]
+                    .to_doubles(),
+                run(graph, {{x, input}}, {.outputs = {row}})[row].to_doubles())
+          << graph.nodes()[graph.producer(moved)].op->kind() << " " << row.id - rows[0].id;
+    }
+  }
 }
 
 TEST(Concat, JoinsManyPartsAlongAnAxis) {

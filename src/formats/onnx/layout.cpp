@@ -218,11 +218,9 @@ struct Cut {
     const auto counted = [size](int64_t position) {
       return position < -size ? -1 : position < 0 ? position + size : std::min(position, size);
     };
-    const int64_t least = step > 0 ? 0 : -1;
-    start = std::clamp(counted(from), int64_t{0}, step > 0 ? size : size - 1);
-    // Before the first position a negative step finds nothing, a start of -1 included.
-    if (step < 0 && counted(from) < 0) return;
-    const int64_t end = std::clamp(counted(to), least, step > 0 ? size : size - 1);
+    const int64_t last = step > 0 ? size : size - 1;
+    start = std::clamp<int64_t>(counted(from), 0, last);
+    const int64_t end = std::clamp<int64_t>(counted(to), step > 0 ? 0 : -1, last);
     const int64_t distance = step > 0 ? end - start : start - end;
     if (distance > 0) length = (distance - 1) / (step > 0 ? step : -step) + 1;
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "formats/onnx/operators.h"
 #include "ops/blocks.h"
@@ -81,25 +82,31 @@ std::vector<Value> translate_constant_of_shape(NodeScope& scope) {
   return {result};
 }
 
-// How many steps lead from start to limit. Throws for those that never end or are too many.
-template <typename T>
-int64_t step_count(T start, T limit, T delta) {
-  const double count = std::ceil((static_cast<double>(limit) - static_cast<double>(start)) /
-                                 static_cast<double>(delta));
-  if (delta == 0 || !(count < 0x1p62)) {
-    throw InvalidInput(fmt::format("there is no range from {} to {} in steps of {}", start, limit,
-                                   delta));
-  }
-  if (count <= 0) return 0;
-  const auto whole = static_cast<int64_t>(count);
-  check_size({whole});
-  return whole;
+// How many steps lead from start to limit, exactly; distances may be longer than 2^63.
+uint64_t step_count(int64_t start, int64_t limit, int64_t delta) {
+  if (delta > 0 ? limit <= start : limit >= start) return 0;
+  const auto from = static_cast<uint64_t>(start), to = static_cast<uint64_t>(limit);
+  const auto step = static_cast<uint64_t>(delta);
+  return delta > 0 ? (to - from - 1) / step + 1 : (from - to - 1) / (0 - step) + 1;
+}
+
+uint64_t step_count(double start, double limit, double delta) {
+  const double count = std::ceil((limit - start) / delta);
+  if (!(count < 0x1p62)) return std::numeric_limits<uint64_t>::max();
+  return count > 0 ? static_cast<uint64_t>(count) : 0;
 }
 
 template <typename T>
 Tensor range(const Tensor& start, const Tensor& limit, const Tensor& delta) {
   const T first = start.data<T>()[0], step = delta.data<T>()[0];
-  const int64_t count = step_count(first, limit.data<T>()[0], step);
+  const T last = limit.data<T>()[0];
+  if (step == 0) throw InvalidInput("a range in steps of 0 does not end");
+  const uint64_t steps = step_count(first, last, step);
+  if (steps > uint64_t{1} << 33) {
+    throw InvalidInput(fmt::format("the range from {} to {} in steps of {} is too long", first,
+                                   last, step));
+  }
+  const auto count = static_cast<int64_t>(steps);
   Tensor result = Tensor::empty({count}, dtype_of<T>());
   T* out = result.mutable_data<T>();
   for (int64_t i = 0; i < count; ++i) {

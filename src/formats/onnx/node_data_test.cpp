@@ -31,6 +31,7 @@ struct Outcome {
 const std::map<std::string, std::string>& exceptions() {
   static const std::map<std::string, std::string> known{
       {"training", "random or training behaviour"},
+      {"BFLOAT16", "the data store them as integers"},
       {"dropout_default_mask_ratio", "training behaviour"},
       {"string", "texts"},
       {"float8", "8-bit floats"},

@@ -28,6 +28,9 @@ std::optional<Replacement> scale_behind_product(const Pattern& pattern, const No
     factor *= scaled->factor;
   }
   if (a == node.inputs[0] && b == node.inputs[1]) return std::nullopt;
+  // Files store √c rounded to a float; where c is plainly 1/√width, that is meant.
+  const double usual = 1 / std::sqrt(static_cast<double>(pattern.shape(a).back()));
+  if (std::abs(factor - usual) < 1e-6 * usual) factor = usual;
   return Replacement{
       {a, b},
       [factor](GraphBuilder& graph, std::span<const Value> inputs, const std::string& name) {

@@ -164,6 +164,12 @@ class Resize final : public Op {
     return same_axis(axis);
   }
 
+  std::shared_ptr<const Op> resized(int axis, int64_t length) const override {
+    Shape lengths = lengths_;
+    lengths[axis] = length;
+    return std::make_shared<Resize>(lengths, scales_, options_);
+  }
+
  private:
   bool is_cropped() const { return options_.coordinates == ResizeCoordinates::kCrop; }
 

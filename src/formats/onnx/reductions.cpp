@@ -26,6 +26,12 @@ Value reduced(NodeScope& scope, Reduction f) {
 
 template <Reduction kReduction>
 std::vector<Value> translate_reduction(NodeScope& scope) {
+  const bool truth = scope.element(0) == ElementType::kBool;
+  // The largest of no truth values is false, the least is true.
+  if (truth && kReduction == Reduction::kMin) return {reduced(scope, Reduction::kProduct)};
+  if (truth && kReduction == Reduction::kMax) {
+    return {cast(scope.graph(), reduced(scope, Reduction::kSum), DType::kInt64, true, scope.name())};
+  }
   return {reduced(scope, kReduction)};
 }
 

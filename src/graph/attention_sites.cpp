@@ -57,23 +57,42 @@ class AxisClasses {
   std::vector<int> parent_;
 };
 
-bool made_by(const Graph& graph, Value value, std::string_view kind) {
-  const int producer = graph.producer(value);
-  return producer >= 0 && graph.nodes()[producer].op->kind() == kind;
+// Between the product q·kᵀ and the softmax, and between it and the product with v: scales, masks,
+// biases, views, casts and caps.
+bool passes_scores(const Op& op) {
+  static const std::set<std::string_view> kinds{"Add", "Sub", "Mul", "Div", "Where", "Reshape",
+                                                "Cast", "Activation", "Slice"};
+  return kinds.contains(op.kind());
+}
+
+constexpr int kMostSteps = 8;
+
+bool comes_from_product(const Graph& graph, Value value, int steps) {
+  if (graph.producer(value) < 0) return false;
+  const Node& node = graph.nodes()[graph.producer(value)];
+  if (node.op->kind() == "MatMul") return true;
+  if (steps == 0 || !passes_scores(*node.op)) return false;
+  for (const Value input : node.inputs) {
+    if (comes_from_product(graph, input, steps - 1)) return true;
+  }
+  return false;
+}
+
+bool goes_into_product(const Graph& graph, Value value, int steps) {
+  for (const int user : graph.users(value)) {
+    const Node& node = graph.nodes()[user];
+    if (node.op->kind() == "MatMul") return true;
+    if (steps == 0 || !passes_scores(*node.op)) continue;
+    if (goes_into_product(graph, node.outputs[0], steps - 1)) return true;
+  }
+  return false;
 }
 
 // softmax of a product, multiplied with something: the definition of attention.
 bool is_attention(const Graph& graph, const Node& softmax) {
-  if (!softmax.op->is_softmax() || graph.shape(softmax.outputs[0]).size() != 4) return false;
-  if (!made_by(graph, softmax.inputs[0], "MatMul")) return false;
-  for (const int user : graph.users(softmax.outputs[0])) {
-    const Node& reader = graph.nodes()[user];
-    const bool through_slice =
-        reader.op->sliced_rows() && graph.users(reader.outputs[0]).size() == 1 &&
-        graph.nodes()[graph.users(reader.outputs[0])[0]].op->kind() == "MatMul";
-    if (reader.op->kind() == "MatMul" || through_slice) return true;
-  }
-  return false;
+  return softmax.op->is_softmax() && graph.shape(softmax.outputs[0]).size() == 4 &&
+         comes_from_product(graph, softmax.inputs[0], kMostSteps) &&
+         goes_into_product(graph, softmax.outputs[0], kMostSteps);
 }
 
 std::vector<bool> ancestors(const Graph& graph, Value output) {
@@ -148,7 +167,9 @@ Discovery discover(const Graph& graph, Value output) {
     const Shape& shape = graph.shape(attention);
     AttentionSite site{node.name, attention, shape[1], shape[2], shape[3], 0, 0};
     site.query_stream = stream(attention, 2);
-    site.key_stream = stream(attention, 3);
+    // What a map of weights alone came from is folded away; as many keys as queries are the same tokens.
+    const bool same = !graph.varies(attention) && site.keys == site.queries;
+    site.key_stream = same ? site.query_stream : stream(attention, 3);
     found.streams[site.query_stream].sites.push_back(static_cast<int>(found.sites.size()));
     found.sites.push_back(std::move(site));
   }

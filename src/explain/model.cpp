@@ -22,6 +22,7 @@ std::string read_out_of(const ReadOut& found) {
     case ReadOut::Kind::kRow: return fmt::format("token {}", found.row);
     case ReadOut::Kind::kMean:
     case ReadOut::Kind::kWeights: return "mean over tokens";
+    case ReadOut::Kind::kEach: return "one answer per token";
     case ReadOut::Kind::kUnknown: break;
   }
   return "not recognised";

@@ -13,7 +13,12 @@ namespace {
 
 constexpr size_t kMostGraphs = 64;  // lengths vary in a file of texts; old graphs are dropped
 
-// The ONNX file of a folder without other weights, where exporters put it; empty if there is none.
+std::string name_of(const std::filesystem::path& path) {
+  return std::filesystem::weakly_canonical(path).filename().string();
+}
+
+}  // namespace
+
 std::filesystem::path onnx_file_in(const std::filesystem::path& folder) {
   for (const char* weights : {"model.safetensors", "model.safetensors.index.json",
                               "pytorch_model.bin", "pytorch_model.bin.index.json"}) {
@@ -25,12 +30,6 @@ std::filesystem::path onnx_file_in(const std::filesystem::path& folder) {
   }
   return {};
 }
-
-std::string name_of(const std::filesystem::path& path) {
-  return std::filesystem::weakly_canonical(path).filename().string();
-}
-
-}  // namespace
 
 Pooling pooling_from(const FileLookup& files) {
   // sentence-transformers writes how token vectors become one; without it the mean is usual.

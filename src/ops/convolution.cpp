@@ -45,6 +45,7 @@ Bounds pixel_bounds(const Tensor& image) {
                 Tensor::empty(image.shape(), image.dtype())};
   for (int64_t sample = 0; sample < image.dim(0); ++sample) {
     const std::vector<double> pixels = image.select(0, sample).to_doubles();
+    if (pixels.empty()) break;
     const auto [least, most] = std::minmax_element(pixels.begin(), pixels.end());
     bounds.least.select(0, sample).fill(*least);
     bounds.most.select(0, sample).fill(*most);

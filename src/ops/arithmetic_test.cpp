@@ -273,9 +273,8 @@ TEST(Cast, CutsTowardsZeroAndClampsWhatDoesNotFit) {
     }, {x});
   };
   const Tensor x = numbers({6}, {1.9, -1.9, kNotANumber, kInfinity, -kInfinity, 0});
-  const int64_t* values = nullptr;
   const Tensor cut = to_integers(x, false);
-  values = cut.data<int64_t>();
+  const int64_t* values = cut.data<int64_t>();
   EXPECT_THAT(std::vector<int64_t>(values, values + 6),
               ElementsAre(1, -1, 0, std::numeric_limits<int64_t>::max(),
                           std::numeric_limits<int64_t>::min(), 0));
@@ -338,6 +337,52 @@ TEST(ArithmeticRelevance, OfProductsIsSharedAndOfQuotientsGoesToTheDividend) {
     EXPECT_THAT(quotient[0], ElementsAre(4, 6));
     EXPECT_THAT(quotient[1], ElementsAre(0));
   }
+}
+
+// A norm, a gate and a pooling as exporters write them.
+Value spelt_out(GraphBuilder& g, Value x) {
+  const Value mean = reduce(g, x, Reduction::kMean, {2}, true, "mean");
+  const Value centred = binary(g, x, mean, BinaryFunction::kSubtract, "centre");
+  const Value square = binary(g, centred, centred, BinaryFunction::kMultiply, "square");
+  const Value variance = reduce(g, square, Reduction::kMean, {2}, true, "variance");
+  const Value deviation = unary(g, variance, UnaryFunction::kSqrt, "deviation");
+  const Value normal = binary(g, centred, deviation, BinaryFunction::kDivide, "normalise");
+  const Value gated = binary(g, normal, sigmoid_times(g, x, 1.702, "gate"),
+                             BinaryFunction::kMultiply, "gated");
+  const Value largest = binary(g, gated, x, BinaryFunction::kMaximum, "largest");
+  return reduce(g, largest, Reduction::kSum, {1}, false, "pool");
+}
+
+TEST(ArithmeticRelevance, PassesUnderEveryPolicy) {
+  GraphBuilder builder;
+  const Value x = builder.input("x", {1, 4, 6}, DType::kFloat64);
+  const Value y = spelt_out(builder, x);
+  const Graph graph = builder.finish();
+  const Pass pass = run(graph, {{x, random_tensor({1, 4, 6}, DType::kFloat64, 3)}},
+                        {.keep = Keep::kEverything, .outputs = {y}});
+  for (const std::string& name : policy_names()) {
+    const auto found = walk_relevance(graph, pass, y, {2}, policy_named(name),
+                                      RelevanceForm::kExplicit, {x});
+    double magnitude = 0;
+    for (const double r : found.at(x).to_doubles()) magnitude += std::abs(r);
+    EXPECT_TRUE(std::isfinite(magnitude) && magnitude > 0) << name;
+  }
+}
+
+TEST(ArithmeticRelevance, AsGradientTimesInputIsThatOfTheRule) {
+  GraphBuilder builder;
+  const Value x = builder.input("x", {1, 4, 6}, DType::kFloat64);
+  const Value y = spelt_out(builder, x);
+  const Graph graph = builder.finish();
+  const Pass pass = run(graph, {{x, random_tensor({1, 4, 6}, DType::kFloat64, 3)}},
+                        {.keep = Keep::kEverything, .outputs = {y}});
+  const auto relevance = [&](RelevanceForm form) {
+    return walk_relevance(graph, pass, y, {2}, policy_named("attn-lrp"), form, {x})
+        .at(x)
+        .to_doubles();
+  };
+  EXPECT_THAT(relevance(RelevanceForm::kGradient),
+              testing::Pointwise(testing::DoubleNear(1e-9), relevance(RelevanceForm::kExplicit)));
 }
 
 TEST(ArithmeticRelevance, OfAnElementwiseFunctionPassesWhole) {

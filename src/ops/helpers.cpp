@@ -4,38 +4,10 @@
 
 #include <algorithm>
 
+#include "ops/reduce_values.h"
+
 namespace whyformer {
 namespace {
-
-// Sums in double, in row-major order: the same whatever the strides.
-template <typename T>
-Tensor sum_to_as(const Tensor& tensor, const Shape& shape) {
-  const Tensor source = tensor.contiguous();
-  const size_t rank = source.shape().size();
-  const size_t shift = rank - shape.size();
-  Shape steps(rank, 0);
-  int64_t step = 1;
-  for (size_t axis = shape.size(); axis-- > 0;) {
-    if (shape[axis] != 1) steps[axis + shift] = step;
-    step *= shape[axis];
-  }
-  std::vector<double> sums(element_count(shape), 0.0);
-  Shape index(rank, 0);
-  int64_t offset = 0;
-  for (int64_t i = 0; i < source.size(); ++i) {
-    sums[offset] += source.data<T>()[i];
-    for (size_t axis = rank; axis-- > 0;) {
-      offset += steps[axis];
-      if (++index[axis] < source.shape()[axis]) break;
-      offset -= steps[axis] * source.shape()[axis];
-      index[axis] = 0;
-    }
-  }
-  Tensor result = Tensor::empty(shape, tensor.dtype());
-  std::transform(sums.begin(), sums.end(), result.mutable_data<T>(),
-                 [](double sum) { return static_cast<T>(sum); });
-  return result;
-}
 
 std::string_view name_of(DType type) {
   switch (type) {
@@ -70,8 +42,12 @@ Shape broadcast(const Shape& a, const Shape& b) {
 
 Tensor sum_to(const Tensor& tensor, const Shape& shape) {
   if (tensor.shape() == shape) return tensor;
-  return with_float_type(tensor.dtype(),
-                         [&](auto zero) { return sum_to_as<decltype(zero)>(tensor, shape); });
+  const int shift = tensor.rank() - static_cast<int>(shape.size());
+  std::vector<int> axes;
+  for (int axis = 0; axis < tensor.rank(); ++axis) {
+    if (axis < shift || shape[axis - shift] != tensor.dim(axis)) axes.push_back(axis);
+  }
+  return reduce_values(tensor, Reduction::kSum, axes).reshape(shape);
 }
 
 int broadcast_source(int axis, const Shape& output, const Shape& input) {

@@ -165,20 +165,26 @@ std::vector<Value> translate_attention(NodeScope& scope) {
     scope.dtype(3) == DType::kInt64 ? masks.add_kept(mask, kMinusInfinity) : masks.add(mask);
   }
   if (scope.has(6)) masks.add_lengths(scope.input(6), kMinusInfinity);
-  if (scope.integer("is_causal", 0) != 0) {
-    masks.add_causal(scope.has(4) ? scope.shape(4).at(2) : 0);
+  // Opset 25: the last query stands at the last key that is there.
+  const int64_t past = scope.has(4) ? scope.shape(4).at(2) : 0;
+  Value offset = scope.constant(Tensor::of<int64_t>({1}, {past}));
+  if (scope.has(6) && !scope.has(4)) {
+    const Value queries = scope.constant(Tensor::of<int64_t>({1}, {graph.shape(q)[2]}));
+    offset = binary(graph, scope.input(6), queries, BinaryFunction::kSubtract, scope.name());
   }
-  if (scope.real("softcap", 0) != 0) scope.fail("has a softcap, which is not supported");
+  if (scope.integer("is_causal", 0) != 0) masks.add_window(offset, -1, 0);
+  masks.add_window(offset, scope.integer("left_window_size", -1),
+                   scope.integer("right_window_size", -1));
   const Attended attended =
       attend(scope, {q, repeated_heads(scope, k, heads), repeated_heads(scope, v, heads)},
-             masks.sum(), scope.real("scale", 0));
+             masks.sum(), scope.real("scale", 0), scope.real("softcap", 0));
   Value shown;
   if (wants_output(scope, 3)) {
     switch (scope.integer("qk_matmul_output_mode", 0)) {
       case 0: shown = scaled(scope, attended.scores, attended.scale); break;
-      case 1:
+      case 1: shown = attended.capped; break;
       case 2:
-        shown = scaled(scope, attended.scores, attended.scale);
+        shown = attended.capped;
         if (masks.sum().valid()) shown = add(graph, shown, masks.sum(), scope.name());
         break;
       default: shown = attended.map;

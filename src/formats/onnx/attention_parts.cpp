@@ -25,14 +25,22 @@ Value merge_heads(NodeScope& scope, Value x) {
                   {shape[0], shape[2], shape[1] * shape[3]});
 }
 
-Attended attend(NodeScope& scope, const Operands& operands, Value mask, double scale) {
+Attended attend(NodeScope& scope, const Operands& operands, Value mask, double scale, double cap) {
   GraphBuilder& graph = scope.graph();
   Attended result;
   if (scale == 0) scale = 1 / std::sqrt(static_cast<double>(graph.shape(operands.q).at(3)));
   result.scale = scale;
   const Value keys = transpose(graph, operands.k, {0, 1, 3, 2}, scope.name());
   result.scores = matmul(graph, operands.q, keys, scope.name());
-  result.map = softmax(graph, result.scores, mask, scale, scope.name());
+  result.capped = scaled(scope, result.scores, scale);
+  if (cap == 0) {
+    result.map = softmax(graph, result.scores, mask, scale, scope.name());
+  } else {
+    const Value tame = activation(graph, scaled(scope, result.capped, 1 / cap), Activation::kTanh,
+                                  scope.name());
+    result.capped = scaled(scope, tame, cap);
+    result.map = softmax(graph, tame, mask, cap, scope.name());
+  }
   result.context = matmul(graph, result.map, operands.v, scope.name());
   return result;
 }
@@ -47,30 +55,40 @@ void Masks::add_kept(Value kept, double filter) {
   add(where(scope_.graph(), kept, seen, hidden, scope_.name()));
 }
 
-// 0, 1, 2… along the keys.
-Value Masks::key_numbers() {
-  std::vector<int64_t> numbers(keys_);
-  for (int64_t i = 0; i < keys_; ++i) numbers[i] = i;
-  return scope_.constant(
-      Tensor::of<int64_t>({1, 1, 1, keys_}, std::span<const int64_t>(numbers)));
+// 0, 1, 2… along one of the four axes of a map.
+Value Masks::numbers(int axis, int64_t count) {
+  std::vector<int64_t> counted(count);
+  for (int64_t i = 0; i < count; ++i) counted[i] = i;
+  Shape shape{1, 1, 1, 1};
+  shape[axis] = count;
+  return scope_.constant(Tensor::of<int64_t>(shape, std::span<const int64_t>(counted)));
 }
 
 void Masks::add_lengths(Value lengths, double filter) {
   const int64_t batch = element_count(scope_.graph().shape(lengths));
   const Value ends = reshaped(scope_, lengths, {batch, 1, 1, 1});
-  add_kept(binary(scope_.graph(), key_numbers(), ends, BinaryFunction::kLess, scope_.name()), filter);
+  add_kept(binary(scope_.graph(), numbers(3, keys_), ends, BinaryFunction::kLess, scope_.name()), filter);
 }
 
 void Masks::add_causal() { add_causal(keys_ - queries_); }
 
 void Masks::add_causal(int64_t past) {
-  std::vector<int64_t> kept(queries_ * keys_);
-  for (int64_t i = 0; i < queries_; ++i) {
-    for (int64_t j = 0; j < keys_; ++j) kept[i * keys_ + j] = j <= i + past;
-  }
-  add_kept(scope_.constant(Tensor::of<int64_t>({1, 1, queries_, keys_},
-                                               std::span<const int64_t>(kept))),
-           -std::numeric_limits<double>::infinity());
+  add_window(scope_.constant(Tensor::of<int64_t>({1}, {past})), -1, 0);
+}
+
+void Masks::add_window(Value offset, int64_t in_front, int64_t behind) {
+  GraphBuilder& graph = scope_.graph();
+  const double hidden = -std::numeric_limits<double>::infinity();
+  const Value start = reshaped(scope_, offset, {element_count(graph.shape(offset)), 1, 1, 1});
+  const Value own = whyformer::add(graph, numbers(2, queries_), start, scope_.name());
+  const Value distance = binary(graph, numbers(3, keys_), own, BinaryFunction::kSubtract,
+                                scope_.name());
+  const auto keep = [&](BinaryFunction compare, int64_t limit) {
+    const Value bound = scope_.constant(Tensor::of<int64_t>({1}, {limit}));
+    add_kept(binary(graph, distance, bound, compare, scope_.name()), hidden);
+  };
+  if (behind >= 0) keep(BinaryFunction::kLessOrEqual, behind);
+  if (in_front >= 0) keep(BinaryFunction::kGreaterOrEqual, -in_front);
 }
 
 void Masks::add_microsoft(Value mask, int64_t batch, double filter) {
@@ -81,7 +99,7 @@ void Masks::add_microsoft(Value mask, int64_t batch, double filter) {
     add_lengths(slice(graph, mask, 0, 0, batch, scope_.name()), filter);
     const Value starts =
         reshaped(scope_, slice(graph, mask, 0, batch, batch, scope_.name()), {batch, 1, 1, 1});
-    return add_kept(binary(graph, key_numbers(), starts, BinaryFunction::kGreaterOrEqual,
+    return add_kept(binary(graph, numbers(3, keys_), starts, BinaryFunction::kGreaterOrEqual,
                            scope_.name()),
                     filter);
   }

@@ -15,13 +15,15 @@ struct Operands {
 
 struct Attended {
   Value scores;   // q·kᵀ
+  Value capped;   // scaled and, where there is a cap, tamed by it
   Value map;      // softmax(scale · scores + mask)
   Value context;  // map·v
   double scale = 1;
 };
 
-// Scale 0 stands for 1/√width; the mask may be invalid.
-Attended attend(NodeScope& scope, const Operands& operands, Value mask, double scale);
+// Scale 0 stands for 1/√width; the mask may be invalid. A cap c turns scaled scores s into c·tanh(s/c).
+Attended attend(NodeScope& scope, const Operands& operands, Value mask, double scale,
+                double cap = 0);
 
 // Masks of one attention, added up; each is 0 where a key is seen.
 class Masks {
@@ -36,13 +38,17 @@ class Masks {
   // the queries are the past.
   void add_causal();
   void add_causal(int64_t past);
+  // Query i stands at key i + offset (a number, or one per input of the batch) and sees as many keys
+  // in front of itself and behind as told; -1 for all.
+  void add_window(Value offset, int64_t in_front, int64_t behind);
   // The mask_index of com.microsoft operators: lengths, ends and starts, or 0/1 of rank 2 or 3.
   void add_microsoft(Value mask, int64_t batch, double filter);
 
   Value sum() const { return sum_; }  // invalid if there are none
 
  private:
-  Value key_numbers();
+  Value numbers(int axis, int64_t count);
+
   NodeScope& scope_;
   int64_t queries_, keys_;
   Value sum_;

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <limits>
 
 #include "formats/onnx/narrow_integers.h"
@@ -10,35 +9,24 @@
 namespace whyformer::onnx {
 namespace {
 
-// The second operand. Before opset 7 an attribute says where its axes stand among those of the first.
-Value second(NodeScope& scope) {
-  const Value b = scope.input(1);
-  if (scope.opset() >= 7 || !scope.has_attribute("axis")) return b;
-  const int rank = scope.rank(0);
-  const int axis = scope.axis(scope.integer("axis", 0), rank);
-  Shape shape = scope.shape(1);
-  shape.resize(std::max<size_t>(shape.size(), rank - axis), 1);
-  return reshaped(scope, b, shape);
-}
-
 // Narrow integers where floats would not be exact: computed as 64-bit integers.
 Value as_integers(NodeScope& scope, BinaryFunction f) {
   GraphBuilder& graph = scope.graph();
   const Value a = cast(graph, scope.input(0), DType::kInt64, false, scope.name());
-  const Value b = cast(graph, second(scope), DType::kInt64, false, scope.name());
+  const Value b = cast(graph, scope.input(1), DType::kInt64, false, scope.name());
   const Value result =
       wrapped_around(scope, binary(graph, a, b, f, scope.name()), scope.element(0));
   return cast(graph, result, scope.floats(), false, scope.name());
 }
 
 std::vector<Value> translate_add(NodeScope& scope) {
-  const Value sum = add(scope.graph(), scope.input(0), second(scope), scope.name());
+  const Value sum = add(scope.graph(), scope.input(0), scope.input(1), scope.name());
   const ElementType type = scope.element(0);
   return {is_narrow(type) ? wrapped_around(scope, sum, type) : sum};
 }
 
 std::vector<Value> translate_subtract(NodeScope& scope) {
-  const Value difference = subtract(scope.graph(), scope.input(0), second(scope), scope.name());
+  const Value difference = subtract(scope.graph(), scope.input(0), scope.input(1), scope.name());
   const ElementType type = scope.element(0);
   return {is_narrow(type) ? wrapped_around(scope, difference, type) : difference};
 }
@@ -46,7 +34,7 @@ std::vector<Value> translate_subtract(NodeScope& scope) {
 std::vector<Value> translate_multiply(NodeScope& scope) {
   const ElementType type = scope.element(0);
   if (is_narrow(type) && bits_of(type) > 8) return {as_integers(scope, BinaryFunction::kMultiply)};
-  const Value product = binary(scope.graph(), scope.input(0), second(scope),
+  const Value product = binary(scope.graph(), scope.input(0), scope.input(1),
                                BinaryFunction::kMultiply, scope.name());
   return {is_narrow(type) ? wrapped_around(scope, product, type) : product};
 }
@@ -55,7 +43,7 @@ std::vector<Value> translate_multiply(NodeScope& scope) {
 std::vector<Value> translate_divide(NodeScope& scope) {
   GraphBuilder& graph = scope.graph();
   if (is_narrow(scope.element(0))) return {as_integers(scope, BinaryFunction::kDivide)};
-  const Value a = scope.input(0), b = second(scope);
+  const Value a = scope.input(0), b = scope.input(1);
   const Tensor* dividend = graph.known(a);
   if (dividend == nullptr || graph.known(b) != nullptr || scope.dtype(0) == DType::kInt64) {
     return {binary(graph, a, b, BinaryFunction::kDivide, scope.name())};
@@ -78,7 +66,7 @@ std::vector<Value> translate_modulo(NodeScope& scope) {
 std::vector<Value> translate_power(NodeScope& scope) {
   GraphBuilder& graph = scope.graph();
   const DType base = scope.dtype(0), exponent = scope.dtype(1);
-  Value a = scope.input(0), b = second(scope);
+  Value a = scope.input(0), b = scope.input(1);
   if (base != exponent) {
     if (base == DType::kInt64) a = cast(graph, a, exponent, false, scope.name());
     else b = cast(graph, b, base, false, scope.name());
@@ -112,7 +100,7 @@ std::vector<Value> translate_mean(NodeScope& scope) {
 template <BinaryFunction kFunction>
 std::vector<Value> translate_comparison(NodeScope& scope) {
   const Value answer =
-      binary(scope.graph(), scope.input(0), second(scope), kFunction, scope.name());
+      binary(scope.graph(), scope.input(0), scope.input(1), kFunction, scope.name());
   scope.set_element(answer, ElementType::kBool);
   return {answer};
 }

@@ -18,7 +18,7 @@ namespace {
 namespace pb = ::onnx;
 
 constexpr size_t kMostBytes = size_t{1} << 31;  // protobuf's limit for one message
-constexpr int64_t kFirstOpset = 7, kLastOpset = 25;
+constexpr int64_t kFirstOpset = 7, kLastOpset = 27;
 
 // Reads one file's messages; `model` keeps their bytes alive.
 class Reader {

@@ -26,7 +26,22 @@ Value reduced(NodeScope& scope, Reduction f) {
 
 template <Reduction kReduction>
 std::vector<Value> translate_reduction(NodeScope& scope) {
+  const bool truth = scope.element(0) == ElementType::kBool;
+  // The largest of no truth values is false, the least is true.
+  if (truth && kReduction == Reduction::kMin) return {reduced(scope, Reduction::kProduct)};
+  if (truth && kReduction == Reduction::kMax) {
+    return {cast(scope.graph(), reduced(scope, Reduction::kSum), DType::kInt64, true, scope.name())};
+  }
   return {reduced(scope, kReduction)};
+}
+
+// Of truth values as well: the largest of none is false, the least of none true.
+template <Reduction kReduction>
+std::vector<Value> translate_extremum(NodeScope& scope) {
+  const Value found = reduced(scope, kReduction);
+  if (scope.element(0) != ElementType::kBool) return {found};
+  return {binary(scope.graph(), found, scope.number_constant(0, DType::kInt64),
+                 BinaryFunction::kGreater, scope.name())};
 }
 
 std::vector<Value> translate_reduce_log_sum(NodeScope& scope) {
@@ -73,8 +88,8 @@ std::vector<Value> translate_top_k(NodeScope& scope) {
 constexpr OnnxOperator kOperators[] = {
     {"", "ReduceSum", translate_reduction<Reduction::kSum>},
     {"", "ReduceMean", translate_reduction<Reduction::kMean>},
-    {"", "ReduceMax", translate_reduction<Reduction::kMax>},
-    {"", "ReduceMin", translate_reduction<Reduction::kMin>},
+    {"", "ReduceMax", translate_extremum<Reduction::kMax>},
+    {"", "ReduceMin", translate_extremum<Reduction::kMin>},
     {"", "ReduceL1", translate_reduction<Reduction::kL1>},
     {"", "ReduceL2", translate_reduction<Reduction::kL2>},
     {"", "ReduceProd", translate_reduction<Reduction::kProduct>},

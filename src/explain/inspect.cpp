@@ -49,7 +49,12 @@ std::string read_out_of(const Discovery& found) {
   switch (read_out.kind) {
     case ReadOut::Kind::kRow: return fmt::format("token {}", read_out.row) + of;
     case ReadOut::Kind::kMean:
+      if (read_out.stream < 0 || read_out.rows == found.streams[read_out.stream].tokens) {
+        return "mean over tokens" + of;
+      }
+      return fmt::format("mean over tokens {} to {}", read_out.row, read_out.row + read_out.rows - 1) + of;
     case ReadOut::Kind::kWeights: return "mean over tokens" + of;
+    case ReadOut::Kind::kChosen: return "a token that depends on the input" + of;
     case ReadOut::Kind::kEach: return "one answer per token" + of;
     case ReadOut::Kind::kUnknown: break;
   }
@@ -75,7 +80,9 @@ void describe(const Discovery& found, ModelInfo& info) {
                           .kind = kind});
   }
   for (const Stream& stream : found.streams) {
-    info.streams.push_back({stream.tokens, units_of(stream), stream.sites});
+    const int64_t windows = stream.sites.empty() ? 1 : found.sites[stream.sites[0]].windows;
+    const std::string inside = windows > 1 ? fmt::format("{} windows of ", windows) : "";
+    info.streams.push_back({stream.tokens, inside + units_of(stream), stream.sites});
   }
   info.read_out = read_out_of(found);
   for (size_t i = 0; i < found.streams.size(); ++i) {

@@ -88,19 +88,54 @@ std::vector<bool> ancestors(const Graph& graph, Value output) {
   return reached;
 }
 
-// How `node` gives up the token axis of its input, if it does.
-ReadOut read_out_at(const Node& node) {
+bool picks_rows(std::string_view kind) {
+  return kind == "Gather" || kind == "GatherND" || kind == "GatherElements";
+}
+
+// How `node` gives up axis `axis` of its input, `tokens` long, if it does.
+ReadOut read_out_at(const Graph& graph, const Node& node, int axis, int64_t tokens) {
   ReadOut result;
-  if (const auto rows = node.op->sliced_rows(); rows && rows->length == 1) {
+  const auto rows = node.op->sliced_rows();
+  const std::string_view kind = node.op->kind();
+  if (rows && rows->axis == axis && rows->length == 1) {
     result.kind = ReadOut::Kind::kRow;
     result.row = rows->start;
-  } else if (node.op->kind() == "Mean") {
+  } else if (rows && rows->axis == axis) {
+    // Some tokens, then their mean.
+    const std::vector<int>& users = graph.users(node.outputs[0]);
+    if (users.size() != 1 || graph.nodes()[users[0]].op->kind() != "Mean") return result;
     result.kind = ReadOut::Kind::kMean;
-  } else if (node.op->kind() == "MatMul") {
+    result.row = rows->start;
+    result.rows = rows->length;
+  } else if (kind == "Mean" || kind == "ReduceMean" || kind == "AveragePool") {
+    result.kind = ReadOut::Kind::kMean;
+    result.row = 0;
+    result.rows = tokens;
+  } else if (kind == "MatMul") {
     result.kind = ReadOut::Kind::kWeights;
     result.weights = node.inputs[0];
+  } else if (picks_rows(kind)) {
+    result.kind = ReadOut::Kind::kChosen;
   }
   return result;
+}
+
+int axis_in(const AxisClasses& classes, const Graph& graph, Value value, int axis_class) {
+  for (size_t axis = 0; axis < graph.shape(value).size(); ++axis) {
+    if (classes.of(value, static_cast<int>(axis)) == axis_class) return static_cast<int>(axis);
+  }
+  return -1;
+}
+
+// How many nodes on the way to the output read the value and lose its tokens: a class token beside a
+// mean, say, which no single kind describes.
+int losing_readers(const Graph& graph, const AxisClasses& classes, Value read, int axis_class,
+                   const std::vector<bool>& on_the_way) {
+  int count = 0;
+  for (const int user : graph.users(read)) {
+    count += on_the_way[user] && !classes.has(graph, graph.nodes()[user].outputs[0], axis_class);
+  }
+  return count;
 }
 
 // The last node on the way to the output whose input has the stream's tokens and whose output has not,
@@ -108,7 +143,7 @@ ReadOut read_out_at(const Node& node) {
 ReadOut find_read_out(const Graph& graph, Value output, const AxisClasses& classes,
                       const std::map<int, int>& stream_of_class, const std::set<int>& products) {
   for (const auto& [axis_class, stream] : stream_of_class) {
-    if (classes.has(graph, output, axis_class)) return {ReadOut::Kind::kEach, stream, -1, {}};
+    if (classes.has(graph, output, axis_class)) return {.kind = ReadOut::Kind::kEach, .stream = stream};
   }
   const std::vector<bool> on_the_way = ancestors(graph, output);
   for (size_t index = graph.nodes().size(); index-- > 0;) {
@@ -121,8 +156,12 @@ ReadOut find_read_out(const Graph& graph, Value output, const AxisClasses& class
       for (const auto& [axis_class, stream] : stream_of_class) {
         if (!classes.has(graph, read, axis_class)) continue;
         if (classes.has(graph, node.outputs[0], axis_class)) continue;
-        ReadOut found = read_out_at(node);
+        const int axis = axis_in(classes, graph, read, axis_class);
+        ReadOut found = read_out_at(graph, node, axis, graph.shape(read)[axis]);
+        if (losing_readers(graph, classes, read, axis_class, on_the_way) > 1) found = {};
         found.stream = stream;
+        found.read = read;
+        found.axis = axis;
         return found;
       }
     }
@@ -155,7 +194,9 @@ Discovery discover(const Graph& graph, Value output, int64_t batch) {
                        .causal = is_causal(graph, node),
                        .windows = batch > 0 ? shape[0] / batch : 1};
     site.query_stream = stream(attention, 2);
-    site.key_stream = stream(attention, 3);
+    // A map made of weights alone (object queries among themselves) has keys that no path connects.
+    const bool own_keys = !graph.varies(attention) && shape[2] == shape[3];
+    site.key_stream = own_keys ? site.query_stream : stream(attention, 3);
     found.streams[site.query_stream].sites.push_back(static_cast<int>(found.sites.size()));
     found.sites.push_back(std::move(site));
   }

@@ -52,15 +52,19 @@ struct Stream {
 struct ReadOut {
   enum class Kind {
     kRow,
-    kMean,
+    kMean,     // over `rows` tokens from `row` on
     kWeights,
-    kEach,  // one answer per token
+    kChosen,   // a row whose number depends on the input
+    kEach,     // one answer per token
     kUnknown
   };
   Kind kind = Kind::kUnknown;
   int stream = -1;
-  int64_t row = -1;  // for kRow
+  int64_t row = -1;
+  int64_t rows = 1;
   Value weights = {};  // for kWeights: [batch, 1, tokens], the factors of a weighted sum
+  Value read = {};     // the value of the stream that is read; invalid for kEach
+  int axis = 0;        // its axis of tokens
 };
 
 struct Discovery {

@@ -29,6 +29,7 @@ class Origin {
     if (is_convolution(node) && axis >= 2) {
       return {{Kind::kFrames, input_behind(value), length, {}}};
     }
+    if (node.op->kind() == "Reshape" && length == 1) return {one_of(value)};
     if (node.op->kind() == "Reshape") return {merged(node, axis, value)};
     return {{Kind::kUnknown, input_behind(value), length, {}}};
   }
@@ -42,6 +43,22 @@ class Origin {
   StreamSegment from_input(Value value, int64_t length) const {
     const bool ids = graph_.type(value).dtype == DType::kInt64;
     return {ids ? Kind::kTokens : Kind::kFeatures, graph_.name(value), length, {}};
+  }
+
+  // A column of an input that became a token of its own.
+  StreamSegment one_of(Value value) const {
+    while (graph_.producer(value) >= 0) {
+      const std::optional<Value> next = varying_input(graph_.nodes()[graph_.producer(value)]);
+      if (!next) return {Kind::kUnknown, "", 1, {}};
+      value = *next;
+    }
+    return from_input(value, 1);
+  }
+
+  std::optional<Value> varying_input(const Node& node) const {
+    const auto found = std::find_if(node.inputs.begin(), node.inputs.end(),
+                                    [&](Value input) { return graph_.varies(input); });
+    return found == node.inputs.end() ? std::nullopt : std::optional(*found);
   }
 
   // The axis in an input of the node that shares its positions and follows what is explained.
@@ -93,9 +110,8 @@ class Origin {
     for (int steps = 0; steps < 64 && graph_.producer(value) >= 0; ++steps) {
       const Node& node = graph_.nodes()[graph_.producer(value)];
       if (is_convolution(node)) return true;
-      const auto next = std::find_if(node.inputs.begin(), node.inputs.end(),
-                                     [&](Value input) { return graph_.varies(input); });
-      if (next == node.inputs.end()) return false;
+      const std::optional<Value> next = varying_input(node);
+      if (!next) return false;
       value = *next;
     }
     return false;
@@ -104,10 +120,8 @@ class Origin {
   // The model's input that the value depends on; the first of several.
   std::string input_behind(Value value) const {
     while (graph_.producer(value) >= 0) {
-      const Node& node = graph_.nodes()[graph_.producer(value)];
-      const auto next = std::find_if(node.inputs.begin(), node.inputs.end(),
-                                     [&](Value input) { return graph_.varies(input); });
-      if (next == node.inputs.end()) return "";
+      const std::optional<Value> next = varying_input(graph_.nodes()[graph_.producer(value)]);
+      if (!next) return "";
       value = *next;
     }
     return graph_.name(value);
@@ -136,19 +150,25 @@ std::vector<StreamSegment> shortened(const std::vector<StreamSegment>& segments)
 
 std::vector<StreamSegment> stream_segments(const Graph& graph, const AxisClasses& classes,
                                            int axis_class, int64_t tokens) {
-  // The last value of the stream leads back through all of it to where it begins; a value that follows
-  // the input is better than one of constants, such as positions.
-  for (const bool varying : {true, false}) {
-    for (const Node& node : graph.nodes()) {
-      const Value value = node.outputs[0];
-      if (graph.varies(value) != varying || graph.type(value).dtype == DType::kInt64) continue;
-      for (size_t axis = 0; axis < graph.shape(value).size(); ++axis) {
-        if (classes.of(value, static_cast<int>(axis)) != axis_class) continue;
-        return shortened(Origin(graph).of(value, static_cast<int>(axis)));
+  // Where the first value of the stream comes from that follows the input; its constants (positions,
+  // object queries) say less.
+  std::vector<StreamSegment> found;
+  bool has_constants = false;
+  for (const Node& node : graph.nodes()) {
+    const Value value = node.outputs[0];
+    if (graph.type(value).dtype == DType::kInt64) continue;
+    for (size_t axis = 0; axis < graph.shape(value).size(); ++axis) {
+      if (classes.of(value, static_cast<int>(axis)) != axis_class) continue;
+      has_constants = has_constants || !graph.varies(value);
+      if (graph.varies(value) && found.empty()) {
+        found = shortened(Origin(graph).of(value, static_cast<int>(axis)));
       }
     }
   }
-  return {{Kind::kUnknown, "", tokens, {}}};
+  const bool unknown = found.empty() || (found.size() == 1 && found[0].kind == Kind::kUnknown);
+  if (unknown && has_constants) return {{Kind::kLearned, "", tokens, {}}};
+  if (found.empty()) return {{Kind::kUnknown, "", tokens, {}}};
+  return found;
 }
 
 }  // namespace whyformer

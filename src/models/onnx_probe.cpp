@@ -24,10 +24,26 @@ bool is_past(const onnx::InputInfo& input) {
   return has(input.name, "past") || has(input.name, "cache");
 }
 
-// Lengths for axes of any length, the same for axes that the file gives the same name.
+// What an input is about: "decoder_" of decoder_input_ids and decoder_attention_mask.
+std::string subject(std::string_view name) {
+  for (const std::string_view end :
+       {"input_ids", "attention_mask", "token_type_ids", "position_ids", "inputs_embeds", "embeds",
+        "feats", "pos", "hidden_states", "input_features", "pixel_values", "pixel_mask", "ids", "mask"}) {
+    if (name.ends_with(end)) return std::string(name.substr(0, name.size() - end.size()));
+  }
+  return std::string(name);
+}
+
+// Lengths for axes of any length. Sequences of different subjects differ, so that their axes cannot be
+// confused; a mask goes with its ids, and axes that the file gives the same name are alike.
 class Lengths {
  public:
-  explicit Lengths(const std::map<std::string, Shape, std::less<>>& given) : given_(given) {}
+  Lengths(const onnx::OnnxFile& file, const std::map<std::string, Shape, std::less<>>& given)
+      : given_(given) {
+    for (const onnx::InputInfo& input : file.graph.inputs) {
+      if (is_sequence(input) && input.shape[1] >= 0) by_subject_[subject(input.name)] = input.shape[1];
+    }
+  }
 
   Shape of(const onnx::InputInfo& input) {
     if (const auto found = given_.find(input.name); found != given_.end()) return found->second;
@@ -45,22 +61,23 @@ class Lengths {
   }
 
  private:
-  // Sequences of different inputs differ in length, so that their axes cannot be confused; a mask goes
-  // with its ids.
+  static bool is_sequence(const onnx::InputInfo& input) {
+    return input.shape.size() >= 2 && input.shape.size() <= 3 && !is_past(input);
+  }
+
   int64_t sequence(const onnx::InputInfo& input, size_t axis) {
-    std::string key = axis < input.axis_names.size() ? input.axis_names[axis] : "";
-    const bool generic = key.empty() || has(key, "+") || has(key, "seq") || has(key, "unk") ||
-                         has(key, "dynamic") || has(key, "axes");
-    if (generic) key = has(input.name, "encoder") && !has(input.name, "decoder") ? "encoder"
-                       : has(input.name, "decoder")                             ? "decoder"
-                       : onnx::is_float(input.type)                             ? input.name
-                                                                                : "tokens";
-    const auto [entry, is_new] = lengths_.try_emplace(key, kTokens + lengths_.size());
-    return entry->second;
+    const std::string name = axis < input.axis_names.size() ? input.axis_names[axis] : "";
+    if (const auto known = by_name_.find(name); !name.empty() && known != by_name_.end()) {
+      return known->second;
+    }
+    int64_t length = kTokens + static_cast<int64_t>(by_name_.size() + by_subject_.size());
+    if (axis == 1) length = by_subject_.try_emplace(subject(input.name), length).first->second;
+    if (!name.empty()) by_name_[name] = length;
+    return length;
   }
 
   const std::map<std::string, Shape, std::less<>>& given_;
-  std::map<std::string, int64_t> lengths_;
+  std::map<std::string, int64_t> by_name_, by_subject_;
 };
 
 // Masks show everything, flags are off, positions count, caches are empty; the rest is explained.
@@ -109,6 +126,15 @@ onnx::BuiltGraph build(const onnx::OnnxModel& model, const onnx::BuildRequest& r
   }
 }
 
+// How many inputs the file takes at once: some have the number written into them.
+int64_t batch_of(const OnnxProbe& probe, const onnx::OnnxFile& file) {
+  for (const onnx::InputInfo& input : file.graph.inputs) {
+    const Shape& shape = probe.shapes.at(input.name);
+    if (shape.size() >= 2 && !is_past(input) && shape[0] > 0) return shape[0];
+  }
+  return 1;
+}
+
 // Logits, if the file has them, else its first output.
 std::string main_output_of(const onnx::OnnxFile& file) {
   for (const onnx::InputInfo& output : file.graph.outputs) {
@@ -132,7 +158,7 @@ OnnxProbe probe_onnx(const std::filesystem::path& path,
   }
   OnnxProbe probe;
   onnx::BuildRequest request;
-  Lengths lengths(shapes);
+  Lengths lengths(file, shapes);
   for (const onnx::InputInfo& input : file.graph.inputs) {
     const Shape shape = lengths.of(input);
     probe.shapes[input.name] = shape;
@@ -145,13 +171,14 @@ OnnxProbe probe_onnx(const std::filesystem::path& path,
   const auto share = [&](const Tensor& weight, const Tensor& bias) {
     return model.linear_weights(weight, bias);
   };
-  onnx::Rewritten rewritten = onnx::rewrite(built.graph, wanted, 1, share);
+  const int64_t batch = batch_of(probe, file);
+  onnx::Rewritten rewritten = onnx::rewrite(built.graph, wanted, batch, share);
   for (const std::string& name : request.outputs) {
     probe.outputs[name] = rewritten.new_value[built.values.at(name).id];
   }
   probe.graph = std::move(rewritten.graph);
   probe.main_output = main_output_of(file);
-  probe.found = discover(probe.graph, probe.outputs.at(probe.main_output));
+  probe.found = discover(probe.graph, probe.outputs.at(probe.main_output), batch);
   probe.file = file;
   return probe;
 }

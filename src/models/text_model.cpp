@@ -136,13 +136,19 @@ void TextModel::finish(const Graph& whole, TextGraph& built) {
   built.found = discover(whole, built.output);
   std::vector<Value> full{built.word_embeddings, built.embeddings, built.layers_input};
   for (const AttentionSite& site : built.found.sites) full.push_back(site.attention);
+  // Only where it must be measured which rows are read (see Explained::read_out).
+  ReadOut& read_out = built.found.read_out;
+  const bool measured =
+      read_out.kind == ReadOut::Kind::kChosen || read_out.kind == ReadOut::Kind::kUnknown;
+  if (!measured) read_out.read = {};
+  if (read_out.read.valid()) full.push_back(read_out.read);
   Restricted restricted = restrict_rows(whole, built.output, full);
   const auto renamed = [&](Value& value) {
     if (value.valid()) value = restricted.new_value[value.id];
   };
   for (Value* value :
        {&built.inputs.ids, &built.inputs.types, &built.inputs.positions, &built.inputs.mask,
-        &built.pooling, &built.reference, &built.found.read_out.weights, &built.word_embeddings,
+        &built.pooling, &built.reference, &built.found.read_out.weights, &built.found.read_out.read, &built.word_embeddings,
         &built.embeddings, &built.layers_input, &built.output}) {
     renamed(*value);
   }

@@ -115,8 +115,8 @@ ReadOut find_read_out(const Graph& graph, Value output, const AxisClasses& class
                       const std::map<int, int>& stream_of_class) {
   const std::vector<bool> on_the_way = ancestors(graph, output);
   for (size_t index = graph.nodes().size(); index-- > 0;) {
-    if (!on_the_way[index]) continue;
     const Node& node = graph.nodes()[index];
+    if (!on_the_way[index] || node.inputs.empty()) continue;
     for (const auto& [axis_class, stream] : stream_of_class) {
       const Value read = node.inputs.back();
       if (graph.type(read).dtype == DType::kInt64) continue;

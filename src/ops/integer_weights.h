@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "ops/linear_weights.h"
@@ -16,14 +17,15 @@ class IntegerWeights {
   explicit IntegerWeights(Tensor weight);  // [out, in]
 
   // The matrix as that of a Linear, for what need not be exact.
-  const std::shared_ptr<const LinearWeights>& linear() const { return linear_; }
+  const LinearWeights& linear() const { return linear_; }
 
-  // Rows [n, in] of whole numbers to [n, out]: exact sums, rounded once.
+  // Rows [n, in] of whole numbers to [n, out]: exact sums, rounded once. Packed on first use.
   Tensor apply(const Tensor& rows) const;
 
  private:
-  std::shared_ptr<const LinearWeights> linear_;
-  std::vector<std::unique_ptr<LinearWeights>> parts_;  // of kExactTerms inputs each
+  LinearWeights linear_;
+  mutable std::once_flag once_;
+  mutable std::vector<PackedMatrix> parts_;  // of kExactTerms inputs each
 };
 
 }  // namespace whyformer

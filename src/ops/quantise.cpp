@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/parallel.h"
 #include "ops/helpers.h"
@@ -112,10 +113,11 @@ class Quantisation : public Op {
   bool has_scale_, has_zero_;
 };
 
-// y = clamp(round(x / scale) + zero), dx = dy / scale where nothing was cut off.
+// y = clamp(round(x / scale) + zero), dx = dy / scale where x lands in `passing`.
 class Quantise final : public Quantisation {
  public:
-  Quantise(bool has_zero, QuantisedRange range) : Quantisation(true, has_zero), range_(range) {}
+  Quantise(bool has_zero, QuantisedRange range, QuantisedRange passing)
+      : Quantisation(true, has_zero), range_(range), passing_(passing) {}
 
   std::string_view kind() const override { return "QuantizeLinear"; }
 
@@ -147,7 +149,7 @@ class Quantise final : public Quantisation {
     with_float_type(x.dtype(), [&](auto type) {
       using T = decltype(type);
       T* out = results[0].template mutable_data<T>();
-      const T least = static_cast<T>(range_.least), most = static_cast<T>(range_.most);
+      const T least = static_cast<T>(passing_.least), most = static_cast<T>(passing_.most);
       for_each_run<T>(x.shape(), scale_of(call.inputs), zero_of(call.inputs),
                       [&](int64_t begin, int64_t end, T scale, T zero) {
         for (int64_t i = begin; i < end; ++i) {
@@ -160,7 +162,7 @@ class Quantise final : public Quantisation {
   }
 
  private:
-  QuantisedRange range_;
+  QuantisedRange range_, passing_;
 };
 
 // y = (x - zero) · scale, dx = dy · scale.
@@ -198,14 +200,58 @@ class Dequantise final : public Quantisation {
   }
 };
 
+// {scale, zero} of unsigned 8 bits that span what x spans, 0 included. The graph counts them as
+// constants: no gradient and no relevance flows through them.
+struct DynamicScale final : Op {
+  std::string_view kind() const override { return "DynamicScale"; }
+
+  std::vector<ValueType> infer(ValueTypes inputs) const override {
+    return {{{}, inputs[0].dtype}, {{}, inputs[0].dtype}};
+  }
+
+  Forward forward(std::span<Tensor> inputs, KeepForBackward) const override {
+    const Tensor x = inputs[0].contiguous();
+    Tensor scale = Tensor::empty({}, x.dtype()), zero = Tensor::empty({}, x.dtype());
+    with_float_type(x.dtype(), [&](auto type) {
+      using T = decltype(type);
+      T least = 0, most = 0;
+      for (int64_t i = 0; i < x.size(); ++i) {
+        least = std::min(least, x.data<T>()[i]);
+        most = std::max(most, x.data<T>()[i]);
+      }
+      const T step = least == most ? T{1} : (most - least) / 255;
+      *scale.mutable_data<T>() = step;
+      *zero.mutable_data<T>() = std::nearbyint(std::clamp(-least / step, T{0}, T{255}));
+    });
+    return {{scale, zero}, {}};
+  }
+
+  Tensors gradient(const Call&, TensorSpan, const Wanted&) const override { return {Tensor()}; }
+
+  Tensors relevance(const Call&, TensorSpan, const Rule&, const Wanted&) const override {
+    return {Tensor()};
+  }
+
+  std::optional<AxisFlow> follow(int, ValueTypes) const override { return std::nullopt; }
+};
+
 }  // namespace
 
 Value quantise(GraphBuilder& graph, Value x, Value scale, Value zero, int axis,
                QuantisedRange range, std::string name) {
   std::vector<Value> inputs{x, along_axis(graph, scale, graph.shape(x), axis, name)};
   if (zero.valid()) inputs.push_back(along_axis(graph, zero, graph.shape(x), axis, name));
-  return graph.add(std::make_shared<Quantise>(zero.valid(), range), std::move(inputs),
+  return graph.add(std::make_shared<Quantise>(zero.valid(), range, range), std::move(inputs),
                    std::move(name));
+}
+
+std::vector<Value> quantise_dynamically(GraphBuilder& graph, Value x, std::string name) {
+  const std::vector<Value> span = graph.add_all(std::make_shared<DynamicScale>(), {x}, name);
+  // Rounding may push the largest element one past the range; that is not being cut off.
+  constexpr double kEverything = std::numeric_limits<double>::infinity();
+  const auto op = std::make_shared<Quantise>(true, QuantisedRange{0, 255},
+                                             QuantisedRange{-kEverything, kEverything});
+  return {graph.add(op, {x, span[0], span[1]}, std::move(name)), span[0], span[1]};
 }
 
 Value dequantise(GraphBuilder& graph, Value x, Value scale, Value zero, int axis,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "ops/integer_weights.h"
 #include "ops/pictures.h"
 
 namespace whyformer {
@@ -32,6 +33,10 @@ std::vector<Value> quantise_dynamically(GraphBuilder& graph, Value x, std::strin
 // makes it a Linear in the eyes of policies, two stacks a MatMul.
 Value integer_matmul(GraphBuilder& graph, Value a, Value b, Value a_zero, Value b_zero,
                      std::string name);
+
+// The same for a matrix [out, in] that is packed once for many graphs, its zeros taken away.
+Value integer_linear(GraphBuilder& graph, Value a, std::shared_ptr<const IntegerWeights> weights,
+                     Value a_zero, std::string name);
 
 // A convolution without bias of whole values of at most 9 bits, exactly.
 Value integer_convolution(GraphBuilder& graph, Value x, Tensor weight, Window window,

@@ -51,6 +51,7 @@ class IntegerLinear final : public Op {
   }
 
   const LinearWeights* linear_weights() const override { return &weights_->linear(); }
+  const std::shared_ptr<const IntegerWeights>& integer_weights() const { return weights_; }
 
  private:
   Shape output_shape(Shape shape) const {
@@ -160,6 +161,11 @@ Value centred(GraphBuilder& graph, Value x, Value zero, int axis, const std::str
 }
 
 }  // namespace
+
+std::shared_ptr<const IntegerWeights> integer_weights_of(const Op& op) {
+  const auto* linear = dynamic_cast<const IntegerLinear*>(&op);
+  return linear != nullptr ? linear->integer_weights() : nullptr;
+}
 
 Value integer_linear(GraphBuilder& graph, Value a, std::shared_ptr<const IntegerWeights> weights,
                      Value a_zero, std::string name) {

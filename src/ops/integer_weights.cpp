@@ -3,10 +3,36 @@
 #include <algorithm>
 
 #include "base/parallel.h"
+#include "tensor/map.h"
 
 namespace whyformer {
 
 IntegerWeights::IntegerWeights(Tensor weight) : linear_(std::move(weight), Tensor()) {}
+
+std::shared_ptr<const LinearWeights> IntegerWeights::scaled(const Tensor& scales,
+                                                            const Tensor& bias) const {
+  const std::vector<double> factors = scales.to_doubles();
+  const std::vector<double> addends = bias.defined() ? bias.to_doubles() : std::vector<double>{};
+  const std::lock_guard lock(mutex_);
+  for (const Scaled& made : scaled_) {
+    if (made.scales == factors && made.bias == addends) return made.weights;
+  }
+  const Tensor& whole = linear_.weight();
+  const Tensor spread = scales.cast(whole.dtype()).reshape({scales.size(), 1}).expand(whole.shape());
+  const Tensor weight = map([](auto w, auto s) { return w * s; }, whole, spread);
+  auto weights = std::make_shared<const LinearWeights>(weight, bias);
+  scaled_.push_back({factors, addends, weights});
+  return weights;
+}
+
+std::shared_ptr<const IntegerWeights> IntegerWeights::rows(int64_t start, int64_t count) const {
+  const std::lock_guard lock(mutex_);
+  auto& made = rows_[{start, count}];
+  if (!made) {
+    made = std::make_shared<IntegerWeights>(linear_.weight().slice(0, start, count).contiguous());
+  }
+  return made;
+}
 
 Tensor IntegerWeights::apply(const Tensor& rows) const {
   const int64_t in = linear_.in_features(), out = linear_.out_features(), count = rows.dim(0);

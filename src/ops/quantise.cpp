@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/parallel.h"
+#include "ops/dynamic_span.h"
 #include "ops/helpers.h"
 #include "ops/ops.h"
 #include "ops/quantised.h"
@@ -214,14 +215,9 @@ struct DynamicScale final : Op {
     Tensor scale = Tensor::empty({}, x.dtype()), zero = Tensor::empty({}, x.dtype());
     with_float_type(x.dtype(), [&](auto type) {
       using T = decltype(type);
-      T least = 0, most = 0;
-      for (int64_t i = 0; i < x.size(); ++i) {
-        least = std::min(least, x.data<T>()[i]);
-        most = std::max(most, x.data<T>()[i]);
-      }
-      const T step = least == most ? T{1} : (most - least) / 255;
-      *scale.mutable_data<T>() = step;
-      *zero.mutable_data<T>() = std::nearbyint(std::clamp(-least / step, T{0}, T{255}));
+      const auto span = dynamic_span<T>({x.data<T>(), static_cast<size_t>(x.size())});
+      *scale.mutable_data<T>() = span.step;
+      *zero.mutable_data<T>() = span.zero;
     });
     return {{scale, zero}, {}};
   }

@@ -3,9 +3,18 @@
 
 #include "formats/onnx/rewrites/rewrite.h"
 #include "ops/ops.h"
+#include "ops/quantised.h"
 
 namespace whyformer::onnx {
 namespace {
+
+// A Linear of floats: those of whole numbers are exact, which theirs would not be.
+const Node* float_linear(const Pattern& pattern, Value value) {
+  const Node* node = pattern.made_by(value, "Linear");
+  const bool whole = node != nullptr && (integer_weights_of(*node->op) != nullptr ||
+                                         quantised_linear_parts(*node->op).has_value());
+  return whole ? nullptr : node;
+}
 
 Replacement linear_node(Value x, std::shared_ptr<const LinearWeights> weights) {
   return {{x}, [weights](GraphBuilder& graph, std::span<const Value> inputs,
@@ -17,7 +26,7 @@ Replacement linear_node(Value x, std::shared_ptr<const LinearWeights> weights) {
 std::optional<Replacement> bias_of_linear(const Pattern& pattern, const Node& node) {
   if (node.op->kind() != "Add") return std::nullopt;
   for (const int place : {0, 1}) {
-    const Node* before = pattern.made_by(node.inputs[place], "Linear");
+    const Node* before = float_linear(pattern, node.inputs[place]);
     const Tensor* addend = pattern.constant(node.inputs[1 - place]);
     if (before == nullptr || addend == nullptr) continue;
     const LinearWeights& weights = *before->op->linear_weights();
@@ -57,7 +66,7 @@ std::optional<Replacement> linear_of_flat_rows(const Pattern& pattern, const Nod
 std::optional<Replacement> part_of_linear(const Pattern& pattern, const Node& node) {
   const auto columns = node.op->sliced_rows();
   if (!columns || columns->axis != pattern.rank(node.inputs[0]) - 1) return std::nullopt;
-  const Node* whole = pattern.made_by(node.inputs[0], "Linear");
+  const Node* whole = float_linear(pattern, node.inputs[0]);
   if (whole == nullptr) return std::nullopt;
   for (const int user : pattern.graph.users(whole->outputs[0])) {
     const auto other = pattern.graph.nodes()[user].op->sliced_rows();

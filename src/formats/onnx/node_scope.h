@@ -2,6 +2,7 @@
 // attributes, and what is known about both.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,6 +40,8 @@ class NodeScope {
   bool has(size_t index) const { return index < inputs_.size() && inputs_[index].valid(); }
   Value input(size_t index) const;  // throws InvalidInput if it is left out
   const Shape& shape(size_t index);
+  // The same, of that many axes; throws InvalidInput if there are others.
+  const Shape& shape(size_t index, int rank);
   int rank(size_t index) { return static_cast<int>(shape(index).size()); }
   DType dtype(size_t index);
   ElementType element(size_t index);
@@ -73,9 +76,19 @@ class NodeScope {
   std::shared_ptr<const LinearWeights> linear_weights(const Tensor& weight, bool transposed,
                                                       const Tensor& bias = {});
 
+  // What `make` gives (a shared pointer to const Made), once for all graphs of the model if the
+  // tensors that it is made of belong to the file.
+  template <typename Made, typename Make>
+  std::shared_ptr<const Made> made_once(const std::vector<Tensor>& from, const Make& make) {
+    return std::static_pointer_cast<const Made>(made_once_of(from, make));
+  }
+
   [[noreturn]] void fail(const std::string& why) const;  // UnsupportedModel that names the node
 
  private:
+  std::shared_ptr<const void> made_once_of(
+      const std::vector<Tensor>& from, const std::function<std::shared_ptr<const void>()>& make);
+
   Translation& translation_;
   const OnnxNode& node_;
   std::vector<Value> inputs_;

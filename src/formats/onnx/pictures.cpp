@@ -31,6 +31,7 @@ std::vector<Value> translate_convolution(NodeScope& scope) {
     return {convolution(graph, scope.input(0), scope.input(1),
                         scope.has(2) ? scope.input(2) : Value{}, window, scope.name())};
   }
+  if (weight->dtype() == DType::kInt64) scope.fail("has weights that are whole numbers");
   const Tensor addend = bias != nullptr ? *bias : Tensor();
   if (window.groups != 1) {
     return {convolution(graph, scope.input(0), *weight, addend, window, scope.name())};
@@ -83,6 +84,8 @@ std::vector<Value> translate_transposed_convolution(NodeScope& scope) {
     throw InvalidInput(fmt::format("{} output pads and {} lengths for {} space axes",
                                    output_pads.size(), lengths.size(), axes));
   }
+  for (const int64_t number : lengths) check_length(number, "output_shape");
+  for (const int64_t number : output_pads) check_length(number, "output_padding");
   for (size_t i = 0; i < axes && (same || !lengths.empty()); ++i) {
     const int64_t length = lengths.empty() ? input[i + 2] * window.strides[i] : lengths[i];
     const int64_t total = window.strides[i] * (input[i + 2] - 1) + output_pads[i] +

@@ -4,9 +4,18 @@
 
 #include "formats/onnx/rewrites/rewrite.h"
 #include "ops/ops.h"
+#include "ops/quantised.h"
 
 namespace whyformer::onnx {
 namespace {
+
+// A Linear of floats: those of whole numbers are exact, which theirs would not be.
+const Node* float_linear(const Pattern& pattern, Value value) {
+  const Node* node = pattern.made_by(value, "Linear");
+  const bool whole = node != nullptr && (integer_weights_of(*node->op) != nullptr ||
+                                         quantised_linear_parts(*node->op).has_value());
+  return whole ? nullptr : node;
+}
 
 Replacement linear_node(Value x, std::shared_ptr<const LinearWeights> weights) {
   return {{x}, [weights](GraphBuilder& graph, std::span<const Value> inputs,
@@ -18,7 +27,7 @@ Replacement linear_node(Value x, std::shared_ptr<const LinearWeights> weights) {
 std::optional<Replacement> bias_of_linear(const Pattern& pattern, const Node& node) {
   if (node.op->kind() != "Add") return std::nullopt;
   for (const int place : {0, 1}) {
-    const Node* before = pattern.made_by(node.inputs[place], "Linear");
+    const Node* before = float_linear(pattern, node.inputs[place]);
     const Tensor* addend = pattern.constant(node.inputs[1 - place]);
     if (before == nullptr || addend == nullptr) continue;
     const LinearWeights& weights = *before->op->linear_weights();
@@ -41,7 +50,8 @@ int64_t product(std::span<const int64_t> lengths) {
 std::optional<Replacement> linear_of_flat_rows(const Pattern& pattern, const Node& node) {
   if (node.op->kind() != "Reshape") return std::nullopt;
   const Node* before = pattern.made_by(node.inputs[0], "Linear");
-  const Node* flattened = before ? pattern.made_by(before->inputs[0], "Reshape") : nullptr;
+  const bool alone = before != nullptr && before->inputs.size() == 1;
+  const Node* flattened = alone ? pattern.made_by(before->inputs[0], "Reshape") : nullptr;
   if (flattened == nullptr) return std::nullopt;
   const Shape shape = pattern.shape(node.outputs[0]);
   const Shape& flat = pattern.shape(before->inputs[0]);
@@ -101,7 +111,7 @@ std::optional<Replacement> part_of_linear(const Pattern& pattern, const Node& no
   Part part{rows->axis, rows->start, rows->length};
   std::vector<View> views;
   const Node* maker = pattern.maker(value);
-  for (; maker != nullptr && maker->op->linear_weights() == nullptr; maker = pattern.maker(value)) {
+  for (; maker != nullptr && maker->op->kind() != "Linear"; maker = pattern.maker(value)) {
     const std::vector<int> order = maker->op->axis_order();
     if (!order.empty()) {
       views.push_back({order, {}});
@@ -119,6 +129,7 @@ std::optional<Replacement> part_of_linear(const Pattern& pattern, const Node& no
     value = maker->inputs[0];
     if (pattern.graph.users(value).size() != 1) return std::nullopt;
   }
+  maker = float_linear(pattern, value);
   if (maker == nullptr || part.axis != pattern.rank(value) - 1) return std::nullopt;
   const LinearWeights& weights = *maker->op->linear_weights();
   const Tensor columns = weights.weight().slice(0, part.start, part.length);

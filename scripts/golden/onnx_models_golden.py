@@ -44,7 +44,7 @@ distilbert.sdpa.new.20 roberta.eager.legacy.17 albert.eager.legacy.17 electra.sd
 mpnet.eager.legacy.14 deberta.eager.legacy.11 deberta-v2.eager.new.18
 modernbert.sdpa.legacy.14 modernbert.sdpa.new.23 xlnet.eager.legacy.17
 gpt2.eager.legacy.17 gpt2.sdpa.new.20 llama.eager.new.18 llama.sdpa.new.23 qwen3.sdpa.new.20
-t5.eager.new.18 t5-gated.eager.new.20 bart.sdpa.new.20 marian.eager.new.18
+t5.eager.new.18 t5.sdpa.new.20 t5-gated.eager.new.20 bart.sdpa.new.20 marian.eager.new.18
 whisper.eager.new.20 whisper.sdpa.new.18
 vit.eager.legacy.17 vit.sdpa.new.23 deit.eager.legacy.11 beit.eager.new.18 dinov2.sdpa.legacy.14
 swin.eager.new.18 clip.eager.new.18 clip-text.sdpa.legacy.14 clip-vision.sdpa.new.20
@@ -82,10 +82,11 @@ def export(small, path, exporter, opset):
         return
     axes = tuple({axis: torch.export.Dim.DYNAMIC for axis in dynamic_axes(small, name)} for name in names)
     common |= dict(dynamo=True, external_data=False, verbose=False)
-    try:
-        torch.onnx.export(module, values, path, dynamic_shapes=(axes,), **common)
-    except torch.onnx.errors.OnnxExporterError:  # code that asks for lengths: sizes as numbers
-        torch.onnx.export(module, values, path, **common)
+    with torch.no_grad():
+        try:
+            torch.onnx.export(module, values, path, dynamic_shapes=(axes,), **common)
+        except torch.onnx.errors.OnnxExporterError:  # code that asks for lengths: sizes as numbers
+            torch.onnx.export(module, values, path, **common)
 
 
 def torch_gradient(small, seed):

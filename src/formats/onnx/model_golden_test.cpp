@@ -14,6 +14,7 @@
 #include "formats/onnx/onnx_model.h"
 #include "formats/onnx/rewrites/rewrite.h"
 #include "graph/attention_sites.h"
+#include "graph/relevance_walk.h"
 #include "graph/walk_back.h"
 
 namespace whyformer::onnx {
@@ -139,17 +140,40 @@ TEST_P(OnnxModelGolden, GivesWhatOnnxRuntimeGives) {
 }
 
 TEST_P(OnnxModelGolden, GivesTheGradientsOfPyTorch) {
-  if (gradient_place().empty()) GTEST_SKIP() << "the file has no gradient";
   const Tensor expected = stored(std::string(kGradient) + gradient_place());
-  for (const Form form : {Form::kAsWritten, Form::kRewritten}) {
-    SCOPED_TRACE(testing::Message() << "form " << static_cast<int>(form));
-    const Ready model = ready(Known::kNothing, form);
-    ASSERT_TRUE(model.place.valid());
-    const Pass pass =
-        run(model.graph, model.feeds, {.keep = Keep::kGradients, .outputs = {model.output}});
-    const auto gradients = walk_back(model.graph, pass, model.output, stored("seed.output"),
-                                     gradient_rule(), {model.place});
-    EXPECT_LT(difference(gradients.at(model.place), expected), kTolerance);
+  for (const Known known : {Known::kNothing, Known::kMasks}) {
+    std::vector<Tensor> found;
+    for (const Form form : {Form::kAsWritten, Form::kRewritten}) {
+      SCOPED_TRACE(testing::Message() << "known " << static_cast<int>(known) << ", form "
+                                      << static_cast<int>(form));
+      const Ready model = ready(known, form);
+      ASSERT_TRUE(model.place.valid());
+      const Pass pass =
+          run(model.graph, model.feeds, {.keep = Keep::kGradients, .outputs = {model.output}});
+      found.push_back(walk_back(model.graph, pass, model.output, stored("seed.output"),
+                                gradient_rule(), {model.place})
+                          .at(model.place));
+      EXPECT_LT(difference(found.back(), expected), kTolerance);
+    }
+    EXPECT_LT(difference(found[1], found[0]), kTolerance);
+  }
+}
+
+TEST_P(OnnxModelGolden, CarriesRelevanceToItsInput) {
+  const Ready model = ready(Known::kNothing, Form::kRewritten);
+  ASSERT_TRUE(model.place.valid());
+  const Pass pass =
+      run(model.graph, model.feeds, {.keep = Keep::kEverything, .outputs = {model.output}});
+  for (const std::string& name : policy_names()) {
+    SCOPED_TRACE(name);
+    const Policy policy = policy_named(name);
+    const PolicyRule rule(model.graph, policy, RelevanceForm::kExplicit, nullptr);
+    const Tensor relevance =
+        walk_back(model.graph, pass, model.output, stored("seed.output"), rule, {model.place})
+            .at(model.place);
+    double sum = 0;
+    for (const double number : relevance.to_doubles()) sum += std::abs(number);
+    EXPECT_TRUE(std::isfinite(sum) && sum > 0) << sum;
   }
 }
 

@@ -60,7 +60,7 @@ def export(model, inputs, path):
                       dynamic_axes={**axes, "logits": {0: "batch"}}, opset_version=17, dynamo=False)
 
 
-def session(model, level=ort.GraphOptimizationLevel.ORT_ENABLE_BASIC, saved=None):
+def session(model, level=ort.GraphOptimizationLevel.ORT_ENABLE_ALL, saved=None):
     options = ort.SessionOptions()
     options.log_severity_level = 3
     options.graph_optimization_level = level

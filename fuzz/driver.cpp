@@ -1,7 +1,8 @@
 // Runs a fuzz target without libFuzzer: on each seed, then on a fixed series of mutations of them.
-//   fuzz_x [--keep FILE] SEEDS...
+//   fuzz_x [--keep FILE] [--mutations FIRST COUNT] SEEDS...
 // SEEDS are files and folders. With --keep, each input is written to FILE before it runs, so that
-// after a crash FILE holds the culprit.
+// after a crash FILE holds the culprit. With --mutations, another part of the series runs, however
+// long it takes.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -16,6 +17,9 @@
 #include <vector>
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+// Targets may bring mutations that know their format.
+extern "C" [[gnu::weak]] size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t most,
+                                                        unsigned seed);
 
 namespace {
 
@@ -112,10 +116,21 @@ void mutate(std::string& input, const Seeds& seeds, Random& random) {
   }
 }
 
+void mutate_by_format(std::string& input, Random& random) {
+  const size_t size = std::min(input.size(), kLargestInput);
+  input.resize(kLargestInput);
+  auto* data = reinterpret_cast<uint8_t*>(input.data());
+  input.resize(LLVMFuzzerCustomMutator(data, size, input.size(), static_cast<unsigned>(random())));
+}
+
 // Depends on `number` alone, so that a failure comes again.
 std::string mutation(const Seeds& seeds, int number) {
   Random random(static_cast<uint64_t>(number));
   std::string input = seeds[below(random, seeds.size())];
+  if (LLVMFuzzerCustomMutator != nullptr && below(random, 8) != 0) {
+    mutate_by_format(input, random);
+    return input;
+  }
   for (size_t i = 1 + below(random, 4); i > 0; --i) mutate(input, seeds, random);
   input.resize(std::min(input.size(), kLargestInput));
   return input;
@@ -126,12 +141,41 @@ void run_one(const std::string& input, const fs::path& keep) {
   LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(input.data()), input.size());
 }
 
-int run_all(const Seeds& seeds, const fs::path& keep) {
-  for (const std::string& seed : seeds) run_one(seed, keep);
-  const auto end = std::chrono::steady_clock::now() + kTimeLimit;
+struct Options {
+  fs::path keep;
+  int first = 0;
+  int count = kMutations;
+  std::chrono::steady_clock::duration time_limit = kTimeLimit;
+  std::vector<fs::path> seeds;
+
+  explicit Options(std::vector<std::string> arguments) {
+    const auto take = [&] {
+      if (arguments.empty()) throw std::runtime_error("an argument is missing");
+      std::string argument = arguments.front();
+      arguments.erase(arguments.begin());
+      return argument;
+    };
+    while (!arguments.empty()) {
+      const std::string argument = take();
+      if (argument == "--keep") {
+        keep = take();
+      } else if (argument == "--mutations") {
+        first = std::stoi(take());
+        count = std::stoi(take());
+        time_limit = std::chrono::hours(24);
+      } else {
+        seeds.push_back(argument);
+      }
+    }
+  }
+};
+
+int run_all(const Seeds& seeds, const Options& options) {
+  for (const std::string& seed : seeds) run_one(seed, options.keep);
+  const auto end = std::chrono::steady_clock::now() + options.time_limit;
   int done = 0;
-  while (done < kMutations && std::chrono::steady_clock::now() < end) {
-    run_one(mutation(seeds, done), keep);
+  while (done < options.count && std::chrono::steady_clock::now() < end) {
+    run_one(mutation(seeds, options.first + done), options.keep);
     ++done;
   }
   return done;
@@ -140,16 +184,11 @@ int run_all(const Seeds& seeds, const fs::path& keep) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::vector<fs::path> paths(argv + 1, argv + argc);
-  fs::path keep;
-  if (paths.size() >= 2 && paths[0] == "--keep") {
-    keep = paths[1];
-    paths.erase(paths.begin(), paths.begin() + 2);
-  }
   try {
-    const Seeds seeds = read_seeds(paths);
+    const Options options({argv + 1, argv + argc});
+    const Seeds seeds = read_seeds(options.seeds);
     if (seeds.empty()) throw std::runtime_error("no seeds; name files or folders of them");
-    const int done = run_all(seeds, keep);
+    const int done = run_all(seeds, options);
     std::cout << seeds.size() << " seeds and " << done << " mutations ran\n";
     return 0;
   } catch (const std::exception& error) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -25,11 +27,24 @@ constexpr int64_t kMostElements = int64_t{1} << 33;
 void check_size(const Shape& shape) {
   int64_t count = 1;
   for (const int64_t length : shape) {
-    if (length < 0 || (length > 0 && count > kMostElements / length)) {
+    // Lengths beside one of 0 must not overflow either.
+    if (length < 0 || length > kMostElements / count) {
       throw InvalidInput("a value of shape " + to_string(shape) + " is too large");
     }
-    count *= length;
+    count *= std::max<int64_t>(length, 1);
   }
+}
+
+// What is larger than this, and than what it is made of, is left to the run: a few bytes of a file can
+// ask for a constant of any size.
+constexpr int64_t kMostFolded = int64_t{1} << 24;
+
+bool is_small_enough_to_fold(const std::vector<ValueType>& inputs,
+                             const std::vector<ValueType>& outputs) {
+  int64_t in = kMostFolded, out = 0;
+  for (const ValueType& input : inputs) in = std::max(in, element_count(input.shape));
+  for (const ValueType& output : outputs) out = std::max(out, element_count(output.shape));
+  return out <= in;
 }
 
 // A value that is part of the model.
@@ -128,7 +143,7 @@ std::vector<Value> GraphBuilder::add_all(std::shared_ptr<const Op> op, std::vect
   } catch (const InvalidInput& error) {
     throw InvalidInput(fmt::format("{} '{}': {}", op->kind(), name, error.what()));
   }
-  if (folds(*op, inputs)) return folded(*op, inputs, name);
+  if (folds(*op, inputs) && is_small_enough_to_fold(types, outputs)) return folded(*op, inputs, name);
   const int index = static_cast<int>(graph_.nodes_.size());
   for (const Value input : inputs) graph_.users_[input.id].push_back(index);
   Node node{std::move(name), std::move(op), std::move(inputs), {}};

@@ -17,6 +17,10 @@ class Embedding final : public Op {
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     if (inputs[0].dtype != DType::kInt64) throw InvalidInput("ids must be integers");
+    if (table_.rank() != 2 || table_.dtype() == DType::kInt64) {
+      throw InvalidInput("the table must be a matrix of floats but has the shape " +
+                         to_string(table_.shape()));
+    }
     Shape shape = inputs[0].shape;
     shape.push_back(table_.dim(1));
     return {{shape, table_.dtype()}};

@@ -16,6 +16,9 @@ class LayerNorm final : public Op {
   std::string_view kind() const override { return "LayerNorm"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
+    check_same_type(inputs[0], {{}, weights_.weight.dtype()});
+    check_same_type(inputs[0], {{}, weights_.bias.dtype()});
+    if (inputs[0].shape.empty()) throw InvalidInput("the input needs at least one axis");
     const int64_t columns = inputs[0].shape.back();
     if (weights_.weight.size() != columns || weights_.bias.size() != columns) {
       throw InvalidInput(fmt::format("the input has {} columns but weight and bias have {} and {}",

@@ -1,5 +1,7 @@
 #include "ops/linear_weights.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -29,7 +31,16 @@ void multiply_plain(const Tensor& rows, MatrixView<const double> b, const Tensor
 
 LinearWeights::LinearWeights(Tensor weight, Tensor bias)
     : weight_(weight.contiguous()),
-      bias_(bias.defined() ? bias.contiguous() : Tensor()) {}
+      bias_(bias.defined() ? bias.contiguous() : Tensor()) {
+  if (weight_.rank() != 2 || weight_.dtype() == DType::kInt64) {
+    throw InvalidInput("the weight of a Linear must be a matrix of floats but has the shape " +
+                       to_string(weight_.shape()));
+  }
+  if (bias_.defined() && (bias_.shape() != Shape{weight_.dim(0)} || bias_.dtype() != weight_.dtype())) {
+    throw InvalidInput(fmt::format("a bias {} does not fit a weight {}", to_string(bias_.shape()),
+                                   to_string(weight_.shape())));
+  }
+}
 
 Tensor LinearWeights::weights_of(WeightPart part) const {
   switch (part) {

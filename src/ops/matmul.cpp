@@ -44,6 +44,8 @@ class MatMul final : public Op {
   std::string_view kind() const override { return "MatMul"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
+    check_same_type(inputs[0], inputs[1]);
+    with_float_type(inputs[0].dtype, [](auto) {});
     return {{product_shape(inputs[0].shape, inputs[1].shape), inputs[0].dtype}};
   }
 

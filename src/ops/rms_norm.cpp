@@ -18,6 +18,7 @@ class RmsNorm final : public Op {
   std::string_view kind() const override { return "RmsNorm"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
+    check_same_type(inputs[0], {{}, weight_.dtype()});
     if (inputs[0].shape.empty() || inputs[0].shape.back() != weight_.size()) {
       throw InvalidInput(fmt::format("the input {} does not fit a weight of {} columns",
                                      to_string(inputs[0].shape), weight_.size()));

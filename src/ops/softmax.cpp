@@ -14,6 +14,9 @@ class Softmax final : public Op {
   std::string_view kind() const override { return "Softmax"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
+    with_float_type(inputs[0].dtype, [](auto) {});
+    if (inputs[0].shape.empty()) throw InvalidInput("the scores need at least one axis");
+    if (inputs.size() > 1) check_same_type(inputs[0], inputs[1]);
     if (inputs.size() > 1 && broadcast(inputs[0].shape, inputs[1].shape) != inputs[0].shape) {
       throw InvalidInput("the mask " + to_string(inputs[1].shape) + " does not fit the scores " +
                          to_string(inputs[0].shape));

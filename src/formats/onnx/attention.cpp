@@ -29,7 +29,7 @@ int64_t heads_of(NodeScope& scope, std::string_view attribute) {
 
 // What a cache of earlier tokens holds goes in front; a cache of length 0 adds nothing.
 Value behind_past(NodeScope& scope, size_t past_index, Value x) {
-  if (!scope.has(past_index) || scope.shape(past_index).at(2) == 0) return x;
+  if (!scope.has(past_index) || scope.shape(past_index, 4)[2] == 0) return x;
   return concat(scope.graph(), scope.input(past_index), x, 2, scope.name());
 }
 
@@ -47,13 +47,13 @@ Value projection(NodeScope& scope, int64_t start, int64_t count) {
 std::vector<Value> translate_packed_attention(NodeScope& scope) {
   GraphBuilder& graph = scope.graph();
   const int64_t heads = heads_of(scope, "num_heads");
-  const int64_t packed = scope.shape(1).at(1);
+  const int64_t packed = scope.shape(1, 2)[1];
   std::vector<int64_t> sizes = scope.integer_list("qkv_hidden_sizes");
   if (sizes.size() != 3) sizes = {packed / 3, packed / 3, packed / 3};
   const Value q = split_heads(scope, projection(scope, 0, sizes[0]), heads);
   Value k = split_heads(scope, projection(scope, sizes[0], sizes[1]), heads);
   Value v = split_heads(scope, projection(scope, sizes[0] + sizes[1], sizes[2]), heads);
-  if (scope.has(4) && scope.shape(4).at(3) > 0) {
+  if (scope.has(4) && scope.shape(4, 5)[3] > 0) {
     const auto part = [&](int64_t index) {
       const Value one = slice(graph, scope.input(4), 0, index, 1, scope.name());
       Shape shape = graph.shape(one);
@@ -85,7 +85,7 @@ std::vector<Value> translate_packed_attention(NodeScope& scope) {
 
 // [batch, tokens, heads, parts, width] taken apart into [batch, heads, tokens, width] each.
 Value unpacked(NodeScope& scope, size_t index, int64_t part) {
-  const Shape& shape = scope.shape(index);
+  const Shape shape = scope.shape(index, 5);
   const Value one = slice(scope.graph(), scope.input(index), 3, part, 1, scope.name());
   return permuted(scope, reshaped(scope, one, {shape[0], shape[1], shape[2], shape[4]}),
                   {0, 2, 1, 3});
@@ -96,7 +96,7 @@ Value with_heads(NodeScope& scope, size_t index, int64_t heads, int64_t bias_sta
   Value x = scope.input(index);
   if (scope.rank(index) == 4) return x;
   if (scope.has(3)) {
-    const int64_t width = scope.shape(index).back();
+    const int64_t width = scope.shape(index, 3)[2];
     x = add(scope.graph(), x, slice(scope.graph(), scope.input(3), 0, bias_start, width, scope.name()),
             scope.name());
   }
@@ -110,7 +110,7 @@ std::vector<Value> translate_multi_head_attention(NodeScope& scope) {
   if (scope.rank(0) == 5) {
     q = unpacked(scope, 0, 0), k = unpacked(scope, 0, 1), v = unpacked(scope, 0, 2);
   } else {
-    const int64_t width = scope.shape(0).back();
+    const int64_t width = scope.rank(0) == 4 ? 0 : scope.shape(0, 3)[2];
     q = with_heads(scope, 0, heads, 0);
     const bool packed = scope.rank(1) == 5;
     k = packed ? unpacked(scope, 1, 0) : with_heads(scope, 1, heads, width);
@@ -145,7 +145,9 @@ std::vector<Value> translate_attention(NodeScope& scope) {
   GraphBuilder& graph = scope.graph();
   const bool flat = scope.rank(0) == 3;
   const auto operand = [&](size_t index, std::string_view heads) {
-    return flat ? split_heads(scope, scope.input(index), heads_of(scope, heads)) : scope.input(index);
+    if (flat) return split_heads(scope, scope.input(index), heads_of(scope, heads));
+    scope.shape(index, 4);
+    return scope.input(index);
   };
   const Value q = operand(0, "q_num_heads");
   const Value k = behind_past(scope, 4, operand(1, "kv_num_heads"));
@@ -154,6 +156,7 @@ std::vector<Value> translate_attention(NodeScope& scope) {
   Masks masks{scope, graph.shape(q)[2], keys};
   if (scope.has(3)) {
     Value mask = scope.input(3);
+    if (scope.rank(3) == 0) throw InvalidInput("its mask has no axes");
     const int64_t length = graph.shape(mask).back();
     if (length < keys) {  // opset 24: a mask may be shorter, what it leaves out is hidden
       std::vector<int64_t> none(graph.shape(mask).size(), 0), after = none;
@@ -166,7 +169,7 @@ std::vector<Value> translate_attention(NodeScope& scope) {
   }
   if (scope.has(6)) masks.add_lengths(scope.input(6), kMinusInfinity);
   // Opset 25: the last query stands at the last key that is there.
-  const int64_t past = scope.has(4) ? scope.shape(4).at(2) : 0;
+  const int64_t past = scope.has(4) ? scope.shape(4, 4)[2] : 0;
   Value offset = scope.constant(Tensor::of<int64_t>({1}, {past}));
   if (scope.has(6) && !scope.has(4)) {
     const Value queries = scope.constant(Tensor::of<int64_t>({1}, {graph.shape(q)[2]}));
@@ -198,7 +201,7 @@ std::vector<Value> translate_attention(NodeScope& scope) {
 
 std::vector<Value> translate_embed_layer_norm(NodeScope& scope) {
   GraphBuilder& graph = scope.graph();
-  const Shape ids = scope.shape(0);
+  const Shape ids = scope.shape(0, 2);
   const auto rows = [&](Value index, size_t table) {
     const Tensor* known = scope.known(table);
     if (known != nullptr && graph.known(index) == nullptr) {
@@ -211,7 +214,7 @@ std::vector<Value> translate_embed_layer_norm(NodeScope& scope) {
   if (scope.has(8)) {
     positions = scope.input(8);
   } else {
-    std::vector<int64_t> numbers(ids.at(1));
+    std::vector<int64_t> numbers(ids[1]);
     for (int64_t i = 0; i < ids[1]; ++i) numbers[i] = i;
     positions = scope.constant(Tensor::of<int64_t>({1, ids[1]}, std::span<const int64_t>(numbers)));
   }
@@ -259,9 +262,14 @@ std::vector<Value> rotary(NodeScope& scope, const RotaryInputs& at, bool offset_
   GraphBuilder& graph = scope.graph();
   Value x = scope.input(0);
   const bool flat = scope.rank(0) == 3;
+  if (!flat) scope.shape(0, 4);
   if (flat) {
     int64_t heads = scope.integer("num_heads", 0);
-    if (heads <= 0) heads = scope.shape(0)[2] / (2 * scope.shape(at.cosines).back());
+    if (heads <= 0) {
+      const Shape& angles = scope.shape(at.cosines);
+      const int64_t width = angles.empty() ? 0 : 2 * angles.back();
+      heads = width == 0 ? 0 : scope.shape(0)[2] / width;
+    }
     x = split_heads(scope, x, std::max<int64_t>(heads, 1));
   }
   const Shape shape = graph.shape(x);

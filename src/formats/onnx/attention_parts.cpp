@@ -28,7 +28,13 @@ Value merge_heads(NodeScope& scope, Value x) {
 Attended attend(NodeScope& scope, const Operands& operands, Value mask, double scale, double cap) {
   GraphBuilder& graph = scope.graph();
   Attended result;
-  if (scale == 0) scale = 1 / std::sqrt(static_cast<double>(graph.shape(operands.q).at(3)));
+  for (const Value operand : {operands.q, operands.k, operands.v}) {
+    if (graph.shape(operand).size() != 4) {
+      throw InvalidInput("an operand must have 4 axes but has the shape " +
+                         to_string(graph.shape(operand)));
+    }
+  }
+  if (scale == 0) scale = 1 / std::sqrt(static_cast<double>(graph.shape(operands.q)[3]));
   result.scale = scale;
   const Value keys = transpose(graph, operands.k, {0, 1, 3, 2}, scope.name());
   result.scores = matmul(graph, operands.q, keys, scope.name());

@@ -82,6 +82,8 @@ std::vector<Value> translate_constant_of_shape(NodeScope& scope) {
   return {result};
 }
 
+constexpr uint64_t kMostSteps = uint64_t{1} << 24;  // longer than any axis of a model
+
 // How many steps lead from start to limit, exactly; distances may be longer than 2^63.
 uint64_t step_count(int64_t start, int64_t limit, int64_t delta) {
   if (delta > 0 ? limit <= start : limit >= start) return 0;
@@ -102,7 +104,7 @@ Tensor range(const Tensor& start, const Tensor& limit, const Tensor& delta) {
   const T last = limit.data<T>()[0];
   if (step == 0) throw InvalidInput("a range in steps of 0 does not end");
   const uint64_t steps = step_count(first, last, step);
-  if (steps > uint64_t{1} << 33) {
+  if (steps > kMostSteps) {
     throw InvalidInput(fmt::format("the range from {} to {} in steps of {} is too long", first,
                                    last, step));
   }

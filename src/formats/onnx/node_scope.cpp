@@ -3,17 +3,27 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <iterator>
 
+#include "formats/file_checks.h"
 #include "formats/onnx/translation.h"
 
 namespace whyformer::onnx {
 namespace {
 
-// The attribute if it is there and of that kind.
+// What the alternatives of Attribute are called, in their order.
+constexpr const char* kKinds[] = {"an integer", "a number", "a text",   "integers",
+                                  "numbers",    "texts",    "a tensor", "a graph"};
+static_assert(std::size(kKinds) == std::variant_size_v<Attribute>);
+
+// The attribute if it is there. Throws InvalidInput if it is of another kind.
 template <typename T>
 const T* attribute(const OnnxNode& node, std::string_view name) {
   const auto found = node.attributes.find(name);
-  return found == node.attributes.end() ? nullptr : std::get_if<T>(&found->second);
+  if (found == node.attributes.end()) return nullptr;
+  if (const T* value = std::get_if<T>(&found->second)) return value;
+  throw InvalidInput(fmt::format("its attribute {} holds {} where {} is needed", in_quotes(name),
+                                 kKinds[found->second.index()], kKinds[Attribute(T()).index()]));
 }
 
 }  // namespace
@@ -26,11 +36,19 @@ GraphBuilder& NodeScope::graph() { return translation_.graph(); }
 DType NodeScope::floats() const { return translation_.floats(); }
 
 Value NodeScope::input(size_t index) const {
-  if (!has(index)) throw InvalidInput(fmt::format("input {} is missing", index));
+  if (!has(index)) throw InvalidInput(fmt::format("its input {} is missing", index));
   return inputs_[index];
 }
 
 const Shape& NodeScope::shape(size_t index) { return graph().shape(input(index)); }
+const Shape& NodeScope::shape(size_t index, int rank) {
+  const Shape& found = shape(index);
+  if (static_cast<int>(found.size()) != rank) {
+    throw InvalidInput(fmt::format("its input {} must have {} axes but has the shape {}", index, rank,
+                                   to_string(found)));
+  }
+  return found;
+}
 DType NodeScope::dtype(size_t index) { return graph().type(input(index)).dtype; }
 ElementType NodeScope::element(size_t index) { return translation_.element(input(index)); }
 const Tensor* NodeScope::known(size_t index) { return graph().known(input(index)); }

@@ -40,6 +40,8 @@ class NodeScope {
   bool has(size_t index) const { return index < inputs_.size() && inputs_[index].valid(); }
   Value input(size_t index) const;  // throws InvalidInput if it is left out
   const Shape& shape(size_t index);
+  // The same, of that many axes; throws InvalidInput if there are others.
+  const Shape& shape(size_t index, int rank);
   int rank(size_t index) { return static_cast<int>(shape(index).size()); }
   DType dtype(size_t index);
   ElementType element(size_t index);

@@ -33,6 +33,11 @@ Value product_of_stacks(NodeScope& scope, Value a, Value b) {
   return reshaped(scope, result, shape);
 }
 
+int64_t columns_of(const Shape& shape) {
+  if (shape.empty()) throw InvalidInput("a norm needs at least one axis");
+  return shape.back();
+}
+
 }  // namespace
 
 Value reshaped(NodeScope& scope, Value x, const Shape& shape) {
@@ -73,7 +78,8 @@ Value linear_product(NodeScope& scope, Value x, Value weight, Value bias) {
   GraphBuilder& graph = scope.graph();
   const Tensor* matrix = graph.known(weight);
   const Tensor* addend = bias.valid() ? graph.known(bias) : nullptr;
-  if (matrix != nullptr && matrix->rank() == 2 && addend != nullptr && addend->rank() == 1) {
+  if (matrix != nullptr && matrix->rank() == 2 && matrix->dtype() != DType::kInt64 &&
+      addend != nullptr && addend->rank() == 1) {
     return linear(graph, x, scope.linear_weights(*matrix, false, *addend), scope.name());
   }
   const Value result = product(scope, x, weight);
@@ -102,7 +108,7 @@ Value activated(NodeScope& scope, Value x, const std::string& name) {
 
 Value layer_normalised(NodeScope& scope, Value x, Value scale, Value bias, double epsilon) {
   GraphBuilder& graph = scope.graph();
-  const int64_t columns = graph.shape(x).back();
+  const int64_t columns = columns_of(graph.shape(x));
   const Tensor* weight = graph.known(scale);
   const Tensor* shift = bias.valid() ? graph.known(bias) : nullptr;
   const bool fits = weight != nullptr && weight->size() == columns &&
@@ -123,7 +129,7 @@ Value layer_normalised(NodeScope& scope, Value x, Value scale, Value bias, doubl
 
 Value rms_normalised(NodeScope& scope, Value x, Value scale, double epsilon) {
   GraphBuilder& graph = scope.graph();
-  const int64_t columns = graph.shape(x).back();
+  const int64_t columns = columns_of(graph.shape(x));
   const Tensor* weight = graph.known(scale);
   if (weight != nullptr && weight->size() == columns) {
     return rms_norm(graph, x, weight->reshape({columns}).contiguous(), epsilon, scope.name());

@@ -31,6 +31,7 @@ std::vector<Value> translate_convolution(NodeScope& scope) {
     return {convolution(graph, scope.input(0), scope.input(1),
                         scope.has(2) ? scope.input(2) : Value{}, window, scope.name())};
   }
+  if (weight->dtype() == DType::kInt64) scope.fail("has weights that are whole numbers");
   const Tensor addend = bias != nullptr ? *bias : Tensor();
   if (window.groups != 1) {
     return {convolution(graph, scope.input(0), *weight, addend, window, scope.name())};

@@ -43,7 +43,7 @@ std::vector<Value> translate_gemm(NodeScope& scope) {
   if (scope.integer("transA", 0) != 0) a = swapped(scope, a);
   const Tensor* weight = scope.known(1);
   const bool has_addend = scope.has(2) && beta != 0;
-  if (weight != nullptr && weight->rank() == 2 && alpha == 1) {
+  if (weight != nullptr && weight->rank() == 2 && weight->dtype() != DType::kInt64 && alpha == 1) {
     const Tensor bias = has_addend ? bias_of(scope, weight->dim(transposed ? 0 : 1), beta) : Tensor();
     if (bias.defined() || !has_addend) {
       return {linear(scope.graph(), a, scope.linear_weights(*weight, transposed, bias),
@@ -67,6 +67,7 @@ std::vector<Value> translate_fused_gemm(NodeScope& scope) {
 // The axes of a stack with the batch axes moved behind the rows, as transBatch says.
 Value batch_behind_rows(NodeScope& scope, Value x) {
   const int rank = static_cast<int>(scope.graph().shape(x).size());
+  if (rank < 2) return x;
   std::vector<int> order;
   for (int axis = 1; axis < rank - 1; ++axis) order.push_back(axis);
   order.push_back(0);

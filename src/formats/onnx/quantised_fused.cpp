@@ -18,8 +18,12 @@
 namespace whyformer::onnx {
 namespace {
 
+// The sum is of floats, though the node's first input is of whole numbers.
 Value with_bias(NodeScope& scope, Value x, size_t bias) {
-  return scope.has(bias) ? add(scope.graph(), x, scope.input(bias), scope.name()) : x;
+  if (!scope.has(bias)) return x;
+  const Value sum = add(scope.graph(), x, scope.input(bias), scope.name());
+  scope.set_element(sum, ElementType::kFloat);
+  return sum;
 }
 
 // (a - a_zero)·(b - b_zero) · a_scale · b_scale.
@@ -220,7 +224,8 @@ std::vector<Value> translate_matmul_of_bits(NodeScope& scope) {
 std::vector<Value> translate_attention(NodeScope& scope) {
   GraphBuilder& graph = scope.graph();
   const int64_t heads = scope.integer("num_heads", 0);
-  if (heads < 1 || scope.shape(1).size() != 2 || scope.shape(1)[1] % (3 * heads) != 0) {
+  if (heads < 1 || scope.shape(1).size() != 2 || heads > scope.shape(1)[1] ||
+      scope.shape(1)[1] % (3 * heads) != 0) {
     scope.fail(fmt::format("has {} heads for weights {}", heads, to_string(scope.shape(1))));
   }
   if (scope.integer("do_rotary", 0) != 0) scope.fail("turns its keys, which is not supported here");
@@ -232,7 +237,7 @@ std::vector<Value> translate_attention(NodeScope& scope) {
     return split_heads(scope, slice(graph, packed, 2, part * width, width, scope.name()), heads);
   };
   Value k = operand(1), v = operand(2);
-  if (scope.has(8) && scope.shape(8).at(3) > 0) {
+  if (scope.has(8) && scope.shape(8, 5)[3] > 0) {
     const auto past = [&](int64_t part) {
       Shape shape = scope.shape(8);
       shape.erase(shape.begin());

@@ -1,9 +1,10 @@
 // Protobuf messages to plain structures. The field numbers read here have not changed since ONNX 1.0;
-// fields of newer versions that Debian's messages do not know are skipped, none of them changes results.
+// of the newer fields that Debian's messages do not know, only one changes results (see defaults).
 #include <fmt/format.h>
 #define ONNX_ML 1
 #include <onnx/onnx_pb.h>
 
+#include <algorithm>
 #include <cstring>
 #include <set>
 
@@ -20,22 +21,22 @@ namespace pb = ::onnx;
 constexpr size_t kMostBytes = size_t{1} << 31;  // protobuf's limit for one message
 constexpr int64_t kFirstOpset = 7, kLastOpset = 27;
 
-// Reads one file's messages; `model` keeps their bytes alive.
+// Reads messages whose bytes `owner` keeps alive.
 class Reader {
  public:
-  Reader(std::shared_ptr<const pb::ModelProto> model, const FileLookup& external)
-      : model_(std::move(model)), external_(external) {}
+  Reader(std::shared_ptr<const void> owner, const FileLookup& external)
+      : owner_(std::move(owner)), external_(external) {}
 
-  OnnxFile file() {
+  OnnxFile file(const pb::ModelProto& model) const {
     OnnxFile file;
-    file.producer = model_->producer_name();
-    file.opsets = opsets(model_->opset_import());
+    file.producer = model.producer_name();
+    file.opsets = opsets(model.opset_import());
     if (file.opsets.empty()) file.opsets[""] = 1;
-    for (const pb::FunctionProto& function : model_->functions()) {
+    for (const pb::FunctionProto& function : model.functions()) {
       const auto key = std::pair(domain(function.domain()), function.name());
       file.functions[key] = this->function(function);
     }
-    file.graph = graph(model_->graph());
+    file.graph = graph(model.graph());
     return file;
   }
 
@@ -48,8 +49,12 @@ class Reader {
       throw FileError(fmt::format("the ONNX file is damaged: {} has {} axes", what, proto.dims_size()));
     }
     result.shape.assign(proto.dims().begin(), proto.dims().end());
-    uint64_t elements = 0;
-    if (!byte_count(result.shape, 1, elements) || elements > (uint64_t{1} << 40)) {
+    // Lengths beside one of 0 must be possible too: products of some of them are taken.
+    Shape lengths = result.shape;
+    std::replace(lengths.begin(), lengths.end(), int64_t{0}, int64_t{1});
+    uint64_t elements = 0, most = 0;
+    if (!byte_count(lengths, 1, most) || most > (uint64_t{1} << 40) ||
+        !byte_count(result.shape, 1, elements)) {
       throw FileError(fmt::format("the ONNX file is damaged: {} has the impossible shape {}", what,
                                   to_string(result.shape)));
     }
@@ -92,7 +97,7 @@ class Reader {
   }
 
   Bytes view(const std::string& text) const {
-    return {{reinterpret_cast<const std::byte*>(text.data()), text.size()}, model_};
+    return {{reinterpret_cast<const std::byte*>(text.data()), text.size()}, owner_};
   }
 
   template <typename Element, typename Field>
@@ -166,7 +171,15 @@ class Reader {
     for (const pb::ValueInfoProto& output : proto.output()) {
       graph.outputs.push_back({output.name(), ElementType::kFloat, {}, {}});
     }
-    for (const pb::NodeProto& node : proto.node()) graph.nodes.push_back(this->node(node));
+    for (const pb::NodeProto& node : proto.node()) {
+      graph.nodes.push_back(this->node(node));
+      for (const std::string& output : node.output()) {
+        if (graph.initialisers.contains(output)) {
+          throw FileError(fmt::format("the ONNX file is damaged: {} is both stored and computed",
+                                      in_quotes(output)));
+        }
+      }
+    }
     sort_nodes(graph.nodes);
     return graph;
   }
@@ -210,12 +223,43 @@ class Reader {
     function.opsets = opsets(proto.opset_import());
     for (const pb::NodeProto& node : proto.node()) function.nodes.push_back(this->node(node));
     sort_nodes(function.nodes);
+    function.defaults = defaults(proto);
     return function;
   }
 
-  std::shared_ptr<const pb::ModelProto> model_;
+  // Attributes with a usual value, attribute_proto of ONNX 1.13: kept by protobuf as an unknown field.
+  std::map<std::string, Attribute, std::less<>> defaults(const pb::FunctionProto& proto) const {
+    constexpr int kAttributeProto = 11;
+    std::map<std::string, Attribute, std::less<>> result;
+    const auto& fields = proto.GetReflection()->GetUnknownFields(proto);
+    for (int index = 0; index < fields.field_count(); ++index) {
+      const auto& field = fields.field(index);
+      if (field.number() != kAttributeProto ||
+          field.type() != google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED) {
+        continue;
+      }
+      const auto kept = std::make_shared<pb::AttributeProto>();
+      if (!kept->ParseFromString(field.length_delimited())) {
+        throw FileError(fmt::format("the ONNX file is damaged: an attribute of function {} cannot be read",
+                                    in_quotes(proto.name())));
+      }
+      if (auto value = Reader(kept, external_).attribute(*kept)) {
+        result[kept->name()] = std::move(*value);
+      }
+    }
+    return result;
+  }
+
+  std::shared_ptr<const void> owner_;
   const FileLookup& external_;
 };
+
+void check_opset(int64_t opset) {
+  if (kFirstOpset <= opset && opset <= kLastOpset) return;
+  throw UnsupportedModel(fmt::format(
+      "the ONNX file uses opset {}; opsets {} to {} can be imported: export or convert it again", opset,
+      kFirstOpset, kLastOpset));
+}
 
 // Other files of a model's folder. A name must not lead out of it; a link may, but only to where the
 // model file itself lies (as in a download cache).
@@ -266,11 +310,11 @@ OnnxFile read_onnx(const Bytes& bytes, const FileLookup& external) {
       !model->has_graph()) {
     throw FileError("this is not a whole ONNX file: it is damaged, cut off, or something else");
   }
-  OnnxFile file = Reader(model, external).file();
-  if (file.opset() < kFirstOpset || file.opset() > kLastOpset) {
-    throw UnsupportedModel(fmt::format(
-        "the ONNX file uses opset {}; opsets {} to {} can be imported: export or convert it again",
-        file.opset(), kFirstOpset, kLastOpset));
+  OnnxFile file = Reader(model, external).file(*model);
+  check_opset(file.opset());
+  for (const auto& [name, function] : file.functions) {
+    const auto own = function.opsets.find("");
+    if (own != function.opsets.end()) check_opset(own->second);
   }
   return file;
 }
@@ -287,13 +331,12 @@ OnnxFile read_onnx(const std::filesystem::path& path) {
 }
 
 StoredTensor read_tensor(const Bytes& bytes) {
-  const auto model = std::make_shared<pb::ModelProto>();
-  pb::TensorProto* proto = model->mutable_graph()->add_initializer();
+  const auto proto = std::make_shared<pb::TensorProto>();
   if (!proto->ParseFromArray(bytes.view.data(), static_cast<int>(bytes.size()))) {
     throw FileError("this is not a whole ONNX tensor");
   }
   const FileLookup none = [](std::string_view) { return std::nullopt; };
-  return Reader(model, none).tensor(*proto);
+  return Reader(proto, none).tensor(*proto);
 }
 
 }  // namespace whyformer::onnx

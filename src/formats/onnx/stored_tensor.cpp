@@ -22,6 +22,13 @@ void convert(std::span<const std::byte> data, Tensor& result) {
   }
 }
 
+// Whatever a byte holds, the engine knows 0 and 1.
+template <typename Held>
+void convert_truths(std::span<const std::byte> data, Tensor& result) {
+  Held* out = result.mutable_data<Held>();
+  for (int64_t i = 0; i < result.size(); ++i) out[i] = data[i] != std::byte{0} ? 1 : 0;
+}
+
 template <typename Held>
 void convert_nibbles(std::span<const std::byte> data, bool is_signed, Tensor& result) {
   Held* out = result.mutable_data<Held>();
@@ -45,7 +52,7 @@ void convert_to(ElementType type, std::span<const std::byte> data, Tensor& resul
     case ElementType::kUint32: return convert<uint32_t, Held>(data, result);
     case ElementType::kInt64: return convert<int64_t, Held>(data, result);
     case ElementType::kUint64: return convert<uint64_t, Held>(data, result);
-    case ElementType::kBool: return convert<uint8_t, Held>(data, result);
+    case ElementType::kBool: return convert_truths<Held>(data, result);
     case ElementType::kUint4: return convert_nibbles<Held>(data, false, result);
     case ElementType::kInt4: return convert_nibbles<Held>(data, true, result);
     case ElementType::kFloat16:

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "formats/file_checks.h"
 #include "formats/onnx/operators.h"
 #include "formats/onnx/sort_nodes.h"
@@ -10,6 +12,9 @@ namespace whyformer::onnx {
 namespace {
 
 constexpr int kDeepest = 64;  // functions that call functions, branches in branches
+// A small file can ask for any number of nodes by functions that call functions twice.
+constexpr int kMostNodes = 1'000'000;
+constexpr int64_t kMostKnown = int64_t{1} << 31;  // elements that are computed while a graph is built
 
 // Which of the nodes the wanted names need.
 std::vector<bool> needed_nodes(const std::vector<OnnxNode>& nodes,
@@ -32,12 +37,15 @@ Translation::Translation(const OnnxModel& model, const BuildRequest& request)
     : model_(model), request_(request) {}
 
 BuiltGraph Translation::build() {
-  Names names{&model_.file().graph, nullptr, &model_.file().opsets, {}};
+  const OnnxFile& file = model_.file();
+  Names names{.graph = &file.graph, .opsets = &file.opsets, .values = {}};
   bind_inputs(names);
-  translate_all(model_.file().graph.nodes, request_.outputs, names);
+  translate_all(file.graph.nodes, request_.outputs, names);
   BuiltGraph built;
   for (const std::string& output : request_.outputs) {
-    built.values[output] = value_of(output, names, output);
+    const Value value = value_of(output, names, output);
+    if (!value.valid()) throw InvalidInput(fmt::format("output {} is not computed", in_quotes(output)));
+    built.values[output] = value;
   }
   for (const auto& [name, value] : names.values) {
     if (value.valid()) built.values[name] = value;
@@ -109,6 +117,10 @@ void Translation::translate_all(const std::vector<OnnxNode>& nodes,
 }
 
 void Translation::translate(const OnnxNode& node, Names& names) {
+  if (++translated_ > kMostNodes) {
+    throw InvalidInput(fmt::format("its functions and branches unfold to more than {} nodes", kMostNodes));
+  }
+  if (!node.attribute_of_caller.empty()) return translate(with_callers_attributes(node, names), names);
   if (take_shared(node, names)) return;
   std::vector<Value> inputs;
   for (const std::string& name : node.inputs) {
@@ -128,7 +140,33 @@ void Translation::translate(const OnnxNode& node, Names& names) {
       names.values[node.outputs[index]] = outputs[index];
     }
   }
+  for (const Value output : outputs) {
+    const Tensor* known = output.valid() ? graph_.known(output) : nullptr;
+    if (known != nullptr) known_elements_ += known->size();
+  }
+  if (known_elements_ > kMostKnown) {
+    throw InvalidInput(fmt::format("what the file computes before it is run takes more than {} numbers",
+                                   kMostKnown));
+  }
   share(node, inputs, outputs, names);
+}
+
+OnnxNode Translation::with_callers_attributes(const OnnxNode& node, const Names& names) {
+  const Names* body = &names;
+  while (body->function == nullptr && body->outer != nullptr) body = body->outer;
+  OnnxNode result = node;
+  result.attribute_of_caller.clear();
+  if (body->function == nullptr) return result;
+  for (const auto& [own, callers] : node.attribute_of_caller) {
+    const auto given = body->caller->attributes.find(callers);
+    const auto usual = body->function->defaults.find(callers);
+    if (given != body->caller->attributes.end()) {
+      result.attributes[own] = given->second;
+    } else if (usual != body->function->defaults.end()) {
+      result.attributes[own] = usual->second;
+    }
+  }
+  return result;
 }
 
 // Values that do not depend on inputs were computed by an earlier graph.
@@ -178,8 +216,7 @@ std::vector<Value> Translation::outputs_of(const OnnxNode& node, const std::vect
   if (node.kind == "If" && node.domain.empty()) {
     outputs = branch(node, inputs, names);
   } else if (const OnnxOperator* known = find_operator(node.domain, node.kind)) {
-    const auto opset = names.opsets->find(node.domain);
-    NodeScope scope(*this, node, inputs, opset == names.opsets->end() ? 1 : opset->second);
+    NodeScope scope(*this, node, inputs, opset(node.domain, names));
     outputs = known->translate(scope);
     for (const Value output : outputs) {
       if (!output.valid() || elements_.contains(output.id) || !scope.has(0)) continue;
@@ -195,12 +232,27 @@ std::vector<Value> Translation::outputs_of(const OnnxNode& node, const std::vect
   return outputs;
 }
 
+// Functions need not import what the file imports.
+int64_t Translation::opset(const std::string& domain, const Names& names) const {
+  for (const auto* opsets : {names.opsets, &model_.file().opsets}) {
+    const auto found = opsets->find(domain);
+    if (found != opsets->end()) return found->second;
+  }
+  return 1;
+}
+
 std::vector<Value> Translation::branch(const OnnxNode& node, const std::vector<Value>& inputs,
                                        Names& names) {
-  const Tensor* condition = inputs.empty() ? nullptr : graph_.known(inputs[0]);
-  if (condition == nullptr || condition->size() != 1) {
-    throw NeedsValue(fmt::format(
-        "If '{}' chooses a branch by a value that depends on the model's inputs", node.title()));
+  if (inputs.empty() || !inputs[0].valid()) throw InvalidInput("its condition is missing");
+  const Tensor* condition = graph_.known(inputs[0]);
+  if (condition == nullptr) {
+    throw NeedsValue(fmt::format("If '{}' chooses a branch by a value that depends on the model's inputs; "
+                                 "give the inputs that decide it by value when the graph is built",
+                                 node.title()));
+  }
+  if (condition->size() != 1) {
+    throw InvalidInput(fmt::format("its condition must be one truth value but has the shape {}",
+                                   to_string(condition->shape())));
   }
   const bool yes = condition->to_doubles()[0] != 0;
   const auto found = node.attributes.find(yes ? "then_branch" : "else_branch");
@@ -209,7 +261,7 @@ std::vector<Value> Translation::branch(const OnnxNode& node, const std::vector<V
     throw InvalidInput("a branch is missing");
   }
   const OnnxGraph& chosen = *std::get<std::shared_ptr<const OnnxGraph>>(found->second);
-  Names inner{&chosen, &names, names.opsets, {}};
+  Names inner{.graph = &chosen, .outer = &names, .opsets = names.opsets, .values = {}};
   std::vector<std::string> wanted;
   for (const InputInfo& output : chosen.outputs) wanted.push_back(output.name);
   translate_all(chosen.nodes, wanted, inner);
@@ -220,28 +272,24 @@ std::vector<Value> Translation::branch(const OnnxNode& node, const std::vector<V
 
 std::vector<Value> Translation::call(const OnnxFunction& function, const OnnxNode& node,
                                      const std::vector<Value>& inputs) {
-  Names inner{nullptr, nullptr, &function.opsets, {}};
+  if (std::find(calls_.begin(), calls_.end(), &function) != calls_.end()) {
+    throw InvalidInput(fmt::format("the function {} calls itself", in_quotes(node.kind)));
+  }
+  if (inputs.size() > function.inputs.size()) {
+    throw InvalidInput(fmt::format("{} inputs are given to a function of {}", inputs.size(),
+                                   function.inputs.size()));
+  }
+  Names inner{.opsets = &function.opsets, .values = {}, .caller = &node, .function = &function};
   for (size_t index = 0; index < function.inputs.size(); ++index) {
-    const Value input = index < inputs.size() ? inputs[index] : Value{};
-    if (input.valid()) inner.values[function.inputs[index]] = input;
+    inner.values[function.inputs[index]] = index < inputs.size() ? inputs[index] : Value{};
   }
   std::vector<OnnxNode> body = function.nodes;
-  for (OnnxNode& step : body) {
-    step.name = node.title() + "/" + step.title();
-    for (const auto& [own, callers] : step.attribute_of_caller) {
-      const auto given = node.attributes.find(callers);
-      if (given != node.attributes.end()) step.attributes[own] = given->second;
-    }
-    // An optional input of the function that the caller leaves out is left out of its nodes too.
-    for (std::string& name : step.inputs) {
-      for (size_t index = 0; index < function.inputs.size(); ++index) {
-        if (name == function.inputs[index] && !inner.values.contains(name)) name.clear();
-      }
-    }
-  }
+  for (OnnxNode& step : body) step.name = node.title() + "/" + step.title();
+  calls_.push_back(&function);
   translate_all(body, function.outputs, inner);
   std::vector<Value> outputs;
   for (const std::string& name : function.outputs) outputs.push_back(value_of(name, inner, node.title()));
+  calls_.pop_back();
   return outputs;
 }
 

@@ -30,7 +30,10 @@ class Translation {
     const OnnxGraph* graph = nullptr;  // its initialisers; null for a function
     const Names* outer = nullptr;
     const std::map<std::string, int64_t, std::less<>>* opsets = nullptr;
-    std::unordered_map<std::string, Value> values;
+    std::unordered_map<std::string, Value> values;  // invalid where an optional input is left out
+    // Of a function's body: who calls it.
+    const OnnxNode* caller = nullptr;
+    const OnnxFunction* function = nullptr;
   };
 
   void bind_inputs(Names& names);
@@ -39,8 +42,11 @@ class Translation {
   void translate_all(const std::vector<OnnxNode>& nodes, const std::vector<std::string>& wanted,
                      Names& names);
   void translate(const OnnxNode& node, Names& names);
+  // The node with those attributes whose value the caller of its function gives, or the function.
+  static OnnxNode with_callers_attributes(const OnnxNode& node, const Names& names);
   std::vector<Value> outputs_of(const OnnxNode& node, const std::vector<Value>& inputs,
                                 Names& names);
+  int64_t opset(const std::string& domain, const Names& names) const;
   std::vector<Value> branch(const OnnxNode& node, const std::vector<Value>& inputs, Names& names);
   std::vector<Value> call(const OnnxFunction& function, const OnnxNode& node,
                           const std::vector<Value>& inputs);
@@ -54,7 +60,10 @@ class Translation {
   std::unordered_map<int, ElementType> elements_;  // by value, where it is not the usual one
   std::set<int> independent_;                      // values that depend on no input
   std::map<std::string, Value, std::less<>> inputs_;
+  std::vector<const OnnxFunction*> calls_;  // functions being unfolded, the outermost first
   int depth_ = 0;
+  int translated_ = 0;          // nodes
+  int64_t known_elements_ = 0;  // of values that do not depend on what is fed
 };
 
 }  // namespace whyformer::onnx

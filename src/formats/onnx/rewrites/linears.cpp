@@ -40,21 +40,25 @@ std::optional<Replacement> bias_of_linear(const Pattern& pattern, const Node& no
   return std::nullopt;
 }
 
-// Reshape → Linear → Reshape, where only the axes in front of the last are flattened and restored.
+// Reshape → Linear → Reshape, where only the axes in front of the last are flattened and restored; the
+// last may be split into heads.
 std::optional<Replacement> linear_of_flat_rows(const Pattern& pattern, const Node& node) {
   if (node.op->kind() != "Reshape") return std::nullopt;
   const Node* before = pattern.made_by(node.inputs[0], "Linear");
   const Node* flattened = before ? pattern.made_by(before->inputs[0], "Reshape") : nullptr;
   if (flattened == nullptr) return std::nullopt;
-  Shape wanted = pattern.shape(flattened->inputs[0]);
-  if (wanted.empty() || wanted.back() != pattern.shape(before->inputs[0]).back()) return std::nullopt;
-  wanted.back() = pattern.shape(node.outputs[0]).empty() ? 0 : pattern.shape(node.outputs[0]).back();
-  if (wanted != pattern.shape(node.outputs[0])) return std::nullopt;
+  const Shape& source = pattern.shape(flattened->inputs[0]);
+  const Shape shape = pattern.shape(node.outputs[0]);
+  if (source.empty() || source.back() != pattern.shape(before->inputs[0]).back()) return std::nullopt;
+  const bool restores = shape.size() >= source.size() &&
+                        std::equal(source.begin(), source.end() - 1, shape.begin());
+  if (!restores) return std::nullopt;
   const std::shared_ptr<const Op> op = before->op;
   return Replacement{{flattened->inputs[0]},
-                     [op](GraphBuilder& graph, std::span<const Value> inputs,
-                          const std::string& name) {
-                       return graph.add(op, {inputs[0]}, name);
+                     [op, shape](GraphBuilder& graph, std::span<const Value> inputs,
+                                 const std::string& name) {
+                       const Value y = graph.add(op, {inputs[0]}, name);
+                       return graph.shape(y) == shape ? y : reshape(graph, y, shape, name);
                      }};
 }
 

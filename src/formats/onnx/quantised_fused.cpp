@@ -18,8 +18,12 @@
 namespace whyformer::onnx {
 namespace {
 
+// The sum is of floats, though the node's first input is of whole numbers.
 Value with_bias(NodeScope& scope, Value x, size_t bias) {
-  return scope.has(bias) ? add(scope.graph(), x, scope.input(bias), scope.name()) : x;
+  if (!scope.has(bias)) return x;
+  const Value sum = add(scope.graph(), x, scope.input(bias), scope.name());
+  scope.set_element(sum, ElementType::kFloat);
+  return sum;
 }
 
 // (a - a_zero)·(b - b_zero) · a_scale · b_scale.

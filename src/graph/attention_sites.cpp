@@ -117,6 +117,7 @@ ReadOut find_read_out(const Graph& graph, Value output, const AxisClasses& class
   for (size_t index = graph.nodes().size(); index-- > 0;) {
     if (!on_the_way[index]) continue;
     const Node& node = graph.nodes()[index];
+    if (node.inputs.empty()) continue;
     for (const auto& [axis_class, stream] : stream_of_class) {
       const Value read = node.inputs.back();
       if (graph.type(read).dtype == DType::kInt64) continue;

@@ -14,6 +14,7 @@ struct QuantiseDynamically final : Op {
   std::string_view kind() const override { return "DynamicQuantizeLinear"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
+    with_float_type(inputs[0].dtype, [](auto) {});
     return {inputs[0], {{}, inputs[0].dtype}, {{}, inputs[0].dtype}};
   }
 

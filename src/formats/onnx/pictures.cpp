@@ -84,6 +84,12 @@ std::vector<Value> translate_transposed_convolution(NodeScope& scope) {
     throw InvalidInput(fmt::format("{} output pads and {} lengths for {} space axes",
                                    output_pads.size(), lengths.size(), axes));
   }
+  constexpr int64_t kLongest = int64_t{1} << 31;
+  for (const auto& numbers : {output_pads, lengths, Shape(input.begin() + 2, input.end())}) {
+    for (const int64_t number : numbers) {
+      if (number < 0 || number > kLongest) throw InvalidInput(fmt::format("a length of {}", number));
+    }
+  }
   for (size_t i = 0; i < axes && (same || !lengths.empty()); ++i) {
     const int64_t length = lengths.empty() ? input[i + 2] * window.strides[i] : lengths[i];
     const int64_t total = window.strides[i] * (input[i + 2] - 1) + output_pads[i] +
@@ -181,11 +187,10 @@ Value normalised_in_groups(NodeScope& scope, int64_t groups) {
     throw InvalidInput(fmt::format("an input {} has no {} groups of channels", to_string(shape), groups));
   }
   const int64_t rest = element_count({shape.begin() + 1, shape.end()}) / groups;
-  Tensor ones = Tensor::empty({rest}, scope.floats());
-  ones.fill(1);
   const Value rows = reshaped(scope, scope.input(0), {shape[0], groups, rest});
   return layer_norm(scope.graph(), rows,
-                    {ones, Tensor::zeros({rest}, scope.floats()), scope.real("epsilon", 1e-5)},
+                    {filled(rest, 1, scope.floats()), filled(rest, 0, scope.floats()),
+                     scope.real("epsilon", 1e-5)},
                     scope.name());
 }
 

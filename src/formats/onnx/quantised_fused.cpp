@@ -154,7 +154,9 @@ double packed_number(const std::vector<double>& bytes, size_t row_start, int64_t
 std::vector<Value> translate_matmul_of_bits(NodeScope& scope) {
   const int64_t depth = scope.integer("K", 0), columns = scope.integer("N", 0);
   const int64_t bits = scope.integer("bits", 4), block = scope.integer("block_size", 0);
-  if ((bits != 2 && bits != 4 && bits != 8) || block < 16 || depth < 1 || columns < 1) {
+  constexpr int64_t kMost = int64_t{1} << 30, kLongestBlock = int64_t{1} << 16;
+  if ((bits != 2 && bits != 4 && bits != 8) || block < 16 || block > kLongestBlock || depth < 1 ||
+      depth > kMost || columns < 1 || columns > kMost || scope.element(1) != ElementType::kUint8) {
     scope.fail(fmt::format("has weights of {} bits in blocks of {}", bits, block));
   }
   if (scope.has(4)) scope.fail("groups its weights by an index, which cannot be imported");
@@ -164,7 +166,7 @@ std::vector<Value> translate_matmul_of_bits(NodeScope& scope) {
   const std::vector<double> zeros = scope.has(3) ? scope.needed(3).to_doubles() : std::vector<double>{};
   const bool packed = scope.has(3) && scope.element(3) == ElementType::kUint8;
   const int64_t zero_count = !scope.has(3) ? 0 : columns * (packed ? zero_bytes : blocks);
-  if (std::ssize(bytes) != columns * blocks * blob || std::ssize(scales) != columns * blocks ||
+  if (std::ssize(scales) != columns * blocks || std::ssize(bytes) != columns * blocks * blob ||
       std::ssize(zeros) != zero_count) {
     throw InvalidInput(fmt::format("{} bytes, {} scales and {} zeros are not those of {} x {} weights",
                                    bytes.size(), scales.size(), zeros.size(), columns, depth));
@@ -248,16 +250,13 @@ std::vector<Value> translate_embed_layer_norm(NodeScope& scope) {
                ? embedding(graph, index, *known, scope.name())
                : gather(graph, numbers, index, 0, scope.name());
   };
-  std::vector<int64_t> numbers(ids[1]);
-  std::iota(numbers.begin(), numbers.end(), 0);
-  const Value positions =
-      scope.constant(Tensor::of<int64_t>({1, ids[1]}, std::span<const int64_t>(numbers)));
+  const Value positions = scope.constant(counted(ids[1]).reshape({1, ids[1]}));
   Value sum = add(graph, rows(scope.input(0), 2), rows(positions, 3), scope.name());
   if (scope.has(1) && scope.has(4)) sum = add(graph, sum, rows(scope.input(1), 4), scope.name());
   const Value y = layer_normalised(scope, sum, dequantised_input(scope, 5, 11, 16, 0),
                                    dequantised_input(scope, 6, 12, 17, 0),
                                    scope.real("epsilon", 1e-12));
-  Value lengths = scope.constant(Tensor::zeros({ids[0]}, DType::kInt64));
+  Value lengths = scope.constant(filled(ids[0], 0, DType::kInt64));
   if (scope.has(7)) {
     lengths = reduce(graph, scope.input(7), Reduction::kSum, {1}, false, scope.name());
   }

@@ -7,6 +7,8 @@
 namespace whyformer::onnx {
 namespace {
 
+constexpr int64_t kLongest = int64_t{1} << 31;
+
 std::vector<int64_t> per_axis(NodeScope& scope, const char* attribute, size_t axes,
                               int64_t otherwise) {
   std::vector<int64_t> numbers = scope.integer_list(attribute);
@@ -16,7 +18,7 @@ std::vector<int64_t> per_axis(NodeScope& scope, const char* attribute, size_t ax
                                    axes));
   }
   for (const int64_t number : numbers) {
-    if (number < 1 || number > int64_t{1} << 31) {
+    if (number < 1 || number > kLongest) {
       throw InvalidInput(fmt::format("{} in '{}'", number, attribute));
     }
   }
@@ -47,7 +49,7 @@ Window window_of(NodeScope& scope, const Shape& input, const std::vector<int64_t
                                    to_string(input)));
   }
   for (const int64_t length : kernel) {
-    if (length < 1 || length > int64_t{1} << 31) {
+    if (length < 1 || length > kLongest) {
       throw InvalidInput(fmt::format("a kernel {}", to_string(kernel)));
     }
   }
@@ -64,6 +66,9 @@ Window window_of(NodeScope& scope, const Shape& input, const std::vector<int64_t
     const std::vector<int64_t> pads = scope.integer_list("pads");
     if (!pads.empty() && pads.size() != 2 * axes) {
       throw InvalidInput(fmt::format("{} pads for {} space axes", pads.size(), axes));
+    }
+    for (const int64_t pad : pads) {
+      if (pad < -kLongest || pad > kLongest) throw InvalidInput(fmt::format("{} in 'pads'", pad));
     }
     for (size_t i = 0; i < axes && !pads.empty(); ++i) {
       window.pads_before[i] = pads[i];

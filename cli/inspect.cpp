@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <memory>
@@ -7,28 +8,47 @@
 #include "command.h"
 #include "console.h"
 #include "model_arguments.h"
+#include "whyformer/error.h"
 #include "whyformer/relevance.h"
+#include "whyformer/report.h"
 
 namespace whyformer::cli {
 namespace {
 
 nlohmann::ordered_json json_of(const ModelInfo& info) {
-  nlohmann::ordered_json sites = nlohmann::ordered_json::array();
+  using Json = nlohmann::ordered_json;
+  Json sites = Json::array(), streams = Json::array(), inputs = Json::array();
   for (const SiteInfo& site : info.sites) {
     sites.push_back({{"name", site.name},
                      {"heads", site.heads},
-                     {"kind", site.self_attention ? "self" : "cross"}});
+                     {"kind", site.kind},
+                     {"causal", site.causal},
+                     {"queries", site.queries},
+                     {"keys", site.keys},
+                     {"windows", site.windows},
+                     {"query_stream", site.query_stream},
+                     {"key_stream", site.key_stream}});
+  }
+  for (const StreamInfo& stream : info.streams) {
+    streams.push_back({{"tokens", stream.tokens}, {"units", stream.units}, {"sites", stream.sites}});
+  }
+  for (const InputInfo& input : info.inputs) {
+    inputs.push_back({{"name", input.name}, {"type", input.type}, {"shape", input.shape}});
   }
   return {{"model", {{"name", info.model.name}, {"architecture", info.model.architecture}}},
           {"task", info.task},
+          {"opset", info.opset},
+          {"inputs", inputs},
           {"outputs", info.outputs},
           {"parameters", info.parameters},
           {"tensors", info.tensors},
           {"vocabulary", info.vocabulary},
           {"max_tokens", info.max_tokens},
           {"attention", sites},
-          {"streams", info.streams},
-          {"read_out", info.read_out}};
+          {"streams", info.streams.size()},
+          {"stream_list", streams},
+          {"read_out", info.read_out},
+          {"notes", info.notes}};
 }
 
 std::string outputs_line(const std::vector<std::string>& outputs) {
@@ -40,26 +60,75 @@ std::string outputs_line(const std::vector<std::string>& outputs) {
   return text;
 }
 
+std::string inputs_line(const std::vector<InputInfo>& inputs) {
+  std::string text;
+  for (const InputInfo& input : inputs) {
+    if (text.size() > 400) return text + fmt::format(", … ({} in all)", inputs.size());
+    text += fmt::format("{}{} [{}]", text.empty() ? "" : ", ", input.name, fmt::join(input.shape, ", "));
+  }
+  return text;
+}
+
+void print_streams(const ModelInfo& info) {
+  print(fmt::format("\nstreams of tokens: {}\n", info.streams.size()));
+  for (size_t i = 0; i < info.streams.size(); ++i) {
+    const StreamInfo& stream = info.streams[i];
+    print(fmt::format("{:>4}  {:>4} tokens  {:>3} sites  {}\n", i, stream.tokens, stream.sites.size(),
+                      stream.units));
+  }
+}
+
+void print_sites(const ModelInfo& info) {
+  print(fmt::format("\nattention sites found in the graph: {}\n", info.sites.size()));
+  for (size_t i = 0; i < info.sites.size(); ++i) {
+    const SiteInfo& site = info.sites[i];
+    const std::string streams =
+        site.self_attention() ? fmt::format("stream {}", site.query_stream)
+                              : fmt::format("{} reads {}", site.query_stream, site.key_stream);
+    std::string more = site.causal ? "causal  " : "";
+    if (site.windows > 1) more += fmt::format("{} windows  ", site.windows);
+    print(fmt::format("{:>4}  {:>3} heads  {:<5}  {:<11}{}{}\n", i, site.heads, site.kind, streams,
+                      more, site.name));
+  }
+}
+
 void print_info(const ModelInfo& info) {
   const auto line = [](std::string_view what, const std::string& value) {
-    print(fmt::format("{:<14}{}\n", what, value));
+    if (!value.empty()) print(fmt::format("{:<14}{}\n", what, value));
   };
   line("model", info.model.name);
   line("architecture", info.model.architecture);
   line("task", info.task);
+  if (info.opset > 0) line("format", fmt::format("ONNX, opset {}", info.opset));
+  line("inputs", inputs_line(info.inputs));
   line("outputs", outputs_line(info.outputs));
   line("parameters", fmt::format("{:.1f} million in {} tensors",
                                  static_cast<double>(info.parameters) / 1e6, info.tensors));
-  line("vocabulary", fmt::format("{} tokens", info.vocabulary));
-  line("longest text", fmt::format("{} tokens", info.max_tokens));
-  line("streams", fmt::format("{}", info.streams));
+  if (info.vocabulary > 0) line("vocabulary", fmt::format("{} tokens", info.vocabulary));
+  if (info.max_tokens > 0) line("longest text", fmt::format("{} tokens", info.max_tokens));
   line("read-out", info.read_out);
-  print(fmt::format("\nattention sites found in the graph: {}\n", info.sites.size()));
-  for (size_t i = 0; i < info.sites.size(); ++i) {
-    const SiteInfo& site = info.sites[i];
-    print(fmt::format("{:>4}  {:>3} heads  {:<5}  {}\n", i, site.heads,
-                      site.self_attention ? "self" : "cross", site.name));
+  for (const std::string& note : info.notes) line("note", note);
+  print_streams(info);
+  print_sites(info);
+}
+
+// "input_ids=1,16" as a name and lengths.
+InputShapes shapes_from(const std::vector<std::string>& texts) {
+  InputShapes shapes;
+  for (const std::string& text : texts) {
+    const size_t equals = text.find('=');
+    std::vector<int64_t> lengths;
+    for (size_t at = equals; at != text.npos; at = text.find(',', at + 1)) {
+      const std::string number = text.substr(at + 1, text.find(',', at + 1) - at - 1);
+      const bool digits = !number.empty() && number.size() < 10 &&
+                          number.find_first_not_of("0123456789") == number.npos;
+      if (!digits) throw InvalidInput(fmt::format("--shape '{}': write NAME=1,3,224,224", text));
+      lengths.push_back(std::stoll(number));
+    }
+    if (lengths.empty()) throw InvalidInput(fmt::format("--shape '{}': write NAME=1,3,224,224", text));
+    shapes[text.substr(0, equals)] = lengths;
   }
+  return shapes;
 }
 
 constexpr const char* kSampleText = "I cannot wait for next time";
@@ -106,8 +175,16 @@ void print_report(const RelevanceReport& report) {
 
 struct Arguments {
   std::string folder, model, policy = "chefer", text = kSampleText, target, precision = "single";
+  std::string svg, png, html;
+  std::vector<std::string> shapes;
   bool json = false, relevance = false;
 };
+
+void write_pictures(const ModelInfo& info, const Arguments& arguments) {
+  if (!arguments.svg.empty()) save(arguments.svg, model_picture(info, PictureFormat::kSvg));
+  if (!arguments.png.empty()) save(arguments.png, model_picture(info, PictureFormat::kPng));
+  if (!arguments.html.empty()) save(arguments.html, to_html(info));
+}
 
 void inspect_relevance(const Model& model, const Arguments& arguments) {
   ExplainRequest request;
@@ -125,10 +202,18 @@ void add_inspect(CLI::App& program) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command =
       program.add_subcommand("inspect", "Show what was found in a model: attention, streams, read-out");
-  command->add_option("DIR", arguments->folder,
-                      "HuggingFace model folder (default: the built-in sentiment model)");
-  command->add_option("-m,--model", arguments->model, "the same, as an option")->type_name("DIR");
+  command->add_option("MODEL", arguments->folder,
+                      "HuggingFace model folder or ONNX file (default: the built-in sentiment model)");
+  command->add_option("-m,--model", arguments->model, "the same, as an option")->type_name("MODEL");
+  command->add_option("--shape", arguments->shapes,
+                      "lengths of an ONNX input that the file leaves open")
+      ->type_name("NAME=1,3,224,224");
   command->add_flag("--json", arguments->json, "as JSON");
+  command->add_option("--svg", arguments->svg, "write a picture of streams and sites as SVG")
+      ->type_name("FILE");
+  command->add_option("--png", arguments->png, "write it as PNG")->type_name("FILE");
+  command->add_option("--html", arguments->html, "write picture and tables as a page")
+      ->type_name("FILE");
   CLI::Option* relevance = command->add_flag(
       "--relevance", arguments->relevance,
       "show the relevance that enters and leaves every operator, instead");
@@ -146,12 +231,13 @@ void add_inspect(CLI::App& program) {
       ->capture_default_str();
   command->callback([arguments] {
     const std::string& folder = arguments->folder.empty() ? arguments->model : arguments->folder;
-    const Model model = folder.empty() ? Model::built_in() : Model::load(folder);
     if (arguments->relevance) {
-      inspect_relevance(model, *arguments);
+      inspect_relevance(folder.empty() ? Model::built_in() : Model::load(folder), *arguments);
       return;
     }
-    const ModelInfo info = model.inspect();
+    const ModelInfo info = folder.empty() ? Model::built_in().inspect()
+                                          : inspect(folder, shapes_from(arguments->shapes));
+    write_pictures(info, *arguments);
     if (arguments->json) print(json_of(info).dump(2) + "\n");
     else print_info(info);
   });

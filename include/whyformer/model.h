@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,30 +31,62 @@ struct TokenizedText {
   std::vector<int> segment;
 };
 
+// One attention layer that was found in the graph.
 struct SiteInfo {
   std::string name;
   int64_t heads = 0;
-  bool self_attention = true;
+  int64_t queries = 0;  // for the lengths that were looked at
+  int64_t keys = 0;
+  int64_t windows = 1;  // parts of the input that attend each by itself
+  int query_stream = 0;
+  int key_stream = 0;
+  bool causal = false;
+  std::string kind;  // "self", "cross", or "co" where two streams attend to each other
+
+  bool self_attention() const { return kind == "self"; }
 };
 
-// What was found in a model, for people.
+// Tokens that share a residual path.
+struct StreamInfo {
+  int64_t tokens = 0;
+  std::string units;  // what they stand for: "tokens of input_ids", "1 learned + 14 × 14 patches of …"
+  std::vector<int> sites;  // whose queries they are
+};
+
+struct InputInfo {
+  std::string name;
+  std::string type;
+  std::vector<int64_t> shape;  // that was looked at
+};
+
+// What was found in a model, for people. Texts are empty and numbers 0 where they do not apply.
 struct ModelInfo {
   ModelName model;
   std::string task;  // "single-label classification", …
+  std::vector<InputInfo> inputs;
   std::vector<std::string> outputs;
   int64_t parameters = 0;
   int64_t tensors = 0;
   int64_t vocabulary = 0;
   int64_t max_tokens = 0;
+  int64_t opset = 0;  // of an ONNX file
   std::vector<SiteInfo> sites;
-  int streams = 0;
+  std::vector<StreamInfo> streams;
   std::string read_out;  // "token 0", "mean over tokens", …
+  std::vector<std::string> notes;  // what discovery is not sure of
 };
+
+// Lengths of a model's inputs, by name.
+using InputShapes = std::map<std::string, std::vector<int64_t>, std::less<>>;
+
+// What a model folder or an ONNX file of any kind holds. `shapes` are for ONNX inputs whose lengths the
+// file leaves open.
+ModelInfo inspect(const std::filesystem::path& path, const InputShapes& shapes = {});
 
 // Immutable; copies share everything; safe to use from several threads.
 class Model {
  public:
-  // A HuggingFace folder. Throws FileError or UnsupportedModel.
+  // A HuggingFace folder, an ONNX file, or a folder with one. Throws FileError or UnsupportedModel.
   static Model load(const std::filesystem::path& folder);
   // The small sentiment model inside the program.
   static Model built_in();

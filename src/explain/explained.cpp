@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 
 #include "base/bytes.h"
 #include "graph/walk_back.h"
@@ -154,16 +155,49 @@ Tensor Explained::embedding_relevance(const RelevanceKind& kind, Place place) {
 }
 
 std::vector<double> Explained::read_out() const {
-  const std::optional<int64_t> row = read_out_row();
-  std::vector<double> shares(tokens(), row ? 0.0 : 1.0 / static_cast<double>(tokens()));
-  if (row) shares[*row] = 1;
+  const ReadOut& found = graph_->found.read_out;
+  if (tokens() > 1 && found.read.valid()) {
+    if (measured_read_out_.empty()) measured_read_out_ = measured_read_out();
+    return measured_read_out_;
+  }
+  const int64_t first = std::max<int64_t>(found.row, 0);
+  const bool some = found.kind == ReadOut::Kind::kRow || found.kind == ReadOut::Kind::kMean;
+  const int64_t rows = tokens() == 1 ? 1 : some ? found.rows : tokens();
+  std::vector<double> shares(tokens(), 0);
+  for (int64_t i = 0; i < rows; ++i) {
+    shares[tokens() == 1 ? 0 : some ? first + i : i] = 1 / static_cast<double>(rows);
+  }
+  return shares;
+}
+
+std::vector<double> Explained::measured_read_out() const {
+  const ReadOut& found = graph_->found.read_out;
+  const Graph& graph = graph_->graph;
+  const Feeds feeds = model_.feeds(*graph_, repeated(1), settings_.reference);
+  const Pass pass = run(graph, feeds, {Keep::kGradients, {graph_->output, found.read}});
+  // Different weights for the outputs, so that their gradients do not cancel.
+  Tensor seed = Tensor::empty(graph.shape(graph_->output), DType::kFloat64);
+  for (int64_t i = 0; i < seed.size(); ++i) seed.mutable_data<double>()[i] = 1 + i;
+  const auto gradients = walk_back(graph, pass, graph_->output, seed.cast(settings_.dtype),
+                                   gradient_rule(), {found.read});
+  const Tensor& at_rows = gradients.at(found.read);
+  std::vector<double> shares;
+  double sum = 0;
+  for (int64_t token = 0; token < at_rows.dim(found.axis); ++token) {
+    double square = 0;
+    for (const double g : at_rows.select(found.axis, token).to_doubles()) square += g * g;
+    shares.push_back(std::sqrt(square));
+    sum += shares.back();
+  }
+  for (double& share : shares) share = sum > 0 ? share / sum : 1 / static_cast<double>(shares.size());
   return shares;
 }
 
 std::optional<int64_t> Explained::read_out_row() const {
-  if (tokens() == 1) return 0;  // the only one, however it is read
-  const ReadOut& found = graph_->found.read_out;
-  return found.kind == ReadOut::Kind::kRow ? std::optional(found.row) : std::nullopt;
+  const std::vector<double> shares = read_out();
+  const auto row = std::find(shares.begin(), shares.end(), 1.0);
+  if (row == shares.end()) return std::nullopt;
+  return row - shares.begin();
 }
 
 int64_t Explained::most_inputs_at_once(int64_t tokens) const {

@@ -78,7 +78,8 @@ class Explained {
   // What passed each node down to the word embeddings, output first; `kind` must say that it notes.
   const std::vector<NodeFlow>& relevance_flows(const RelevanceKind& kind);
 
-  // Share of each token row in the read-out: 1 at [CLS], or 1/n each for mean pooling.
+  // Share of each token row in the read-out: 1 at [CLS], or 1/n each for mean pooling. Where the graph
+  // does not tell, by the size of the outputs' gradient at each row.
   std::vector<double> read_out() const;
   // The one row that is read, if it is one.
   std::optional<int64_t> read_out_row() const;
@@ -114,6 +115,7 @@ class Explained {
   Tensor relevance_at(const RelevanceKind& kind, Value value);
   RelevanceWalk& relevance_walk(const RelevanceKind& kind);
   int64_t most_inputs_at_once(int64_t tokens) const;
+  std::vector<double> measured_read_out() const;
   TokenBatch repeated(int64_t count) const;
 
   const TextModel& model_;
@@ -124,6 +126,7 @@ class Explained {
   std::unique_ptr<BackwardWalk> gradient_walk_;
   std::map<RelevanceKind, std::unique_ptr<RelevanceWalk>> relevance_walks_;
   std::vector<double> outputs_;
+  mutable std::vector<double> measured_read_out_;  // empty until it is asked for
   int64_t target_ = 0;
   void count_walk(const void* walk, double seconds);
 

@@ -10,23 +10,6 @@
 namespace whyformer {
 namespace {
 
-std::string task_of(const TextModel& model) {
-  const auto problem = model.problem();
-  if (!problem) return "text embedding (no classifier)";
-  if (*problem == Problem::kMultiLabel) return "multi-label classification";
-  return *problem == Problem::kRegression ? "regression" : "single-label classification";
-}
-
-std::string read_out_of(const ReadOut& found) {
-  switch (found.kind) {
-    case ReadOut::Kind::kRow: return fmt::format("token {}", found.row);
-    case ReadOut::Kind::kMean:
-    case ReadOut::Kind::kWeights: return "mean over tokens";
-    case ReadOut::Kind::kUnknown: break;
-  }
-  return "not recognised";
-}
-
 void append_maps(const std::vector<AttentionMap>& maps, const std::string& prefix,
                  std::vector<NamedFloats>& tensors) {
   for (size_t layer = 0; layer < maps.size(); ++layer) {
@@ -45,27 +28,6 @@ Model Model::load(const std::filesystem::path& folder) { return Model(TextModel:
 Model Model::built_in() { return Model(TextModel::load(built_in_sentiment(), "sentiment")); }
 
 ModelName Model::name() const { return {model_->name(), model_->architecture()}; }
-
-ModelInfo Model::inspect() const {
-  // Discovery needs a graph; a few tokens are enough.
-  const Head head = model_->has_classifier() ? Head::kLogits : Head::kEmbedding;
-  const auto graph =
-      model_->graph({.tokens = std::min<int64_t>(8, model_->max_tokens()), .head = head});
-  ModelInfo info;
-  info.model = name();
-  info.task = task_of(*model_);
-  info.outputs = model_->output_names();
-  info.parameters = model_->parameter_count();
-  info.tensors = model_->tensor_count();
-  info.vocabulary = model_->tokenizer().vocabulary_size();
-  info.max_tokens = model_->max_tokens();
-  for (const AttentionSite& site : graph->found.sites) {
-    info.sites.push_back({site.name, site.heads, site.is_self_attention()});
-  }
-  info.streams = static_cast<int>(graph->found.streams.size());
-  info.read_out = read_out_of(graph->found.read_out);
-  return info;
-}
 
 TextTokenizer TextTokenizer::load(const std::filesystem::path& folder) {
   return TextTokenizer(load_tokenizer(files_in(folder)));

@@ -123,7 +123,8 @@ Prepared prepare(const TextModel& model, const TextInput& input, const ExplainRe
   }
   if (prepared.explained->found().read_out.kind == ReadOut::Kind::kUnknown) {
     prepared.notes.push_back(
-        "How the output reads the tokens was not recognised: all tokens are taken as read alike.");
+        "How the output reads the tokens was not recognised: they count by the size of the output's "
+        "gradient there.");
   }
   return prepared;
 }

@@ -1,79 +1,81 @@
 #include "graph/attention_sites.h"
 
 #include <map>
-#include <numeric>
 #include <set>
+
+#include "graph/axis_classes.h"
+#include "graph/stream_origin.h"
 
 namespace whyformer {
 namespace {
 
-// Union–find over (value, axis): axes in one class run over the same positions.
-class AxisClasses {
- public:
-  explicit AxisClasses(const Graph& graph) {
-    first_.reserve(graph.value_count());
-    int count = 0;
-    for (int id = 0; id < graph.value_count(); ++id) {
-      first_.push_back(count);
-      count += static_cast<int>(graph.shape(Value{id}).size());
-    }
-    parent_.resize(count);
-    std::iota(parent_.begin(), parent_.end(), 0);
-    for (const Node& node : graph.nodes()) join_axes(graph, node);
-  }
+// What may stand between a product and the softmax, or the softmax and the product with the values.
+bool passes_scores(std::string_view kind) {
+  static const std::set<std::string_view> kinds{
+      "Add", "Sub", "Mul", "Div", "Where", "Reshape", "Transpose", "Cast", "Activation",
+      "Slice", "Pad", "Gather", "GatherElements", "StridedSlice", "Max", "Min", "Clip",
+      "QuantizeLinear", "DequantizeLinear"};
+  return kinds.contains(kind);
+}
+bool passes_map(std::string_view kind) {
+  static const std::set<std::string_view> kinds{
+      "Mul", "Where", "Reshape", "Slice", "Cast", "Transpose", "QuantizeLinear", "DequantizeLinear"};
+  return kinds.contains(kind);
+}
 
-  int of(Value value, int axis) const {
-    int at = first_[value.id] + axis;
-    while (parent_[at] != at) at = parent_[at];
-    return at;
-  }
+constexpr size_t kMostNodesBetween = 200;  // from a softmax back to its products
 
- private:
-  void join(Value a, int a_axis, Value b, int b_axis) {
-    parent_[of(a, a_axis)] = of(b, b_axis);
-  }
-
-  void join_axes(const Graph& graph, const Node& node) {
-    std::vector<ValueType> types;
-    for (const Value input : node.inputs) types.push_back(graph.type(input));
-    const Value output = node.outputs[0];
-    const int rank = static_cast<int>(graph.shape(output).size());
-    for (int axis = 0; axis < rank; ++axis) {
-      const auto flow = node.op->follow(axis, types);
-      if (!flow) continue;
-      for (size_t input = 0; input < flow->sources.size(); ++input) {
-        if (flow->sources[input] >= 0) join(output, axis, node.inputs[input], flow->sources[input]);
-      }
-    }
-    // A product sums over the same positions of both factors: keys of the map, rows of the values.
-    if (node.op->kind() == "MatMul") {
-      const int a_rank = static_cast<int>(types[0].shape.size());
-      const int b_rank = static_cast<int>(types[1].shape.size());
-      join(node.inputs[0], a_rank - 1, node.inputs[1], b_rank - 2);
-    }
-  }
-
-  std::vector<int> first_;
-  std::vector<int> parent_;
-};
-
-bool made_by(const Graph& graph, Value value, std::string_view kind) {
+// Whether a product is found in front of the value.
+bool comes_from_product(const Graph& graph, Value value, std::set<int>& seen) {
   const int producer = graph.producer(value);
-  return producer >= 0 && graph.nodes()[producer].op->kind() == kind;
+  if (producer < 0 || seen.size() > kMostNodesBetween || !seen.insert(producer).second) return false;
+  const Node& node = graph.nodes()[producer];
+  if (node.op->kind() == "MatMul") return true;
+  if (!passes_scores(node.op->kind())) return false;
+  for (const Value input : node.inputs) {
+    if (graph.type(input).dtype != DType::kInt64 && comes_from_product(graph, input, seen)) return true;
+  }
+  return false;
+}
+
+// Nodes that multiply the map, behind whatever only passes it on.
+void collect_products(const Graph& graph, Value map, std::set<int>& products, int steps) {
+  for (const int user : graph.users(map)) {
+    const Node& reader = graph.nodes()[user];
+    if (reader.op->kind() == "MatMul") {
+      products.insert(user);
+    } else if (steps > 0 && passes_map(reader.op->kind())) {
+      collect_products(graph, reader.outputs[0], products, steps - 1);
+    }
+  }
 }
 
 // softmax of a product, multiplied with something: the definition of attention.
-bool is_attention(const Graph& graph, const Node& softmax) {
+bool is_attention(const Graph& graph, const Node& softmax, std::set<int>& products) {
   if (!softmax.op->is_softmax() || graph.shape(softmax.outputs[0]).size() != 4) return false;
-  if (!made_by(graph, softmax.inputs[0], "MatMul")) return false;
-  for (const int user : graph.users(softmax.outputs[0])) {
-    const Node& reader = graph.nodes()[user];
-    const bool through_slice =
-        reader.op->sliced_rows() && graph.users(reader.outputs[0]).size() == 1 &&
-        graph.nodes()[graph.users(reader.outputs[0])[0]].op->kind() == "MatMul";
-    if (reader.op->kind() == "MatMul" || through_slice) return true;
+  std::set<int> seen;
+  if (!comes_from_product(graph, softmax.inputs[0], seen)) return false;
+  const size_t before = products.size();
+  collect_products(graph, softmax.outputs[0], products, 6);
+  return products.size() > before;
+}
+
+// Whether the constant mask of a softmax shows each query the keys up to its own and no later ones.
+bool is_causal(const Graph& graph, const Node& softmax) {
+  if (softmax.inputs.size() < 2 || graph.producer(softmax.inputs[1]) < 0) return false;
+  const Tensor* mask = graph.nodes()[graph.producer(softmax.inputs[1])].op->constant_value();
+  const Shape& shape = graph.shape(softmax.outputs[0]);
+  if (mask == nullptr || mask->rank() < 2 || mask->dim(-2) != shape[2] || shape[2] < 2) return false;
+  const std::vector<double> numbers = mask->to_doubles();
+  const int64_t queries = shape[2], keys = mask->dim(-1), past = shape[3] - queries;
+  for (int64_t i = 0; i < queries; ++i) {
+    for (int64_t j = 0; j < keys; ++j) {
+      const bool hidden = numbers[i * keys + j] <= -1e4;
+      if (j > i + past && !hidden) return false;
+      if (j == i + past && hidden) return false;
+    }
   }
-  return false;
+  return keys > 1;
 }
 
 std::vector<bool> ancestors(const Graph& graph, Value output) {
@@ -88,44 +90,82 @@ std::vector<bool> ancestors(const Graph& graph, Value output) {
   return reached;
 }
 
-bool has_class(const AxisClasses& classes, const Graph& graph, Value value, int wanted) {
-  for (size_t axis = 0; axis < graph.shape(value).size(); ++axis) {
-    if (classes.of(value, static_cast<int>(axis)) == wanted) return true;
-  }
-  return false;
+bool picks_rows(std::string_view kind) {
+  return kind == "Gather" || kind == "GatherND" || kind == "GatherElements";
 }
 
-// How `node` gives up the token axis of its input, if it does.
-ReadOut read_out_at(const Node& node) {
+// How `node` gives up axis `axis` of its input, `tokens` long, if it does.
+ReadOut read_out_at(const Graph& graph, const Node& node, int axis, int64_t tokens) {
   ReadOut result;
-  if (const auto rows = node.op->sliced_rows(); rows && rows->length == 1) {
+  const auto rows = node.op->sliced_rows();
+  const std::string_view kind = node.op->kind();
+  if (rows && rows->axis == axis && rows->length == 1) {
     result.kind = ReadOut::Kind::kRow;
     result.row = rows->start;
-  } else if (node.op->kind() == "Mean") {
+  } else if (rows && rows->axis == axis) {
+    // Some tokens, then their mean.
+    const std::vector<int>& users = graph.users(node.outputs[0]);
+    if (users.size() != 1 || graph.nodes()[users[0]].op->kind() != "Mean") return result;
     result.kind = ReadOut::Kind::kMean;
-  } else if (node.op->kind() == "MatMul") {
+    result.row = rows->start;
+    result.rows = rows->length;
+  } else if (kind == "Mean" || kind == "ReduceMean" || kind == "AveragePool") {
+    result.kind = ReadOut::Kind::kMean;
+    result.row = 0;
+    result.rows = tokens;
+  } else if (kind == "MatMul") {
     result.kind = ReadOut::Kind::kWeights;
     result.weights = node.inputs[0];
+  } else if (picks_rows(kind)) {
+    result.kind = ReadOut::Kind::kChosen;
   }
   return result;
 }
 
-// The last node on the way to the output whose input has the stream's tokens and whose output has not.
+int axis_in(const AxisClasses& classes, const Graph& graph, Value value, int axis_class) {
+  for (size_t axis = 0; axis < graph.shape(value).size(); ++axis) {
+    if (classes.of(value, static_cast<int>(axis)) == axis_class) return static_cast<int>(axis);
+  }
+  return -1;
+}
+
+// How many nodes on the way to the output read the value and lose its tokens: a class token beside a
+// mean, say, which no single kind describes.
+int losing_readers(const Graph& graph, const AxisClasses& classes, Value read, int axis_class,
+                   const std::vector<bool>& on_the_way) {
+  int count = 0;
+  for (const int user : graph.users(read)) {
+    count += on_the_way[user] && !classes.has(graph, graph.nodes()[user].outputs[0], axis_class);
+  }
+  return count;
+}
+
+// The last node on the way to the output whose input has the stream's tokens and whose output has not,
+// products of attention apart.
 ReadOut find_read_out(const Graph& graph, Value output, const AxisClasses& classes,
-                      const std::map<int, int>& stream_of_class) {
+                      const std::map<int, int>& stream_of_class, const std::set<int>& products) {
+  for (const auto& [axis_class, stream] : stream_of_class) {
+    if (classes.has(graph, output, axis_class)) return {.kind = ReadOut::Kind::kEach, .stream = stream};
+  }
   const std::vector<bool> on_the_way = ancestors(graph, output);
   for (size_t index = graph.nodes().size(); index-- > 0;) {
-    if (!on_the_way[index]) continue;
+    if (!on_the_way[index] || products.contains(static_cast<int>(index))) continue;
     const Node& node = graph.nodes()[index];
     if (node.inputs.empty()) continue;
-    for (const auto& [axis_class, stream] : stream_of_class) {
-      const Value read = node.inputs.back();
+    // The first operand carries the tokens of a gather, the last one those of a weighted sum.
+    for (const Value read : {node.inputs.back(), node.inputs.front()}) {
       if (graph.type(read).dtype == DType::kInt64) continue;
-      if (!has_class(classes, graph, read, axis_class)) continue;
-      if (has_class(classes, graph, node.outputs[0], axis_class)) continue;
-      ReadOut found = read_out_at(node);
-      found.stream = stream;
-      return found;
+      for (const auto& [axis_class, stream] : stream_of_class) {
+        if (!classes.has(graph, read, axis_class)) continue;
+        if (classes.has(graph, node.outputs[0], axis_class)) continue;
+        const int axis = axis_in(classes, graph, read, axis_class);
+        ReadOut found = read_out_at(graph, node, axis, graph.shape(read)[axis]);
+        if (losing_readers(graph, classes, read, axis_class, on_the_way) > 1) found = {};
+        found.stream = stream;
+        found.read = read;
+        found.axis = axis;
+        return found;
+      }
     }
   }
   return {};
@@ -133,27 +173,40 @@ ReadOut find_read_out(const Graph& graph, Value output, const AxisClasses& class
 
 }  // namespace
 
-Discovery discover(const Graph& graph, Value output) {
+Discovery discover(const Graph& graph, Value output, int64_t batch) {
   const AxisClasses classes(graph);
   Discovery found;
   std::map<int, int> stream_of_class;
   const auto stream = [&](Value attention, int axis) {
     const auto [entry, is_new] = stream_of_class.try_emplace(
         classes.of(attention, axis), static_cast<int>(found.streams.size()));
-    if (is_new) found.streams.push_back({graph.shape(attention)[axis], {}});
+    if (is_new) found.streams.push_back({.tokens = graph.shape(attention)[axis]});
     return entry->second;
   };
+  std::set<int> products;
   for (const Node& node : graph.nodes()) {
-    if (!is_attention(graph, node)) continue;
+    if (!is_attention(graph, node, products)) continue;
     const Value attention = node.outputs[0];
     const Shape& shape = graph.shape(attention);
-    AttentionSite site{node.name, attention, shape[1], shape[2], shape[3], 0, 0};
+    AttentionSite site{.name = node.name,
+                       .attention = attention,
+                       .heads = shape[1],
+                       .queries = shape[2],
+                       .keys = shape[3],
+                       .causal = is_causal(graph, node),
+                       .windows = batch > 0 ? shape[0] / batch : 1};
     site.query_stream = stream(attention, 2);
-    site.key_stream = stream(attention, 3);
+    // A map made of weights alone (object queries among themselves) has keys that no path connects.
+    const bool own_keys = !graph.varies(attention) && shape[2] == shape[3];
+    site.key_stream = own_keys ? site.query_stream : stream(attention, 3);
     found.streams[site.query_stream].sites.push_back(static_cast<int>(found.sites.size()));
     found.sites.push_back(std::move(site));
   }
-  found.read_out = find_read_out(graph, output, classes, stream_of_class);
+  for (const auto& [axis_class, index] : stream_of_class) {
+    Stream& found_stream = found.streams[index];
+    found_stream.segments = stream_segments(graph, classes, axis_class, found_stream.tokens);
+  }
+  found.read_out = find_read_out(graph, output, classes, stream_of_class, products);
   return found;
 }
 

@@ -9,7 +9,8 @@
 
 namespace whyformer {
 
-// One softmax(q·kᵀ)·v. The maps are the value `attention`, [batch, heads, queries, keys].
+// One softmax(q·kᵀ)·v. The maps are the value `attention`, [batch, heads, queries, keys]; windows that
+// attend each by itself lie in the batch axis.
 struct AttentionSite {
   std::string name;
   Value attention;
@@ -18,23 +19,52 @@ struct AttentionSite {
   int64_t keys = 0;
   int query_stream = -1;  // index into Discovery::streams
   int key_stream = -1;    // the same for self-attention
+  bool causal = false;    // a constant mask hides later keys
+  int64_t windows = 1;
 
   bool is_self_attention() const { return query_stream == key_stream; }
+};
+
+// Where some of a stream's tokens come from.
+struct StreamSegment {
+  enum class Kind {
+    kTokens,    // ids of an input, one vector each
+    kPatches,   // a grid over an input picture
+    kFrames,    // steps along one axis of an input that a convolution walks over
+    kFeatures,  // positions of an input of numbers
+    kLearned,   // part of the model: class tokens, object queries
+    kUnknown
+  };
+  Kind kind = Kind::kUnknown;
+  std::string input;          // of the model; empty where there is none
+  int64_t length = 0;
+  std::vector<int64_t> grid;  // of patches: rows and columns
 };
 
 // Tokens that share a residual path.
 struct Stream {
   int64_t tokens = 0;
-  std::vector<int> sites;  // attention layers whose queries belong to it
+  std::vector<int> sites = {};  // attention layers whose queries belong to it
+  std::vector<StreamSegment> segments = {};  // in the order of the tokens
 };
 
 // How the output reads a stream.
 struct ReadOut {
-  enum class Kind { kRow, kMean, kWeights, kUnknown };
+  enum class Kind {
+    kRow,
+    kMean,     // over `rows` tokens from `row` on
+    kWeights,
+    kChosen,   // a row whose number depends on the input
+    kEach,     // one answer per token
+    kUnknown
+  };
   Kind kind = Kind::kUnknown;
   int stream = -1;
-  int64_t row = -1;  // for kRow
-  Value weights;     // for kWeights: [batch, 1, tokens], the factors of a weighted sum
+  int64_t row = -1;
+  int64_t rows = 1;
+  Value weights = {};  // for kWeights: [batch, 1, tokens], the factors of a weighted sum
+  Value read = {};     // the value of the stream that is read; invalid for kEach
+  int axis = 0;        // its axis of tokens
 };
 
 struct Discovery {
@@ -43,6 +73,7 @@ struct Discovery {
   ReadOut read_out;
 };
 
-Discovery discover(const Graph& graph, Value output);
+// `batch` inputs go through the graph at once.
+Discovery discover(const Graph& graph, Value output, int64_t batch = 1);
 
 }  // namespace whyformer

@@ -71,6 +71,9 @@ bool follows_integers(const Op& op, const ValueType& output) {
   return output.dtype == DType::kInt64 || op.kind() == "Embedding" || op.kind() == "Gather";
 }
 
+// The span of what is quantised decides how, but is nothing that relevance could go back through.
+bool counts_as_constant(const Op& op) { return op.kind() == "DynamicScale"; }
+
 }  // namespace
 
 Value GraphBuilder::new_value(ValueType type, std::string name, int producer, bool varies) {
@@ -146,7 +149,8 @@ std::vector<Value> GraphBuilder::add_all(std::shared_ptr<const Op> op, std::vect
   Node node{std::move(name), std::move(op), std::move(inputs), {}};
   for (ValueType& output : outputs) {
     const bool output_varies =
-        varies || (varies_by_integers && follows_integers(*node.op, output));
+        !counts_as_constant(*node.op) &&
+        (varies || (varies_by_integers && follows_integers(*node.op, output)));
     node.outputs.push_back(new_value(std::move(output), node.name, index, output_varies));
   }
   graph_.nodes_.push_back(std::move(node));

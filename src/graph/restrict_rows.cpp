@@ -89,10 +89,24 @@ class Rewriter {
   std::map<std::tuple<Value, int, int64_t>, Value> rows_;
 };
 
+// Rows that are rounded together need each other up to the last layer: nothing would be saved, and the
+// layers would no longer be recognised.
+bool has_linears_of_all_rows(const Graph& graph) {
+  for (const Node& node : graph.nodes()) {
+    if (node.op->linear_weights() == nullptr) continue;
+    const ValueType input = graph.type(node.inputs[0]);
+    const auto flow = node.op->follow(0, {&input, 1});
+    if (flow && !flow->independent) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Restricted restrict_rows(const Graph& graph, Value output, const std::vector<Value>& full) {
-  return Rewriter(graph, full).finish(output);
+  std::vector<Value> whole = full;
+  if (has_linears_of_all_rows(graph)) whole.push_back(output);
+  return Rewriter(graph, whole).finish(output);
 }
 
 }  // namespace whyformer

@@ -13,7 +13,12 @@ namespace {
 
 constexpr size_t kMostGraphs = 64;  // lengths vary in a file of texts; old graphs are dropped
 
-// The ONNX file of a folder without other weights, where exporters put it; empty if there is none.
+std::string name_of(const std::filesystem::path& path) {
+  return std::filesystem::weakly_canonical(path).filename().string();
+}
+
+}  // namespace
+
 std::filesystem::path onnx_file_in(const std::filesystem::path& folder) {
   for (const char* weights : {"model.safetensors", "model.safetensors.index.json",
                               "pytorch_model.bin", "pytorch_model.bin.index.json"}) {
@@ -25,12 +30,6 @@ std::filesystem::path onnx_file_in(const std::filesystem::path& folder) {
   }
   return {};
 }
-
-std::string name_of(const std::filesystem::path& path) {
-  return std::filesystem::weakly_canonical(path).filename().string();
-}
-
-}  // namespace
 
 Pooling pooling_from(const FileLookup& files) {
   // sentence-transformers writes how token vectors become one; without it the mean is usual.
@@ -137,13 +136,19 @@ void TextModel::finish(const Graph& whole, TextGraph& built) {
   built.found = discover(whole, built.output);
   std::vector<Value> full{built.word_embeddings, built.embeddings, built.layers_input};
   for (const AttentionSite& site : built.found.sites) full.push_back(site.attention);
+  // Only where it must be measured which rows are read (see Explained::read_out).
+  ReadOut& read_out = built.found.read_out;
+  const bool measured =
+      read_out.kind == ReadOut::Kind::kChosen || read_out.kind == ReadOut::Kind::kUnknown;
+  if (!measured) read_out.read = {};
+  if (read_out.read.valid()) full.push_back(read_out.read);
   Restricted restricted = restrict_rows(whole, built.output, full);
   const auto renamed = [&](Value& value) {
     if (value.valid()) value = restricted.new_value[value.id];
   };
   for (Value* value :
        {&built.inputs.ids, &built.inputs.types, &built.inputs.positions, &built.inputs.mask,
-        &built.pooling, &built.reference, &built.found.read_out.weights, &built.word_embeddings,
+        &built.pooling, &built.reference, &built.found.read_out.weights, &built.found.read_out.read, &built.word_embeddings,
         &built.embeddings, &built.layers_input, &built.output}) {
     renamed(*value);
   }

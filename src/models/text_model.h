@@ -134,6 +134,9 @@ Pooling pooling_from(const FileLookup& files);
 // BERT's and ELECTRA's give token types, all others (ALBERT's too) leave them at 0.
 bool gives_token_types(const FileLookup& files, const Config& model);
 
+// The ONNX file of a folder without other weights, where exporters put it; empty if there is none.
+std::filesystem::path onnx_file_in(const std::filesystem::path& folder);
+
 // The two kinds of text model.
 std::shared_ptr<const TextModel> load_checkpoint_model(const FileLookup& files, std::string name);
 std::shared_ptr<const TextModel> load_onnx_text_model(const std::filesystem::path& file,

@@ -14,6 +14,7 @@ namespace whyformer {
 namespace {
 
 using GroupWeights = std::vector<std::shared_ptr<const LinearWeights>>;
+using ExactWeights = std::vector<std::shared_ptr<const IntegerWeights>>;
 
 // One Linear per group, on rows [channels / groups · kernel].
 GroupWeights split_groups(const Tensor& weight, const Tensor& bias, int64_t groups) {
@@ -46,6 +47,7 @@ Bounds pixel_bounds(const Tensor& image) {
                 Tensor::empty(image.shape(), image.dtype())};
   for (int64_t sample = 0; sample < image.dim(0); ++sample) {
     const std::vector<double> pixels = image.select(0, sample).to_doubles();
+    if (pixels.empty()) break;
     const auto [least, most] = std::minmax_element(pixels.begin(), pixels.end());
     bounds.least.select(0, sample).fill(*least);
     bounds.most.select(0, sample).fill(*most);
@@ -133,9 +135,9 @@ class Convolution final : public Op {
   Convolution(GroupWeights weights, Window window)
       : weights_(std::move(weights)), window_(std::move(window)) {}
   // Of whole numbers, exactly.
-  Convolution(std::vector<IntegerWeights> weights, Window window)
+  Convolution(ExactWeights weights, Window window)
       : exact_(std::move(weights)), window_(std::move(window)) {
-    for (const IntegerWeights& group : exact_) weights_.push_back(group.linear());
+    for (const auto& group : exact_) weights_.emplace_back(group, &group->linear());
   }
 
   std::string_view kind() const override { return "Conv"; }
@@ -156,7 +158,7 @@ class Convolution final : public Op {
     if (exact_.empty()) return {{convolved(inputs[0], weights_, window_)}, {}};
     const int64_t features = weights_[0]->out_features() * window_.groups;
     return {{convolved(inputs[0], features, window_,
-                       [&](size_t group, const Tensor& rows) { return exact_[group].apply(rows); })},
+                       [&](size_t group, const Tensor& rows) { return exact_[group]->apply(rows); })},
             {}};
   }
 
@@ -188,7 +190,7 @@ class Convolution final : public Op {
 
  private:
   GroupWeights weights_;
-  std::vector<IntegerWeights> exact_;
+  ExactWeights exact_;
   Window window_;
 };
 
@@ -313,9 +315,9 @@ Value convolution(GraphBuilder& graph, Value x, std::shared_ptr<const LinearWeig
 Value integer_convolution(GraphBuilder& graph, Value x, Tensor weight, Window window,
                           std::string name) {
   check_constants(graph.shape(x), weight, {}, window, name);
-  std::vector<IntegerWeights> weights;
+  ExactWeights weights;
   for (const auto& group : split_groups(weight, {}, window.groups)) {
-    weights.emplace_back(group->weight());
+    weights.push_back(std::make_shared<IntegerWeights>(group->weight()));
   }
   return graph.add(std::make_shared<Convolution>(std::move(weights), std::move(window)), {x},
                    std::move(name));

@@ -15,16 +15,17 @@ namespace {
 // A Linear of whole numbers.
 class IntegerLinear final : public Op {
  public:
-  explicit IntegerLinear(Tensor weight) : weights_(std::move(weight)) {}
+  explicit IntegerLinear(std::shared_ptr<const IntegerWeights> weights)
+      : weights_(std::move(weights)) {}
 
   std::string_view kind() const override { return "Linear"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
-    check_same_type(inputs[0], {{}, weights_.linear()->weight().dtype()});
+    check_same_type(inputs[0], {{}, weights_->linear().weight().dtype()});
     const Shape& shape = inputs[0].shape;
-    if (shape.empty() || shape.back() != weights_.linear()->in_features()) {
+    if (shape.empty() || shape.back() != weights_->linear().in_features()) {
       throw InvalidInput(fmt::format("a has shape {} but b has {} rows", to_string(shape),
-                                     weights_.linear()->in_features()));
+                                     weights_->linear().in_features()));
     }
     return {{output_shape(shape), inputs[0].dtype}};
   }
@@ -32,16 +33,16 @@ class IntegerLinear final : public Op {
   Forward forward(std::span<Tensor> inputs, KeepForBackward) const override {
     const Tensor& x = inputs[0];
     const Tensor rows = x.contiguous().reshape({row_count(x), x.dim(-1)});
-    return {{weights_.apply(rows).reshape(output_shape(x.shape()))}, {}};
+    return {{weights_->apply(rows).reshape(output_shape(x.shape()))}, {}};
   }
 
   Tensors gradient(const Call&, TensorSpan dy, const Wanted&) const override {
-    return {weights_.linear()->apply(dy[0], Direction::kBackward)};
+    return {weights_->linear().apply(dy[0], Direction::kBackward)};
   }
 
   Tensors relevance(const Call& call, TensorSpan relevance, const Rule& rule,
                     const Wanted&) const override {
-    return {linear_relevance(*weights_.linear(), call.inputs[0], call.outputs[0], relevance[0],
+    return {linear_relevance(weights_->linear(), call.inputs[0], call.outputs[0], relevance[0],
                              rule)};
   }
 
@@ -50,15 +51,16 @@ class IntegerLinear final : public Op {
     return same_axis(axis);
   }
 
-  const LinearWeights* linear_weights() const override { return weights_.linear().get(); }
+  const LinearWeights* linear_weights() const override { return &weights_->linear(); }
+  const std::shared_ptr<const IntegerWeights>& integer_weights() const { return weights_; }
 
  private:
   Shape output_shape(Shape shape) const {
-    shape.back() = weights_.linear()->out_features();
+    shape.back() = weights_->linear().out_features();
     return shape;
   }
 
-  IntegerWeights weights_;
+  std::shared_ptr<const IntegerWeights> weights_;
 };
 
 // c = a·b over the last two axes, summed in parts that are exact.
@@ -163,6 +165,18 @@ Value centred(GraphBuilder& graph, Value x, Value zero, int axis, const std::str
 
 }  // namespace
 
+std::shared_ptr<const IntegerWeights> integer_weights_of(const Op& op) {
+  const auto* linear = dynamic_cast<const IntegerLinear*>(&op);
+  return linear != nullptr ? linear->integer_weights() : nullptr;
+}
+
+Value integer_linear(GraphBuilder& graph, Value a, std::shared_ptr<const IntegerWeights> weights,
+                     Value a_zero, std::string name) {
+  const int rows = static_cast<int>(graph.shape(a).size()) - 2;
+  a = centred(graph, a, a_zero, rows, name);
+  return graph.add(std::make_shared<IntegerLinear>(std::move(weights)), {a}, std::move(name));
+}
+
 Value integer_matmul(GraphBuilder& graph, Value a, Value b, Value a_zero, Value b_zero,
                      std::string name) {
   const auto axis_from_end = [&](Value x, int back) {
@@ -172,8 +186,8 @@ Value integer_matmul(GraphBuilder& graph, Value a, Value b, Value a_zero, Value 
   b = centred(graph, b, b_zero, axis_from_end(b, 1), name);
   const Tensor* matrix = graph.known(b);
   if (matrix != nullptr && matrix->rank() == 2) {
-    return graph.add(std::make_shared<IntegerLinear>(matrix->transpose(0, 1).contiguous()), {a},
-                     std::move(name));
+    const auto weights = std::make_shared<IntegerWeights>(matrix->transpose(0, 1));
+    return graph.add(std::make_shared<IntegerLinear>(weights), {a}, std::move(name));
   }
   return graph.add(std::make_shared<IntegerProduct>(), {a, b}, std::move(name));
 }

@@ -3,39 +3,62 @@
 #include <algorithm>
 
 #include "base/parallel.h"
+#include "tensor/map.h"
 
 namespace whyformer {
 
-IntegerWeights::IntegerWeights(Tensor weight)
-    : linear_(std::make_shared<LinearWeights>(std::move(weight), Tensor())) {
-  const int64_t in = linear_->in_features();
-  for (int64_t first = 0; in > kExactTerms && first < in; first += kExactTerms) {
-    const int64_t count = std::min(kExactTerms, in - first);
-    parts_.push_back(
-        std::make_unique<LinearWeights>(linear_->weight().slice(1, first, count), Tensor()));
+IntegerWeights::IntegerWeights(Tensor weight) : linear_(std::move(weight), Tensor()) {}
+
+std::shared_ptr<const LinearWeights> IntegerWeights::scaled(const Tensor& scales,
+                                                            const Tensor& bias) const {
+  const std::vector<double> factors = scales.to_doubles();
+  const std::vector<double> addends = bias.defined() ? bias.to_doubles() : std::vector<double>{};
+  const std::lock_guard lock(mutex_);
+  for (const Scaled& made : scaled_) {
+    if (made.scales == factors && made.bias == addends) return made.weights;
   }
+  const Tensor& whole = linear_.weight();
+  const Tensor spread = scales.cast(whole.dtype()).reshape({scales.size(), 1}).expand(whole.shape());
+  const Tensor weight = map([](auto w, auto s) { return w * s; }, whole, spread);
+  auto weights = std::make_shared<const LinearWeights>(weight, bias);
+  scaled_.push_back({factors, addends, weights});
+  return weights;
+}
+
+std::shared_ptr<const IntegerWeights> IntegerWeights::rows(int64_t start, int64_t count) const {
+  const std::lock_guard lock(mutex_);
+  auto& made = rows_[{start, count}];
+  if (!made) {
+    made = std::make_shared<IntegerWeights>(linear_.weight().slice(0, start, count).contiguous());
+  }
+  return made;
 }
 
 Tensor IntegerWeights::apply(const Tensor& rows) const {
-  if (parts_.empty() || rows.dtype() == DType::kFloat64) {
-    return linear_->apply(rows, Direction::kForward);
+  const int64_t in = linear_.in_features(), out = linear_.out_features(), count = rows.dim(0);
+  if (in <= kExactTerms || rows.dtype() == DType::kFloat64) {
+    return linear_.apply(rows, Direction::kForward);
   }
-  const int64_t size = rows.dim(0) * linear_->out_features();
-  std::vector<double> sums(size, 0.0);
+  std::call_once(once_, [&] {
+    const float* w = linear_.weight().data<float>();
+    for (int64_t first = 0; first < in; first += kExactTerms) {
+      parts_.emplace_back(w + first, std::min(kExactTerms, in - first), out, 1, in);
+    }
+  });
+  const Tensor source = rows.contiguous();
+  Tensor result = Tensor::empty({count, out}, rows.dtype());
+  float* products = result.mutable_data<float>();
+  std::vector<double> sums(result.size(), 0.0);
   int64_t first = 0;
-  for (const auto& part : parts_) {
-    const Tensor products =
-        part->apply(rows.slice(1, first, part->in_features()), Direction::kForward);
-    first += part->in_features();
-    const float* addends = products.data<float>();
-    parallel_for(size, 16384, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) sums[i] += addends[i];
+  for (const PackedMatrix& part : parts_) {
+    multiply_packed(source.data<float>() + first, count, in, part, products, out);
+    first += part.depth();
+    parallel_for(result.size(), 16384, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) sums[i] += products[i];
     });
   }
-  Tensor result = Tensor::empty({rows.dim(0), linear_->out_features()}, rows.dtype());
-  float* out = result.mutable_data<float>();
-  parallel_for(size, 16384, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) out[i] = static_cast<float>(sums[i]);
+  parallel_for(result.size(), 16384, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) products[i] = static_cast<float>(sums[i]);
   });
   return result;
 }

@@ -1,7 +1,9 @@
 // A constant matrix of whole numbers whose products are exact.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "ops/linear_weights.h"
@@ -16,14 +18,30 @@ class IntegerWeights {
   explicit IntegerWeights(Tensor weight);  // [out, in]
 
   // The matrix as that of a Linear, for what need not be exact.
-  const std::shared_ptr<const LinearWeights>& linear() const { return linear_; }
+  const LinearWeights& linear() const { return linear_; }
 
-  // Rows [n, in] of whole numbers to [n, out]: exact sums, rounded once.
+  // The weights times `scales` (one, or one per row) as those of a Linear with that bias, which may be
+  // undefined: made once for all graphs that ask for the same.
+  std::shared_ptr<const LinearWeights> scaled(const Tensor& scales, const Tensor& bias) const;
+
+  // Some of the rows by themselves, made once.
+  std::shared_ptr<const IntegerWeights> rows(int64_t start, int64_t count) const;
+
+  // Rows [n, in] of whole numbers to [n, out]: exact sums, rounded once. Packed on first use.
   Tensor apply(const Tensor& rows) const;
 
  private:
-  std::shared_ptr<const LinearWeights> linear_;
-  std::vector<std::unique_ptr<LinearWeights>> parts_;  // of kExactTerms inputs each
+  LinearWeights linear_;
+  mutable std::once_flag once_;
+  mutable std::vector<PackedMatrix> parts_;  // of kExactTerms inputs each
+
+  struct Scaled {
+    std::vector<double> scales, bias;
+    std::shared_ptr<const LinearWeights> weights;
+  };
+  mutable std::mutex mutex_;
+  mutable std::vector<Scaled> scaled_;
+  mutable std::map<std::pair<int64_t, int64_t>, std::shared_ptr<const IntegerWeights>> rows_;
 };
 
 }  // namespace whyformer

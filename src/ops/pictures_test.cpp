@@ -239,5 +239,46 @@ TEST(GridSample, EqualsFiniteDifferencesInAllModesAndPads) {
   }
 }
 
+TEST(Pictures, EmptyBatchesAreFine) {
+  GraphBuilder builder;
+  const Value x = builder.input("x", {0, 2, 4, 4}, DType::kFloat32);
+  const Value grid = builder.input("grid", {0, 3, 3, 2}, DType::kFloat32);
+  const Window window{.kernel = {3, 3}, .pads_before = {1, 1}, .pads_after = {1, 1}};
+  const std::vector<Value> made{
+      convolution(builder, x, Tensor::zeros({3, 2, 3, 3}), Tensor(), window, "convolution"),
+      transposed_convolution(builder, x, Tensor::zeros({2, 3, 3, 3}), Tensor(), window, {}, "turned"),
+      max_pool(builder, x, window, "max"), average_pool(builder, x, window, true, "average"),
+      resize(builder, x, {0, 2, 8, 8}, {1, 1, 2, 2}, {.mode = ResizeMode::kLinear}, "resize"),
+      grid_sample(builder, x, grid, ResizeMode::kLinear, GridPadding::kZeros, false, "sample")};
+  const Graph graph = builder.finish();
+  const Pass pass = run(graph, {{x, Tensor::zeros({0, 2, 4, 4})}, {grid, Tensor::zeros({0, 3, 3, 2})}},
+                        {.outputs = made});
+  for (const Value value : made) EXPECT_EQ(pass[value].shape(), graph.shape(value));
+}
+
+// Relevance through maps with fixed weights is conserved by every policy's rule for other operators.
+TEST(Pictures, FixedMapsConserveRelevanceUnderAnyRule) {
+  GraphBuilder builder;
+  const Value x = builder.input("x", {1, 2, 4, 4}, DType::kFloat64);
+  average_pool(builder, x, {.kernel = {2, 2}, .strides = {2, 2}}, true, "average");
+  resize(builder, x, {1, 2, 3, 7}, {1, 1, 0.75, 1.75}, {.mode = ResizeMode::kLinear}, "resize");
+  const Graph graph = builder.finish();
+  const Tensor input = random_tensor({1, 2, 4, 4}, DType::kFloat64, 2, 0.5, 1);
+  for (const Node& node : graph.nodes()) {
+    const Pass pass = run(graph, {{x, input}}, {.keep = Keep::kEverything, .outputs = node.outputs});
+    const Tensor r = random_tensor(graph.shape(node.outputs[0]), DType::kFloat64, 4);
+    const std::vector<ValueType> types{graph.type(x)};
+    const Tensors inputs{pass[x]}, outputs{pass[node.outputs[0]]}, back{r};
+    for (const RuleKind kind : {RuleKind::kIdentity, RuleKind::kProportional}) {
+      const Tensors shares =
+          node.op->relevance({types, inputs, outputs, {}}, back, {.kind = kind}, {true});
+      double before = 0, after = 0;
+      for (const double value : r.to_doubles()) before += value;
+      for (const double value : shares[0].to_doubles()) after += value;
+      EXPECT_NEAR(after, before, 1e-6) << node.name;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace whyformer

@@ -23,7 +23,7 @@ std::vector<ValueType> pooled_type(ValueTypes inputs, const Window& window) {
 // Calls use(plane) for every channel of every sample, in parallel.
 template <typename Use>
 void for_each_plane(const WindowGrid& grid, const Use& use) {
-  const int64_t work = grid.positions() * grid.kernel_size();
+  const int64_t work = grid.positions() * std::min(grid.kernel_size(), grid.plane());
   parallel_for(grid.batch() * grid.channels(), 16384 / (work + 1) + 1,
                [&](int64_t begin, int64_t end) {
     for (int64_t plane = begin; plane < end; ++plane) use(plane);
@@ -56,8 +56,7 @@ class MaxPool final : public Op {
         const T* values = from + plane * grid.plane();
         for (int64_t position = 0; position < grid.positions(); ++position) {
           int64_t winner = -1;
-          grid.for_each_offset(position, [&](int64_t offset) {
-            if (offset < 0) return;
+          grid.for_each_inside(position, [&](int64_t offset) {
             if (winner < 0 || values[offset] > values[winner] ||
                 (std::isnan(values[offset]) && !std::isnan(values[winner]))) {
               winner = offset;
@@ -123,8 +122,8 @@ class AveragePool final : public Op {
       for_each_plane(grid, [&](int64_t plane) {
         for (int64_t position = 0; position < grid.positions(); ++position) {
           double sum = 0;
-          grid.for_each_offset(position, [&](int64_t offset) {
-            if (offset >= 0) sum += from[plane * grid.plane() + offset];
+          grid.for_each_inside(position, [&](int64_t offset) {
+            sum += from[plane * grid.plane() + offset];
           });
           to[plane * grid.positions() + position] = static_cast<T>(sum * shares[position]);
         }
@@ -145,8 +144,8 @@ class AveragePool final : public Op {
       for_each_plane(grid, [&](int64_t plane) {
         for (int64_t position = 0; position < grid.positions(); ++position) {
           const T share = static_cast<T>(values[plane * grid.positions() + position] * shares[position]);
-          grid.for_each_offset(position, [&](int64_t offset) {
-            if (offset >= 0) out[plane * grid.plane() + offset] += share;
+          grid.for_each_inside(position, [&](int64_t offset) {
+            out[plane * grid.plane() + offset] += share;
           });
         }
       });
@@ -169,7 +168,7 @@ class AveragePool final : public Op {
     for (int64_t position = 0; position < grid.positions(); ++position) {
       int64_t count = 0;
       if (count_pads_) count = grid.padded_count(position);
-      else grid.for_each_offset(position, [&](int64_t offset) { count += offset >= 0; });
+      else grid.for_each_inside(position, [&](int64_t) { ++count; });
       shares.push_back(count == 0 ? 0 : 1.0 / static_cast<double>(count));
     }
     return shares;

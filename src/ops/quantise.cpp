@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/parallel.h"
+#include "ops/dynamic_span.h"
 #include "ops/helpers.h"
 #include "ops/ops.h"
 #include "ops/quantised.h"
@@ -112,10 +114,11 @@ class Quantisation : public Op {
   bool has_scale_, has_zero_;
 };
 
-// y = clamp(round(x / scale) + zero), dx = dy / scale where nothing was cut off.
+// y = clamp(round(x / scale) + zero), dx = dy / scale where x lands in `passing`.
 class Quantise final : public Quantisation {
  public:
-  Quantise(bool has_zero, QuantisedRange range) : Quantisation(true, has_zero), range_(range) {}
+  Quantise(bool has_zero, QuantisedRange range, QuantisedRange passing)
+      : Quantisation(true, has_zero), range_(range), passing_(passing) {}
 
   std::string_view kind() const override { return "QuantizeLinear"; }
 
@@ -147,7 +150,7 @@ class Quantise final : public Quantisation {
     with_float_type(x.dtype(), [&](auto type) {
       using T = decltype(type);
       T* out = results[0].template mutable_data<T>();
-      const T least = static_cast<T>(range_.least), most = static_cast<T>(range_.most);
+      const T least = static_cast<T>(passing_.least), most = static_cast<T>(passing_.most);
       for_each_run<T>(x.shape(), scale_of(call.inputs), zero_of(call.inputs),
                       [&](int64_t begin, int64_t end, T scale, T zero) {
         for (int64_t i = begin; i < end; ++i) {
@@ -160,7 +163,7 @@ class Quantise final : public Quantisation {
   }
 
  private:
-  QuantisedRange range_;
+  QuantisedRange range_, passing_;
 };
 
 // y = (x - zero) · scale, dx = dy · scale.
@@ -198,14 +201,54 @@ class Dequantise final : public Quantisation {
   }
 };
 
+// {scale, zero} of unsigned 8 bits that span what x spans, 0 included. The graph counts them as
+// constants: no gradient and no relevance flows through them.
+struct DynamicScale final : Op {
+  std::string_view kind() const override { return "DynamicScale"; }
+
+  std::vector<ValueType> infer(ValueTypes inputs) const override {
+    with_float_type(inputs[0].dtype, [](auto) {});
+    return {{{}, inputs[0].dtype}, {{}, inputs[0].dtype}};
+  }
+
+  Forward forward(std::span<Tensor> inputs, KeepForBackward) const override {
+    const Tensor x = inputs[0].contiguous();
+    Tensor scale = Tensor::empty({}, x.dtype()), zero = Tensor::empty({}, x.dtype());
+    with_float_type(x.dtype(), [&](auto type) {
+      using T = decltype(type);
+      const auto span = dynamic_span<T>({x.data<T>(), static_cast<size_t>(x.size())});
+      *scale.mutable_data<T>() = span.step;
+      *zero.mutable_data<T>() = span.zero;
+    });
+    return {{scale, zero}, {}};
+  }
+
+  Tensors gradient(const Call&, TensorSpan, const Wanted&) const override { return {Tensor()}; }
+
+  Tensors relevance(const Call&, TensorSpan, const Rule&, const Wanted&) const override {
+    return {Tensor()};
+  }
+
+  std::optional<AxisFlow> follow(int, ValueTypes) const override { return std::nullopt; }
+};
+
 }  // namespace
 
 Value quantise(GraphBuilder& graph, Value x, Value scale, Value zero, int axis,
                QuantisedRange range, std::string name) {
   std::vector<Value> inputs{x, along_axis(graph, scale, graph.shape(x), axis, name)};
   if (zero.valid()) inputs.push_back(along_axis(graph, zero, graph.shape(x), axis, name));
-  return graph.add(std::make_shared<Quantise>(zero.valid(), range), std::move(inputs),
+  return graph.add(std::make_shared<Quantise>(zero.valid(), range, range), std::move(inputs),
                    std::move(name));
+}
+
+std::vector<Value> quantise_dynamically(GraphBuilder& graph, Value x, std::string name) {
+  const std::vector<Value> span = graph.add_all(std::make_shared<DynamicScale>(), {x}, name);
+  // Rounding may push the largest element one past the range; that is not being cut off.
+  constexpr double kEverything = std::numeric_limits<double>::infinity();
+  const auto op = std::make_shared<Quantise>(true, QuantisedRange{0, 255},
+                                             QuantisedRange{-kEverything, kEverything});
+  return {graph.add(op, {x, span[0], span[1]}, std::move(name)), span[0], span[1]};
 }
 
 Value dequantise(GraphBuilder& graph, Value x, Value scale, Value zero, int axis,

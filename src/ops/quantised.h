@@ -3,10 +3,13 @@
 // zeros have no gradient; relevance passes unchanged.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "graph/graph.h"
+#include "ops/integer_weights.h"
 #include "ops/pictures.h"
 
 namespace whyformer {
@@ -32,6 +35,25 @@ std::vector<Value> quantise_dynamically(GraphBuilder& graph, Value x, std::strin
 // makes it a Linear in the eyes of policies, two stacks a MatMul.
 Value integer_matmul(GraphBuilder& graph, Value a, Value b, Value a_zero, Value b_zero,
                      std::string name);
+
+// The same for a matrix [out, in] that is packed once for many graphs, its zeros taken away.
+Value integer_linear(GraphBuilder& graph, Value a, std::shared_ptr<const IntegerWeights> weights,
+                     Value a_zero, std::string name);
+
+// y = x·Wᵀ + bias where x is rounded as quantise_dynamically does and W is whole numbers times `scales`
+// (one, or one per column of y): what DynamicQuantizeLinear → MatMulInteger → Mul → Add spell out. Its
+// gradient and relevance are those of the Linear whose weights are the scaled ones.
+Value quantised_linear(GraphBuilder& graph, Value x, std::shared_ptr<const IntegerWeights> weights,
+                       const Tensor& scales, const Tensor& bias, std::string name);
+
+// For rewrites. Null for operators that integer_linear or integer_matmul did not make.
+std::shared_ptr<const IntegerWeights> integer_weights_of(const Op& op);
+
+struct QuantisedLinearParts {
+  std::shared_ptr<const IntegerWeights> weights;
+  Tensor scales;
+};
+std::optional<QuantisedLinearParts> quantised_linear_parts(const Op& op);
 
 // A convolution without bias of whole values of at most 9 bits, exactly.
 Value integer_convolution(GraphBuilder& graph, Value x, Tensor weight, Window window,

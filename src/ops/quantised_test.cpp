@@ -6,7 +6,10 @@
 #include <cmath>
 
 #include "graph/pass.h"
+#include "graph/policy.h"
+#include "graph/relevance_walk.h"
 #include "graph/walk_back.h"
+#include "ops/arithmetic.h"
 #include "ops/check_op.h"
 #include "ops/ops.h"
 
@@ -158,6 +161,74 @@ TEST(QuantisedLinear, HasTheGradientOfItsFloatLinear) {
   const auto expected = walk_back(graph, pass, scaled, seed, gradient_rule(), {x});
   EXPECT_THAT(found.at(x).to_doubles(), Pointwise(DoubleNear(1e-5), expected.at(x).to_doubles()));
   EXPECT_THAT(pass[y].to_doubles(), Pointwise(DoubleNear(0.1), pass[scaled].to_doubles()));
+}
+
+// Scales depend on the input but are no factor that takes relevance away.
+TEST(QuantisedLinear, ConservesRelevance) {
+  GraphBuilder builder(Folding::kYes);
+  const Value x = builder.input("x", {1, 16}, DType::kFloat32);
+  const std::vector<Value> q = quantise_dynamically(builder, x, "q");
+  const Value weight = builder.constant(whole_numbers({16, 5}, 1, -128, 127), "w");
+  const Value product = integer_matmul(builder, q[0], weight, q[2], {}, "m");
+  const Value scale = binary(builder, q[1], builder.constant(Tensor::of<float>({}, {0.01f}), "w scale"),
+                             BinaryFunction::kMultiply, "scales");
+  const Value y = binary(builder, product, scale, BinaryFunction::kMultiply, "y");
+  const Graph graph = builder.finish();
+  EXPECT_FALSE(graph.varies(scale));
+  const Pass pass = run(graph, {{x, random_tensor({1, 16}, DType::kFloat32, 3)}},
+                        {.keep = Keep::kEverything, .outputs = {y}});
+  for (const char* name : {"attn-lrp", "epsilon"}) {
+    const auto relevance = walk_relevance(graph, pass, y, {2}, policy_named(name),
+                                          RelevanceForm::kExplicit, {x});
+    double sum = 0;
+    for (const double share : relevance.at(x).to_doubles()) sum += share;
+    EXPECT_NEAR(sum, pass[y].to_doubles()[2], 1e-4) << name;
+  }
+}
+
+TEST(Quantised, NothingAndScalarsAreFine) {
+  GraphBuilder builder;
+  const Value none = builder.input("none", {0, 3}, DType::kFloat32);
+  const Value one = builder.input("one", {}, DType::kFloat32);
+  const Value scales = builder.constant(vector_of({1, 2, 3}), "scales");
+  const Value scale = builder.constant(vector_of({2}), "scale");
+  const Value of_none = quantise(builder, none, scales, scales, 1, {0, 255}, "of none");
+  const Value of_one = quantise(builder, one, scale, scale, 0, {0, 255}, "of one");
+  const Value nothing = quantise_dynamically(builder, none, "dynamic")[0];
+  const Value product = integer_matmul(builder, none, builder.constant(Tensor::zeros({3, 2}), "w"), {},
+                                       {}, "product");
+  const Graph graph = builder.finish();
+  const Pass pass = run(graph, {{none, Tensor::zeros({0, 3})}, {one, Tensor::of<float>({}, {7.f})}},
+                        {.outputs = {of_none, of_one, nothing, product}});
+  EXPECT_EQ(pass[of_none].shape(), (Shape{0, 3}));
+  EXPECT_EQ(pass[nothing].shape(), (Shape{0, 3}));
+  EXPECT_EQ(pass[product].shape(), (Shape{0, 2}));
+  EXPECT_THAT(pass[of_one].to_doubles(), ElementsAre(6));
+}
+
+// The one operator against the chain that files spell out, to the last bit.
+TEST(QuantisedLinear, EqualsTheChainItStandsFor) {
+  const Tensor weight = whole_numbers({300, 5}, 1, -128, 127);
+  const Tensor scales = vector_of({0.01f, 0.02f, 0.005f, 0.1f, 0.03f});
+  const Tensor bias = vector_of({1, -2, 3, 0, 0.5f});
+  GraphBuilder builder(Folding::kYes);
+  const Value x = builder.input("x", {2, 4, 300}, DType::kFloat32);
+  const std::vector<Value> q = quantise_dynamically(builder, x, "q");
+  const Value sums = integer_matmul(builder, q[0], builder.constant(weight, "w"), q[2], {}, "m");
+  const Value factor = binary(builder, q[1], builder.constant(scales, "s"),
+                              BinaryFunction::kMultiply, "factor");
+  const Value scaled = binary(builder, sums, factor, BinaryFunction::kMultiply, "scaled");
+  const Value chain = add(builder, scaled, builder.constant(bias, "b"), "bias");
+  const auto weights = std::make_shared<IntegerWeights>(weight.transpose(0, 1).contiguous());
+  const Value one = quantised_linear(builder, x, weights, scales, bias, "one");
+  const Graph graph = builder.finish();
+  const Pass pass = run(graph, {{x, random_tensor({2, 4, 300}, DType::kFloat32, 3)}},
+                        {.keep = Keep::kGradients, .outputs = {chain, one}});
+  EXPECT_EQ(pass[one].to_doubles(), pass[chain].to_doubles());
+  const Tensor seed = random_tensor({2, 4, 5}, DType::kFloat32, 4);
+  const auto found = walk_back(graph, pass, one, seed, gradient_rule(), {x});
+  const auto expected = walk_back(graph, pass, chain, seed, gradient_rule(), {x});
+  EXPECT_THAT(found.at(x).to_doubles(), Pointwise(DoubleNear(1e-4), expected.at(x).to_doubles()));
 }
 
 }  // namespace

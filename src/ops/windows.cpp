@@ -115,11 +115,7 @@ int64_t WindowGrid::padded_count(int64_t position) const {
   const Space at = origin(position);
   int64_t count = 1;
   for (size_t axis = 0; axis < 3; ++axis) {
-    int64_t along = 0;
-    for (int64_t i = 0; i < kernel_[axis]; ++i) {
-      if (at[axis] + i * dilations_[axis] < input_[axis] + after_[axis]) ++along;
-    }
-    count *= along;
+    count *= taps_below(axis, at[axis], input_[axis] + after_[axis]);
   }
   return count;
 }

@@ -1,6 +1,7 @@
 // How a kernel passes over a grid: what convolutions and pooling share.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -47,6 +48,24 @@ class WindowGrid {
     }
   }
 
+  // Those of them that are in the input, however large the kernel.
+  template <typename Use>
+  void for_each_inside(int64_t position, const Use& use) const {
+    const Space at = origin(position);
+    Space first, end;
+    for (size_t axis = 0; axis < 3; ++axis) {
+      first[axis] = taps_below(axis, at[axis], 0);
+      end[axis] = taps_below(axis, at[axis], input_[axis]);
+    }
+    for (int64_t i = first[0]; i < end[0]; ++i) {
+      for (int64_t j = first[1]; j < end[1]; ++j) {
+        const int64_t line = ((at[0] + i * dilations_[0]) * input_[1] + at[1] + j * dilations_[1]) *
+                             input_[2];
+        for (int64_t k = first[2]; k < end[2]; ++k) use(line + at[2] + k * dilations_[2]);
+      }
+    }
+  }
+
   // How many elements under the window lie in the input or its pads.
   int64_t padded_count(int64_t position) const;
 
@@ -57,6 +76,11 @@ class WindowGrid {
 
  private:
   Space origin(int64_t position) const;
+  // How many taps of a window that starts at `start` lie below `limit`.
+  int64_t taps_below(size_t axis, int64_t start, int64_t limit) const {
+    if (start >= limit) return 0;
+    return std::min(kernel_[axis], (limit - start + dilations_[axis] - 1) / dilations_[axis]);
+  }
 
   size_t rank_;
   int64_t batch_, channels_;

@@ -148,6 +148,11 @@ std::shared_ptr<const LinearWeights> NodeScope::linear_weights(const Tensor& wei
   return translation_.linear_weights(weight, transposed, bias);
 }
 
+std::shared_ptr<const void> NodeScope::made_once_of(
+    const std::vector<Tensor>& from, const std::function<std::shared_ptr<const void>()>& make) {
+  return translation_.model().made_once(from, node_.kind + " " + name(), make);
+}
+
 void NodeScope::fail(const std::string& why) const {
   throw UnsupportedModel(fmt::format("{} '{}' {}", node_.kind, name(), why));
 }

@@ -2,6 +2,7 @@
 // attributes, and what is known about both.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -75,9 +76,19 @@ class NodeScope {
   std::shared_ptr<const LinearWeights> linear_weights(const Tensor& weight, bool transposed,
                                                       const Tensor& bias = {});
 
+  // What `make` gives (a shared pointer to const Made), once for all graphs of the model if the
+  // tensors that it is made of belong to the file.
+  template <typename Made, typename Make>
+  std::shared_ptr<const Made> made_once(const std::vector<Tensor>& from, const Make& make) {
+    return std::static_pointer_cast<const Made>(made_once_of(from, make));
+  }
+
   [[noreturn]] void fail(const std::string& why) const;  // UnsupportedModel that names the node
 
  private:
+  std::shared_ptr<const void> made_once_of(
+      const std::vector<Tensor>& from, const std::function<std::shared_ptr<const void>()>& make);
+
   Translation& translation_;
   const OnnxNode& node_;
   std::vector<Value> inputs_;

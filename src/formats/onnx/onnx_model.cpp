@@ -65,6 +65,13 @@ class UnknownOperators {
   std::map<std::string, Use> found_;
 };
 
+const void* start(const Tensor& tensor) {
+  if (!tensor.defined()) return nullptr;
+  if (tensor.dtype() == DType::kInt64) return tensor.data<int64_t>();
+  return tensor.dtype() == DType::kFloat32 ? static_cast<const void*>(tensor.data<float>())
+                                           : tensor.data<double>();
+}
+
 }  // namespace
 
 OnnxModel::OnnxModel(OnnxFile file) : file_(std::move(file)) {
@@ -78,11 +85,6 @@ void OnnxModel::keep(const std::string& name, DType floats, Shared shared) const
 
 std::shared_ptr<const LinearWeights> OnnxModel::linear_weights(const Tensor& weight,
                                                                const Tensor& bias) const {
-  const auto start = [](const Tensor& tensor) -> const void* {
-    if (!tensor.defined()) return nullptr;
-    return tensor.dtype() == DType::kFloat32 ? static_cast<const void*>(tensor.data<float>())
-                                             : tensor.data<double>();
-  };
   const std::lock_guard lock(mutex_);
   const auto is_shared = [&](const Tensor& tensor) {
     return !tensor.defined() || shared_memory_.contains(tensor.storage().get());
@@ -96,6 +98,20 @@ std::shared_ptr<const LinearWeights> OnnxModel::linear_weights(const Tensor& wei
     shared_memory_.insert(shared->weight().storage().get());
   }
   return shared;
+}
+
+std::shared_ptr<const void> OnnxModel::made_once(
+    const std::vector<Tensor>& from, const std::string& what,
+    const std::function<std::shared_ptr<const void>()>& make) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<const void*> key;
+  for (const Tensor& tensor : from) {
+    if (!shared_memory_.contains(tensor.storage().get())) return make();
+    key.push_back(start(tensor));
+  }
+  auto& made = made_[{std::move(key), what}];
+  if (!made) made = make();
+  return made;
 }
 
 BuiltGraph OnnxModel::build(const BuildRequest& request) const {

@@ -1,6 +1,7 @@
 // An ONNX file that can be built into graphs, each for concrete input shapes.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -47,6 +48,11 @@ class OnnxModel {
   // Weights [out, in] and bias of a Linear, packed once for all graphs if they belong to the file.
   std::shared_ptr<const LinearWeights> linear_weights(const Tensor& weight,
                                                       const Tensor& bias) const;
+  // What `make` makes of these tensors, once for all graphs if they belong to the file. `what` tells
+  // things apart that are made of the same tensors.
+  std::shared_ptr<const void> made_once(
+      const std::vector<Tensor>& from, const std::string& what,
+      const std::function<std::shared_ptr<const void>()>& make) const;
 
  private:
   friend class Translation;
@@ -65,6 +71,8 @@ class OnnxModel {
   mutable std::map<std::pair<std::string, DType>, Shared> shared_;
   mutable std::set<const void*> shared_memory_;  // of those tensors, which stay as long as the model
   mutable std::map<LinearKey, std::shared_ptr<const LinearWeights>> linears_;
+  mutable std::map<std::pair<std::vector<const void*>, std::string>, std::shared_ptr<const void>>
+      made_;
 };
 
 }  // namespace whyformer::onnx

@@ -84,12 +84,9 @@ std::vector<Value> translate_transposed_convolution(NodeScope& scope) {
     throw InvalidInput(fmt::format("{} output pads and {} lengths for {} space axes",
                                    output_pads.size(), lengths.size(), axes));
   }
-  constexpr int64_t kLongest = int64_t{1} << 31;
-  for (const auto& numbers : {output_pads, lengths, Shape(input.begin() + 2, input.end())}) {
-    for (const int64_t number : numbers) {
-      if (number < 0 || number > kLongest) throw InvalidInput(fmt::format("a length of {}", number));
-    }
-  }
+  for (const int64_t number : lengths) check_length(number, "output_shape");
+  for (const int64_t number : output_pads) check_length(number, "output_padding");
+  for (size_t i = 0; i < axes; ++i) check_length(input[i + 2], "the input's shape");
   for (size_t i = 0; i < axes && (same || !lengths.empty()); ++i) {
     const int64_t length = lengths.empty() ? input[i + 2] * window.strides[i] : lengths[i];
     const int64_t total = window.strides[i] * (input[i + 2] - 1) + output_pads[i] +

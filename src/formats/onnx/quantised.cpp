@@ -88,9 +88,8 @@ std::vector<Value> translate_dynamic_quantise(NodeScope& scope) {
 
 // Sums are 32-bit integers to ONNX; here they are whole floats, which have gradients.
 std::vector<Value> translate_integer_matmul(NodeScope& scope) {
-  const Value sums =
-      integer_matmul(scope.graph(), scope.input(0), scope.input(1), optional_floats(scope, 2),
-                     optional_floats(scope, 3), scope.name());
+  const Value sums = integer_product(scope, scope.input(0), optional_floats(scope, 2), 1,
+                                     optional_floats(scope, 3));
   scope.set_element(sums, ElementType::kInt32);
   return {sums};
 }
@@ -135,9 +134,8 @@ std::vector<Value> translate_quantised_convolution(NodeScope& scope) {
 }
 
 std::vector<Value> translate_quantised_matmul(NodeScope& scope) {
-  const Value sums =
-      integer_matmul(scope.graph(), scope.input(0), scope.input(3), optional_floats(scope, 2),
-                     optional_floats(scope, 5), scope.name());
+  const Value sums = integer_product(scope, scope.input(0), optional_floats(scope, 2), 3,
+                                     optional_floats(scope, 5));
   const Value factor = divided(
       scope, multiplied(scope, row_scale(scope, scope.input(1)), scope.input(4)), scope.input(6));
   const int columns = static_cast<int>(scope.graph().shape(sums).size()) - 1;

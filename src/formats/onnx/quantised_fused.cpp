@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/parallel.h"
 #include "formats/onnx/attention_parts.h"
 #include "formats/onnx/operators.h"
 #include "formats/onnx/parts.h"
@@ -17,19 +18,18 @@
 namespace whyformer::onnx {
 namespace {
 
-Value turned(NodeScope& scope, Value x, bool turn) {
-  return turn ? transpose(scope.graph(), x, {1, 0}, scope.name()) : x;
-}
-
+// The sum is of floats, though the node's first input is of whole numbers.
 Value with_bias(NodeScope& scope, Value x, size_t bias) {
-  return scope.has(bias) ? add(scope.graph(), x, scope.input(bias), scope.name()) : x;
+  if (!scope.has(bias)) return x;
+  const Value sum = add(scope.graph(), x, scope.input(bias), scope.name());
+  scope.set_element(sum, ElementType::kFloat);
+  return sum;
 }
 
 // (a - a_zero)·(b - b_zero) · a_scale · b_scale.
 Value float_product(NodeScope& scope, Value a, Value a_scale, Value a_zero, size_t b, size_t b_scale,
                     size_t b_zero) {
-  const Value sums = integer_matmul(scope.graph(), a, scope.input(b), a_zero,
-                                    optional_floats(scope, b_zero), scope.name());
+  const Value sums = integer_product(scope, a, a_zero, b, optional_floats(scope, b_zero));
   const Value factor = multiplied(scope, row_scale(scope, a_scale), scope.input(b_scale));
   const int columns = static_cast<int>(scope.graph().shape(sums).size()) - 1;
   const Value y = dequantise(scope.graph(), sums, factor, Value{}, columns, scope.name());
@@ -39,10 +39,11 @@ Value float_product(NodeScope& scope, Value a, Value a_scale, Value a_zero, size
 
 std::vector<Value> translate_gemm(NodeScope& scope) {
   GraphBuilder& graph = scope.graph();
-  const Value a = turned(scope, scope.input(0), scope.integer("transA", 0) != 0);
-  const Value b = turned(scope, scope.input(3), scope.integer("transB", 0) != 0);
-  Value sums = integer_matmul(graph, a, b, optional_floats(scope, 2), optional_floats(scope, 5),
-                              scope.name());
+  Value a = scope.input(0);
+  if (scope.integer("transA", 0) != 0) a = transpose(graph, a, {1, 0}, scope.name());
+  const bool turned = scope.integer("transB", 0) != 0;
+  Value sums = integer_product(scope, a, optional_floats(scope, 2), 3, optional_floats(scope, 5),
+                               turned ? StoredAs::kColumns : StoredAs::kRows);
   if (scope.has(6)) sums = add(graph, sums, as_floats(scope, scope.input(6)), scope.name());
   Value factor = multiplied(scope, scope.input(1), scope.input(4));
   factor = scaled(scope, factor, scope.real("alpha", 1));
@@ -144,51 +145,79 @@ std::vector<Value> translate_matmul_to_float(NodeScope& scope) {
   return {with_bias(scope, y, 6)};
 }
 
-// Numbers of `bits` bits, lowest first, from bytes held as numbers.
-double packed_number(const std::vector<double>& bytes, size_t row_start, int64_t index, int64_t bits) {
-  const auto byte = static_cast<unsigned>(bytes[row_start + static_cast<size_t>(index * bits / 8)]);
-  return bits == 8 ? byte : byte >> (index * bits % 8) & ((1u << bits) - 1);
-}
+// Weights [columns, blocks, bytes] with a scale, and perhaps a zero, per block; numbers of less than 8
+// bits share bytes, the first in the lowest bits.
+struct PackedWeights {
+  std::vector<double> scales, zeros, bytes;
+  int64_t depth, columns, bits, block;
+  bool zeros_packed;
 
-// Weights [N, blocks, bytes] with a scale, and perhaps a zero, per block: dequantised once.
+  int64_t blocks() const { return (depth + block - 1) / block; }
+  int64_t block_bytes() const { return block * bits / 8; }
+  int64_t zero_bytes() const { return (blocks() * bits + 7) / 8; }
+
+  Tensor dequantised() const {
+    check_sizes();
+    Tensor weight = Tensor::empty({columns, depth}, DType::kFloat32);
+    float* out = weight.mutable_data<float>();
+    parallel_for(columns, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        for (int64_t k = 0; k < depth; ++k) {
+          const int64_t at = row * blocks() + k / block;
+          const double whole = number(bytes, at * block_bytes(), k % block);
+          out[row * depth + k] = static_cast<float>((whole - zero_of(row, k / block)) * scales[at]);
+        }
+      }
+    });
+    return weight;
+  }
+
+ private:
+  void check_sizes() const {
+    const int64_t zero_count = zeros_packed ? columns * zero_bytes() : columns * blocks();
+    if (std::ssize(bytes) != columns * blocks() * block_bytes() ||
+        std::ssize(scales) != columns * blocks() ||
+        (!zeros.empty() && std::ssize(zeros) != zero_count)) {
+      throw InvalidInput(
+          fmt::format("{} bytes, {} scales and {} zeros are not those of {} x {} weights",
+                      bytes.size(), scales.size(), zeros.size(), columns, depth));
+    }
+  }
+
+  double number(const std::vector<double>& from, int64_t start, int64_t index) const {
+    const auto byte = static_cast<unsigned>(from[start + index * bits / 8]);
+    return bits == 8 ? byte : byte >> (index * bits % 8) & ((1u << bits) - 1);
+  }
+
+  double zero_of(int64_t row, int64_t at) const {
+    if (zeros.empty()) return static_cast<double>(int64_t{1} << (bits - 1));
+    return zeros_packed ? number(zeros, row * zero_bytes(), at) : zeros[row * blocks() + at];
+  }
+};
+
+// Dequantised once, a Linear.
 std::vector<Value> translate_matmul_of_bits(NodeScope& scope) {
   const int64_t depth = scope.integer("K", 0), columns = scope.integer("N", 0);
   const int64_t bits = scope.integer("bits", 4), block = scope.integer("block_size", 0);
-  constexpr int64_t kMost = int64_t{1} << 30, kLongestBlock = int64_t{1} << 16;
-  if ((bits != 2 && bits != 4 && bits != 8) || block < 16 || block > kLongestBlock || depth < 1 ||
-      depth > kMost || columns < 1 || columns > kMost || scope.element(1) != ElementType::kUint8) {
+  if ((bits != 2 && bits != 4 && bits != 8) || block < 16 || block > 1 << 20 ||
+      depth < 1 || depth > int64_t{1} << 31 || columns < 1 || columns > int64_t{1} << 31 ||
+      scope.element(1) != ElementType::kUint8) {
     scope.fail(fmt::format("has weights of {} bits in blocks of {}", bits, block));
   }
   if (scope.has(4)) scope.fail("groups its weights by an index, which cannot be imported");
-  const int64_t blocks = (depth + block - 1) / block, blob = block * bits / 8;
-  const int64_t zero_bytes = (blocks * bits + 7) / 8;
-  const std::vector<double> bytes = scope.needed(1).to_doubles(), scales = scope.needed(2).to_doubles();
-  const std::vector<double> zeros = scope.has(3) ? scope.needed(3).to_doubles() : std::vector<double>{};
-  const bool packed = scope.has(3) && scope.element(3) == ElementType::kUint8;
-  const int64_t zero_count = !scope.has(3) ? 0 : columns * (packed ? zero_bytes : blocks);
-  if (std::ssize(scales) != columns * blocks || std::ssize(bytes) != columns * blocks * blob ||
-      std::ssize(zeros) != zero_count) {
-    throw InvalidInput(fmt::format("{} bytes, {} scales and {} zeros are not those of {} x {} weights",
-                                   bytes.size(), scales.size(), zeros.size(), columns, depth));
-  }
-  Tensor weight = Tensor::empty({columns, depth}, scope.floats());
-  const auto number = [&](int64_t row, int64_t k) {
-    const int64_t at = row * blocks + k / block;
-    double zero = static_cast<double>(int64_t{1} << (bits - 1));
-    if (packed) zero = packed_number(zeros, static_cast<size_t>(row * zero_bytes), k / block, bits);
-    else if (!zeros.empty()) zero = zeros[at];
-    const double whole = packed_number(bytes, static_cast<size_t>(at * blob), k % block, bits);
-    return (whole - zero) * scales[at];
-  };
-  for (int64_t i = 0; i < columns * depth; ++i) {
-    const double value = number(i / depth, i % depth);
-    if (scope.floats() == DType::kFloat32) weight.mutable_data<float>()[i] = static_cast<float>(value);
-    else weight.mutable_data<double>()[i] = value;
-  }
   const Tensor* bias = scope.has(5) ? scope.known(5) : nullptr;
-  const Value y = linear(scope.graph(), scope.input(0),
-                         scope.linear_weights(weight, true, bias != nullptr ? *bias : Tensor()),
-                         scope.name());
+  std::vector<Tensor> from{scope.needed(1), scope.needed(2)};
+  if (scope.has(3)) from.push_back(scope.needed(3));
+  if (bias != nullptr) from.push_back(*bias);
+  const bool packed = scope.has(3) && scope.element(3) == ElementType::kUint8;
+  const auto weights = scope.made_once<LinearWeights>(from, [&] {
+    const PackedWeights stored{from[1].to_doubles(),
+                               scope.has(3) ? from[2].to_doubles() : std::vector<double>{},
+                               from[0].to_doubles(), depth, columns, bits, block, packed};
+    return std::make_shared<const LinearWeights>(stored.dequantised().cast(scope.floats()),
+                                                 bias != nullptr ? *bias : Tensor());
+  });
+  const Value y = linear(scope.graph(), scope.input(0), weights, scope.name());
   return {bias != nullptr ? y : with_bias(scope, y, 5)};
 }
 

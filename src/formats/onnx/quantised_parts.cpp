@@ -1,8 +1,12 @@
 #include "formats/onnx/quantised_parts.h"
 
+#include <fmt/format.h>
+
 #include "formats/onnx/parts.h"
 #include "ops/arithmetic.h"
+#include "ops/ops.h"
 #include "ops/quantised.h"
+#include "tensor/map.h"
 
 namespace whyformer::onnx {
 
@@ -42,6 +46,40 @@ Value requantised(NodeScope& scope, Value sums, Value factor, int axis, size_t z
                                 scope.name());
   scope.set_element(result, type);
   return result;
+}
+
+namespace {
+
+// A known matrix b [in, out] less its zeros, one for all or one per column, as weights [out, in].
+Tensor centred_rows(const Tensor& rows, const Tensor& zero) {
+  if (!zero.defined()) return rows;
+  if (zero.size() != 1 && zero.size() != rows.dim(0)) {
+    throw InvalidInput(fmt::format("{} zeros for {} columns", zero.size(), rows.dim(0)));
+  }
+  const Tensor spread = zero.reshape({zero.size(), 1}).expand(rows.shape());
+  return map([](auto whole, auto z) { return whole - z; }, rows, spread);
+}
+
+}  // namespace
+
+Value integer_product(NodeScope& scope, Value a, Value a_zero, size_t b, Value b_zero,
+                      StoredAs stored) {
+  GraphBuilder& graph = scope.graph();
+  const bool turned = stored == StoredAs::kColumns;
+  const Tensor* matrix = scope.known(b);
+  const Tensor* zero = b_zero.valid() ? graph.known(b_zero) : nullptr;
+  if (matrix == nullptr || matrix->rank() != 2 || (b_zero.valid() && zero == nullptr)) {
+    Value factor = scope.input(b);
+    if (turned) factor = transpose(graph, factor, {1, 0}, scope.name());
+    return integer_matmul(graph, a, factor, a_zero, b_zero, scope.name());
+  }
+  std::vector<Tensor> from{*matrix};
+  if (zero != nullptr) from.push_back(*zero);
+  const auto weights = scope.made_once<IntegerWeights>(from, [&] {
+    return std::make_shared<const IntegerWeights>(centred_rows(
+        turned ? *matrix : matrix->transpose(0, 1), zero != nullptr ? *zero : Tensor()));
+  });
+  return integer_linear(graph, a, weights, a_zero, scope.name());
 }
 
 Value multiplied(NodeScope& scope, Value a, Value b) {

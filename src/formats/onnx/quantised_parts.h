@@ -20,6 +20,11 @@ Value quantised_output(NodeScope& scope, Value x, size_t scale, size_t zero);
 // Whole numbers times `factor`, rounded and moved by the zero at that position.
 Value requantised(NodeScope& scope, Value sums, Value factor, int axis, size_t zero);
 
+enum class StoredAs { kRows, kColumns };  // a matrix as it is multiplied, or transposed
+// (a - a_zero)·(b - b_zero), exactly. Zeros may be invalid.
+Value integer_product(NodeScope& scope, Value a, Value a_zero, size_t b, Value b_zero,
+                      StoredAs stored = StoredAs::kRows);
+
 Value multiplied(NodeScope& scope, Value a, Value b);
 Value divided(NodeScope& scope, Value a, Value b);
 

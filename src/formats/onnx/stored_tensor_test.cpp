@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "formats/onnx/tiny_model.h"
+#include "whyformer/error.h"
 
 namespace whyformer::onnx {
 namespace {

@@ -22,6 +22,7 @@ class Translation {
   void set_element(Value value, ElementType type) { elements_[value.id] = type; }
   std::shared_ptr<const LinearWeights> linear_weights(const Tensor& weight, bool transposed,
                                                       const Tensor& bias);
+  const OnnxModel& model() const { return model_; }
 
  private:
   // Names of one graph or function body; those of the graph around it can be read too.

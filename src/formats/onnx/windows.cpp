@@ -7,8 +7,6 @@
 namespace whyformer::onnx {
 namespace {
 
-constexpr int64_t kLongest = int64_t{1} << 31;
-
 std::vector<int64_t> per_axis(NodeScope& scope, const char* attribute, size_t axes,
                               int64_t otherwise) {
   std::vector<int64_t> numbers = scope.integer_list(attribute);
@@ -18,9 +16,8 @@ std::vector<int64_t> per_axis(NodeScope& scope, const char* attribute, size_t ax
                                    axes));
   }
   for (const int64_t number : numbers) {
-    if (number < 1 || number > kLongest) {
-      throw InvalidInput(fmt::format("{} in '{}'", number, attribute));
-    }
+    check_length(number, attribute);
+    if (number < 1) throw InvalidInput(fmt::format("{} in '{}'", number, attribute));
   }
   return numbers;
 }
@@ -42,6 +39,13 @@ void pad_to_same(const Shape& input, bool upper, Window& window) {
 
 }  // namespace
 
+void check_length(int64_t number, const char* attribute) {
+  constexpr int64_t kLongest = int64_t{1} << 31;
+  if (number < -kLongest || number > kLongest) {
+    throw InvalidInput(fmt::format("{} in '{}'", number, attribute));
+  }
+}
+
 Window window_of(NodeScope& scope, const Shape& input, const std::vector<int64_t>& kernel) {
   const size_t axes = kernel.size();
   if (input.size() != axes + 2) {
@@ -49,9 +53,8 @@ Window window_of(NodeScope& scope, const Shape& input, const std::vector<int64_t
                                    to_string(input)));
   }
   for (const int64_t length : kernel) {
-    if (length < 1 || length > kLongest) {
-      throw InvalidInput(fmt::format("a kernel {}", to_string(kernel)));
-    }
+    check_length(length, "kernel_shape");
+    if (length < 1) throw InvalidInput(fmt::format("a kernel {}", to_string(kernel)));
   }
   Window window{.kernel = kernel,
                 .strides = per_axis(scope, "strides", axes, 1),
@@ -67,9 +70,7 @@ Window window_of(NodeScope& scope, const Shape& input, const std::vector<int64_t
     if (!pads.empty() && pads.size() != 2 * axes) {
       throw InvalidInput(fmt::format("{} pads for {} space axes", pads.size(), axes));
     }
-    for (const int64_t pad : pads) {
-      if (pad < -kLongest || pad > kLongest) throw InvalidInput(fmt::format("{} in 'pads'", pad));
-    }
+    for (const int64_t pad : pads) check_length(pad, "pads");
     for (size_t i = 0; i < axes && !pads.empty(); ++i) {
       window.pads_before[i] = pads[i];
       window.pads_after[i] = pads[i + axes];

@@ -3,9 +3,18 @@
 
 #include "formats/onnx/rewrites/rewrite.h"
 #include "ops/ops.h"
+#include "ops/quantised.h"
 
 namespace whyformer::onnx {
 namespace {
+
+// A Linear of floats: those of whole numbers are exact, which theirs would not be.
+const Node* float_linear(const Pattern& pattern, Value value) {
+  const Node* node = pattern.made_by(value, "Linear");
+  const bool whole = node != nullptr && (integer_weights_of(*node->op) != nullptr ||
+                                         quantised_linear_parts(*node->op).has_value());
+  return whole ? nullptr : node;
+}
 
 Replacement linear_node(Value x, std::shared_ptr<const LinearWeights> weights) {
   return {{x}, [weights](GraphBuilder& graph, std::span<const Value> inputs,
@@ -17,7 +26,7 @@ Replacement linear_node(Value x, std::shared_ptr<const LinearWeights> weights) {
 std::optional<Replacement> bias_of_linear(const Pattern& pattern, const Node& node) {
   if (node.op->kind() != "Add") return std::nullopt;
   for (const int place : {0, 1}) {
-    const Node* before = pattern.made_by(node.inputs[place], "Linear");
+    const Node* before = float_linear(pattern, node.inputs[place]);
     const Tensor* addend = pattern.constant(node.inputs[1 - place]);
     if (before == nullptr || addend == nullptr) continue;
     const LinearWeights& weights = *before->op->linear_weights();
@@ -31,21 +40,25 @@ std::optional<Replacement> bias_of_linear(const Pattern& pattern, const Node& no
   return std::nullopt;
 }
 
-// Reshape → Linear → Reshape, where only the axes in front of the last are flattened and restored.
+// Reshape → Linear → Reshape, where only the axes in front of the last are flattened and restored; the
+// last may be split into heads.
 std::optional<Replacement> linear_of_flat_rows(const Pattern& pattern, const Node& node) {
   if (node.op->kind() != "Reshape") return std::nullopt;
   const Node* before = pattern.made_by(node.inputs[0], "Linear");
   const Node* flattened = before ? pattern.made_by(before->inputs[0], "Reshape") : nullptr;
   if (flattened == nullptr) return std::nullopt;
-  Shape wanted = pattern.shape(flattened->inputs[0]);
-  if (wanted.empty() || wanted.back() != pattern.shape(before->inputs[0]).back()) return std::nullopt;
-  wanted.back() = pattern.shape(node.outputs[0]).empty() ? 0 : pattern.shape(node.outputs[0]).back();
-  if (wanted != pattern.shape(node.outputs[0])) return std::nullopt;
+  const Shape& source = pattern.shape(flattened->inputs[0]);
+  const Shape shape = pattern.shape(node.outputs[0]);
+  if (source.empty() || source.back() != pattern.shape(before->inputs[0]).back()) return std::nullopt;
+  const bool restores = shape.size() >= source.size() &&
+                        std::equal(source.begin(), source.end() - 1, shape.begin());
+  if (!restores) return std::nullopt;
   const std::shared_ptr<const Op> op = before->op;
   return Replacement{{flattened->inputs[0]},
-                     [op](GraphBuilder& graph, std::span<const Value> inputs,
-                          const std::string& name) {
-                       return graph.add(op, {inputs[0]}, name);
+                     [op, shape](GraphBuilder& graph, std::span<const Value> inputs,
+                                 const std::string& name) {
+                       const Value y = graph.add(op, {inputs[0]}, name);
+                       return graph.shape(y) == shape ? y : reshape(graph, y, shape, name);
                      }};
 }
 
@@ -53,7 +66,7 @@ std::optional<Replacement> linear_of_flat_rows(const Pattern& pattern, const Nod
 std::optional<Replacement> part_of_linear(const Pattern& pattern, const Node& node) {
   const auto columns = node.op->sliced_rows();
   if (!columns || columns->axis != pattern.rank(node.inputs[0]) - 1) return std::nullopt;
-  const Node* whole = pattern.made_by(node.inputs[0], "Linear");
+  const Node* whole = float_linear(pattern, node.inputs[0]);
   if (whole == nullptr) return std::nullopt;
   for (const int user : pattern.graph.users(whole->outputs[0])) {
     const auto other = pattern.graph.nodes()[user].op->sliced_rows();

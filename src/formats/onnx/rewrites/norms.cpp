@@ -1,4 +1,5 @@
-// LayerNorm and RMSNorm written out, and means over one axis.
+// LayerNorm, RMSNorm and unit length written out, and means over one axis.
+#include <algorithm>
 #include <cmath>
 
 #include "formats/onnx/rewrites/rewrite.h"
@@ -213,6 +214,49 @@ std::optional<Replacement> mean_over_one_axis(const Pattern& pattern, const Node
   return mean_node(x, axes[0], pattern.shape(node.outputs[0]));
 }
 
+// The same of channels first, where the tokens were moved behind them: pooling as pictures have it.
+std::optional<Replacement> mean_over_moved_axis(const Pattern& pattern, const Node& node) {
+  if (node.op->kind() != "ReduceMean") return std::nullopt;
+  const Node* moved = pattern.maker(node.inputs[0]);
+  std::vector<int> order = moved ? moved->op->axis_order() : std::vector<int>();
+  if (order.empty() || node.op->reduced_axes() != std::vector<int>{pattern.rank(node.inputs[0]) - 1}) {
+    return std::nullopt;
+  }
+  for (const int user : pattern.graph.users(node.outputs[0])) {  // else it may be part of a norm
+    const Op& reader = *pattern.graph.nodes()[user].op;
+    if (!reader.moves_data() && reader.linear_weights() == nullptr) return std::nullopt;
+  }
+  const int axis = order.back();
+  order.pop_back();
+  if (!std::is_sorted(order.begin(), order.end())) return std::nullopt;
+  return mean_node(moved->inputs[0], axis, pattern.shape(node.outputs[0]));
+}
+
+// x / √(Σ x²), or with a power of ½.
+std::optional<Replacement> unit_length(const Pattern& pattern, const Node& node) {
+  if (node.op->kind() != "Div") return std::nullopt;
+  const Value x = node.inputs[0];
+  const Node* norm = pattern.maker(node.inputs[1]);
+  if (norm == nullptr || pattern.rank(x) == 0) return std::nullopt;
+  const std::vector<int> last{pattern.rank(x) - 1};
+  const auto sums_last = [&](const Node* sum) {
+    return sum->op->reduced_axes() == last &&
+           pattern.rank(sum->outputs[0]) == pattern.rank(x);
+  };
+  bool found = norm->op->kind() == "ReduceL2" && norm->inputs[0] == x && sums_last(norm);
+  const bool root = norm->op->kind() == "Sqrt" ||
+                    (norm->op->kind() == "Pow" && pattern.is_number(norm->inputs[1], 0.5));
+  if (root) {
+    const Node* sum = pattern.made_by(norm->inputs[0], "ReduceSum");
+    found = sum != nullptr && sums_last(sum) && squared(pattern, sum->inputs[0]) == x;
+  }
+  if (!found) return std::nullopt;
+  return Replacement{{x}, [](GraphBuilder& graph, std::span<const Value> inputs,
+                             const std::string& name) {
+                       return l2_normalise(graph, inputs[0], name);
+                     }};
+}
+
 // A sum divided by the number of its addends, as mean pooling with a mask comes out without padding.
 std::optional<Replacement> divided_sum(const Pattern& pattern, const Node& node) {
   if (node.op->kind() != "Div") return std::nullopt;
@@ -232,7 +276,8 @@ std::optional<Replacement> divided_sum(const Pattern& pattern, const Node& node)
   return mean_node(x, axes[0], pattern.shape(node.outputs[0]));
 }
 
-constexpr RewriteRule kRules[] = {written_out_norm, bias_of_norm, mean_over_one_axis, divided_sum};
+constexpr RewriteRule kRules[] = {written_out_norm,     bias_of_norm, mean_over_one_axis,
+                                  mean_over_moved_axis, divided_sum,  unit_length};
 
 }  // namespace
 

@@ -9,7 +9,7 @@ constexpr int kMostRounds = 16;
 
 std::optional<Replacement> find_replacement(const Pattern& pattern, const Node& node) {
   for (const auto& rules : {plain_rewrites(), attention_rewrites(), norm_rewrites(),
-                            activation_rewrites(), linear_rewrites()}) {
+                            activation_rewrites(), quantised_rewrites(), linear_rewrites()}) {
     for (const RewriteRule rule : rules) {
       if (auto found = rule(pattern, node)) return found;
     }

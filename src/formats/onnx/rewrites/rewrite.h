@@ -56,6 +56,7 @@ using RewriteRule = std::optional<Replacement> (*)(const Pattern& pattern, const
 
 std::span<const RewriteRule> plain_rewrites();       // no-ops, views of views
 std::span<const RewriteRule> linear_rewrites();      // biases, packed projections
+std::span<const RewriteRule> quantised_rewrites();   // Linears of rounded numbers
 std::span<const RewriteRule> norm_rewrites();        // LayerNorm, RMSNorm, means
 std::span<const RewriteRule> activation_rewrites();  // GELUs, SiLU
 std::span<const RewriteRule> attention_rewrites();   // heads in the batch axis, scales, masks

@@ -1,0 +1,171 @@
+// What was found in a model, in words.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/files.h"
+#include "models/onnx_probe.h"
+#include "models/text_model.h"
+#include "whyformer/error.h"
+#include "whyformer/model.h"
+
+namespace whyformer {
+namespace {
+
+std::string task_of(const TextModel& model) {
+  const auto problem = model.problem();
+  if (!problem) return "text embedding (no classifier)";
+  if (*problem == Problem::kMultiLabel) return "multi-label classification";
+  return *problem == Problem::kRegression ? "regression" : "single-label classification";
+}
+
+std::string words_for(const StreamSegment& segment) {
+  const std::string of = segment.input.empty() ? "" : " of " + segment.input;
+  switch (segment.kind) {
+    case StreamSegment::Kind::kTokens: return "tokens" + of;
+    case StreamSegment::Kind::kPatches: return fmt::format("{} patches{}", fmt::join(segment.grid, " × "), of);
+    case StreamSegment::Kind::kFrames: return "frames" + of;
+    case StreamSegment::Kind::kFeatures: return "positions" + of;
+    case StreamSegment::Kind::kLearned: return fmt::format("{} learned", segment.length);
+    case StreamSegment::Kind::kUnknown: break;
+  }
+  return "not recognised" + (of.empty() ? "" : ", from" + of.substr(3));
+}
+
+std::string units_of(const Stream& stream) {
+  std::string text;
+  for (const StreamSegment& segment : stream.segments) {
+    text += (text.empty() ? "" : " + ") + words_for(segment);
+  }
+  return text;
+}
+
+std::string read_out_of(const Discovery& found) {
+  const ReadOut& read_out = found.read_out;
+  const std::string of =
+      found.streams.size() > 1 && read_out.stream >= 0 ? fmt::format(" of stream {}", read_out.stream) : "";
+  switch (read_out.kind) {
+    case ReadOut::Kind::kRow: return fmt::format("token {}", read_out.row) + of;
+    case ReadOut::Kind::kMean:
+      if (read_out.stream < 0 || read_out.rows == found.streams[read_out.stream].tokens) {
+        return "mean over tokens" + of;
+      }
+      return fmt::format("mean over tokens {} to {}", read_out.row, read_out.row + read_out.rows - 1) + of;
+    case ReadOut::Kind::kWeights: return "mean over tokens" + of;
+    case ReadOut::Kind::kChosen: return "a token that depends on the input" + of;
+    case ReadOut::Kind::kEach: return "one answer per token" + of;
+    case ReadOut::Kind::kUnknown: break;
+  }
+  return "not recognised";
+}
+
+void describe(const Discovery& found, ModelInfo& info) {
+  std::set<std::pair<int, int>> directions;
+  for (const AttentionSite& site : found.sites) {
+    directions.emplace(site.query_stream, site.key_stream);
+  }
+  for (const AttentionSite& site : found.sites) {
+    const bool both_ways = directions.contains({site.key_stream, site.query_stream});
+    const std::string kind = site.is_self_attention() ? "self" : both_ways ? "co" : "cross";
+    info.sites.push_back({.name = site.name,
+                          .heads = site.heads,
+                          .queries = site.queries,
+                          .keys = site.keys,
+                          .windows = site.windows,
+                          .query_stream = site.query_stream,
+                          .key_stream = site.key_stream,
+                          .causal = site.causal,
+                          .kind = kind});
+  }
+  for (const Stream& stream : found.streams) {
+    const int64_t windows = stream.sites.empty() ? 1 : found.sites[stream.sites[0]].windows;
+    const std::string inside = windows > 1 ? fmt::format("{} windows of ", windows) : "";
+    info.streams.push_back({stream.tokens, inside + units_of(stream), stream.sites});
+  }
+  info.read_out = read_out_of(found);
+  for (size_t i = 0; i < found.streams.size(); ++i) {
+    for (const StreamSegment& segment : found.streams[i].segments) {
+      if (segment.kind != StreamSegment::Kind::kUnknown) continue;
+      info.notes.push_back(
+          fmt::format("Where {} tokens of stream {} come from was not recognised.", segment.length, i));
+    }
+  }
+  if (found.sites.empty()) info.notes.push_back("No attention was found in the graph.");
+  if (found.read_out.kind == ReadOut::Kind::kUnknown) {
+    info.notes.push_back("How the output reads the tokens was not recognised.");
+  }
+}
+
+// The ONNX file that a path stands for; empty if it stands for something else.
+std::filesystem::path onnx_file_of(const std::filesystem::path& path) {
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error)) return path;
+  return onnx_file_in(path);
+}
+
+std::string architecture_beside(const std::filesystem::path& file) {
+  for (const auto& folder : {file.parent_path(), file.parent_path().parent_path()}) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(folder / "config.json", error)) continue;
+    const Config config(parse_json_file(map_file(folder / "config.json"), "config.json"));
+    return config.architecture().empty() ? config.model_type() : config.architecture();
+  }
+  return "";
+}
+
+ModelInfo inspect_onnx(const std::filesystem::path& file, const InputShapes& shapes) {
+  const OnnxProbe probe = probe_onnx(file, shapes);
+  ModelInfo info;
+  info.model.name = std::filesystem::weakly_canonical(file).filename().string();
+  info.model.architecture = architecture_beside(file);
+  info.opset = probe.file.opset();
+  info.parameters = probe.file.parameter_count();
+  info.tensors = static_cast<int64_t>(probe.file.graph.initialisers.size());
+  for (const onnx::InputInfo& input : probe.file.graph.inputs) {
+    info.inputs.push_back({input.name, onnx::name_of(input.type), probe.shapes.at(input.name)});
+  }
+  for (const auto& output : probe.file.graph.outputs) {
+    const Shape& shape = probe.graph.shape(probe.outputs.at(output.name));
+    info.outputs.push_back(fmt::format("{} {}", output.name, to_string(shape)));
+  }
+  describe(probe.found, info);
+  return info;
+}
+
+}  // namespace
+
+ModelInfo Model::inspect() const {
+  // Discovery needs a graph; a few tokens are enough.
+  const Head head = model_->has_classifier() ? Head::kLogits : Head::kEmbedding;
+  const auto graph =
+      model_->graph({.tokens = std::min<int64_t>(8, model_->max_tokens()), .head = head});
+  ModelInfo info;
+  info.model = name();
+  info.task = task_of(*model_);
+  info.outputs = model_->output_names();
+  info.parameters = model_->parameter_count();
+  info.tensors = model_->tensor_count();
+  info.vocabulary = model_->tokenizer().vocabulary_size();
+  info.max_tokens = model_->max_tokens();
+  describe(graph->found, info);
+  return info;
+}
+
+ModelInfo inspect(const std::filesystem::path& path, const InputShapes& shapes) {
+  const std::filesystem::path onnx = onnx_file_of(path);
+  if (onnx.empty()) return Model::load(path).inspect();
+  ModelInfo info = inspect_onnx(onnx, shapes);
+  try {
+    const ModelInfo text = Model::load(path).inspect();
+    info.task = text.task;
+    info.vocabulary = text.vocabulary;
+    info.max_tokens = text.max_tokens;
+  } catch (const Error&) {
+    // Not a text model, or no tokenizer beside it: what the graph tells is enough.
+  }
+  return info;
+}
+
+}  // namespace whyformer

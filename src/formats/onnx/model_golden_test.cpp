@@ -1,0 +1,188 @@
+// Whole transformers as exporters write them, with what ONNX Runtime computes and PyTorch's gradients;
+// scripts/golden/onnx_models_golden.py tells how they were made. WHYFORMER_ONNX_MODELS names another
+// folder of such files.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include "formats/onnx/node_scope.h"
+#include "formats/onnx/onnx_model.h"
+#include "formats/onnx/rewrites/rewrite.h"
+#include "graph/attention_sites.h"
+#include "graph/walk_back.h"
+
+namespace whyformer::onnx {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kTolerance = 1e-4;
+constexpr std::string_view kGradient = "gradient.";
+
+std::vector<fs::path> golden_files() {
+  const char* elsewhere = std::getenv("WHYFORMER_ONNX_MODELS");
+  const fs::path folder = elsewhere != nullptr
+                              ? fs::path(elsewhere)
+                              : fs::path(WHYFORMER_SOURCE_DIR) / "tests/golden/onnx/models";
+  std::vector<fs::path> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ".onnx") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::string test_name(const testing::TestParamInfo<fs::path>& info) {
+  std::string name = info.param.stem().string();
+  for (char& letter : name) letter = std::isalnum(static_cast<unsigned char>(letter)) ? letter : '_';
+  return name;
+}
+
+// Which inputs are known while the graph is built.
+enum class Known { kNothing, kMasks, kIntegers };
+enum class Form { kAsWritten, kRewritten };
+
+bool goes_with_the_input(const std::string& name) {
+  return name.find("mask") != name.npos || name.find("type") != name.npos;
+}
+
+struct Ready {
+  Graph graph;
+  Feeds feeds;
+  Value output;
+  Value place;  // where PyTorch's gradient was taken; invalid where that was folded away
+};
+
+class OnnxModelGolden : public testing::TestWithParam<fs::path> {
+ protected:
+  Tensor stored(const std::string& name) const {
+    return model_.file().graph.initialisers.at(name).tensor(DType::kFloat32);
+  }
+
+  std::string gradient_place() const {
+    for (const auto& [name, tensor] : model_.file().graph.initialisers) {
+      if (name.starts_with(kGradient)) return name.substr(kGradient.size());
+    }
+    return "";
+  }
+
+  Ready ready(Known known, Form form) const {
+    BuildRequest request;
+    std::map<std::string, Tensor> given;
+    for (const InputInfo& input : model_.file().graph.inputs) {
+      given[input.name] = stored("given." + input.name);
+      InputBinding& binding = request.inputs[input.name];
+      binding.shape = given[input.name].shape();
+      const bool aside = goes_with_the_input(input.name);
+      if (aside) binding.role = InputRole::kGiven;
+      if (known == Known::kIntegers ? !is_float(input.type) : known == Known::kMasks && aside) {
+        binding.value = given[input.name];
+      }
+    }
+    request.outputs = {"output"};
+    BuiltGraph built = model_.build(request);
+    Ready result;
+    result.output = built.values.at("output");
+    const auto place = built.values.find(gradient_place());
+    if (place != built.values.end()) result.place = place->second;
+    if (form == Form::kRewritten) {
+      const auto share = [&](const Tensor& weight, const Tensor& bias) {
+        return model_.linear_weights(weight, bias);
+      };
+      const int64_t batch = given.begin()->second.dim(0);
+      Rewritten rewritten = rewrite(built.graph, {result.output}, batch, share);
+      const auto renamed = [&](Value value) {
+        return value.valid() ? rewritten.new_value[value.id] : value;
+      };
+      result.output = renamed(result.output);
+      result.place = renamed(result.place);
+      for (auto& [name, value] : built.inputs) value = renamed(value);
+      built.graph = std::move(rewritten.graph);
+    }
+    for (const auto& [name, value] : built.inputs) result.feeds[value] = given.at(name);
+    result.graph = std::move(built.graph);
+    return result;
+  }
+
+  const OnnxModel model_{read_onnx(GetParam())};
+};
+
+// The largest difference, as a part of the largest expected number.
+double difference(const Tensor& found, const Tensor& expected) {
+  EXPECT_EQ(found.shape(), expected.shape());
+  const std::vector<double> a = found.to_doubles(), b = expected.to_doubles();
+  double largest = 0, worst = 0;
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    if (!std::isfinite(a[i])) return a[i];
+    worst = std::max(worst, std::abs(a[i] - b[i]));
+    largest = std::max(largest, std::abs(b[i]));
+  }
+  return worst / std::max(largest, 1e-6);
+}
+
+TEST_P(OnnxModelGolden, GivesWhatOnnxRuntimeGives) {
+  const Tensor expected = stored("expected.output");
+  for (const Known known : {Known::kNothing, Known::kMasks, Known::kIntegers}) {
+    for (const Form form : {Form::kAsWritten, Form::kRewritten}) {
+      SCOPED_TRACE(testing::Message() << "known " << static_cast<int>(known) << ", form "
+                                      << static_cast<int>(form));
+      const Ready model = ready(known, form);
+      const Pass pass = run(model.graph, model.feeds, {.outputs = {model.output}});
+      EXPECT_LT(difference(pass[model.output], expected), kTolerance);
+    }
+  }
+}
+
+TEST_P(OnnxModelGolden, GivesTheGradientsOfPyTorch) {
+  if (gradient_place().empty()) GTEST_SKIP() << "the file has no gradient";
+  const Tensor expected = stored(std::string(kGradient) + gradient_place());
+  for (const Form form : {Form::kAsWritten, Form::kRewritten}) {
+    SCOPED_TRACE(testing::Message() << "form " << static_cast<int>(form));
+    const Ready model = ready(Known::kNothing, form);
+    ASSERT_TRUE(model.place.valid());
+    const Pass pass =
+        run(model.graph, model.feeds, {.keep = Keep::kGradients, .outputs = {model.output}});
+    const auto gradients = walk_back(model.graph, pass, model.output, stored("seed.output"),
+                                     gradient_rule(), {model.place});
+    EXPECT_LT(difference(gradients.at(model.place), expected), kTolerance);
+  }
+}
+
+TEST_P(OnnxModelGolden, ShowsItsAttentionLayers) {
+  const std::vector<double> numbers = stored("sites").to_doubles();
+  std::vector<std::vector<int64_t>> expected;
+  for (size_t i = 0; i < numbers.size(); i += 4) {
+    expected.emplace_back(numbers.begin() + i, numbers.begin() + i + 4);
+  }
+  for (const Known known : {Known::kNothing, Known::kMasks}) {
+    const Ready model = ready(known, Form::kRewritten);
+    std::vector<std::vector<int64_t>> found;
+    for (const AttentionSite& site : discover(model.graph, model.output).sites) {
+      found.push_back({site.heads, site.queries, site.keys, site.is_self_attention()});
+    }
+    EXPECT_THAT(found, testing::UnorderedElementsAreArray(expected));
+  }
+}
+
+TEST_P(OnnxModelGolden, HasItsNormsActivationsAndMasksPutTogether) {
+  const Ready model = ready(Known::kMasks, Form::kRewritten);
+  std::set<std::string> left;
+  for (const Node& node : model.graph.nodes()) {
+    if (!model.graph.varies(node.outputs[0])) continue;
+    if (model.graph.type(node.outputs[0]).dtype == DType::kInt64) continue;
+    left.insert(std::string(node.op->kind()));
+  }
+  for (const char* written_out : {"Erf", "Sqrt", "Pow", "Reciprocal", "ReduceMean", "IsNaN"}) {
+    EXPECT_FALSE(left.contains(written_out)) << written_out;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, OnnxModelGolden, testing::ValuesIn(golden_files()), test_name);
+
+}  // namespace
+}  // namespace whyformer::onnx

@@ -1,0 +1,174 @@
+#include "graph/stream_origin.h"
+
+#include <algorithm>
+
+namespace whyformer {
+namespace {
+
+using Kind = StreamSegment::Kind;
+
+constexpr int kDeepest = 2'000;  // steps back along one axis
+
+bool is_convolution(const Node& node) { return node.op->kind() == "Conv"; }
+
+class Origin {
+ public:
+  explicit Origin(const Graph& graph) : graph_(graph) {}
+
+  std::vector<StreamSegment> of(Value value, int axis, int steps = 0) const {
+    const int64_t length = graph_.shape(value)[axis];
+    const int producer = graph_.producer(value);
+    if (producer < 0) return {from_input(value, length)};
+    const Node& node = graph_.nodes()[producer];
+    if (!graph_.varies(value)) return {{Kind::kLearned, "", length, {}}};
+    if (steps > kDeepest) return {{Kind::kUnknown, input_behind(value), length, {}}};
+    if (const auto source = varying_source(node, axis)) {
+      return of(source->value, source->axis, steps + 1);
+    }
+    if (node.op->kind() == "Concat") return joined(node, axis, steps);
+    if (is_convolution(node) && axis >= 2) {
+      return {{Kind::kFrames, input_behind(value), length, {}}};
+    }
+    if (node.op->kind() == "Reshape" && length == 1) return {one_of(value)};
+    if (node.op->kind() == "Reshape") return {merged(node, axis, value)};
+    return {{Kind::kUnknown, input_behind(value), length, {}}};
+  }
+
+ private:
+  struct Axis {
+    Value value;
+    int axis = 0;
+  };
+
+  StreamSegment from_input(Value value, int64_t length) const {
+    const bool ids = graph_.type(value).dtype == DType::kInt64;
+    return {ids ? Kind::kTokens : Kind::kFeatures, graph_.name(value), length, {}};
+  }
+
+  // A column of an input that became a token of its own.
+  StreamSegment one_of(Value value) const {
+    while (graph_.producer(value) >= 0) {
+      const std::optional<Value> next = varying_input(graph_.nodes()[graph_.producer(value)]);
+      if (!next) return {Kind::kUnknown, "", 1, {}};
+      value = *next;
+    }
+    return from_input(value, 1);
+  }
+
+  std::optional<Value> varying_input(const Node& node) const {
+    const auto found = std::find_if(node.inputs.begin(), node.inputs.end(),
+                                    [&](Value input) { return graph_.varies(input); });
+    return found == node.inputs.end() ? std::nullopt : std::optional(*found);
+  }
+
+  // The axis in an input of the node that shares its positions and follows what is explained.
+  std::optional<Axis> varying_source(const Node& node, int axis) const {
+    std::vector<ValueType> types;
+    for (const Value input : node.inputs) types.push_back(graph_.type(input));
+    const auto flow = node.op->follow(axis, types);
+    if (!flow) return std::nullopt;
+    for (size_t input = 0; input < flow->sources.size(); ++input) {
+      const Value source = node.inputs[input];
+      if (flow->sources[input] >= 0 && graph_.varies(source)) return Axis{source, flow->sources[input]};
+    }
+    return std::nullopt;
+  }
+
+  std::vector<StreamSegment> joined(const Node& node, int axis, int steps) const {
+    std::vector<StreamSegment> all;
+    for (const Value input : node.inputs) {
+      const auto part = of(input, axis, steps + 1);
+      all.insert(all.end(), part.begin(), part.end());
+    }
+    return all;
+  }
+
+  // Neighbouring axes of a picture as one.
+  StreamSegment merged(const Node& node, int axis, Value value) const {
+    const Shape& from = graph_.shape(node.inputs[0]);
+    const Shape& to = graph_.shape(value);
+    StreamSegment segment{Kind::kUnknown, input_behind(value), to[axis], {}};
+    int64_t before = 1;
+    for (int i = 0; i < axis; ++i) before *= to[i];
+    size_t first = 0;
+    for (int64_t count = 1; first < from.size() && count < before; ++first) count *= from[first];
+    int64_t product = 1;
+    std::vector<int64_t> grid;
+    for (size_t at = first; at < from.size() && product < to[axis]; ++at) {
+      product *= from[at];
+      if (from[at] != 1) grid.push_back(from[at]);
+    }
+    if (product == to[axis] && reads_convolution(node.inputs[0])) {
+      segment.kind = grid.size() >= 2 ? Kind::kPatches : Kind::kFrames;
+      segment.grid = grid.size() >= 2 ? grid : std::vector<int64_t>();
+    }
+    return segment;
+  }
+
+  // Whether a convolution made the value, perhaps followed by views and what works element by element.
+  bool reads_convolution(Value value) const {
+    for (int steps = 0; steps < 64 && graph_.producer(value) >= 0; ++steps) {
+      const Node& node = graph_.nodes()[graph_.producer(value)];
+      if (is_convolution(node)) return true;
+      const std::optional<Value> next = varying_input(node);
+      if (!next) return false;
+      value = *next;
+    }
+    return false;
+  }
+
+  // The model's input that the value depends on; the first of several.
+  std::string input_behind(Value value) const {
+    while (graph_.producer(value) >= 0) {
+      const std::optional<Value> next = varying_input(graph_.nodes()[graph_.producer(value)]);
+      if (!next) return "";
+      value = *next;
+    }
+    return graph_.name(value);
+  }
+
+  const Graph& graph_;
+};
+
+// Neighbouring segments of one origin as one.
+std::vector<StreamSegment> shortened(const std::vector<StreamSegment>& segments) {
+  std::vector<StreamSegment> result;
+  for (const StreamSegment& segment : segments) {
+    const bool same = !result.empty() && result.back().kind == segment.kind &&
+                      result.back().input == segment.input && segment.grid.empty() &&
+                      result.back().grid.empty();
+    if (same) {
+      result.back().length += segment.length;
+    } else {
+      result.push_back(segment);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<StreamSegment> stream_segments(const Graph& graph, const AxisClasses& classes,
+                                           int axis_class, int64_t tokens) {
+  // Where the first value of the stream comes from that follows the input; its constants (positions,
+  // object queries) say less.
+  std::vector<StreamSegment> found;
+  bool has_constants = false;
+  for (const Node& node : graph.nodes()) {
+    const Value value = node.outputs[0];
+    if (graph.type(value).dtype == DType::kInt64) continue;
+    for (size_t axis = 0; axis < graph.shape(value).size(); ++axis) {
+      if (classes.of(value, static_cast<int>(axis)) != axis_class) continue;
+      has_constants = has_constants || !graph.varies(value);
+      if (graph.varies(value) && found.empty()) {
+        found = shortened(Origin(graph).of(value, static_cast<int>(axis)));
+      }
+    }
+  }
+  const bool unknown = found.empty() || (found.size() == 1 && found[0].kind == Kind::kUnknown);
+  if (unknown && has_constants) return {{Kind::kLearned, "", tokens, {}}};
+  if (found.empty()) return {{Kind::kUnknown, "", tokens, {}}};
+  return found;
+}
+
+}  // namespace whyformer

@@ -1,0 +1,186 @@
+#include "models/onnx_probe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "formats/onnx/node_scope.h"
+#include "formats/onnx/rewrites/rewrite.h"
+#include "whyformer/error.h"
+
+namespace whyformer {
+namespace {
+
+constexpr int64_t kTokens = 8;   // of the first sequence; every other gets a length of its own
+constexpr int64_t kPixels = 224;
+constexpr int64_t kChannels = 3;
+
+bool has(std::string_view name, std::string_view part) {
+  return name.find(part) != std::string_view::npos;
+}
+
+bool is_past(const onnx::InputInfo& input) {
+  return has(input.name, "past") || has(input.name, "cache");
+}
+
+// What an input is about: "decoder_" of decoder_input_ids and decoder_attention_mask.
+std::string subject(std::string_view name) {
+  for (const std::string_view end :
+       {"input_ids", "attention_mask", "token_type_ids", "position_ids", "inputs_embeds", "embeds",
+        "feats", "pos", "hidden_states", "input_features", "pixel_values", "pixel_mask", "ids", "mask"}) {
+    if (name.ends_with(end)) return std::string(name.substr(0, name.size() - end.size()));
+  }
+  return std::string(name);
+}
+
+// Lengths for axes of any length. Sequences of different subjects differ, so that their axes cannot be
+// confused; a mask goes with its ids, and axes that the file gives the same name are alike.
+class Lengths {
+ public:
+  Lengths(const onnx::OnnxFile& file, const std::map<std::string, Shape, std::less<>>& given)
+      : given_(given) {
+    for (const onnx::InputInfo& input : file.graph.inputs) {
+      if (is_sequence(input) && input.shape[1] >= 0) by_subject_[subject(input.name)] = input.shape[1];
+    }
+  }
+
+  Shape of(const onnx::InputInfo& input) {
+    if (const auto found = given_.find(input.name); found != given_.end()) return found->second;
+    Shape shape;
+    const bool picture = onnx::is_float(input.type) && input.shape.size() == 4 && !is_past(input);
+    for (size_t axis = 0; axis < input.shape.size(); ++axis) {
+      int64_t length = input.shape[axis];
+      if (length < 0 && axis == 0) length = 1;
+      if (length < 0 && picture) length = axis == 1 ? kChannels : kPixels;
+      if (length < 0 && is_past(input)) length = 0;
+      if (length < 0) length = sequence(input, axis);
+      shape.push_back(length);
+    }
+    return shape;
+  }
+
+ private:
+  static bool is_sequence(const onnx::InputInfo& input) {
+    return input.shape.size() >= 2 && input.shape.size() <= 3 && !is_past(input);
+  }
+
+  int64_t sequence(const onnx::InputInfo& input, size_t axis) {
+    const std::string name = axis < input.axis_names.size() ? input.axis_names[axis] : "";
+    if (const auto known = by_name_.find(name); !name.empty() && known != by_name_.end()) {
+      return known->second;
+    }
+    int64_t length = kTokens + static_cast<int64_t>(by_name_.size() + by_subject_.size());
+    if (axis == 1) length = by_subject_.try_emplace(subject(input.name), length).first->second;
+    if (!name.empty()) by_name_[name] = length;
+    return length;
+  }
+
+  const std::map<std::string, Shape, std::less<>>& given_;
+  std::map<std::string, int64_t> by_name_, by_subject_;
+};
+
+// Masks show everything, flags are off, positions count, caches are empty; the rest is explained.
+onnx::InputBinding binding_for(const onnx::InputInfo& input, const Shape& shape) {
+  onnx::InputBinding binding{shape, std::nullopt, InputRole::kExplained};
+  const auto filled = [&](double value) {
+    Tensor tensor = Tensor::empty(shape, onnx::held_as(input.type, DType::kFloat32));
+    tensor.fill(value);
+    return tensor;
+  };
+  if (has(input.name, "mask")) {
+    binding.value = filled(1);
+  } else if (input.type == onnx::ElementType::kBool || is_past(input)) {
+    binding.value = filled(0);
+  } else if (has(input.name, "position") && !onnx::is_float(input.type)) {
+    Tensor positions = filled(0);
+    const int64_t length = shape.empty() ? 1 : std::max<int64_t>(shape.back(), 1);
+    for (int64_t i = 0; i < positions.size(); ++i) {
+      positions.mutable_data<int64_t>()[i] = i % length;
+    }
+    binding.value = positions;
+  } else if (has(input.name, "type") || has(input.name, "segment")) {
+    binding.role = InputRole::kGiven;
+  }
+  return binding;
+}
+
+std::string shapes_text(const std::map<std::string, Shape, std::less<>>& shapes) {
+  std::string text;
+  for (const auto& [name, shape] : shapes) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, to_string(shape));
+  }
+  return text;
+}
+
+onnx::BuiltGraph build(const onnx::OnnxModel& model, const onnx::BuildRequest& request,
+                       const std::map<std::string, Shape, std::less<>>& shapes) {
+  try {
+    return model.build(request);
+  } catch (const onnx::NeedsValue&) {
+    throw;
+  } catch (const InvalidInput& error) {
+    throw InvalidInput(fmt::format("the ONNX file does not take inputs of {}: {}; give the right "
+                                   "lengths with --shape NAME=1,3,224,224",
+                                   shapes_text(shapes), error.what()));
+  }
+}
+
+// How many inputs the file takes at once: some have the number written into them.
+int64_t batch_of(const OnnxProbe& probe, const onnx::OnnxFile& file) {
+  for (const onnx::InputInfo& input : file.graph.inputs) {
+    const Shape& shape = probe.shapes.at(input.name);
+    if (shape.size() >= 2 && !is_past(input) && shape[0] > 0) return shape[0];
+  }
+  return 1;
+}
+
+// Logits, if the file has them, else its first output.
+std::string main_output_of(const onnx::OnnxFile& file) {
+  for (const onnx::InputInfo& output : file.graph.outputs) {
+    if (has(output.name, "logits")) return output.name;
+  }
+  return file.graph.outputs[0].name;
+}
+
+}  // namespace
+
+OnnxProbe probe_onnx(const std::filesystem::path& path,
+                     const std::map<std::string, Shape, std::less<>>& shapes) {
+  const onnx::OnnxModel model(onnx::read_onnx(path));
+  const onnx::OnnxFile& file = model.file();
+  if (file.graph.outputs.empty()) throw UnsupportedModel("the ONNX file has no outputs");
+  for (const auto& [name, shape] : shapes) {
+    const auto same = [&](const onnx::InputInfo& input) { return input.name == name; };
+    if (std::none_of(file.graph.inputs.begin(), file.graph.inputs.end(), same)) {
+      throw InvalidInput(fmt::format("the ONNX file has no input '{}'", name));
+    }
+  }
+  OnnxProbe probe;
+  onnx::BuildRequest request;
+  Lengths lengths(file, shapes);
+  for (const onnx::InputInfo& input : file.graph.inputs) {
+    const Shape shape = lengths.of(input);
+    probe.shapes[input.name] = shape;
+    request.inputs[input.name] = binding_for(input, shape);
+  }
+  for (const onnx::InputInfo& output : file.graph.outputs) request.outputs.push_back(output.name);
+  const onnx::BuiltGraph built = build(model, request, probe.shapes);
+  std::vector<Value> wanted;
+  for (const std::string& name : request.outputs) wanted.push_back(built.values.at(name));
+  const auto share = [&](const Tensor& weight, const Tensor& bias) {
+    return model.linear_weights(weight, bias);
+  };
+  const int64_t batch = batch_of(probe, file);
+  onnx::Rewritten rewritten = onnx::rewrite(built.graph, wanted, batch, share);
+  for (const std::string& name : request.outputs) {
+    probe.outputs[name] = rewritten.new_value[built.values.at(name).id];
+  }
+  probe.graph = std::move(rewritten.graph);
+  probe.main_output = main_output_of(file);
+  probe.found = discover(probe.graph, probe.outputs.at(probe.main_output), batch);
+  probe.file = file;
+  return probe;
+}
+
+}  // namespace whyformer

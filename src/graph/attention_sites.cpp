@@ -13,11 +13,13 @@ namespace {
 bool passes_scores(std::string_view kind) {
   static const std::set<std::string_view> kinds{
       "Add", "Sub", "Mul", "Div", "Where", "Reshape", "Transpose", "Cast", "Activation",
-      "Slice", "Pad", "Gather", "GatherElements", "StridedSlice", "Max", "Min", "Clip"};
+      "Slice", "Pad", "Gather", "GatherElements", "StridedSlice", "Max", "Min", "Clip",
+      "QuantizeLinear", "DequantizeLinear"};
   return kinds.contains(kind);
 }
 bool passes_map(std::string_view kind) {
-  static const std::set<std::string_view> kinds{"Mul", "Where", "Reshape", "Slice", "Cast", "Transpose"};
+  static const std::set<std::string_view> kinds{
+      "Mul", "Where", "Reshape", "Slice", "Cast", "Transpose", "QuantizeLinear", "DequantizeLinear"};
   return kinds.contains(kind);
 }
 

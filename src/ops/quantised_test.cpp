@@ -206,5 +206,30 @@ TEST(Quantised, NothingAndScalarsAreFine) {
   EXPECT_THAT(pass[of_one].to_doubles(), ElementsAre(6));
 }
 
+// The one operator against the chain that files spell out, to the last bit.
+TEST(QuantisedLinear, EqualsTheChainItStandsFor) {
+  const Tensor weight = whole_numbers({300, 5}, 1, -128, 127);
+  const Tensor scales = vector_of({0.01f, 0.02f, 0.005f, 0.1f, 0.03f});
+  const Tensor bias = vector_of({1, -2, 3, 0, 0.5f});
+  GraphBuilder builder(Folding::kYes);
+  const Value x = builder.input("x", {2, 4, 300}, DType::kFloat32);
+  const std::vector<Value> q = quantise_dynamically(builder, x, "q");
+  const Value sums = integer_matmul(builder, q[0], builder.constant(weight, "w"), q[2], {}, "m");
+  const Value factor = binary(builder, q[1], builder.constant(scales, "s"),
+                              BinaryFunction::kMultiply, "factor");
+  const Value scaled = binary(builder, sums, factor, BinaryFunction::kMultiply, "scaled");
+  const Value chain = add(builder, scaled, builder.constant(bias, "b"), "bias");
+  const auto weights = std::make_shared<IntegerWeights>(weight.transpose(0, 1).contiguous());
+  const Value one = quantised_linear(builder, x, weights, scales, bias, "one");
+  const Graph graph = builder.finish();
+  const Pass pass = run(graph, {{x, random_tensor({2, 4, 300}, DType::kFloat32, 3)}},
+                        {.keep = Keep::kGradients, .outputs = {chain, one}});
+  EXPECT_EQ(pass[one].to_doubles(), pass[chain].to_doubles());
+  const Tensor seed = random_tensor({2, 4, 5}, DType::kFloat32, 4);
+  const auto found = walk_back(graph, pass, one, seed, gradient_rule(), {x});
+  const auto expected = walk_back(graph, pass, chain, seed, gradient_rule(), {x});
+  EXPECT_THAT(found.at(x).to_doubles(), Pointwise(DoubleNear(1e-4), expected.at(x).to_doubles()));
+}
+
 }  // namespace
 }  // namespace whyformer

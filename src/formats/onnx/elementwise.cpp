@@ -4,6 +4,7 @@
 #include "formats/onnx/operators.h"
 #include "formats/onnx/parts.h"
 #include "ops/arithmetic.h"
+#include "ops/gathering.h"
 #include "ops/ops.h"
 
 namespace whyformer::onnx {
@@ -249,9 +250,8 @@ std::vector<Value> translate_identity(NodeScope& scope) { return {scope.input(0)
 // Of a model that is not being trained: every element stays.
 std::vector<Value> translate_dropout(NodeScope& scope) {
   if (scope.node().outputs.size() < 2) return {scope.input(0)};
-  Tensor all = Tensor::empty(scope.shape(0), DType::kInt64);
-  all.fill(1);
-  const Value mask = scope.constant(std::move(all));
+  const Value mask = expand(scope.graph(), scope.number_constant(1, DType::kInt64), scope.shape(0),
+                            scope.name());
   scope.set_element(mask, ElementType::kBool);
   return {scope.input(0), mask};
 }

@@ -209,7 +209,8 @@ std::optional<Replacement> mean_over_one_axis(const Pattern& pattern, const Node
   if (node.op->kind() != "ReduceMean") return std::nullopt;
   const Value x = node.inputs[0];
   const std::vector<int> axes = node.op->reduced_axes();
-  if (axes.size() != 1 || axes[0] == pattern.rank(x) - 1) return std::nullopt;
+  const bool whole_numbers = pattern.graph.type(x).dtype == DType::kInt64;
+  if (axes.size() != 1 || axes[0] == pattern.rank(x) - 1 || whole_numbers) return std::nullopt;
   return mean_node(x, axes[0], pattern.shape(node.outputs[0]));
 }
 
@@ -272,7 +273,9 @@ std::optional<Replacement> divided_sum(const Pattern& pattern, const Node& node)
   if (sum == nullptr || count == nullptr) return std::nullopt;
   const Value x = sum->inputs[0];
   const std::vector<int> axes = sum->op->reduced_axes();
-  if (axes.size() != 1 || pattern.shape(node.outputs[0]) != pattern.shape(sum->outputs[0])) {
+  const bool whole_numbers = pattern.graph.type(x).dtype == DType::kInt64;
+  if (axes.size() != 1 || whole_numbers ||
+      pattern.shape(node.outputs[0]) != pattern.shape(sum->outputs[0])) {
     return std::nullopt;
   }
   for (const double number : count->to_doubles()) {

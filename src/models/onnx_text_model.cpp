@@ -291,8 +291,8 @@ class OnnxTextModel final : public TextModel {
 }  // namespace
 
 std::shared_ptr<const TextModel> load_onnx_text_model(const std::filesystem::path& file,
-                                                      std::string name) {
-  return std::make_shared<OnnxTextModel>(file, files_of_model(file), std::move(name));
+                                                      const FileLookup& files, std::string name) {
+  return std::make_shared<OnnxTextModel>(file, files, std::move(name));
 }
 
 }  // namespace whyformer

@@ -91,11 +91,11 @@ Tensor token_numbers(const TokenBatch& batch, DType dtype, const Shape& shape, d
 std::shared_ptr<const TextModel> TextModel::load(const std::filesystem::path& path) {
   std::error_code error;
   if (std::filesystem::is_regular_file(path, error) && path.extension() == ".onnx") {
-    return load_onnx_text_model(path, name_of(path));
+    return load_onnx_text_model(path, files_of_model(path), name_of(path));
   }
   const FileLookup files = files_in(path);
   const std::filesystem::path onnx = onnx_file_in(path);
-  if (!onnx.empty()) return load_onnx_text_model(onnx, name_of(path));
+  if (!onnx.empty()) return load_onnx_text_model(onnx, files_of_model(onnx), name_of(path));
   return load(files, name_of(path));
 }
 

@@ -268,7 +268,7 @@ FileLookup files_beside(const std::filesystem::path& model) {
     namespace fs = std::filesystem;
     const fs::path relative(name);
     const auto leaves = [](const fs::path& part) { return part == ".."; };
-    if (relative.empty() || relative.is_absolute() ||
+    if (relative.empty() || relative.is_absolute() || name.find('\0') != name.npos ||
         std::any_of(relative.begin(), relative.end(), leaves)) {
       throw FileError(fmt::format("the ONNX file refers to {}, outside its folder",
                                   in_quotes(name)));

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "base/files.h"
 #include "formats/onnx/node_scope.h"
 #include "formats/onnx/onnx_model.h"
 #include "formats/onnx/rewrites/rewrite.h"
 #include "graph/blocks.h"
+#include "models/model_files.h"
 #include "models/text_model.h"
 #include "ops/ops.h"
 #include "whyformer/error.h"
@@ -51,20 +51,6 @@ InputNames names_of_inputs(const onnx::OnnxFile& file) {
         fmt::join(all, ", ")));
   }
   return names;
-}
-
-// Files beside the ONNX file, or one folder up where exporters keep them in "onnx/".
-FileLookup files_around(const std::filesystem::path& file) {
-  const std::filesystem::path folder =
-      file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
-  const FileLookup beside = files_in(folder);
-  const std::filesystem::path absolute = std::filesystem::weakly_canonical(folder);
-  if (absolute.filename() != "onnx") return beside;
-  const FileLookup above = files_in(absolute.parent_path());
-  return [beside, above](std::string_view name) -> std::optional<Bytes> {
-    if (auto found = beside(name)) return found;
-    return above(name);
-  };
 }
 
 Config config_from(const FileLookup& files) {
@@ -144,10 +130,10 @@ class TextValues {
 
 class OnnxTextModel final : public TextModel {
  public:
-  OnnxTextModel(const std::filesystem::path& file, const FileLookup& files, std::string name)
+  OnnxTextModel(onnx::OnnxFile file, const FileLookup& files, std::string name)
       : TextModel(files, std::move(name)),
         config_(config_from(files)),
-        model_(onnx::read_onnx(file)),
+        model_(std::move(file)),
         inputs_(names_of_inputs(model_.file())) {
     architecture_ = !config_.architecture().empty() ? config_.architecture()
                     : !config_.model_type().empty() ? config_.model_type()
@@ -306,7 +292,9 @@ class OnnxTextModel final : public TextModel {
 
 std::shared_ptr<const TextModel> load_onnx_text_model(const std::filesystem::path& file,
                                                       std::string name) {
-  return std::make_shared<OnnxTextModel>(file, files_around(file), std::move(name));
+  // First of all: whoever gives a damaged file should not be told to look for a tokenizer.
+  onnx::OnnxFile read = onnx::read_onnx(file);
+  return std::make_shared<OnnxTextModel>(std::move(read), files_of_model(file), std::move(name));
 }
 
 }  // namespace whyformer

@@ -5,7 +5,6 @@
 #include "base/files.h"
 #include "formats/weights.h"
 #include "models/built_in.h"
-#include "models/model_files.h"
 #include "models/text_model.h"
 
 namespace whyformer {

@@ -8,7 +8,6 @@
 #include "formats/onnx/onnx_model.h"
 #include "formats/onnx/rewrites/rewrite.h"
 #include "graph/blocks.h"
-#include "models/model_files.h"
 #include "models/text_model.h"
 #include "ops/ops.h"
 #include "whyformer/error.h"

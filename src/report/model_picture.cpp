@@ -106,7 +106,10 @@ class ModelPicture {
                   {.size = 12, .colour = ink, .anchor = Anchor::kMiddle, .bold = true});
     TextStyle below = kFaint;
     below.anchor = Anchor::kMiddle;
-    canvas_->text(site_x(index), y + kBoxHeight + 10, fmt::format("{}h", site.heads), below);
+    // Where a link leaves downwards, the number of heads stands above.
+    const bool above = site.key_stream > site.query_stream;
+    canvas_->text(site_x(index), above ? y - 10 : y + kBoxHeight + 10,
+                  fmt::format("{}h", site.heads), below);
     std::string more = site.causal ? "causal" : "";
     if (site.windows > 1) more = fmt::format("{} win", site.windows);
     if (!more.empty()) {

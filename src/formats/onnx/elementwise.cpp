@@ -187,9 +187,15 @@ std::vector<Value> translate_prelu(NodeScope& scope) {
   return {where(graph, below, sloped, x, scope.name())};
 }
 
-// A bound of Clip: an attribute in old opsets, an optional input in new ones.
+// A bound of Clip: an attribute in old opsets, an optional input in new ones. PyTorch bounds integers
+// by floats at opset 11.
 Value bound(NodeScope& scope, std::string_view attribute, size_t index) {
-  if (scope.opset() >= 11) return scope.has(index) ? scope.input(index) : Value{};
+  if (scope.opset() >= 11) {
+    if (!scope.has(index)) return {};
+    const Value given = scope.input(index);
+    if (scope.dtype(index) == scope.dtype(0)) return given;
+    return cast(scope.graph(), given, scope.dtype(0), false, scope.name());
+  }
   if (!scope.has_attribute(attribute)) return {};
   return scope.number_constant(scope.real(attribute, 0), scope.dtype(0));
 }

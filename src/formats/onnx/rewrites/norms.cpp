@@ -232,11 +232,19 @@ std::optional<Replacement> mean_over_moved_axis(const Pattern& pattern, const No
   return mean_node(moved->inputs[0], axis, pattern.shape(node.outputs[0]));
 }
 
+// What is behind an Expand or a bound that only keeps from dividing by nothing.
+const Node* divisor(const Pattern& pattern, Value value) {
+  if (const Node* repeated = pattern.made_by(value, "Expand")) value = repeated->inputs[0];
+  const Node* bounded = pattern.made_by(value, "Max");
+  const auto least = bounded ? pattern.number(bounded->inputs[1]) : std::nullopt;
+  return least && *least <= 1e-6 ? pattern.maker(bounded->inputs[0]) : pattern.maker(value);
+}
+
 // x / √(Σ x²), or with a power of ½.
 std::optional<Replacement> unit_length(const Pattern& pattern, const Node& node) {
   if (node.op->kind() != "Div") return std::nullopt;
   const Value x = node.inputs[0];
-  const Node* norm = pattern.maker(node.inputs[1]);
+  const Node* norm = divisor(pattern, node.inputs[1]);
   if (norm == nullptr || pattern.rank(x) == 0) return std::nullopt;
   const std::vector<int> last{pattern.rank(x) - 1};
   const auto sums_last = [&](const Node* sum) {

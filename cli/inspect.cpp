@@ -10,6 +10,7 @@
 #include "model_arguments.h"
 #include "whyformer/error.h"
 #include "whyformer/relevance.h"
+#include "whyformer/report.h"
 
 namespace whyformer::cli {
 namespace {
@@ -174,9 +175,16 @@ void print_report(const RelevanceReport& report) {
 
 struct Arguments {
   std::string folder, model, policy = "chefer", text = kSampleText, target, precision = "single";
+  std::string svg, png, html;
   std::vector<std::string> shapes;
   bool json = false, relevance = false;
 };
+
+void write_pictures(const ModelInfo& info, const Arguments& arguments) {
+  if (!arguments.svg.empty()) save(arguments.svg, model_picture(info, PictureFormat::kSvg));
+  if (!arguments.png.empty()) save(arguments.png, model_picture(info, PictureFormat::kPng));
+  if (!arguments.html.empty()) save(arguments.html, to_html(info));
+}
 
 void inspect_relevance(const Model& model, const Arguments& arguments) {
   ExplainRequest request;
@@ -201,6 +209,11 @@ void add_inspect(CLI::App& program) {
                       "lengths of an ONNX input that the file leaves open")
       ->type_name("NAME=1,3,224,224");
   command->add_flag("--json", arguments->json, "as JSON");
+  command->add_option("--svg", arguments->svg, "write a picture of streams and sites as SVG")
+      ->type_name("FILE");
+  command->add_option("--png", arguments->png, "write it as PNG")->type_name("FILE");
+  command->add_option("--html", arguments->html, "write picture and tables as a page")
+      ->type_name("FILE");
   CLI::Option* relevance = command->add_flag(
       "--relevance", arguments->relevance,
       "show the relevance that enters and leaves every operator, instead");
@@ -224,6 +237,7 @@ void add_inspect(CLI::App& program) {
     }
     const ModelInfo info = folder.empty() ? Model::built_in().inspect()
                                           : inspect(folder, shapes_from(arguments->shapes));
+    write_pictures(info, *arguments);
     if (arguments->json) print(json_of(info).dump(2) + "\n");
     else print_info(info);
   });

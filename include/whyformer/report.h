@@ -52,4 +52,9 @@ std::string to_json(const HeadImportance& importance, int indent = 2);
 std::string to_terminal(const HeadImportance& importance, const TerminalOptions& options = {});
 std::string heads_picture(const HeadImportance& importance, PictureFormat format);
 
+// What was found in a model (whyformer/model.h): its streams and attention sites.
+struct ModelInfo;
+std::string model_picture(const ModelInfo& info, PictureFormat format);
+std::string to_html(const ModelInfo& info);
+
 }  // namespace whyformer

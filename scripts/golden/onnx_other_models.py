@@ -78,7 +78,8 @@ def whisper(attention):
         max_source_positions=10, max_target_positions=16, pad_token_id=1, bos_token_id=0,
         eos_token_id=2, decoder_start_token_id=3, use_cache=False)
     model = hf.WhisperForConditionalGeneration._from_config(config, attn_implementation=attention)
-    inputs = {"input_features": torch.randn(BATCH, 8, 20), "decoder_input_ids": token_ids(5)}
+    inputs = {"input_features": torch.randn(BATCH, 8, 20), "decoder_input_ids": token_ids(5),
+              "decoder_attention_mask": padded_mask(5)}
     return SmallModel(model, inputs, lambda out: out.logits, encoder_decoder_sites(10, 5))
 
 
@@ -155,18 +156,39 @@ def visual_bert(attention):
                       [site(4, TOKENS + regions, TOKENS + regions)] * 2, only_eager=True)
 
 
+class EinsumAttention(nn.Module):
+    """Attention as models written with einops have it."""
+
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.packed = nn.Linear(width, 3 * width, bias=False)
+        self.out = nn.Linear(width, width)
+
+    def forward(self, x, *_keys_and_values, need_weights=False):
+        batch, tokens, width = x.shape
+        q, k, v = (part.reshape(batch, tokens, self.heads, -1).permute(0, 2, 1, 3)
+                   for part in self.packed(x).chunk(3, -1))
+        q = q * (width // self.heads) ** -0.5
+        map = torch.einsum("b h i d, b h j d -> b h i j", q, k).softmax(-1)
+        read = torch.einsum("b h i j, b h j d -> b h i d", map, v)
+        return (self.out(read.permute(0, 2, 1, 3).reshape(batch, tokens, width)),)
+
+
 class TableTransformer(nn.Module):
     """FT-Transformer and TabTransformer: every column is a token, or only the categories are."""
 
-    def __init__(self, tokens_of_numbers, cardinalities=(4, 3, 5), numbers=4, width=16):
+    def __init__(self, tokens_of_numbers, einsum, cardinalities=(4, 3, 5), numbers=4, width=16):
         super().__init__()
         self.tokens_of_numbers = tokens_of_numbers
+        self.activation = nn.GELU() if einsum else nn.ReLU()
         self.tables = nn.ModuleList([nn.Embedding(count, width) for count in cardinalities])
         self.weight = nn.Parameter(torch.randn(numbers, width))
         self.bias = nn.Parameter(torch.randn(numbers, width))
         self.start = nn.Parameter(torch.randn(1, 1, width))
         self.attention = nn.ModuleList(
-            [nn.MultiheadAttention(width, 4, batch_first=True) for _ in range(2)])
+            [EinsumAttention(width, 4) if einsum else nn.MultiheadAttention(width, 4, batch_first=True)
+             for _ in range(2)])
         self.norms = nn.ModuleList([nn.LayerNorm(width) for _ in range(4)])
         self.inner = nn.ModuleList([nn.Linear(width, 48) for _ in range(2)])
         self.outer = nn.ModuleList([nn.Linear(24, width) for _ in range(2)])
@@ -183,16 +205,16 @@ class TableTransformer(nn.Module):
             x = self.norms[2 * layer](tokens)
             tokens = tokens + attention(x, x, x, need_weights=False)[0]
             gate, value = self.inner[layer](self.norms[2 * layer + 1](tokens)).chunk(2, -1)
-            tokens = tokens + self.outer[layer](gate.relu() * value)
+            tokens = tokens + self.outer[layer](self.activation(gate) * value)
         if self.tokens_of_numbers:
             return self.head(tokens[:, 0])
         return self.head(torch.cat([tokens.flatten(1), numbers], 1))
 
 
-def table(tokens_of_numbers, tokens):
+def table(tokens_of_numbers, tokens, einsum=False):
     def make(attention):
         inputs = {"numbers": torch.randn(BATCH, 4), "categories": torch.randint(0, 3, (BATCH, 3))}
-        return SmallModel(TableTransformer(tokens_of_numbers), inputs, lambda out: out,
+        return SmallModel(TableTransformer(tokens_of_numbers, einsum), inputs, lambda out: out,
                           [site(4, tokens, tokens)] * 2)
 
     return make
@@ -213,5 +235,6 @@ OTHER_MODELS = {
     "lxmert": lxmert,
     "visual-bert": visual_bert,
     "ft-transformer": table(True, 8),
+    "ft-transformer-einsum": table(True, 8, einsum=True),
     "tab-transformer": table(False, 3),
 }

@@ -45,6 +45,28 @@ def encoder(name, types=False, **changes):
     return make
 
 
+class SentenceVectors(torch.nn.Module):
+    """Mean pooling and unit length, as files of sentence vectors have them."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model, self.config = model, model.config
+
+    def forward(self, input_ids, attention_mask):
+        states = self.model(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+        mask = attention_mask.unsqueeze(-1).expand(states.size()).float()
+        mean = (states * mask).sum(1) / mask.sum(1).clamp(min=1e-9)
+        return torch.nn.functional.normalize(mean, p=2, dim=1)
+
+
+def sentence_vectors(attention):
+    model = hf.BertModel._from_config(hf.BertConfig(**SMALL), attn_implementation=attention)
+    ids = token_ids()
+    ids[-1, -2:] = 1
+    return SmallModel(SentenceVectors(model), {"input_ids": ids, "attention_mask": padded_mask()},
+                      lambda out: out, self_sites(), model.get_input_embeddings())
+
+
 def decoder(name, **changes):
     def make(attention):
         config = getattr(hf, name + "Config")(**{**SMALL, "use_cache": False, **changes})
@@ -99,6 +121,7 @@ def xlnet(attention):
 
 TEXT_MODELS = {
     "bert": encoder("Bert", types=True),
+    "sentence-vectors": sentence_vectors,
     "distilbert": encoder("DistilBert", dim=16, n_layers=2, n_heads=4, hidden_dim=24),
     "roberta": encoder("Roberta", max_position_embeddings=18),
     "albert": encoder("Albert", types=True, embedding_size=12),

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/files.h"
+#include "explain/describe.h"
 #include "models/onnx_probe.h"
 #include "models/text_model.h"
 #include "whyformer/error.h"
@@ -61,6 +62,22 @@ std::string read_out_of(const Discovery& found) {
   return "not recognised";
 }
 
+// The ONNX file that a path stands for; empty if it stands for something else.
+std::filesystem::path onnx_file_of(const std::filesystem::path& path) {
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error)) return path;
+  return onnx_file_in(path);
+}
+
+std::string architecture_beside(const std::filesystem::path& file) {
+  const auto found = files_of_model(file)("config.json");
+  if (!found) return "";
+  const Config config(parse_json_file(*found, "config.json"));
+  return config.architecture().empty() ? config.model_type() : config.architecture();
+}
+
+}  // namespace
+
 void describe(const Discovery& found, ModelInfo& info) {
   std::set<std::pair<int, int>> directions;
   for (const AttentionSite& site : found.sites) {
@@ -98,25 +115,7 @@ void describe(const Discovery& found, ModelInfo& info) {
   }
 }
 
-// The ONNX file that a path stands for; empty if it stands for something else.
-std::filesystem::path onnx_file_of(const std::filesystem::path& path) {
-  std::error_code error;
-  if (std::filesystem::is_regular_file(path, error)) return path;
-  return onnx_file_in(path);
-}
-
-std::string architecture_beside(const std::filesystem::path& file) {
-  for (const auto& folder : {file.parent_path(), file.parent_path().parent_path()}) {
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(folder / "config.json", error)) continue;
-    const Config config(parse_json_file(map_file(folder / "config.json"), "config.json"));
-    return config.architecture().empty() ? config.model_type() : config.architecture();
-  }
-  return "";
-}
-
-ModelInfo inspect_onnx(const std::filesystem::path& file, const InputShapes& shapes) {
-  const OnnxProbe probe = probe_onnx(file, shapes);
+ModelInfo describe(const OnnxProbe& probe, const std::filesystem::path& file) {
   ModelInfo info;
   info.model.name = std::filesystem::weakly_canonical(file).filename().string();
   info.model.architecture = architecture_beside(file);
@@ -133,8 +132,6 @@ ModelInfo inspect_onnx(const std::filesystem::path& file, const InputShapes& sha
   describe(probe.found, info);
   return info;
 }
-
-}  // namespace
 
 ModelInfo Model::inspect() const {
   // Discovery needs a graph; a few tokens are enough.
@@ -156,7 +153,7 @@ ModelInfo Model::inspect() const {
 ModelInfo inspect(const std::filesystem::path& path, const InputShapes& shapes) {
   const std::filesystem::path onnx = onnx_file_of(path);
   if (onnx.empty()) return Model::load(path).inspect();
-  ModelInfo info = inspect_onnx(onnx, shapes);
+  ModelInfo info = describe(probe_onnx(onnx, shapes), onnx);
   try {
     const ModelInfo text = Model::load(path).inspect();
     info.task = text.task;

@@ -30,7 +30,7 @@ Model Model::built_in() { return Model(TextModel::load(built_in_sentiment(), "se
 ModelName Model::name() const { return {model_->name(), model_->architecture()}; }
 
 TextTokenizer TextTokenizer::load(const std::filesystem::path& folder) {
-  return TextTokenizer(load_tokenizer(files_in(folder)));
+  return TextTokenizer(load_tokenizer(files_of_model(folder)));
 }
 
 TextTokenizer TextTokenizer::built_in() {

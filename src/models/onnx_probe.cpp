@@ -7,6 +7,7 @@
 
 #include "formats/onnx/node_scope.h"
 #include "formats/onnx/rewrites/rewrite.h"
+#include "models/text_model.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -38,8 +39,13 @@ std::string subject(std::string_view name) {
 // confused; a mask goes with its ids, and axes that the file gives the same name are alike.
 class Lengths {
  public:
-  Lengths(const onnx::OnnxFile& file, const std::map<std::string, Shape, std::less<>>& given)
-      : given_(given) {
+  Lengths(const onnx::OnnxFile& file, const Config& config,
+          const std::map<std::string, Shape, std::less<>>& given)
+      : given_(given),
+        pixels_(config.size_or("image_size", kPixels)),
+        channels_(config.size_or("num_channels", kChannels)),
+        mel_bins_(config.size_or("num_mel_bins", -1)),
+        frames_(2 * config.size_or("max_source_positions", -1)) {
     for (const onnx::InputInfo& input : file.graph.inputs) {
       if (is_sequence(input) && input.shape[1] >= 0) by_subject_[subject(input.name)] = input.shape[1];
     }
@@ -52,7 +58,10 @@ class Lengths {
     for (size_t axis = 0; axis < input.shape.size(); ++axis) {
       int64_t length = input.shape[axis];
       if (length < 0 && axis == 0) length = 1;
-      if (length < 0 && picture) length = axis == 1 ? kChannels : kPixels;
+      if (length < 0 && picture) length = axis == 1 ? channels_ : pixels_;
+      if (length < 0 && input.name == "input_features" && frames_ > 0) {
+        length = axis == 1 ? mel_bins_ : frames_;  // sound as a spectrum
+      }
       if (length < 0 && is_past(input)) length = 0;
       if (length < 0) length = sequence(input, axis);
       shape.push_back(length);
@@ -77,6 +86,7 @@ class Lengths {
   }
 
   const std::map<std::string, Shape, std::less<>>& given_;
+  const int64_t pixels_, channels_, mel_bins_, frames_;
   std::map<std::string, int64_t> by_name_, by_subject_;
 };
 
@@ -143,44 +153,94 @@ std::string main_output_of(const onnx::OnnxFile& file) {
   return file.graph.outputs[0].name;
 }
 
-}  // namespace
-
-OnnxProbe probe_onnx(const std::filesystem::path& path,
-                     const std::map<std::string, Shape, std::less<>>& shapes) {
-  const onnx::OnnxModel model(onnx::read_onnx(path));
-  const onnx::OnnxFile& file = model.file();
-  if (file.graph.outputs.empty()) throw UnsupportedModel("the ONNX file has no outputs");
+void check_names(const onnx::OnnxFile& file,
+                 const std::map<std::string, Shape, std::less<>>& shapes) {
   for (const auto& [name, shape] : shapes) {
     const auto same = [&](const onnx::InputInfo& input) { return input.name == name; };
-    if (std::none_of(file.graph.inputs.begin(), file.graph.inputs.end(), same)) {
-      throw InvalidInput(fmt::format("the ONNX file has no input '{}'", name));
+    if (std::any_of(file.graph.inputs.begin(), file.graph.inputs.end(), same)) continue;
+    std::string names;
+    for (const onnx::InputInfo& input : file.graph.inputs) {
+      names += (names.empty() ? "" : ", ") + input.name;
     }
+    throw InvalidInput(fmt::format("the ONNX file has no input '{}'; its inputs are {}", name, names));
   }
+}
+
+OnnxProbe built_probe(const onnx::OnnxModel& model, const onnx::BuildRequest& request,
+                      std::map<std::string, Shape, std::less<>> shapes) {
   OnnxProbe probe;
-  onnx::BuildRequest request;
-  Lengths lengths(file, shapes);
-  for (const onnx::InputInfo& input : file.graph.inputs) {
-    const Shape shape = lengths.of(input);
-    probe.shapes[input.name] = shape;
-    request.inputs[input.name] = binding_for(input, shape);
-  }
-  for (const onnx::InputInfo& output : file.graph.outputs) request.outputs.push_back(output.name);
+  probe.file = model.file();
+  probe.shapes = std::move(shapes);
   const onnx::BuiltGraph built = build(model, request, probe.shapes);
   std::vector<Value> wanted;
   for (const std::string& name : request.outputs) wanted.push_back(built.values.at(name));
   const auto share = [&](const Tensor& weight, const Tensor& bias) {
     return model.linear_weights(weight, bias);
   };
-  const int64_t batch = batch_of(probe, file);
+  const int64_t batch = batch_of(probe, model.file());
   onnx::Rewritten rewritten = onnx::rewrite(built.graph, wanted, batch, share);
   for (const std::string& name : request.outputs) {
     probe.outputs[name] = rewritten.new_value[built.values.at(name).id];
   }
+  for (const auto& [name, value] : built.inputs) probe.inputs[name] = rewritten.new_value[value.id];
   probe.graph = std::move(rewritten.graph);
-  probe.main_output = main_output_of(file);
+  probe.main_output = main_output_of(model.file());
   probe.found = discover(probe.graph, probe.outputs.at(probe.main_output), batch);
-  probe.file = file;
   return probe;
+}
+
+// Inputs bound by role, at the lengths wanted.
+onnx::BuildRequest request_for(const onnx::OnnxFile& file, const Config& config,
+                               const std::map<std::string, Shape, std::less<>>& wanted,
+                               std::map<std::string, Shape, std::less<>>& shapes) {
+  if (file.graph.outputs.empty()) throw UnsupportedModel("the ONNX file has no outputs");
+  check_names(file, wanted);
+  onnx::BuildRequest request;
+  Lengths lengths(file, config, wanted);
+  for (const onnx::InputInfo& input : file.graph.inputs) {
+    shapes[input.name] = lengths.of(input);
+    request.inputs[input.name] = binding_for(input, shapes[input.name]);
+  }
+  for (const onnx::InputInfo& output : file.graph.outputs) request.outputs.push_back(output.name);
+  return request;
+}
+
+Config config_around(const std::filesystem::path& path) {
+  const auto file = files_of_model(path)("config.json");
+  return Config(file ? parse_json_file(*file, "config.json") : nlohmann::json::object());
+}
+
+}  // namespace
+
+OnnxProbe probe_onnx(const std::filesystem::path& path,
+                     const std::map<std::string, Shape, std::less<>>& shapes) {
+  const onnx::OnnxModel model(onnx::read_onnx(path));
+  std::map<std::string, Shape, std::less<>> used;
+  const onnx::BuildRequest request = request_for(model.file(), config_around(path), shapes, used);
+  return built_probe(model, request, std::move(used));
+}
+
+OnnxProbe probe_onnx(const std::filesystem::path& path,
+                     const std::map<std::string, Tensor, std::less<>>& given) {
+  const onnx::OnnxModel model(onnx::read_onnx(path));
+  std::map<std::string, Shape, std::less<>> wanted, used;
+  for (const auto& [name, tensor] : given) wanted[name] = tensor.shape();
+  onnx::BuildRequest request = request_for(model.file(), config_around(path), wanted, used);
+  for (const auto& [name, tensor] : given) {
+    onnx::InputBinding& binding = request.inputs.at(name);
+    if (binding.value) binding.value = tensor;  // masks, flags, positions, caches
+  }
+  try {
+    return built_probe(model, request, used);
+  } catch (const onnx::NeedsValue&) {
+    for (const onnx::InputInfo& input : model.file().graph.inputs) {
+      const auto found = given.find(input.name);
+      if (found != given.end() && !onnx::is_float(input.type)) {
+        request.inputs.at(input.name).value = found->second;
+      }
+    }
+    return built_probe(model, request, std::move(used));
+  }
 }
 
 }  // namespace whyformer

@@ -53,20 +53,6 @@ InputNames names_of_inputs(const onnx::OnnxFile& file) {
   return names;
 }
 
-// Files beside the ONNX file, or one folder up where exporters keep them in "onnx/".
-FileLookup files_around(const std::filesystem::path& file) {
-  const std::filesystem::path folder =
-      file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
-  const FileLookup beside = files_in(folder);
-  const std::filesystem::path absolute = std::filesystem::weakly_canonical(folder);
-  if (absolute.filename() != "onnx") return beside;
-  const FileLookup above = files_in(absolute.parent_path());
-  return [beside, above](std::string_view name) -> std::optional<Bytes> {
-    if (auto found = beside(name)) return found;
-    return above(name);
-  };
-}
-
 Config config_from(const FileLookup& files) {
   const auto file = files("config.json");
   return Config(file ? parse_json_file(*file, "config.json") : nlohmann::json::object());
@@ -306,7 +292,7 @@ class OnnxTextModel final : public TextModel {
 
 std::shared_ptr<const TextModel> load_onnx_text_model(const std::filesystem::path& file,
                                                       std::string name) {
-  return std::make_shared<OnnxTextModel>(file, files_around(file), std::move(name));
+  return std::make_shared<OnnxTextModel>(file, files_of_model(file), std::move(name));
 }
 
 }  // namespace whyformer

@@ -31,6 +31,21 @@ std::filesystem::path onnx_file_in(const std::filesystem::path& folder) {
   return {};
 }
 
+FileLookup files_of_model(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return files_in(path);
+  const std::filesystem::path folder =
+      path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  const FileLookup beside = files_in(folder);
+  const std::filesystem::path absolute = std::filesystem::weakly_canonical(folder);
+  if (absolute.filename() != "onnx") return beside;
+  const FileLookup above = files_in(absolute.parent_path());
+  return [beside, above](std::string_view name) -> std::optional<Bytes> {
+    if (auto found = beside(name)) return found;
+    return above(name);
+  };
+}
+
 Pooling pooling_from(const FileLookup& files) {
   // sentence-transformers writes how token vectors become one; without it the mean is usual.
   const auto file = files("1_Pooling/config.json");

@@ -137,6 +137,10 @@ bool gives_token_types(const FileLookup& files, const Config& model);
 // The ONNX file of a folder without other weights, where exporters put it; empty if there is none.
 std::filesystem::path onnx_file_in(const std::filesystem::path& folder);
 
+// Files of a model by name: those of a folder, or those around an ONNX file (beside it, or one folder up
+// where exporters keep it in "onnx/").
+FileLookup files_of_model(const std::filesystem::path& path);
+
 // The two kinds of text model.
 std::shared_ptr<const TextModel> load_checkpoint_model(const FileLookup& files, std::string name);
 std::shared_ptr<const TextModel> load_onnx_text_model(const std::filesystem::path& file,

@@ -13,7 +13,10 @@ class ActivationOp final : public Op {
 
   std::string_view kind() const override { return "Activation"; }
 
-  std::vector<ValueType> infer(ValueTypes inputs) const override { return {inputs[0]}; }
+  std::vector<ValueType> infer(ValueTypes inputs) const override {
+    with_float_type(inputs[0].dtype, [](auto) {});
+    return {inputs[0]};
+  }
 
   Forward forward(std::span<Tensor> inputs, KeepForBackward keep) const override {
     inputs[0] = inputs[0].contiguous();

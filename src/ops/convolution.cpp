@@ -31,7 +31,8 @@ GroupWeights split_groups(const Tensor& weight, const Tensor& bias, int64_t grou
 }
 
 void check_weight(const Shape& input, const Shape& weight, const Window& window) {
-  if (weight.size() != input.size() || window.groups < 1 || weight[0] % window.groups != 0 ||
+  if (input.size() < 3 || weight.size() != input.size() || window.groups < 1 ||
+      window.groups > std::max<int64_t>(weight[0], 1) || weight[0] % window.groups != 0 ||
       weight[1] * window.groups != input[1] ||
       !std::equal(weight.begin() + 2, weight.end(), window.kernel.begin(), window.kernel.end())) {
     throw InvalidInput(
@@ -142,6 +143,7 @@ class Convolution final : public Op {
   std::string_view kind() const override { return "Conv"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
+    check_same_type(inputs[0], {{}, weights_[0]->weight().dtype()});
     const WindowGrid grid(inputs[0].shape, window_);
     const int64_t depth = weights_[0]->in_features(), groups = window_.groups;
     if (grid.channels() * grid.kernel_size() != depth * groups) {
@@ -200,6 +202,8 @@ class ConvolutionProduct final : public Op {
   std::string_view kind() const override { return "ConvProduct"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
+    for (const ValueType& input : inputs) check_same_type(inputs[0], input);
+    with_float_type(inputs[0].dtype, [](auto) {});
     check_weight(inputs[0].shape, inputs[1].shape, window_);
     const Shape features{inputs[1].shape[0]};
     if (inputs.size() > 2 && inputs[2].shape != features) {

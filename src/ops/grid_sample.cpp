@@ -127,6 +127,8 @@ class GridSample final : public Op {
   std::string_view kind() const override { return "GridSample"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
+    check_same_type(inputs[0], inputs[1]);
+    with_float_type(inputs[0].dtype, [](auto) {});
     const Shape &x = inputs[0].shape, &grid = inputs[1].shape;
     if (x.size() != 4 || grid.size() != 4 || grid[3] != 2 || grid[0] != x[0] || x[2] < 1 || x[3] < 1) {
       throw InvalidInput(fmt::format("a grid {} does not fit an input {}", to_string(grid),

@@ -11,7 +11,11 @@ namespace {
 struct L2Normalise final : Op {
   std::string_view kind() const override { return "L2Normalise"; }
 
-  std::vector<ValueType> infer(ValueTypes inputs) const override { return {inputs[0]}; }
+  std::vector<ValueType> infer(ValueTypes inputs) const override {
+    with_float_type(inputs[0].dtype, [](auto) {});
+    if (inputs[0].shape.empty()) throw InvalidInput("the input needs at least one axis");
+    return {inputs[0]};
+  }
 
   Forward forward(std::span<Tensor> inputs, KeepForBackward) const override {
     const Tensor x = inputs[0].contiguous();

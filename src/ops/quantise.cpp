@@ -207,6 +207,7 @@ struct DynamicScale final : Op {
   std::string_view kind() const override { return "DynamicScale"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
+    with_float_type(inputs[0].dtype, [](auto) {});
     return {{{}, inputs[0].dtype}, {{}, inputs[0].dtype}};
   }
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "ops/blocks.h"
 #include "ops/helpers.h"
 #include "ops/ops.h"
 
@@ -15,6 +16,7 @@ class Reshape final : public Op {
   std::string_view kind() const override { return "Reshape"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
+    check_size(shape_);
     if (element_count(inputs[0].shape) != element_count(shape_)) {
       throw InvalidInput(fmt::format("the input {} has {} elements but the new shape {} has {}",
                                      to_string(inputs[0].shape), element_count(inputs[0].shape),

@@ -16,9 +16,9 @@ class Slice final : public Op {
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     Shape shape = inputs[0].shape;
     if (axis_ < 0 || axis_ >= static_cast<int>(shape.size()) || start_ < 0 || length_ < 0 ||
-        start_ + length_ > shape[axis_]) {
-      throw InvalidInput(fmt::format("positions {} to {} of axis {} are not all in {}", start_,
-                                     start_ + length_, axis_, to_string(shape)));
+        start_ > shape[axis_] || length_ > shape[axis_] - start_) {
+      throw InvalidInput(fmt::format("{} positions from {} on of axis {} are not all in {}", length_,
+                                     start_, axis_, to_string(shape)));
     }
     shape[axis_] = length_;
     return {{shape, inputs[0].dtype}};

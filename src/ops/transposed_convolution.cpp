@@ -29,6 +29,8 @@ class TransposedConvolution final : public Op {
   std::string_view kind() const override { return "ConvTranspose"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
+    check_same_type(inputs[0], {{}, weights_[0]->weight().dtype()});
+    if (bias_.defined()) check_same_type(inputs[0], {{}, bias_.dtype()});
     const Shape& input = inputs[0].shape;
     if (input.size() != shape_.size() || input[1] != shape_[0]) {
       throw InvalidInput(fmt::format("an input {} does not fit weights {} in {} groups",
@@ -134,7 +136,7 @@ Value transposed_convolution(GraphBuilder& graph, Value x, Tensor weight, Tensor
                              Window window, std::vector<int64_t> output_pads, std::string name) {
   const Shape& shape = weight.shape();
   if (shape.size() != window.kernel.size() + 2 || window.groups < 1 ||
-      shape[0] % window.groups != 0 ||
+      window.groups > std::max<int64_t>(shape[0], 1) || shape[0] % window.groups != 0 ||
       (bias.defined() && bias.shape() != Shape{shape[1] * window.groups})) {
     throw InvalidInput(fmt::format("ConvTranspose '{}': weights {} and bias {} in {} groups", name,
                                    to_string(shape),

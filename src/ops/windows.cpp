@@ -11,6 +11,7 @@ namespace whyformer {
 namespace {
 
 constexpr int64_t kLongest = int64_t{1} << 31;
+constexpr int64_t kLargestKernel = int64_t{1} << 24;
 
 int64_t number_at(const std::vector<int64_t>& numbers, size_t axis, int64_t otherwise) {
   return numbers.empty() ? otherwise : numbers[axis];
@@ -70,6 +71,10 @@ WindowGrid::WindowGrid(const Shape& input, const Window& window) : rank_(input.s
                                      reach, i + 2, to_string(input), length));
     }
     output_[at] = (length - reach) / strides_[at] + 1;
+  }
+  // Positions outside the input are walked over too.
+  if (kernel_[0] * kernel_[1] > kLargestKernel || kernel_size() > kLargestKernel) {
+    throw InvalidInput("a kernel " + to_string(window.kernel) + " is too large");
   }
 }
 

@@ -50,6 +50,9 @@ std::vector<Value> translate_packed_attention(NodeScope& scope) {
   const int64_t packed = scope.shape(1, 2)[1];
   std::vector<int64_t> sizes = scope.integer_list("qkv_hidden_sizes");
   if (sizes.size() != 3) sizes = {packed / 3, packed / 3, packed / 3};
+  for (const int64_t size : sizes) {
+    if (size < 0 || size > packed) throw InvalidInput(fmt::format("{} of {} columns", size, packed));
+  }
   const Value q = split_heads(scope, projection(scope, 0, sizes[0]), heads);
   Value k = split_heads(scope, projection(scope, sizes[0], sizes[1]), heads);
   Value v = split_heads(scope, projection(scope, sizes[0] + sizes[1], sizes[2]), heads);
@@ -214,15 +217,13 @@ std::vector<Value> translate_embed_layer_norm(NodeScope& scope) {
   if (scope.has(8)) {
     positions = scope.input(8);
   } else {
-    std::vector<int64_t> numbers(ids[1]);
-    for (int64_t i = 0; i < ids[1]; ++i) numbers[i] = i;
-    positions = scope.constant(Tensor::of<int64_t>({1, ids[1]}, std::span<const int64_t>(numbers)));
+    positions = scope.constant(counted(ids[1]).reshape({1, ids[1]}));
   }
   sum = add(graph, sum, rows(positions, 3), scope.name());
   if (scope.has(1) && scope.has(4)) sum = add(graph, sum, rows(scope.input(1), 4), scope.name());
   const Value y = layer_normalised(scope, sum, scope.input(5), scope.input(6),
                                    scope.real("epsilon", 1e-12));
-  Value lengths = scope.constant(Tensor::zeros({ids[0]}, DType::kInt64));
+  Value lengths = scope.constant(filled(ids[0], 0, DType::kInt64));
   if (scope.has(7)) {
     lengths = reduce(graph, scope.input(7), Reduction::kSum, {1}, false, scope.name());
   }
@@ -280,11 +281,8 @@ std::vector<Value> rotary(NodeScope& scope, const RotaryInputs& at, bool offset_
     if (scope.has(at.positions)) {
       Value positions = scope.input(at.positions);
       if (offset_positions && element_count(graph.shape(positions)) == 1) {
-        std::vector<int64_t> steps(shape[2]);
-        for (int64_t i = 0; i < shape[2]; ++i) steps[i] = i;
-        const Value counted =
-            scope.constant(Tensor::of<int64_t>({1, shape[2]}, std::span<const int64_t>(steps)));
-        positions = add(graph, counted, reshaped(scope, positions, {1, 1}), scope.name());
+        const Value steps = scope.constant(counted(shape[2]).reshape({1, shape[2]}));
+        positions = add(graph, steps, reshaped(scope, positions, {1, 1}), scope.name());
       }
       values = gather(graph, values, positions, 0, scope.name());
     }

@@ -63,11 +63,9 @@ void Masks::add_kept(Value kept, double filter) {
 
 // 0, 1, 2… along one of the four axes of a map.
 Value Masks::numbers(int axis, int64_t count) {
-  std::vector<int64_t> counted(count);
-  for (int64_t i = 0; i < count; ++i) counted[i] = i;
   Shape shape{1, 1, 1, 1};
   shape[axis] = count;
-  return scope_.constant(Tensor::of<int64_t>(shape, std::span<const int64_t>(counted)));
+  return scope_.constant(counted(count).reshape(shape));
 }
 
 void Masks::add_lengths(Value lengths, double filter) {

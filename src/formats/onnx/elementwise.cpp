@@ -4,6 +4,7 @@
 #include "formats/onnx/operators.h"
 #include "formats/onnx/parts.h"
 #include "ops/arithmetic.h"
+#include "ops/gathering.h"
 #include "ops/ops.h"
 
 namespace whyformer::onnx {
@@ -186,9 +187,15 @@ std::vector<Value> translate_prelu(NodeScope& scope) {
   return {where(graph, below, sloped, x, scope.name())};
 }
 
-// A bound of Clip: an attribute in old opsets, an optional input in new ones.
+// A bound of Clip: an attribute in old opsets, an optional input in new ones. PyTorch bounds integers
+// by floats at opset 11.
 Value bound(NodeScope& scope, std::string_view attribute, size_t index) {
-  if (scope.opset() >= 11) return scope.has(index) ? scope.input(index) : Value{};
+  if (scope.opset() >= 11) {
+    if (!scope.has(index)) return {};
+    const Value given = scope.input(index);
+    if (scope.dtype(index) == scope.dtype(0)) return given;
+    return cast(scope.graph(), given, scope.dtype(0), false, scope.name());
+  }
   if (!scope.has_attribute(attribute)) return {};
   return scope.number_constant(scope.real(attribute, 0), scope.dtype(0));
 }
@@ -243,9 +250,8 @@ std::vector<Value> translate_identity(NodeScope& scope) { return {scope.input(0)
 // Of a model that is not being trained: every element stays.
 std::vector<Value> translate_dropout(NodeScope& scope) {
   if (scope.node().outputs.size() < 2) return {scope.input(0)};
-  Tensor all = Tensor::empty(scope.shape(0), DType::kInt64);
-  all.fill(1);
-  const Value mask = scope.constant(std::move(all));
+  const Value mask = expand(scope.graph(), scope.number_constant(1, DType::kInt64), scope.shape(0),
+                            scope.name());
   scope.set_element(mask, ElementType::kBool);
   return {scope.input(0), mask};
 }

@@ -131,12 +131,16 @@ std::vector<Value> translate_range(NodeScope& scope) {
   return {result};
 }
 
+constexpr int64_t kLongest = 1 << 13;  // rows and columns of an identity
+
 std::vector<Value> translate_eye_like(NodeScope& scope) {
   const Shape shape = scope.shape(0);
   if (shape.size() != 2) {
     throw InvalidInput("a matrix is needed but the shape is " + to_string(shape));
   }
-  check_size(shape);
+  if (shape[0] > kLongest || shape[1] > kLongest) {
+    throw InvalidInput(fmt::format("a matrix {} is too large", to_string(shape)));
+  }
   ElementType type = scope.element(0);
   if (scope.has_attribute("dtype")) {
     type = element_type(static_cast<int>(scope.integer("dtype", 1)), scope.name());

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "ops/arithmetic.h"
 #include "ops/gathering.h"
@@ -33,12 +34,31 @@ Value product_of_stacks(NodeScope& scope, Value a, Value b) {
   return reshaped(scope, result, shape);
 }
 
+void check_length(int64_t count) {
+  constexpr int64_t kLongest = int64_t{1} << 24;
+  if (count > kLongest) throw InvalidInput(fmt::format("an axis of {} positions is too long", count));
+}
+
 int64_t columns_of(const Shape& shape) {
   if (shape.empty()) throw InvalidInput("a norm needs at least one axis");
   return shape.back();
 }
 
 }  // namespace
+
+Tensor filled(int64_t count, double number, DType dtype) {
+  check_length(count);
+  Tensor result = Tensor::empty({count}, dtype);
+  result.fill(number);
+  return result;
+}
+
+Tensor counted(int64_t count) {
+  check_length(count);
+  std::vector<int64_t> numbers(static_cast<size_t>(count));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return Tensor::of<int64_t>({count}, std::span<const int64_t>(numbers));
+}
 
 Value reshaped(NodeScope& scope, Value x, const Shape& shape) {
   if (scope.graph().shape(x) == shape) return x;
@@ -114,9 +134,7 @@ Value layer_normalised(NodeScope& scope, Value x, Value scale, Value bias, doubl
   const bool fits = weight != nullptr && weight->size() == columns &&
                     (!bias.valid() || (shift != nullptr && shift->size() == columns));
   const DType dtype = graph.type(x).dtype;
-  Tensor ones = Tensor::empty({columns}, dtype);
-  ones.fill(1);
-  const Tensor zeros = Tensor::zeros({columns}, dtype);
+  const Tensor ones = filled(columns, 1, dtype), zeros = filled(columns, 0, dtype);
   if (fits) {
     const Tensor added = shift != nullptr ? shift->reshape({columns}).contiguous() : zeros;
     return layer_norm(graph, x, {weight->reshape({columns}).contiguous(), added, epsilon},
@@ -134,8 +152,7 @@ Value rms_normalised(NodeScope& scope, Value x, Value scale, double epsilon) {
   if (weight != nullptr && weight->size() == columns) {
     return rms_norm(graph, x, weight->reshape({columns}).contiguous(), epsilon, scope.name());
   }
-  Tensor ones = Tensor::empty({columns}, graph.type(x).dtype);
-  ones.fill(1);
+  const Tensor ones = filled(columns, 1, graph.type(x).dtype);
   const Value result = rms_norm(graph, x, ones, epsilon, scope.name());
   return binary(graph, result, scale, BinaryFunction::kMultiply, scope.name());
 }

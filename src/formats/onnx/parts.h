@@ -25,6 +25,11 @@ Value layer_normalised(NodeScope& scope, Value x, Value scale, Value bias, doubl
 // x / √(mean(x²) + epsilon) · scale over the last axis.
 Value rms_normalised(NodeScope& scope, Value x, Value scale, double epsilon);
 
+// Tensors that a translation makes, [count]: one number everywhere, or 0, 1, 2… Throw InvalidInput
+// before they make what is longer than any axis of a model.
+Tensor filled(int64_t count, double number, DType dtype);
+Tensor counted(int64_t count);
+
 // Reshape where the shape differs.
 Value reshaped(NodeScope& scope, Value x, const Shape& shape);
 // Transpose where the order is not the identity.

@@ -86,6 +86,7 @@ std::vector<Value> translate_transposed_convolution(NodeScope& scope) {
   }
   for (const int64_t number : lengths) check_length(number, "output_shape");
   for (const int64_t number : output_pads) check_length(number, "output_padding");
+  for (size_t i = 0; i < axes; ++i) check_length(input[i + 2], "the input's shape");
   for (size_t i = 0; i < axes && (same || !lengths.empty()); ++i) {
     const int64_t length = lengths.empty() ? input[i + 2] * window.strides[i] : lengths[i];
     const int64_t total = window.strides[i] * (input[i + 2] - 1) + output_pads[i] +
@@ -183,11 +184,10 @@ Value normalised_in_groups(NodeScope& scope, int64_t groups) {
     throw InvalidInput(fmt::format("an input {} has no {} groups of channels", to_string(shape), groups));
   }
   const int64_t rest = element_count({shape.begin() + 1, shape.end()}) / groups;
-  Tensor ones = Tensor::empty({rest}, scope.floats());
-  ones.fill(1);
   const Value rows = reshaped(scope, scope.input(0), {shape[0], groups, rest});
   return layer_norm(scope.graph(), rows,
-                    {ones, Tensor::zeros({rest}, scope.floats()), scope.real("epsilon", 1e-5)},
+                    {filled(rest, 1, scope.floats()), filled(rest, 0, scope.floats()),
+                     scope.real("epsilon", 1e-5)},
                     scope.name());
 }
 

@@ -200,7 +200,8 @@ std::vector<Value> translate_matmul_of_bits(NodeScope& scope) {
   const int64_t depth = scope.integer("K", 0), columns = scope.integer("N", 0);
   const int64_t bits = scope.integer("bits", 4), block = scope.integer("block_size", 0);
   if ((bits != 2 && bits != 4 && bits != 8) || block < 16 || block > 1 << 20 ||
-      depth < 1 || depth > int64_t{1} << 31 || columns < 1 || columns > int64_t{1} << 31) {
+      depth < 1 || depth > int64_t{1} << 31 || columns < 1 || columns > int64_t{1} << 31 ||
+      scope.element(1) != ElementType::kUint8) {
     scope.fail(fmt::format("has weights of {} bits in blocks of {}", bits, block));
   }
   if (scope.has(4)) scope.fail("groups its weights by an index, which cannot be imported");
@@ -278,16 +279,13 @@ std::vector<Value> translate_embed_layer_norm(NodeScope& scope) {
                ? embedding(graph, index, *known, scope.name())
                : gather(graph, numbers, index, 0, scope.name());
   };
-  std::vector<int64_t> numbers(ids[1]);
-  std::iota(numbers.begin(), numbers.end(), 0);
-  const Value positions =
-      scope.constant(Tensor::of<int64_t>({1, ids[1]}, std::span<const int64_t>(numbers)));
+  const Value positions = scope.constant(counted(ids[1]).reshape({1, ids[1]}));
   Value sum = add(graph, rows(scope.input(0), 2), rows(positions, 3), scope.name());
   if (scope.has(1) && scope.has(4)) sum = add(graph, sum, rows(scope.input(1), 4), scope.name());
   const Value y = layer_normalised(scope, sum, dequantised_input(scope, 5, 11, 16, 0),
                                    dequantised_input(scope, 6, 12, 17, 0),
                                    scope.real("epsilon", 1e-12));
-  Value lengths = scope.constant(Tensor::zeros({ids[0]}, DType::kInt64));
+  Value lengths = scope.constant(filled(ids[0], 0, DType::kInt64));
   if (scope.has(7)) {
     lengths = reduce(graph, scope.input(7), Reduction::kSum, {1}, false, scope.name());
   }

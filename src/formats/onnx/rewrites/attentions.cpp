@@ -14,6 +14,12 @@ bool only_reader(const Pattern& pattern, Value value) {
   return pattern.graph.users(value).size() == 1;
 }
 
+Value times(GraphBuilder& graph, Value x, double factor, const std::string& name) {
+  Tensor number = Tensor::empty({}, graph.type(x).dtype);
+  number.fill(factor);
+  return binary(graph, x, graph.constant(number, name), BinaryFunction::kMultiply, name);
+}
+
 // (a·s)·(b·t) is s·t·(a·b): the factor moves behind the product, where the softmax takes it up.
 std::optional<Replacement> scale_behind_product(const Pattern& pattern, const Node& node) {
   if (node.op->kind() != "MatMul") return std::nullopt;
@@ -34,10 +40,27 @@ std::optional<Replacement> scale_behind_product(const Pattern& pattern, const No
   return Replacement{
       {a, b},
       [factor](GraphBuilder& graph, std::span<const Value> inputs, const std::string& name) {
-        const Value product = matmul(graph, inputs[0], inputs[1], name);
-        Tensor number = Tensor::empty({}, graph.type(product).dtype);
-        number.fill(factor);
-        return binary(graph, product, graph.constant(number, name), BinaryFunction::kMultiply, name);
+        return times(graph, matmul(graph, inputs[0], inputs[1], name), factor, name);
+      }};
+}
+
+bool is_view(const Op& op) { return op.kind() == "Reshape" || !op.axis_order().empty(); }
+
+// Queries scaled before they are split into heads: the factor moves behind the views, to the product.
+std::optional<Replacement> scale_behind_view(const Pattern& pattern, const Node& node) {
+  const auto scaled = is_view(*node.op) ? pattern.scaled(node.inputs[0]) : std::nullopt;
+  if (!scaled || !only_reader(pattern, node.inputs[0])) return std::nullopt;
+  // Other factors, as that of a GELU, belong to what is before them.
+  const Node* source = pattern.maker(scaled->x);
+  if (source == nullptr || !(is_view(*source->op) || source->op->kind() == "Linear")) {
+    return std::nullopt;
+  }
+  const std::shared_ptr<const Op> op = node.op;
+  const double factor = scaled->factor;
+  return Replacement{
+      {scaled->x},
+      [op, factor](GraphBuilder& graph, std::span<const Value> inputs, const std::string& name) {
+        return times(graph, graph.add(op, {inputs[0]}, name), factor, name);
       }};
 }
 
@@ -226,8 +249,8 @@ std::optional<Replacement> heads_in_batch(const Pattern& pattern, const Node& no
                      }};
 }
 
-constexpr RewriteRule kRules[] = {scale_behind_product, scaled_masked_softmax, empty_mask,
-                                  heads_in_batch};
+constexpr RewriteRule kRules[] = {scale_behind_product, scale_behind_view, scaled_masked_softmax,
+                                  empty_mask, heads_in_batch};
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 // Linear layers: biases added by themselves, rows flattened and restored, packed projections.
-#include <algorithm>
+#include <functional>
+#include <numeric>
 
 #include "formats/onnx/rewrites/rewrite.h"
 #include "ops/ops.h"
@@ -40,44 +41,111 @@ std::optional<Replacement> bias_of_linear(const Pattern& pattern, const Node& no
   return std::nullopt;
 }
 
-// Reshape → Linear → Reshape, where only the axes in front of the last are flattened and restored; the
-// last may be split into heads.
+int64_t product(std::span<const int64_t> lengths) {
+  return std::accumulate(lengths.begin(), lengths.end(), int64_t{1}, std::multiplies<>());
+}
+
+// Reshape → Linear → Reshape: rows that were flattened for the product only stay as they are to be
+// afterwards, however the last axis is split then.
 std::optional<Replacement> linear_of_flat_rows(const Pattern& pattern, const Node& node) {
   if (node.op->kind() != "Reshape") return std::nullopt;
   const Node* before = pattern.made_by(node.inputs[0], "Linear");
-  const Node* flattened = before ? pattern.made_by(before->inputs[0], "Reshape") : nullptr;
+  const bool alone = before != nullptr && before->inputs.size() == 1;
+  const Node* flattened = alone ? pattern.made_by(before->inputs[0], "Reshape") : nullptr;
   if (flattened == nullptr) return std::nullopt;
-  const Shape& source = pattern.shape(flattened->inputs[0]);
   const Shape shape = pattern.shape(node.outputs[0]);
-  if (source.empty() || source.back() != pattern.shape(before->inputs[0]).back()) return std::nullopt;
-  const bool restores = shape.size() >= source.size() &&
-                        std::equal(source.begin(), source.end() - 1, shape.begin());
-  if (!restores) return std::nullopt;
+  const Shape& flat = pattern.shape(before->inputs[0]);
+  const int64_t features = pattern.shape(before->outputs[0]).back();
+  Shape rows = shape;
+  while (!rows.empty() && product(std::span(shape).subspan(rows.size())) != features) rows.pop_back();
+  if (rows.size() == shape.size()) rows.pop_back();  // one feature, and no axis for it
+  if (rows.size() < flat.size() || product(rows) * features != product(shape)) return std::nullopt;
+  rows.push_back(flat.back());
   const std::shared_ptr<const Op> op = before->op;
   return Replacement{{flattened->inputs[0]},
-                     [op, shape](GraphBuilder& graph, std::span<const Value> inputs,
-                                 const std::string& name) {
-                       const Value y = graph.add(op, {inputs[0]}, name);
+                     [op, rows, shape](GraphBuilder& graph, std::span<const Value> inputs,
+                                       const std::string& name) {
+                       const bool same = graph.shape(inputs[0]) == rows;
+                       const Value x = same ? inputs[0] : reshape(graph, inputs[0], rows, name);
+                       const Value y = graph.add(op, {x}, name);
                        return graph.shape(y) == shape ? y : reshape(graph, y, shape, name);
                      }};
 }
 
-// Some columns of a Linear that is only read in parts: q, k and v from one projection.
-std::optional<Replacement> part_of_linear(const Pattern& pattern, const Node& node) {
-  const auto columns = node.op->sliced_rows();
-  if (!columns || columns->axis != pattern.rank(node.inputs[0]) - 1) return std::nullopt;
-  const Node* whole = float_linear(pattern, node.inputs[0]);
-  if (whole == nullptr) return std::nullopt;
-  for (const int user : pattern.graph.users(whole->outputs[0])) {
-    const auto other = pattern.graph.nodes()[user].op->sliced_rows();
-    if (!other || other->axis != columns->axis) return std::nullopt;
+// Positions of one axis of a value, and where they lie in the value that a view shows.
+struct Part {
+  int axis = 0;
+  int64_t start = 0, length = 0;
+};
+
+// Nothing where a Reshape spreads them over several places.
+std::optional<Part> before_reshape(const Part& part, const Shape& from, const Shape& to) {
+  const int64_t outer = product(std::span(to).first(part.axis));
+  const int64_t inner = product(std::span(to).subspan(part.axis + 1));
+  for (size_t axis = 0; axis < from.size(); ++axis) {
+    const int64_t below = product(std::span(from).subspan(axis + 1));
+    if (product(std::span(from).first(axis)) != outer || below == 0 || inner % below != 0) continue;
+    const int64_t each = inner / below;
+    if (from[axis] != to[part.axis] * each) continue;
+    return Part{static_cast<int>(axis), part.start * each, part.length * each};
   }
-  const LinearWeights& weights = *whole->op->linear_weights();
-  const Tensor rows = weights.weight().slice(0, columns->start, columns->length);
-  const Tensor bias = weights.bias().defined()
-                          ? weights.bias().slice(0, columns->start, columns->length)
-                          : Tensor();
-  return linear_node(whole->inputs[0], pattern.share_linear(rows, bias));
+  return std::nullopt;
+}
+
+// A view between a Linear and a slice of it: for the slice alone, that order or that shape.
+struct View {
+  std::vector<int> order;  // of a transposition
+  Shape shape;             // of a Reshape
+};
+
+// Some columns of a Linear that is only read in parts: q, k and v from one projection, perhaps with
+// an axis of their own ([…, 3, heads, width]) and moved to the front.
+std::optional<Replacement> part_of_linear(const Pattern& pattern, const Node& node) {
+  const auto rows = node.op->sliced_rows();
+  if (!rows) return std::nullopt;
+  Value value = node.inputs[0];
+  for (const int user : pattern.graph.users(value)) {
+    const auto other = pattern.graph.nodes()[user].op->sliced_rows();
+    if (!other || other->axis != rows->axis) return std::nullopt;
+  }
+  Part part{rows->axis, rows->start, rows->length};
+  std::vector<View> views;
+  const Node* maker = pattern.maker(value);
+  for (; maker != nullptr && maker->op->kind() != "Linear"; maker = pattern.maker(value)) {
+    const std::vector<int> order = maker->op->axis_order();
+    if (!order.empty()) {
+      views.push_back({order, {}});
+      part.axis = order[part.axis];
+    } else if (maker->op->kind() == "Reshape") {
+      views.push_back({{}, pattern.shape(value)});
+      views.back().shape[part.axis] = part.length;
+      const auto before =
+          before_reshape(part, pattern.shape(maker->inputs[0]), pattern.shape(value));
+      if (!before) return std::nullopt;
+      part = *before;
+    } else {
+      return std::nullopt;
+    }
+    value = maker->inputs[0];
+    if (pattern.graph.users(value).size() != 1) return std::nullopt;
+  }
+  maker = float_linear(pattern, value);
+  if (maker == nullptr || part.axis != pattern.rank(value) - 1) return std::nullopt;
+  const LinearWeights& weights = *maker->op->linear_weights();
+  const Tensor columns = weights.weight().slice(0, part.start, part.length);
+  const Tensor bias =
+      weights.bias().defined() ? weights.bias().slice(0, part.start, part.length) : Tensor();
+  const auto shared = pattern.share_linear(columns, bias);
+  return Replacement{{maker->inputs[0]},
+                     [shared, views](GraphBuilder& graph, std::span<const Value> inputs,
+                                     const std::string& name) {
+                       Value y = linear(graph, inputs[0], shared, name);
+                       for (size_t i = views.size(); i-- > 0;) {
+                         y = views[i].order.empty() ? reshape(graph, y, views[i].shape, name)
+                                                    : transpose(graph, y, views[i].order, name);
+                       }
+                       return y;
+                     }};
 }
 
 constexpr RewriteRule kRules[] = {bias_of_linear, linear_of_flat_rows, part_of_linear};

@@ -209,7 +209,8 @@ std::optional<Replacement> mean_over_one_axis(const Pattern& pattern, const Node
   if (node.op->kind() != "ReduceMean") return std::nullopt;
   const Value x = node.inputs[0];
   const std::vector<int> axes = node.op->reduced_axes();
-  if (axes.size() != 1 || axes[0] == pattern.rank(x) - 1) return std::nullopt;
+  const bool whole_numbers = pattern.graph.type(x).dtype == DType::kInt64;
+  if (axes.size() != 1 || axes[0] == pattern.rank(x) - 1 || whole_numbers) return std::nullopt;
   return mean_node(x, axes[0], pattern.shape(node.outputs[0]));
 }
 
@@ -231,11 +232,19 @@ std::optional<Replacement> mean_over_moved_axis(const Pattern& pattern, const No
   return mean_node(moved->inputs[0], axis, pattern.shape(node.outputs[0]));
 }
 
+// What is behind an Expand or a bound that only keeps from dividing by nothing.
+const Node* divisor(const Pattern& pattern, Value value) {
+  if (const Node* repeated = pattern.made_by(value, "Expand")) value = repeated->inputs[0];
+  const Node* bounded = pattern.made_by(value, "Max");
+  const auto least = bounded ? pattern.number(bounded->inputs[1]) : std::nullopt;
+  return least && *least <= 1e-6 ? pattern.maker(bounded->inputs[0]) : pattern.maker(value);
+}
+
 // x / √(Σ x²), or with a power of ½.
 std::optional<Replacement> unit_length(const Pattern& pattern, const Node& node) {
   if (node.op->kind() != "Div") return std::nullopt;
   const Value x = node.inputs[0];
-  const Node* norm = pattern.maker(node.inputs[1]);
+  const Node* norm = divisor(pattern, node.inputs[1]);
   if (norm == nullptr || pattern.rank(x) == 0) return std::nullopt;
   const std::vector<int> last{pattern.rank(x) - 1};
   const auto sums_last = [&](const Node* sum) {
@@ -264,7 +273,9 @@ std::optional<Replacement> divided_sum(const Pattern& pattern, const Node& node)
   if (sum == nullptr || count == nullptr) return std::nullopt;
   const Value x = sum->inputs[0];
   const std::vector<int> axes = sum->op->reduced_axes();
-  if (axes.size() != 1 || pattern.shape(node.outputs[0]) != pattern.shape(sum->outputs[0])) {
+  const bool whole_numbers = pattern.graph.type(x).dtype == DType::kInt64;
+  if (axes.size() != 1 || whole_numbers ||
+      pattern.shape(node.outputs[0]) != pattern.shape(sum->outputs[0])) {
     return std::nullopt;
   }
   for (const double number : count->to_doubles()) {

@@ -66,6 +66,75 @@ std::optional<Replacement> transpose_of_transpose(const Pattern& pattern, const 
                      }};
 }
 
+// The axes of `to` that each axis of `from` is split into; nothing where axes are merged.
+std::optional<std::vector<Shape>> splits(const Shape& from, const Shape& to) {
+  std::vector<Shape> result;
+  size_t at = 0;
+  for (const int64_t length : from) {
+    Shape parts;
+    int64_t product = 1;
+    while (at < to.size() && (parts.empty() || product < length)) {
+      parts.push_back(to[at]);
+      product *= to[at++];
+    }
+    if (parts.empty() || product != length) return std::nullopt;
+    result.push_back(std::move(parts));
+  }
+  return at == to.size() ? std::optional(result) : std::nullopt;
+}
+
+// Reshape → Transpose → Reshape where the last only splits axes: split at once, transpose then. Heads
+// that were kept in the batch axis get their own.
+std::optional<Replacement> split_behind_transpose(const Pattern& pattern, const Node& node) {
+  if (node.op->kind() != "Reshape") return std::nullopt;
+  const Node* moved = pattern.maker(node.inputs[0]);
+  if (moved == nullptr || moved->op->axis_order().empty()) return std::nullopt;
+  if (pattern.made_by(moved->inputs[0], "Reshape") == nullptr) return std::nullopt;
+  const std::vector<int> order = moved->op->axis_order();
+  const auto parts = splits(pattern.shape(node.inputs[0]), pattern.shape(node.outputs[0]));
+  if (!parts) return std::nullopt;
+  Shape shape;
+  std::vector<int> first(order.size());
+  for (size_t source = 0; source < order.size(); ++source) {
+    const size_t place = std::find(order.begin(), order.end(), static_cast<int>(source)) - order.begin();
+    first[source] = static_cast<int>(shape.size());
+    shape.insert(shape.end(), (*parts)[place].begin(), (*parts)[place].end());
+  }
+  std::vector<int> new_order;
+  for (size_t place = 0; place < order.size(); ++place) {
+    for (size_t i = 0; i < (*parts)[place].size(); ++i) {
+      new_order.push_back(first[order[place]] + static_cast<int>(i));
+    }
+  }
+  return Replacement{{moved->inputs[0]},
+                     [shape, new_order](GraphBuilder& graph, std::span<const Value> inputs,
+                                        const std::string& name) {
+                       return transpose(graph, reshape(graph, inputs[0], shape, name), new_order,
+                                        name);
+                     }};
+}
+
+// Between two Reshapes, moving only axes of length 1 is a Reshape too.
+std::optional<Replacement> transpose_of_ones(const Pattern& pattern, const Node& node) {
+  const std::vector<int> order = node.op->axis_order();
+  if (order.empty() || pattern.made_by(node.inputs[0], "Reshape") == nullptr) return std::nullopt;
+  for (const int user : pattern.graph.users(node.outputs[0])) {
+    if (pattern.graph.nodes()[user].op->kind() != "Reshape") return std::nullopt;
+  }
+  int last = -1;
+  for (const int axis : order) {
+    if (pattern.shape(node.inputs[0])[axis] == 1) continue;
+    if (axis < last) return std::nullopt;
+    last = axis;
+  }
+  const Shape shape = pattern.shape(node.outputs[0]);
+  return Replacement{{node.inputs[0]},
+                     [shape, order](GraphBuilder& graph, std::span<const Value> inputs,
+                                    const std::string& name) {
+                       return reshape(graph, inputs[0], shape, order, name);
+                     }};
+}
+
 // A softmax gives 0 where everything is hidden, so nothing is left to repair behind it.
 std::optional<Replacement> repaired_softmax(const Pattern& pattern, const Node& node) {
   if (node.op->kind() != "Where") return std::nullopt;
@@ -81,8 +150,8 @@ std::optional<Replacement> repaired_softmax(const Pattern& pattern, const Node& 
   return same_as(p);
 }
 
-constexpr RewriteRule kRules[] = {neutral_operand, reshape_of_reshape, transpose_of_transpose,
-                                  repaired_softmax};
+constexpr RewriteRule kRules[] = {neutral_operand,        reshape_of_reshape, transpose_of_transpose,
+                                  split_behind_transpose, transpose_of_ones,  repaired_softmax};
 
 }  // namespace
 

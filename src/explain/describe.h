@@ -1,0 +1,14 @@
+// What discovery found, in words.
+#pragma once
+
+#include <filesystem>
+
+#include "models/onnx_probe.h"
+#include "whyformer/model.h"
+
+namespace whyformer {
+
+void describe(const Discovery& found, ModelInfo& info);
+ModelInfo describe(const OnnxProbe& probe, const std::filesystem::path& file);
+
+}  // namespace whyformer

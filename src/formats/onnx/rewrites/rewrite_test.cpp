@@ -1,0 +1,113 @@
+// Spellings that exporters use, written by hand: which operators take their place.
+#include "formats/onnx/rewrites/rewrite.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "graph/pass.h"
+#include "ops/arithmetic.h"
+#include "ops/ops.h"
+
+namespace whyformer::onnx {
+namespace {
+
+using testing::ElementsAre;
+
+Tensor numbers(Shape shape) {
+  std::vector<float> values(element_count(shape));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>((7 * i) % 11) - 4.5f;
+  return Tensor::of<float>(std::move(shape), std::span<const float>(values));
+}
+
+// The kinds of what is left of a graph, without constants. Its values must stay the same.
+std::vector<std::string> kinds_after_rewriting(GraphBuilder& builder, Value x, Value y) {
+  const Graph graph = builder.finish();
+  const auto own_weights = [](const Tensor& weight, const Tensor& bias) {
+    return std::make_shared<LinearWeights>(weight.contiguous(), bias);
+  };
+  const Rewritten rewritten = rewrite(graph, {y}, 2, own_weights);
+  const Value new_y = rewritten.new_value[y.id];
+  const Tensor given = numbers(graph.shape(x));
+  const Pass before = run(graph, {{x, given}}, {.outputs = {y}});
+  const Pass after = run(rewritten.graph, {{rewritten.new_value[x.id], given}}, {.outputs = {new_y}});
+  EXPECT_THAT(after[new_y].to_doubles(),
+              testing::Pointwise(testing::DoubleNear(1e-5), before[y].to_doubles()));
+  std::vector<std::string> kinds;
+  for (const Node& node : rewritten.graph.nodes()) {
+    if (node.op->kind() != "Constant") kinds.emplace_back(node.op->kind());
+  }
+  return kinds;
+}
+
+Value constant(GraphBuilder& graph, float number) {
+  return graph.constant(Tensor::of<float>({}, std::span<const float>(&number, 1)), "number");
+}
+
+TEST(Rewrites, PackedProjectionWithAnAxisOfItsOwnBecomesThreeLinears) {
+  GraphBuilder graph(Folding::kYes);
+  const Value x = graph.input("x", {5, 2, 4}, DType::kFloat32);
+  const auto weights = std::make_shared<LinearWeights>(numbers({12, 4}), numbers({12}));
+  const Value packed = linear(graph, x, weights, "qkv");
+  const Value apart = reshape(graph, packed, {1, 5, 2, 3, 4}, "apart");
+  const Value first = transpose(graph, apart, {3, 1, 2, 0, 4}, "first");
+  const Value three = reshape(graph, first, {3, 5, 2, 4}, "three");
+  std::vector<Value> parts;
+  for (const int64_t part : {0, 1, 2}) {
+    parts.push_back(reshape(graph, slice(graph, three, 0, part, 1, "part"), {5, 2, 4}, "part"));
+  }
+  const Value y = add(graph, binary(graph, parts[0], parts[1], BinaryFunction::kMultiply, "qk"),
+                      parts[2], "y");
+  EXPECT_THAT(kinds_after_rewriting(graph, x, y),
+              testing::UnorderedElementsAre("Linear", "Linear", "Linear", "Mul", "Add"));
+}
+
+TEST(Rewrites, HeadsSplitOffTheBatchBehindATranspositionAreSplitAtOnce) {
+  GraphBuilder graph(Folding::kYes);
+  const Value x = graph.input("x", {5, 2, 6}, DType::kFloat32);
+  const Value flat = reshape(graph, x, {5, 4, 3}, "flat");
+  const Value moved = transpose(graph, flat, {1, 0, 2}, "moved");
+  const Value y = reshape(graph, moved, {2, 2, 5, 3}, "heads");
+  EXPECT_THAT(kinds_after_rewriting(graph, x, y), ElementsAre("Reshape", "Transpose"));
+}
+
+TEST(Rewrites, RowsFlattenedForAProductKeepTheirAxes) {
+  GraphBuilder graph(Folding::kYes);
+  const Value x = graph.input("x", {5, 2, 2, 3}, DType::kFloat32);
+  const auto weights = std::make_shared<LinearWeights>(numbers({4, 6}), Tensor());
+  const Value flat = linear(graph, reshape(graph, x, {10, 6}, "flat"), weights, "out");
+  const Value y = reshape(graph, flat, {5, 2, 4}, "rows");
+  EXPECT_THAT(kinds_after_rewriting(graph, x, y), ElementsAre("Reshape", "Linear"));
+}
+
+TEST(Rewrites, DivisionByTheRootOfTheSumOfSquaresIsUnitLength) {
+  GraphBuilder graph(Folding::kYes);
+  const Value x = graph.input("x", {2, 6}, DType::kFloat32);
+  const Value squares = binary(graph, x, constant(graph, 2), BinaryFunction::kPower, "squares");
+  const Value sum = reduce(graph, squares, Reduction::kSum, {1}, true, "sum");
+  const Value norm = binary(graph, sum, constant(graph, 0.5f), BinaryFunction::kPower, "norm");
+  const Value y = binary(graph, x, norm, BinaryFunction::kDivide, "y");
+  EXPECT_THAT(kinds_after_rewriting(graph, x, y), ElementsAre("L2Normalise"));
+}
+
+TEST(Rewrites, UnitLengthMayBeGuardedAgainstDivisionByNothing) {
+  GraphBuilder graph(Folding::kYes);
+  const Value x = graph.input("x", {2, 6}, DType::kFloat32);
+  const Value length = reduce(graph, x, Reduction::kL2, {1}, true, "length");
+  const Value least = binary(graph, length, constant(graph, 1e-12f), BinaryFunction::kMaximum, "least");
+  const Value y = binary(graph, x, least, BinaryFunction::kDivide, "y");
+  EXPECT_THAT(kinds_after_rewriting(graph, x, y), ElementsAre("L2Normalise"));
+}
+
+TEST(Rewrites, MeanOverTokensMovedBehindTheChannelsIsAMean) {
+  GraphBuilder graph(Folding::kYes);
+  const Value x = graph.input("x", {2, 5, 3}, DType::kFloat32);
+  const Value moved = transpose(graph, x, {0, 2, 1}, "moved");
+  const Value pooled = reduce(graph, moved, Reduction::kMean, {2}, true, "pooled");
+  const Value y = reshape(graph, pooled, {2, 3}, "y");
+  EXPECT_THAT(kinds_after_rewriting(graph, x, y), ElementsAre("Mean"));
+}
+
+}  // namespace
+}  // namespace whyformer::onnx

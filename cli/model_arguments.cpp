@@ -48,6 +48,11 @@ void TargetArguments::add_to(CLI::App& command) {
                    .add_option("--target", target,
                                "label or index of the output to explain (default: the highest)")
                    ->type_name("LABEL|N");
+  command
+      .add_option("--read-out", read_out,
+                  "how the output reads the tokens, if that was not recognised: a token's number, "
+                  "negative ones from the end, or mean")
+      ->type_name("N|mean");
   has_similar_to =
       command
           .add_option("--similar-to", similar_to,
@@ -57,6 +62,12 @@ void TargetArguments::add_to(CLI::App& command) {
 
 void TargetArguments::fill(ExplainRequest& request) const {
   if (has_target->count() > 0) request.target = target;
+  if (!read_out.empty()) {
+    const bool number = read_out.size() < 10 &&
+                        read_out.find_first_not_of("0123456789", read_out[0] == '-') == read_out.npos;
+    if (number && read_out != "-") request.read_out = std::stoll(read_out);
+    else request.read_out = read_out;
+  }
   if (has_similar_to->count() > 0) request.similar_to = similar_to;
 }
 

@@ -28,7 +28,7 @@ struct TextArguments {
 };
 
 struct TargetArguments {
-  std::string target, similar_to;
+  std::string target, similar_to, read_out;
   CLI::Option *has_target = nullptr, *has_similar_to = nullptr;
 
   void add_to(CLI::App& command);

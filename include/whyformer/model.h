@@ -139,6 +139,9 @@ struct ExplainRequest {
   std::vector<MethodRequest> methods;
   std::variant<std::monostate, int64_t, std::string> target;  // index or label; default: the highest
   std::optional<std::string> similar_to;  // encoders without a classifier: explain the similarity
+  // How the output reads the tokens, where the user knows better than discovery: a token's number, or
+  // "mean".
+  std::variant<std::monostate, int64_t, std::string> read_out;
   WordFold fold = WordFold::kSum;
   Precision precision = Precision::kSingle;
   int64_t seed = 0;

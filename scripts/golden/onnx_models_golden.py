@@ -44,12 +44,13 @@ distilbert.sdpa.new.20 roberta.eager.legacy.17 albert.eager.legacy.17 electra.sd
 mpnet.eager.legacy.14 deberta.eager.legacy.11 deberta-v2.eager.new.18
 modernbert.sdpa.legacy.14 modernbert.sdpa.new.23 xlnet.eager.legacy.17
 gpt2.eager.legacy.17 gpt2.sdpa.new.20 llama.eager.new.18 llama.sdpa.new.23 qwen3.sdpa.new.20
-t5.eager.new.18 t5-gated.eager.new.20 bart.sdpa.new.20 marian.eager.new.18
+t5.eager.new.18 t5.sdpa.new.20 t5-gated.eager.new.20 bart.sdpa.new.20 marian.eager.new.18
 whisper.eager.new.20 whisper.sdpa.new.18
 vit.eager.legacy.17 vit.sdpa.new.23 deit.eager.legacy.11 beit.eager.new.18 dinov2.sdpa.legacy.14
 swin.eager.new.18 clip.eager.new.18 clip-text.sdpa.legacy.14 clip-vision.sdpa.new.20
-detr.eager.new.18 detr.sdpa.new.23 lxmert.eager.new.20 visual-bert.eager.legacy.17
-ft-transformer.sdpa.legacy.14 ft-transformer-einsum.eager.new.18 tab-transformer.eager.new.23
+detr.eager.new.18 detr.sdpa.new.23 nn-transformer.eager.new.20 lxmert.eager.new.20 visual-bert.eager.legacy.17
+ft-transformer.sdpa.legacy.14 ft-transformer-einsum.eager.new.18 ft-transformer-flat.eager.legacy.14
+tab-transformer.eager.new.23
 """.split()
 
 
@@ -82,34 +83,36 @@ def export(small, path, exporter, opset):
         return
     axes = tuple({axis: torch.export.Dim.DYNAMIC for axis in dynamic_axes(small, name)} for name in names)
     common |= dict(dynamo=True, external_data=False, verbose=False)
-    try:
-        torch.onnx.export(module, values, path, dynamic_shapes=(axes,), **common)
-    except torch.onnx.errors.OnnxExporterError:  # code that asks for lengths: sizes as numbers
-        torch.onnx.export(module, values, path, **common)
+    with torch.no_grad():
+        try:
+            torch.onnx.export(module, values, path, dynamic_shapes=(axes,), **common)
+        except torch.onnx.errors.OnnxExporterError:  # code that asks for lengths: sizes as numbers
+            torch.onnx.export(module, values, path, **common)
 
 
 def torch_gradient(small, seed):
-    """Of Σ seed · output, with respect to the first embedding's output or the first float input."""
-    module = OneOutput(small).eval()
-    inputs = dict(small.inputs)
+    """Of Σ seed · output, with respect to the first embedding's output or the first float input; in
+    double precision, as a ReLU next to zero is enough to spoil it."""
+    module = OneOutput(small).eval().double()
+    inputs = {key: value.double() if value.is_floating_point() else value
+              for key, value in small.inputs.items()}
     found = []
-    if small.embedding is None:
-        name = next(key for key, value in inputs.items() if value.is_floating_point())
-        inputs[name] = inputs[name].clone().requires_grad_()
-        found.append(inputs[name])
-        hook = None
-    else:
-        def record(_module, _inputs, output):
-            if found:
-                return output
+
+    def record(_module, _inputs, output):
+        if not found:
             found.append(output.detach().clone().requires_grad_())
             return found[0]
+
+    if small.embedding is None:
+        name = next(key for key, value in inputs.items() if value.is_floating_point())
+        found.append(inputs[name].requires_grad_())
+    else:
         hook = small.embedding.register_forward_hook(record)
-    output = module(*inputs.values())
-    if hook:
+    (module(*inputs.values()) * torch.from_numpy(seed)).sum().backward()
+    if small.embedding is not None:
         hook.remove()
-    (output * torch.from_numpy(seed)).sum().backward()
-    return found[0].grad.numpy()
+    module.float()
+    return found[0].grad.float().numpy()
 
 
 def place_of(model, small):

@@ -83,8 +83,21 @@ def whisper(attention):
     return SmallModel(model, inputs, lambda out: out.logits, encoder_decoder_sites(10, 5))
 
 
+def detr(attention):
+    backbone = hf.ResNetConfig(embedding_size=8, hidden_sizes=[8, 16], depths=[1, 1],
+                               layer_type="basic", out_features=["stage2"])
+    config = hf.DetrConfig(
+        use_timm_backbone=False, backbone=None, backbone_config=backbone, num_queries=6, d_model=16,
+        encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4,
+        encoder_ffn_dim=24, decoder_ffn_dim=24, num_labels=4)
+    model = hf.DetrForObjectDetection(config)
+    model.set_attn_implementation({"": attention, "backbone_config": "eager"})
+    sites = [site(4, 16, 16)] * 2 + [site(4, 6, 6), site(4, 6, 16)] * 2
+    return SmallModel(model, {"pixel_values": pixels()}, lambda out: out.logits, sites)
+
+
 class SmallBackbone(nn.Module):
-    """Stands for DETR's ResNet, which transformers takes from another package."""
+    """Pictures as sixteen tokens of width 16."""
 
     def __init__(self):
         super().__init__()
@@ -95,8 +108,8 @@ class SmallBackbone(nn.Module):
         return self.second(self.first(x).relu())
 
 
-class Detr(nn.Module):
-    """The paper's demonstration model, with nn.Transformer's layers."""
+class Demonstration(nn.Module):
+    """The model by which DETR's paper demonstrates itself, with nn.Transformer's layers."""
 
     def __init__(self, queries=6):
         super().__init__()
@@ -120,9 +133,9 @@ class Detr(nn.Module):
         return self.classes(self.decoder(queries, self.encoder(tokens)))
 
 
-def detr(attention):
+def demonstration(attention):
     sites = [site(4, 16, 16)] * 2 + [site(4, 6, 6), site(4, 6, 16)] * 2
-    return SmallModel(Detr(), {"pixel_values": pixels()}, lambda out: out, sites)
+    return SmallModel(Demonstration(), {"pixel_values": pixels()}, lambda out: out, sites)
 
 
 def lxmert(attention):
@@ -175,20 +188,40 @@ class EinsumAttention(nn.Module):
         return (self.out(read.permute(0, 2, 1, 3).reshape(batch, tokens, width)),)
 
 
+class FlatAttention(nn.Module):
+    """Attention with heads in the batch axis; `queries` may be fewer tokens than `keys`."""
+
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.q, self.k, self.v, self.out = (nn.Linear(width, width) for _ in range(4))
+
+    def split(self, x):
+        batch, tokens, width = x.shape
+        x = x.reshape(batch, tokens, self.heads, width // self.heads).transpose(1, 2)
+        return x.reshape(batch * self.heads, tokens, width // self.heads)
+
+    def forward(self, queries, keys, values, need_weights=False):
+        q, k, v = self.split(self.q(queries)), self.split(self.k(keys)), self.split(self.v(values))
+        map = torch.softmax(q @ k.transpose(1, 2) / q.shape[-1] ** 0.5, -1)
+        batch, tokens, width = queries.shape
+        x = (map @ v).reshape(batch, self.heads, tokens, width // self.heads)
+        return (self.out(x.transpose(1, 2).reshape(batch, tokens, width)),)
+
+
 class TableTransformer(nn.Module):
     """FT-Transformer and TabTransformer: every column is a token, or only the categories are."""
 
-    def __init__(self, tokens_of_numbers, einsum, cardinalities=(4, 3, 5), numbers=4, width=16):
+    def __init__(self, tokens_of_numbers, attention, cardinalities=(4, 3, 5), numbers=4, width=16):
         super().__init__()
         self.tokens_of_numbers = tokens_of_numbers
-        self.activation = nn.GELU() if einsum else nn.ReLU()
+        self.activation = nn.GELU() if attention is EinsumAttention else nn.ReLU()
+        self.last_is_short = attention is FlatAttention  # the last layer has one query
         self.tables = nn.ModuleList([nn.Embedding(count, width) for count in cardinalities])
         self.weight = nn.Parameter(torch.randn(numbers, width))
         self.bias = nn.Parameter(torch.randn(numbers, width))
         self.start = nn.Parameter(torch.randn(1, 1, width))
-        self.attention = nn.ModuleList(
-            [EinsumAttention(width, 4) if einsum else nn.MultiheadAttention(width, 4, batch_first=True)
-             for _ in range(2)])
+        self.attention = nn.ModuleList([attention(width, 4) for _ in range(2)])
         self.norms = nn.ModuleList([nn.LayerNorm(width) for _ in range(4)])
         self.inner = nn.ModuleList([nn.Linear(width, 48) for _ in range(2)])
         self.outer = nn.ModuleList([nn.Linear(24, width) for _ in range(2)])
@@ -203,7 +236,9 @@ class TableTransformer(nn.Module):
             tokens = torch.cat([start, measured, tokens], 1)
         for layer, attention in enumerate(self.attention):
             x = self.norms[2 * layer](tokens)
-            tokens = tokens + attention(x, x, x, need_weights=False)[0]
+            short = self.last_is_short and layer == 1
+            read = attention(x[:, :1] if short else x, x, x, need_weights=False)[0]
+            tokens = (tokens[:, :1] if short else tokens) + read
             gate, value = self.inner[layer](self.norms[2 * layer + 1](tokens)).chunk(2, -1)
             tokens = tokens + self.outer[layer](self.activation(gate) * value)
         if self.tokens_of_numbers:
@@ -211,11 +246,17 @@ class TableTransformer(nn.Module):
         return self.head(torch.cat([tokens.flatten(1), numbers], 1))
 
 
-def table(tokens_of_numbers, tokens, einsum=False):
-    def make(attention):
+def batch_first(width, heads):
+    return nn.MultiheadAttention(width, heads, batch_first=True)
+
+
+def table(tokens_of_numbers, tokens, attention=batch_first):
+    def make(_attention):
         inputs = {"numbers": torch.randn(BATCH, 4), "categories": torch.randint(0, 3, (BATCH, 3))}
-        return SmallModel(TableTransformer(tokens_of_numbers, einsum), inputs, lambda out: out,
-                          [site(4, tokens, tokens)] * 2)
+        sites = [site(4, tokens, tokens)] * 2
+        if attention is FlatAttention:
+            sites[1] = site(4, 1, tokens)
+        return SmallModel(TableTransformer(tokens_of_numbers, attention), inputs, lambda out: out, sites)
 
     return make
 
@@ -232,9 +273,11 @@ OTHER_MODELS = {
     "clip-vision": clip_vision,
     "whisper": whisper,
     "detr": detr,
+    "nn-transformer": demonstration,
     "lxmert": lxmert,
     "visual-bert": visual_bert,
     "ft-transformer": table(True, 8),
-    "ft-transformer-einsum": table(True, 8, einsum=True),
+    "ft-transformer-einsum": table(True, 8, EinsumAttention),
+    "ft-transformer-flat": table(True, 8, FlatAttention),
     "tab-transformer": table(False, 3),
 }

@@ -154,8 +154,12 @@ Tensor Explained::embedding_relevance(const RelevanceKind& kind, Place place) {
   return relevance_at(kind, value_at(*graph_, place));
 }
 
+const ReadOut& Explained::found_read_out() const {
+  return settings_.read_out ? *settings_.read_out : graph_->found.read_out;
+}
+
 std::vector<double> Explained::read_out() const {
-  const ReadOut& found = graph_->found.read_out;
+  const ReadOut& found = found_read_out();
   if (tokens() > 1 && found.read.valid()) {
     if (measured_read_out_.empty()) measured_read_out_ = measured_read_out();
     return measured_read_out_;
@@ -171,7 +175,7 @@ std::vector<double> Explained::read_out() const {
 }
 
 std::vector<double> Explained::measured_read_out() const {
-  const ReadOut& found = graph_->found.read_out;
+  const ReadOut& found = found_read_out();
   const Graph& graph = graph_->graph;
   const Feeds feeds = model_.feeds(*graph_, repeated(1), settings_.reference);
   const Pass pass = run(graph, feeds, {Keep::kGradients, {graph_->output, found.read}});

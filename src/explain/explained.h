@@ -36,6 +36,7 @@ class Explained {
     std::vector<double> reference = {};  // of the similarity head
     Needs needs = {};
     DType dtype = DType::kFloat32;  // of the whole run
+    std::optional<ReadOut> read_out = {};  // instead of what discovery found
     int64_t seed = 0;
     int64_t memory_bytes = 0;
     Progress progress = {};
@@ -115,6 +116,7 @@ class Explained {
   Tensor relevance_at(const RelevanceKind& kind, Value value);
   RelevanceWalk& relevance_walk(const RelevanceKind& kind);
   int64_t most_inputs_at_once(int64_t tokens) const;
+  const ReadOut& found_read_out() const;
   std::vector<double> measured_read_out() const;
   TokenBatch repeated(int64_t count) const;
 

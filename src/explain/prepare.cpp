@@ -86,6 +86,25 @@ Target target_of(const Output& output, int64_t index, std::optional<Problem> pro
   return target;
 }
 
+// The read-out that the user tells, if any.
+std::optional<ReadOut> told_read_out(const ExplainRequest& request, int64_t tokens) {
+  if (const auto* row = std::get_if<int64_t>(&request.read_out)) {
+    const int64_t from_start = *row < 0 ? *row + tokens : *row;
+    if (from_start < 0 || from_start >= tokens) {
+      throw InvalidInput(fmt::format("there is no token {} to read: the text has {}, from 0 to {}",
+                                     *row, tokens, tokens - 1));
+    }
+    return ReadOut{.kind = ReadOut::Kind::kRow, .row = from_start};
+  }
+  if (const auto* words = std::get_if<std::string>(&request.read_out)) {
+    if (*words != "mean") {
+      throw InvalidInput(fmt::format("the read-out '{}' is neither a token's number nor 'mean'", *words));
+    }
+    return ReadOut{.kind = ReadOut::Kind::kMean, .row = 0, .rows = tokens};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Prepared prepare(const TextModel& model, const TextInput& input, const ExplainRequest& request,
@@ -102,6 +121,8 @@ Prepared prepare(const TextModel& model, const TextInput& input, const ExplainRe
                                .dtype = request.precision == Precision::kDouble
                                             ? DType::kFloat64
                                             : DType::kFloat32,
+                               .read_out = told_read_out(
+                                   request, static_cast<int64_t>(encoding.ids.size())),
                                .seed = request.seed,
                                .memory_bytes = request.memory_bytes,
                                .progress = request.progress};
@@ -121,10 +142,11 @@ Prepared prepare(const TextModel& model, const TextInput& input, const ExplainRe
         "choose another target, or a text to compare with.",
         prepared.output.values.size()));
   }
-  if (prepared.explained->found().read_out.kind == ReadOut::Kind::kUnknown) {
+  if (!settings.read_out &&
+      prepared.explained->found().read_out.kind == ReadOut::Kind::kUnknown) {
     prepared.notes.push_back(
         "How the output reads the tokens was not recognised: they count by the size of the output's "
-        "gradient there.");
+        "gradient there; --read-out tells it.");
   }
   return prepared;
 }

@@ -14,6 +14,7 @@
 #include "formats/onnx/onnx_model.h"
 #include "formats/onnx/rewrites/rewrite.h"
 #include "graph/attention_sites.h"
+#include "graph/relevance_walk.h"
 #include "graph/walk_back.h"
 
 namespace whyformer::onnx {
@@ -46,6 +47,7 @@ std::string test_name(const testing::TestParamInfo<fs::path>& info) {
 // Which inputs are known while the graph is built.
 enum class Known { kNothing, kMasks, kIntegers };
 enum class Form { kAsWritten, kRewritten };
+enum class Rows { kAll, kFirst };
 
 bool goes_with_the_input(const std::string& name) {
   return name.find("mask") != name.npos || name.find("type") != name.npos;
@@ -71,11 +73,21 @@ class OnnxModelGolden : public testing::TestWithParam<fs::path> {
     return "";
   }
 
-  Ready ready(Known known, Form form) const {
+  std::vector<std::vector<int64_t>> expected_sites() const {
+    const std::vector<double> numbers = stored("sites").to_doubles();
+    std::vector<std::vector<int64_t>> sites;
+    for (size_t i = 0; i < numbers.size(); i += 4) {
+      sites.emplace_back(numbers.begin() + i, numbers.begin() + i + 4);
+    }
+    return sites;
+  }
+
+  Ready ready(Known known, Form form, Rows rows = Rows::kAll) const {
     BuildRequest request;
     std::map<std::string, Tensor> given;
     for (const InputInfo& input : model_.file().graph.inputs) {
-      given[input.name] = stored("given." + input.name);
+      const Tensor all = stored("given." + input.name);
+      given[input.name] = rows == Rows::kAll ? all : all.slice(0, 0, 1).contiguous();
       InputBinding& binding = request.inputs[input.name];
       binding.shape = given[input.name].shape();
       const bool aside = goes_with_the_input(input.name);
@@ -139,33 +151,72 @@ TEST_P(OnnxModelGolden, GivesWhatOnnxRuntimeGives) {
 }
 
 TEST_P(OnnxModelGolden, GivesTheGradientsOfPyTorch) {
-  if (gradient_place().empty()) GTEST_SKIP() << "the file has no gradient";
   const Tensor expected = stored(std::string(kGradient) + gradient_place());
-  for (const Form form : {Form::kAsWritten, Form::kRewritten}) {
-    SCOPED_TRACE(testing::Message() << "form " << static_cast<int>(form));
-    const Ready model = ready(Known::kNothing, form);
-    ASSERT_TRUE(model.place.valid());
-    const Pass pass =
-        run(model.graph, model.feeds, {.keep = Keep::kGradients, .outputs = {model.output}});
-    const auto gradients = walk_back(model.graph, pass, model.output, stored("seed.output"),
-                                     gradient_rule(), {model.place});
-    EXPECT_LT(difference(gradients.at(model.place), expected), kTolerance);
+  for (const Known known : {Known::kNothing, Known::kMasks}) {
+    std::vector<Tensor> found;
+    for (const Form form : {Form::kAsWritten, Form::kRewritten}) {
+      SCOPED_TRACE(testing::Message() << "known " << static_cast<int>(known) << ", form "
+                                      << static_cast<int>(form));
+      const Ready model = ready(known, form);
+      ASSERT_TRUE(model.place.valid());
+      const Pass pass =
+          run(model.graph, model.feeds, {.keep = Keep::kGradients, .outputs = {model.output}});
+      found.push_back(walk_back(model.graph, pass, model.output, stored("seed.output"),
+                                gradient_rule(), {model.place})
+                          .at(model.place));
+      EXPECT_LT(difference(found.back(), expected), kTolerance);
+    }
+    EXPECT_LT(difference(found[1], found[0]), kTolerance);
   }
 }
 
+TEST_P(OnnxModelGolden, CarriesRelevanceToItsInput) {
+  const Ready model = ready(Known::kNothing, Form::kRewritten);
+  ASSERT_TRUE(model.place.valid());
+  const Pass pass =
+      run(model.graph, model.feeds, {.keep = Keep::kEverything, .outputs = {model.output}});
+  for (const std::string& name : policy_names()) {
+    SCOPED_TRACE(name);
+    const Policy policy = policy_named(name);
+    const PolicyRule rule(model.graph, policy, RelevanceForm::kExplicit, nullptr);
+    const Tensor relevance =
+        walk_back(model.graph, pass, model.output, stored("seed.output"), rule, {model.place})
+            .at(model.place);
+    double sum = 0;
+    for (const double number : relevance.to_doubles()) sum += std::abs(number);
+    EXPECT_TRUE(std::isfinite(sum) && sum > 0) << sum;
+  }
+}
+
+std::vector<std::vector<int64_t>> sites_of(const Ready& model) {
+  std::vector<std::vector<int64_t>> found;
+  for (const AttentionSite& site : discover(model.graph, model.output).sites) {
+    found.push_back({site.heads, site.queries, site.keys, site.is_self_attention()});
+  }
+  return found;
+}
+
 TEST_P(OnnxModelGolden, ShowsItsAttentionLayers) {
-  const std::vector<double> numbers = stored("sites").to_doubles();
-  std::vector<std::vector<int64_t>> expected;
-  for (size_t i = 0; i < numbers.size(); i += 4) {
-    expected.emplace_back(numbers.begin() + i, numbers.begin() + i + 4);
+  for (const Known known : {Known::kNothing, Known::kMasks}) {
+    EXPECT_THAT(sites_of(ready(known, Form::kRewritten)),
+                testing::UnorderedElementsAreArray(expected_sites()));
+  }
+}
+
+// Axes of length 1 can be mistaken for each other.
+TEST_P(OnnxModelGolden, IsTheSameForOneInput) {
+  for (const InputInfo& input : model_.file().graph.inputs) {
+    if (input.shape[0] >= 0) GTEST_SKIP() << "the file takes two inputs at once";
   }
   for (const Known known : {Known::kNothing, Known::kMasks}) {
-    const Ready model = ready(known, Form::kRewritten);
-    std::vector<std::vector<int64_t>> found;
-    for (const AttentionSite& site : discover(model.graph, model.output).sites) {
-      found.push_back({site.heads, site.queries, site.keys, site.is_self_attention()});
-    }
-    EXPECT_THAT(found, testing::UnorderedElementsAreArray(expected));
+    const Ready model = ready(known, Form::kRewritten, Rows::kFirst);
+    const Pass pass = run(model.graph, model.feeds, {.outputs = {model.output}});
+    Tensor expected = stored("expected.output").slice(0, 0, 1);
+    // CLIP compares each picture with each text.
+    const int64_t columns = model.graph.shape(model.output).back();
+    expected = expected.slice(expected.rank() - 1, 0, columns).contiguous();
+    EXPECT_LT(difference(pass[model.output], expected), kTolerance);
+    EXPECT_THAT(sites_of(model), testing::UnorderedElementsAreArray(expected_sites()));
   }
 }
 

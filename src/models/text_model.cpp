@@ -17,6 +17,18 @@ std::string name_of(const std::filesystem::path& path) {
   return std::filesystem::weakly_canonical(path).filename().string();
 }
 
+// The one file of a folder that has one, whatever its name; empty for none or several.
+std::filesystem::path only_onnx_file(const std::filesystem::path& folder) {
+  std::filesystem::path found;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().extension() != ".onnx") continue;
+    if (!found.empty()) return {};
+    found = entry.path();
+  }
+  return found;
+}
+
 }  // namespace
 
 std::filesystem::path onnx_file_in(const std::filesystem::path& folder) {
@@ -28,7 +40,7 @@ std::filesystem::path onnx_file_in(const std::filesystem::path& folder) {
                            "onnx/model_quantized.onnx"}) {
     if (std::filesystem::exists(folder / name)) return folder / name;
   }
-  return {};
+  return only_onnx_file(folder);
 }
 
 FileLookup files_of_model(const std::filesystem::path& path) {

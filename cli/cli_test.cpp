@@ -349,6 +349,31 @@ TEST_F(CommandLine, RefusesBrokenModels) {
   expect_refusal("explain x --model " + folder, "lacks the tensor 'bert.encoder.layer.2");
 }
 
+TEST_F(CommandLine, RefusesOnnxFilesThatCannotBeUsed) {
+  const std::string golden = WHYFORMER_SOURCE_DIR "/tests/golden/onnx/QLinearAdd_int8.onnx";
+  write("text.onnx", "This is a text, whatever its name says.\n");
+  write("empty.onnx", "");
+  std::filesystem::copy(golden, folder_ / "whole.onnx");
+  std::filesystem::copy(golden, folder_ / "cut.onnx");
+  std::filesystem::resize_file(folder_ / "cut.onnx", 300);
+  for (const std::string& command : {"explain x --json " + path("out"), "inspect" + std::string(),
+                                    "trace x --save " + path("out")}) {
+    const std::string with = command + " --model ";
+    expect_refusal(with + path("none.onnx"), "there is no '" + path("none.onnx") + "'");
+    expect_refusal(with + path("text.onnx"), "'" + path("text.onnx") + "': this is not a whole ONNX file");
+    expect_refusal(with + path("empty.onnx"), "not a whole ONNX file");
+    expect_refusal(with + path("cut.onnx"), "not a whole ONNX file");
+  }
+  expect_refusal("explain x --model " + path("whole.onnx"), "no tokenizer: put tokenizer.json");
+  expect_refusal("tokenize x --model " + path("none.onnx"), "there is no '" + path("none.onnx") + "'");
+  expect_refusal("tokenize x --model " + path("whole.onnx"), "no tokenizer: put tokenizer.json");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "out"));
+  // With a tokenizer it still is no model of texts; the tokenizer itself can be used.
+  std::filesystem::copy(WHYFORMER_SOURCE_DIR "/models/sentiment/tokenizer.json", folder_ / "tokenizer.json");
+  expect_refusal("explain x --model " + path("whole.onnx"), "a text model takes token ids");
+  EXPECT_EQ(run("tokenize x --model " + path("whole.onnx")).code, 0);
+}
+
 TEST_F(CommandLine, LeavesNoHalfWrittenFilesWhenItFails) {
   expect_refusal("explain x --target 7 --json " + path("a.json") + " --html " + path("a.html"),
                  "target");

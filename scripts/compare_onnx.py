@@ -73,7 +73,8 @@ def branch_taken(path):
     model.graph.node.extend(branch.node)
     model.graph.initializer.extend(branch.initializer)
     for inner, outer in zip(branch.output, chosen.output):
-        model.graph.node.append(helper.make_node("Identity", [inner.name], [outer]))
+        if inner.name != outer:
+            model.graph.node.append(helper.make_node("Identity", [inner.name], [outer]))
     read = {name for node in model.graph.node for name in node.input}
     for value in [value for value in model.graph.input if value.name not in read]:
         model.graph.input.remove(value)

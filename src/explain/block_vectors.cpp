@@ -28,8 +28,9 @@ Tensor transformed_values(const Tensor& heads, const LinearWeights& projection) 
   products.inner = count;
   products.a = {heads.data<T>(), tokens, depth, heads.stride(1), heads.stride(2)};
   products.a_inner = heads.stride(0);
-  products.b = {projection.weight().data<T>(), depth, width, 1, projection.in_features()};
-  products.b_inner = depth;
+  const Tensor& weight = projection.weight();
+  products.b = {weight.data<T>(), depth, width, weight.stride(1), weight.stride(0)};
+  products.b_inner = depth * weight.stride(1);
   products.c = {result.mutable_data<T>(), tokens, width, count * width, 1};
   products.c_inner = width;
   multiply_stack(products);

@@ -59,15 +59,31 @@ Bytes changed_weights(const Bytes& file, const ChangeWeights& change) {
   return bytes_of(write_safetensors(named));
 }
 
+// The files of a case, with a tokenizer that its ids allow.
+FileLookup files_of(const std::string& name) {
+  const FileLookup files = files_in(folder() / name);
+  const auto json = parse_json_file(*files("expected.json"), "expected.json");
+  return [files, ids = json["token_ids"]](std::string_view file) -> std::optional<Bytes> {
+    if (file == "tokenizer.json") return bytes_of(tokenizer_json(ids));
+    if (file == "tokenizer_config.json") return bytes_of(tokenizer_config(ids));
+    return files(file);
+  };
+}
+
 }  // namespace
 
+GoldenModel GoldenModel::from_onnx(const std::string& name) {
+  GoldenModel golden(name);
+  golden.model = load_onnx_text_model(folder().parent_path() / "onnx/text" / (name + ".onnx"),
+                                      files_of(name), name);
+  return golden;
+}
+
 GoldenModel::GoldenModel(const std::string& name, const ChangeWeights& change) {
-  const FileLookup files = files_in(folder() / name);
+  const FileLookup files = files_of(name);
   const auto json = parse_json_file(*files("expected.json"), "expected.json");
   model = TextModel::load(
       [&](std::string_view file) -> std::optional<Bytes> {
-        if (file == "tokenizer.json") return bytes_of(tokenizer_json(json["token_ids"]));
-        if (file == "tokenizer_config.json") return bytes_of(tokenizer_config(json["token_ids"]));
         if (file == "model.safetensors" && change) return changed_weights(*files(file), change);
         return files(file);
       },

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/files.h"
 #include "formats/onnx/node_scope.h"
 #include "formats/onnx/onnx_model.h"
 #include "formats/onnx/rewrites/rewrite.h"
@@ -130,10 +129,10 @@ class TextValues {
 
 class OnnxTextModel final : public TextModel {
  public:
-  OnnxTextModel(const std::filesystem::path& file, const FileLookup& files, std::string name)
+  OnnxTextModel(onnx::OnnxFile file, const FileLookup& files, std::string name)
       : TextModel(files, std::move(name)),
         config_(config_from(files)),
-        model_(onnx::read_onnx(file)),
+        model_(std::move(file)),
         inputs_(names_of_inputs(model_.file())) {
     architecture_ = !config_.architecture().empty() ? config_.architecture()
                     : !config_.model_type().empty() ? config_.model_type()
@@ -291,8 +290,10 @@ class OnnxTextModel final : public TextModel {
 }  // namespace
 
 std::shared_ptr<const TextModel> load_onnx_text_model(const std::filesystem::path& file,
-                                                      std::string name) {
-  return std::make_shared<OnnxTextModel>(file, files_of_model(file), std::move(name));
+                                                      const FileLookup& files, std::string name) {
+  // First of all: whoever gives a damaged file should not be told to look for a tokenizer.
+  onnx::OnnxFile read = onnx::read_onnx(file);
+  return std::make_shared<OnnxTextModel>(std::move(read), files, std::move(name));
 }
 
 }  // namespace whyformer

@@ -17,6 +17,18 @@ std::string name_of(const std::filesystem::path& path) {
   return std::filesystem::weakly_canonical(path).filename().string();
 }
 
+// The one file of a folder that has one, whatever its name; empty for none or several.
+std::filesystem::path only_onnx_file(const std::filesystem::path& folder) {
+  std::filesystem::path found;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().extension() != ".onnx") continue;
+    if (!found.empty()) return {};
+    found = entry.path();
+  }
+  return found;
+}
+
 }  // namespace
 
 std::filesystem::path onnx_file_in(const std::filesystem::path& folder) {
@@ -28,7 +40,7 @@ std::filesystem::path onnx_file_in(const std::filesystem::path& folder) {
                            "onnx/model_quantized.onnx"}) {
     if (std::filesystem::exists(folder / name)) return folder / name;
   }
-  return {};
+  return only_onnx_file(folder);
 }
 
 FileLookup files_of_model(const std::filesystem::path& path) {
@@ -91,11 +103,11 @@ Tensor token_numbers(const TokenBatch& batch, DType dtype, const Shape& shape, d
 std::shared_ptr<const TextModel> TextModel::load(const std::filesystem::path& path) {
   std::error_code error;
   if (std::filesystem::is_regular_file(path, error) && path.extension() == ".onnx") {
-    return load_onnx_text_model(path, name_of(path));
+    return load_onnx_text_model(path, files_of_model(path), name_of(path));
   }
   const FileLookup files = files_in(path);
   const std::filesystem::path onnx = onnx_file_in(path);
-  if (!onnx.empty()) return load_onnx_text_model(onnx, name_of(path));
+  if (!onnx.empty()) return load_onnx_text_model(onnx, files_of_model(onnx), name_of(path));
   return load(files, name_of(path));
 }
 

@@ -144,6 +144,6 @@ FileLookup files_of_model(const std::filesystem::path& path);
 // The two kinds of text model.
 std::shared_ptr<const TextModel> load_checkpoint_model(const FileLookup& files, std::string name);
 std::shared_ptr<const TextModel> load_onnx_text_model(const std::filesystem::path& file,
-                                                      std::string name);
+                                                      const FileLookup& files, std::string name);
 
 }  // namespace whyformer

@@ -40,9 +40,10 @@ Tensor IntegerWeights::apply(const Tensor& rows) const {
     return linear_.apply(rows, Direction::kForward);
   }
   std::call_once(once_, [&] {
-    const float* w = linear_.weight().data<float>();
+    const Tensor& weight = linear_.weight();
     for (int64_t first = 0; first < in; first += kExactTerms) {
-      parts_.emplace_back(w + first, std::min(kExactTerms, in - first), out, 1, in);
+      parts_.emplace_back(weight.data<float>() + first * weight.stride(1),
+                          std::min(kExactTerms, in - first), out, weight.stride(1), weight.stride(0));
     }
   });
   const Tensor source = rows.contiguous();

@@ -27,10 +27,15 @@ void multiply_plain(const Tensor& rows, MatrixView<const double> b, const Tensor
   multiply_stack(product);
 }
 
+// Rows or columns in one piece are packed as they are, without a copy of the matrix.
+bool is_packable(const Tensor& weight) {
+  return weight.rank() == 2 && (weight.stride(0) == 1 || weight.stride(1) == 1);
+}
+
 }  // namespace
 
 LinearWeights::LinearWeights(Tensor weight, Tensor bias)
-    : weight_(weight.contiguous()),
+    : weight_(is_packable(weight) ? std::move(weight) : weight.contiguous()),
       bias_(bias.defined() ? bias.contiguous() : Tensor()) {
   if (weight_.rank() != 2 || weight_.dtype() == DType::kInt64) {
     throw InvalidInput("the weight of a Linear must be a matrix of floats but has the shape " +
@@ -60,9 +65,10 @@ const PackedMatrix& LinearWeights::panels(Direction direction, WeightPart part) 
   std::call_once(panels.once, [&] {
     const Tensor weights = weights_of(part);
     const float* w = weights.data<float>();
+    const int64_t row = weights.stride(0), column = weights.stride(1);
     panels.packed = direction == Direction::kForward
-                        ? PackedMatrix(w, in_features(), out_features(), 1, in_features())
-                        : PackedMatrix(w, out_features(), in_features(), in_features(), 1);
+                        ? PackedMatrix(w, in_features(), out_features(), column, row)
+                        : PackedMatrix(w, out_features(), in_features(), row, column);
   });
   return panels.packed;
 }
@@ -85,10 +91,10 @@ Tensor LinearWeights::apply(const Tensor& x, Direction direction, WeightPart par
   }
   const Tensor weights = weights_of(part);
   const double* w = weights.data<double>();
-  const int64_t in = in_features();
+  const int64_t row = weights.stride(0), column = weights.stride(1);
   multiply_plain(rows,
-                 forward ? MatrixView<const double>{w, depth, columns, 1, in}
-                         : MatrixView<const double>{w, depth, columns, in, 1},
+                 forward ? MatrixView<const double>{w, depth, columns, column, row}
+                         : MatrixView<const double>{w, depth, columns, row, column},
                  bias, result);
   return result;
 }

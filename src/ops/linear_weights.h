@@ -17,7 +17,8 @@ enum class WeightPart { kAll, kPositive, kNegative, kMagnitude };
 
 class LinearWeights {
  public:
-  // weight [out, in]; bias [out], or undefined for none. Both 32-bit or both 64-bit.
+  // weight [out, in]; bias [out], or undefined for none. Both 32-bit or both 64-bit. A weight whose rows
+  // or columns lie in one piece is not copied: it may be a transposed view.
   LinearWeights(Tensor weight, Tensor bias);
 
   int64_t out_features() const { return weight_.dim(0); }

@@ -47,8 +47,30 @@ void for_each_row(const Shape& shape, const Shape& strides, Visit visit) {
   }
 }
 
+// A transposed matrix in blocks: whole rows would read another cache line for every element.
+template <typename T, typename U>
+void copy_columns(const T* source, int64_t rows, int64_t columns, int64_t column_stride, U* out) {
+  constexpr int64_t kBlock = 32;
+  parallel_for((rows + kBlock - 1) / kBlock, 16384 / (columns + 1) + 1, [&](int64_t begin, int64_t end) {
+    for (int64_t first = begin * kBlock; first < std::min(end * kBlock, rows); first += kBlock) {
+      const int64_t last = std::min(first + kBlock, rows);
+      for (int64_t left = 0; left < columns; left += kBlock) {
+        const int64_t right = std::min(left + kBlock, columns);
+        for (int64_t row = first; row < last; ++row) {
+          for (int64_t column = left; column < right; ++column) {
+            out[row * columns + column] = static_cast<U>(source[row + column * column_stride]);
+          }
+        }
+      }
+    }
+  });
+}
+
 template <typename T, typename U>
 void copy_rows(const T* source, const Shape& shape, const Shape& strides, U* out) {
+  if (shape.size() == 2 && strides[0] == 1 && strides[1] > 1) {
+    return copy_columns(source, shape[0], shape[1], strides[1], out);
+  }
   for_each_row(shape, strides, [&](int64_t offset, int64_t run, int64_t stride) {
     const T* from = source + offset;
     if constexpr (std::is_same_v<T, U>) {

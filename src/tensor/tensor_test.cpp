@@ -49,6 +49,23 @@ TEST(Tensor, ReshapeToAnotherSizeNamesBothShapes) {
   }
 }
 
+TEST(Tensor, ATransposedMatrixIsCopiedElementByElement) {
+  const int64_t rows = 67, columns = 130;  // neither is a multiple of a block
+  Tensor matrix = Tensor::empty({rows, columns}, DType::kFloat32);
+  for (int64_t i = 0; i < matrix.size(); ++i) matrix.mutable_data<float>()[i] = static_cast<float>(i);
+  const Tensor turned = matrix.transpose(0, 1).contiguous();
+  const Tensor wide = matrix.slice(1, 1, 40).transpose(0, 1).cast(DType::kFloat64);
+  for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t column = 0; column < columns; ++column) {
+      const float expected = static_cast<float>(row * columns + column);
+      ASSERT_EQ(turned.data<float>()[column * rows + row], expected);
+      if (column >= 1 && column < 41) {
+        ASSERT_EQ(wide.data<double>()[(column - 1) * rows + row], expected);
+      }
+    }
+  }
+}
+
 TEST(Tensor, EmptyInOrderMakesThePermutationContiguous) {
   const Tensor heads = Tensor::empty_in_order({2, 3, 5, 4}, {0, 2, 1, 3}, DType::kFloat32);
   EXPECT_EQ(heads.shape(), (Shape{2, 3, 5, 4}));

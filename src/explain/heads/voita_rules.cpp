@@ -40,7 +40,8 @@ template <typename T>
 void share_linear(const LinearWeights& weights, const Tensor& x, const Tensor& relevance,
                   Tensor& shares) {
   const int64_t in = weights.in_features(), out = weights.out_features();
-  const T* w = weights.weight().data<T>();
+  const Tensor weight = weights.weight().contiguous();
+  const T* w = weight.data<T>();
   const T* bias = weights.bias().defined() ? weights.bias().data<T>() : nullptr;
   T* to = shares.mutable_data<T>();
   parallel_for(x.dim(0), 1, [&](int64_t begin, int64_t end) {

@@ -90,11 +90,11 @@ std::shared_ptr<const LinearWeights> OnnxModel::linear_weights(const Tensor& wei
     return !tensor.defined() || shared_memory_.contains(tensor.storage().get());
   };
   if (!is_shared(weight) || !is_shared(bias)) {
-    return std::make_shared<LinearWeights>(weight.contiguous(), bias);
+    return std::make_shared<LinearWeights>(weight, bias);
   }
   auto& shared = linears_[{start(weight), weight.shape(), weight.strides(), start(bias)}];
   if (!shared) {
-    shared = std::make_shared<LinearWeights>(weight.contiguous(), bias);
+    shared = std::make_shared<LinearWeights>(weight, bias);
     shared_memory_.insert(shared->weight().storage().get());
   }
   return shared;

@@ -31,6 +31,8 @@ std::span<const OnnxOperator> attention_operators();     // Attention, MultiHead
 std::span<const OnnxOperator> quantised_operators();     // QuantizeLinear, MatMulInteger …
 std::span<const OnnxOperator> fused_quantised_operators();  // QLinearAdd, MatMulNBits …
 
+std::vector<OnnxOperator> all_operators();
+
 // Null if there is none.
 const OnnxOperator* find_operator(std::string_view domain, std::string_view kind);
 

@@ -145,7 +145,12 @@ class Reader {
   static InputInfo info(const pb::ValueInfoProto& proto) {
     InputInfo info;
     info.name = proto.name();
-    if (!proto.type().has_tensor_type()) return info;
+    if (proto.type().value_case() == pb::TypeProto::VALUE_NOT_SET) return info;
+    if (!proto.type().has_tensor_type()) {
+      throw UnsupportedModel(fmt::format(
+          "the model's input {} is a sequence, a map or an optional value; only tensors can be given",
+          in_quotes(info.name)));
+    }
     const auto& type = proto.type().tensor_type();
     info.type = element_type(type.elem_type(), fmt::format("input {}", in_quotes(info.name)));
     for (const auto& dimension : type.shape().dim()) {
@@ -268,7 +273,7 @@ FileLookup files_beside(const std::filesystem::path& model) {
     namespace fs = std::filesystem;
     const fs::path relative(name);
     const auto leaves = [](const fs::path& part) { return part == ".."; };
-    if (relative.empty() || relative.is_absolute() ||
+    if (relative.empty() || relative.is_absolute() || name.find('\0') != name.npos ||
         std::any_of(relative.begin(), relative.end(), leaves)) {
       throw FileError(fmt::format("the ONNX file refers to {}, outside its folder",
                                   in_quotes(name)));

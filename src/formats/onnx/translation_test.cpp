@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "formats/onnx/tiny_model.h"
 
 namespace whyformer::onnx {
@@ -276,6 +278,28 @@ TEST(OnnxModel, LargeConstantsAreNotComputedWhileTheGraphIsBuilt) {
   const OnnxModel file(model.read());
   EXPECT_NO_THROW(file.build({.outputs = {"y"}}));
   EXPECT_THAT(refusal<NeedsValue>([&] { file.build({.outputs = {"z"}}); }), HasSubstr("'Reshape of z'"));
+}
+
+// Otherwise the fuzzer would start from what is refused at once.
+TEST(OnnxModel, EverySeedOfTheFuzzerRuns) {
+  const std::filesystem::path folder =
+      std::filesystem::path(WHYFORMER_SOURCE_DIR) / "fuzz/corpus/onnx";
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    SCOPED_TRACE(entry.path().filename().string());
+    const OnnxModel model(read_onnx(entry.path()));
+    BuildRequest request;
+    for (const InputInfo& input : model.file().graph.inputs) {
+      Shape shape = input.shape;
+      for (int64_t& length : shape) length = length < 0 ? 2 : length;
+      request.inputs[input.name] = {shape, Tensor::zeros(shape, held_as(input.type, request.floats))};
+    }
+    for (const InputInfo& output : model.file().graph.outputs) request.outputs.push_back(output.name);
+    const BuiltGraph built = model.build(request);
+    for (const std::string& output : request.outputs) {
+      const Value value = built.values.at(output);
+      EXPECT_GT(run(built.graph, {}, {.outputs = {value}})[value].size(), 0) << output;
+    }
+  }
 }
 
 }  // namespace

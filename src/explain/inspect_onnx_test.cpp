@@ -1,14 +1,10 @@
 // What is found in exported models of many kinds, and what a run of one gives.
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <filesystem>
 
-#include "formats/weights.h"
-#include "whyformer/arrays.h"
-#include "whyformer/error.h"
+#include "whyformer/model.h"
 #include "whyformer/report.h"
 
 namespace whyformer {
@@ -61,49 +57,6 @@ INSTANTIATE_TEST_SUITE_P(
                 {"4 × 4 patches of pixel_values", "6 learned"}, "one answer per token of stream 1"},
         Finding{"lxmert.eager.new.20", "self self self co co self self co self",
                 {"tokens of input_ids", "positions of visual_feats"}, "token 0 of stream 0"}));
-
-// Random numbers as the model's input, in a file.
-std::filesystem::path pictures(float change) {
-  std::vector<float> pixels(3 * 32 * 32);
-  for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<float>(std::sin(0.37 * i));
-  pixels[1234] += change;
-  const std::vector<NamedFloats> tensors{{"pixel_values", {1, 3, 32, 32}, pixels}};
-  // Tests run side by side.
-  const std::string own = testing::UnitTest::GetInstance()->current_test_info()->name();
-  const auto path = std::filesystem::temp_directory_path() / ("whyformer_" + own + ".safetensors");
-  save(path, write_safetensors(tensors));
-  return path;
-}
-
-std::vector<float> tensor(const ArrayTrace& trace, const std::string& name) {
-  return to_float32(read_safetensors(bytes_of(trace.safetensors), "trace").at(name));
-}
-
-TEST(TraceArrays, GivesMapsAndTheGradientOfTheChosenElement) {
-  const auto model = golden("vit.eager.legacy.17");
-  const ArrayTarget target{"", {0, 1}};
-  const ArrayTrace trace = trace_arrays(model, pictures(0), target);
-  EXPECT_EQ(trace.info.sites.size(), 2u);
-  const std::vector<float> map = tensor(trace, "attention.0");
-  const auto keys = static_cast<size_t>(trace.info.sites[0].keys);
-  double row = 0;
-  for (size_t i = 0; i < keys; ++i) row += map[i];
-  EXPECT_NEAR(row, 1, 1e-5);
-  const double step = 0.05;
-  const double up = trace_arrays(model, pictures(step), target).value;
-  const double down = trace_arrays(model, pictures(-step), target).value;
-  const double slope = tensor(trace, "input_gradient.pixel_values")[1234];
-  EXPECT_NEAR((up - down) / (2 * step), slope, 1e-3 * std::max(1.0, std::abs(slope)));
-  std::filesystem::remove(pictures(0));
-}
-
-TEST(TraceArrays, RefusesWrongNamesAndElements) {
-  const auto path = pictures(0);
-  EXPECT_THROW(trace_arrays(golden("vit.eager.legacy.17"), path, {"nothing", {}}), InvalidInput);
-  EXPECT_THROW(trace_arrays(golden("vit.eager.legacy.17"), path, {"", {0, 99}}), InvalidInput);
-  EXPECT_THROW(trace_arrays(golden("t5.eager.new.18"), path, {}), InvalidInput);
-  std::filesystem::remove(path);
-}
 
 TEST(InspectOnnxPictures, NameStreamsAndEscapeWhatTheyName) {
   ModelInfo info = inspect(golden("lxmert.eager.new.20"));

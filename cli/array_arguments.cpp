@@ -44,7 +44,8 @@ std::string to_json(const ArrayExplanation& explanation) {
         {"value", explanation.value}}},
       {"read_out", explanation.info.read_out},
       {"method", explanation.method},
-      {"streams", streams}};
+      {"streams", streams},
+      {"notes", explanation.info.notes}};
   return json.dump(2) + "\n";
 }
 
@@ -62,7 +63,7 @@ std::string to_terminal(const ArrayExplanation& explanation) {
     const double most = order.empty() ? 0 : stream.scores[order[0]];
     text += fmt::format("\n{}: stream {}, {}\n", explanation.method, stream.stream, stream.units);
     if (most <= 0) {
-      text += "  nothing reaches the output from here\n";
+      text += "  no relevance\n";
       continue;
     }
     for (size_t i = 0; i < std::min(order.size(), kMostShown); ++i) {

@@ -207,6 +207,11 @@ void run(const Arguments& a) {
 // Models of any kind: the method that knows several streams.
 void run_on_arrays(const Arguments& a) {
   a.arrays.check(a.model.model);
+  if (a.text.given() || !a.file.empty() || !a.options.empty() || a.target.any_given()) {
+    throw InvalidInput(
+        "with --inputs the target is chosen by --output and --element; texts, --target, --read-out and "
+        "--option do not go with it");
+  }
   if (a.methods != Arguments().methods && a.methods != std::vector<std::string>{"gae"}) {
     throw InvalidInput("a model given arrays is explained by gae alone so far");
   }

@@ -14,8 +14,8 @@
 namespace whyformer::cli {
 
 void ModelArguments::add_to(CLI::App& command) {
-  command.add_option("-m,--model", model, "HuggingFace model folder (default: the built-in sentiment model)")
-      ->type_name("DIR");
+  command.add_option("-m,--model", model, "HuggingFace model folder or ONNX file (default: the built-in sentiment model)")
+      ->type_name("MODEL");
   command.add_option("--threads", threads, "how many threads to use (default: all cores)")
       ->check(CLI::Range(1, 1024))
       ->type_name("N");

@@ -33,6 +33,9 @@ struct TargetArguments {
 
   void add_to(CLI::App& command);
   void fill(ExplainRequest& request) const;
+  bool any_given() const {
+    return has_target->count() > 0 || has_similar_to->count() > 0 || !read_out.empty();
+  }
 };
 
 // Lines of a file, or of standard input for "-". Throws FileError.

@@ -47,6 +47,11 @@ void add_trace(CLI::App& program) {
   arguments->arrays.add_to(*command);
   command->callback([arguments] {
     if (arguments->arrays.given()) {
+      if (arguments->text.given() || arguments->target.any_given()) {
+        throw InvalidInput(
+            "with --inputs the target is chosen by --output and --element; texts, --target and "
+            "--read-out do not go with it");
+      }
       trace_model_of_arrays(arguments->model.model, arguments->arrays, arguments->save);
       return;
     }

@@ -78,8 +78,9 @@ int64_t find_target(const Tensor& output, const std::string& name, std::vector<i
     at = at * output.dim(axis) + indices[axis];
   }
   if (!inside) {
-    throw InvalidInput(fmt::format("the output '{}' has the shape {}: there is no element {}", name,
-                                   to_string(output.shape()), fmt::join(indices, ",")));
+    throw InvalidInput(fmt::format(
+        "the output '{}' has the shape {}: there is no element {}; give one number per axis, from 0", name,
+        to_string(output.shape()), fmt::join(indices, ",")));
   }
   return at;
 }
@@ -117,16 +118,29 @@ struct ArrayRun {
   std::map<Value, Tensor> gradients;  // at maps, inputs of numbers, and where the output reads
 };
 
+std::filesystem::path onnx_file_of(const std::filesystem::path& model) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(model, error)) return model;
+  const std::filesystem::path file = onnx_file_in(model);
+  if (file.empty()) {
+    throw FileError(fmt::format("arrays go into an ONNX file, and '{}' holds none to choose: give the "
+                                "file itself",
+                                model.string()));
+  }
+  return file;
+}
+
 ArrayRun run_arrays(const std::filesystem::path& model, const std::filesystem::path& inputs,
                     const ArrayTarget& target) {
   const auto arrays = read_arrays(inputs);
-  const std::filesystem::path in_folder = onnx_file_in(model);
   ArrayRun result;
-  result.probe = probe_onnx(in_folder.empty() ? model : in_folder, arrays);
+  result.probe = probe_onnx(onnx_file_of(model), arrays);
   const OnnxProbe& probe = result.probe;
   result.output = target.output.empty() ? probe.main_output : target.output;
   if (!probe.outputs.contains(result.output)) {
-    throw InvalidInput(fmt::format("the model has no output '{}'", result.output));
+    std::string names;
+    for (const auto& [name, value] : probe.outputs) names += (names.empty() ? "" : ", ") + name;
+    throw InvalidInput(fmt::format("the model has no output '{}'; its outputs are {}", result.output, names));
   }
   const Value from = probe.outputs.at(result.output);
   Feeds feeds;
@@ -147,6 +161,10 @@ ArrayRun run_arrays(const std::filesystem::path& model, const std::filesystem::p
   result.indices = target.indices;
   const int64_t at = find_target(answer, result.output, result.indices);
   result.value = answer.to_doubles()[at];
+  if (!std::isfinite(result.value)) {
+    throw InvalidInput(fmt::format("the model answers {} there: look at the inputs for NaN or huge numbers",
+                                   result.value));
+  }
   Tensor seed = Tensor::zeros(answer.shape(), DType::kFloat32);
   seed.mutable_data<float>()[at] = 1;
   for (const auto& [name, value] : probe.inputs) {
@@ -186,6 +204,17 @@ std::vector<double> shares_read(const ArrayRun& run) {
   }
   for (double& share : shares) share /= sum > 0 ? sum : 1;
   return shares;
+}
+
+// Whether the target depends on attention within the stream.
+bool matters(const ArrayRun& run, int stream) {
+  for (const int site : run.probe.found.streams[stream].sites) {
+    const Value map = run.probe.found.sites[site].attention;
+    for (const double g : run.gradients.at(map).to_doubles()) {
+      if (g != 0) return true;
+    }
+  }
+  return false;
 }
 
 void check_can_be_explained(const ArrayRun& run) {
@@ -235,6 +264,14 @@ ArrayExplanation explain_arrays(const std::filesystem::path& model,
         const bool itself = static_cast<int>(other) == stream && row == column;
         if (!itself) scores.scores[column] += shares[row] * matrix.at(row, column);
       }
+    }
+    const bool silent = std::all_of(scores.scores.begin(), scores.scores.end(),
+                                    [](double score) { return score == 0; });
+    if (silent && matters(run, static_cast<int>(other))) {
+      result.info.notes.push_back(fmt::format(
+          "The output also reads stream {} by itself, in a way that was not recognised: its scores are "
+          "missing.",
+          other));
     }
     result.streams.push_back(std::move(scores));
   }

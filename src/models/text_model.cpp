@@ -1,6 +1,7 @@
 #include "models/text_model.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -17,16 +18,22 @@ std::string name_of(const std::filesystem::path& path) {
   return std::filesystem::weakly_canonical(path).filename().string();
 }
 
-// The one file of a folder that has one, whatever its name; empty for none or several.
+// The one file of a folder that has one, whatever its name; empty for none. Throws FileError that names
+// them for several.
 std::filesystem::path only_onnx_file(const std::filesystem::path& folder) {
-  std::filesystem::path found;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    if (entry.path().extension() != ".onnx") continue;
-    if (!found.empty()) return {};
-    found = entry.path();
+  std::vector<std::string> names;
+  for (const std::string inside : {"", "onnx/"}) {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(folder / inside, error)) {
+      if (entry.path().extension() == ".onnx") names.push_back(inside + entry.path().filename().string());
+    }
   }
-  return found;
+  if (names.empty()) return {};
+  if (names.size() == 1) return folder / names[0];
+  std::sort(names.begin(), names.end());
+  if (names.size() > 5) names.resize(5);
+  throw FileError(fmt::format("'{}' holds several ONNX files ({}…): give one of them",
+                              folder.string(), fmt::join(names, ", ")));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "formats/weights.h"
 #include "graph/walk_back.h"
 #include "models/onnx_probe.h"
+#include "models/text_model.h"
 #include "whyformer/arrays.h"
 #include "whyformer/error.h"
 
@@ -119,8 +120,9 @@ struct ArrayRun {
 ArrayRun run_arrays(const std::filesystem::path& model, const std::filesystem::path& inputs,
                     const ArrayTarget& target) {
   const auto arrays = read_arrays(inputs);
+  const std::filesystem::path in_folder = onnx_file_in(model);
   ArrayRun result;
-  result.probe = probe_onnx(model, arrays);
+  result.probe = probe_onnx(in_folder.empty() ? model : in_folder, arrays);
   const OnnxProbe& probe = result.probe;
   result.output = target.output.empty() ? probe.main_output : target.output;
   if (!probe.outputs.contains(result.output)) {

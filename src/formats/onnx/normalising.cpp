@@ -109,12 +109,13 @@ std::vector<Value> translate_rms_norm(NodeScope& scope) {
   })};
 }
 
-// input + skip [+ bias], then the norm; the sum is the fourth output.
+// input [+ bias] + skip, then the norm; the sum is the fourth output. The bias is that of the Linear in
+// front, whose output exporters put first.
 Value skip_sum(NodeScope& scope, size_t bias_index) {
   GraphBuilder& graph = scope.graph();
-  Value skip = scope.input(1);
-  if (scope.has(bias_index)) skip = add(graph, skip, scope.input(bias_index), scope.name());
-  return add(graph, scope.input(0), skip, scope.name());
+  Value branch = scope.input(0);
+  if (scope.has(bias_index)) branch = add(graph, branch, scope.input(bias_index), scope.name());
+  return add(graph, branch, scope.input(1), scope.name());
 }
 
 std::vector<Value> translate_skip_layer_norm(NodeScope& scope) {

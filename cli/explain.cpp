@@ -3,6 +3,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "array_arguments.h"
 #include "command.h"
 #include "console.h"
 #include "model_arguments.h"
@@ -16,6 +17,7 @@ struct Arguments {
   ModelArguments model;
   TextArguments text;
   TargetArguments target;
+  ArrayArguments arrays;
   std::string file;
   std::vector<std::string> methods{"gae", "integrated-gradients"};
   std::vector<std::string> options;
@@ -40,6 +42,7 @@ void add_arguments(CLI::App& command, Arguments& a) {
                      "option of a method, such as rollout.start=1; may be repeated")
       ->type_name("METHOD.NAME=VALUE");
   a.target.add_to(command);
+  a.arrays.add_to(command);
   command.add_option("--html", a.html, "write a page")->type_name("FILE");
   command.add_option("--json", a.json, "write JSON ('-': standard output)")->type_name("FILE");
   command.add_option("--svg", a.svg, "write the bars as SVG")->type_name("FILE");
@@ -201,13 +204,34 @@ void run(const Arguments& a) {
   explain_lines(a, "-");
 }
 
+// Models of any kind: the method that knows several streams.
+void run_on_arrays(const Arguments& a) {
+  a.arrays.check(a.model.model);
+  if (a.methods != Arguments().methods && a.methods != std::vector<std::string>{"gae"}) {
+    throw InvalidInput("a model given arrays is explained by gae alone so far");
+  }
+  if (!a.html.empty() || !a.svg.empty() || !a.png.empty() || !a.attention_svg.empty() ||
+      !a.attention_png.empty()) {
+    throw InvalidInput("a model given arrays is explained in the terminal and as JSON so far");
+  }
+  const ArrayExplanation explanation =
+      explain_arrays(a.model.model, a.arrays.inputs, a.arrays.target());
+  for (const std::string& note : explanation.info.notes) fmt::print(stderr, "note: {}\n", note);
+  if (a.json == "-") print(to_json(explanation));
+  else print(to_terminal(explanation));
+  if (!a.json.empty() && a.json != "-") save(a.json, to_json(explanation));
+}
+
 }  // namespace
 
 void add_explain(CLI::App& program) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = program.add_subcommand("explain", "Explain a prediction");
   add_arguments(*command, *arguments);
-  command->callback([arguments] { run(*arguments); });
+  command->callback([arguments] {
+    if (arguments->arrays.given()) run_on_arrays(*arguments);
+    else run(*arguments);
+  });
 }
 
 }  // namespace whyformer::cli

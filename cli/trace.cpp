@@ -3,25 +3,19 @@
 
 #include <memory>
 
+#include "array_arguments.h"
 #include "command.h"
 #include "console.h"
 #include "model_arguments.h"
-#include "whyformer/arrays.h"
 #include "whyformer/error.h"
 
 namespace whyformer::cli {
 namespace {
 
-struct ArrayArguments {
-  std::string inputs, output;
-  std::vector<int64_t> element;
-};
-
 void trace_model_of_arrays(const std::string& model, const ArrayArguments& arguments,
                            const std::string& file) {
-  if (model.empty()) throw InvalidInput("--inputs goes with an ONNX file: --model model.onnx");
-  const ArrayTrace result =
-      trace_arrays(model, arguments.inputs, {arguments.output, arguments.element});
+  arguments.check(model);
+  const ArrayTrace result = trace_arrays(model, arguments.inputs, arguments.target());
   for (const std::string& note : result.info.notes) fmt::print(stderr, "note: {}\n", note);
   save(file, result.safetensors);
   print(fmt::format("{}: {} attention sites in {} streams, gradients of {}[{}] ({:.4f})\n", file,
@@ -50,20 +44,9 @@ void add_trace(CLI::App& program) {
                    "safetensors file for attention.L, attention_gradient.L and logits")
       ->required()
       ->type_name("FILE");
-  CLI::Option* inputs =
-      command
-          ->add_option("--inputs", arguments->arrays.inputs,
-                       "safetensors file with the inputs of an ONNX model of any kind, by name")
-          ->type_name("FILE");
-  command->add_option("--output", arguments->arrays.output, "which output (default: the logits)")
-      ->needs(inputs);
-  command
-      ->add_option("--element", arguments->arrays.element,
-                   "which element of it, one number per axis (default: the largest)")
-      ->delimiter(',')
-      ->needs(inputs);
+  arguments->arrays.add_to(*command);
   command->callback([arguments] {
-    if (!arguments->arrays.inputs.empty()) {
+    if (arguments->arrays.given()) {
       trace_model_of_arrays(arguments->model.model, arguments->arrays, arguments->save);
       return;
     }

@@ -37,7 +37,7 @@ BuildRequest request_for(const OnnxFile& file, Floats floats) {
       if (length > kMostGiven || count > kMostGiven) throw InvalidInput("an input is too large to try");
       count *= std::max<int64_t>(length, 1);
     }
-    InputBinding binding{shape};
+    InputBinding binding{shape, std::nullopt, InputRole::kExplained};
     const bool fed = floats == Floats::kFed && is_float(input.type);
     if (!fed) binding.value = small_numbers(shape, held_as(input.type, request.floats));
     request.inputs[input.name] = binding;

@@ -30,4 +30,28 @@ struct ArrayTrace {
 ArrayTrace trace_arrays(const std::filesystem::path& model, const std::filesystem::path& inputs,
                         const ArrayTarget& target);
 
+// Scores of the tokens of one stream.
+struct StreamScores {
+  int stream = 0;
+  std::string units;  // what they stand for
+  std::vector<double> scores;
+};
+
+struct ArrayExplanation {
+  static constexpr const char* kSchema = "whyformer.array-explanation/1";
+
+  ModelInfo info;
+  std::string output;
+  std::vector<int64_t> indices;
+  double value = 0;
+  std::string method = "gae";
+  std::vector<StreamScores> streams;  // those that matter to what is read
+};
+
+// Generic attention explainability (Chefer et al., ICCV 2021, equations 5 to 11) of one element of an
+// output, for self-, cross- and co-attention. A token's relevance to itself is left out. Throws
+// UnsupportedModel for windows, whose tokens are not those of the whole input.
+ArrayExplanation explain_arrays(const std::filesystem::path& model,
+                                const std::filesystem::path& inputs, const ArrayTarget& target);
+
 }  // namespace whyformer

@@ -93,7 +93,7 @@ void write_file(const fs::path& path, std::string_view content) {
 FileLookup files_in(const std::filesystem::path& folder) {
   std::error_code error;
   if (!std::filesystem::exists(folder, error)) {
-    throw FileError(fmt::format("there is no '{}': give the path of a HuggingFace model folder",
+    throw FileError(fmt::format("there is no '{}': give the path of a HuggingFace model folder or of an ONNX file",
                                 folder.string()));
   }
   if (!std::filesystem::is_directory(folder, error)) {

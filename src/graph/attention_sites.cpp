@@ -145,7 +145,10 @@ int losing_readers(const Graph& graph, const AxisClasses& classes, Value read, i
 ReadOut find_read_out(const Graph& graph, Value output, const AxisClasses& classes,
                       const std::map<int, int>& stream_of_class, const std::set<int>& products) {
   for (const auto& [axis_class, stream] : stream_of_class) {
-    if (classes.has(graph, output, axis_class)) return {.kind = ReadOut::Kind::kEach, .stream = stream};
+    const int axis = axis_in(classes, graph, output, axis_class);
+    if (axis >= 0) {
+      return {.kind = ReadOut::Kind::kEach, .stream = stream, .read = output, .axis = axis};
+    }
   }
   const std::vector<bool> on_the_way = ancestors(graph, output);
   for (size_t index = graph.nodes().size(); index-- > 0;) {

@@ -63,7 +63,7 @@ struct ReadOut {
   int64_t row = -1;
   int64_t rows = 1;
   Value weights = {};  // for kWeights: [batch, 1, tokens], the factors of a weighted sum
-  Value read = {};     // the value of the stream that is read; invalid for kEach
+  Value read = {};     // the value of the stream that is read; the output itself for kEach
   int axis = 0;        // its axis of tokens
 };
 

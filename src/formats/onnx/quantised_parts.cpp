@@ -53,6 +53,9 @@ namespace {
 // A known matrix b [in, out] less its zeros, one for all or one per column, as weights [out, in].
 Tensor centred_rows(const Tensor& rows, const Tensor& zero) {
   if (!zero.defined()) return rows;
+  if (zero.dtype() != rows.dtype()) {
+    throw InvalidInput("the matrix must be whole numbers of at most 16 bits, as its zeros are");
+  }
   if (zero.size() != 1 && zero.size() != rows.dim(0)) {
     throw InvalidInput(fmt::format("{} zeros for {} columns", zero.size(), rows.dim(0)));
   }

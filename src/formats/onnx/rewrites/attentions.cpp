@@ -20,6 +20,12 @@ Value times(GraphBuilder& graph, Value x, double factor, const std::string& name
   return binary(graph, x, graph.constant(number, name), BinaryFunction::kMultiply, name);
 }
 
+// Files store 1/√width, or roots of it, rounded to a float; where a scale is plainly that, it is meant.
+double meant_scale(double scale, int64_t width) {
+  const double usual = 1 / std::sqrt(static_cast<double>(width));
+  return std::abs(scale - usual) < 1e-6 * usual ? usual : scale;
+}
+
 // (a·s)·(b·t) is s·t·(a·b): the factor moves behind the product, where the softmax takes it up.
 std::optional<Replacement> scale_behind_product(const Pattern& pattern, const Node& node) {
   if (node.op->kind() != "MatMul") return std::nullopt;
@@ -34,9 +40,7 @@ std::optional<Replacement> scale_behind_product(const Pattern& pattern, const No
     factor *= scaled->factor;
   }
   if (a == node.inputs[0] && b == node.inputs[1]) return std::nullopt;
-  // Files store √c rounded to a float; where c is plainly 1/√width, that is meant.
-  const double usual = 1 / std::sqrt(static_cast<double>(pattern.shape(a).back()));
-  if (std::abs(factor - usual) < 1e-6 * usual) factor = usual;
+  factor = meant_scale(factor, pattern.shape(a).back());
   return Replacement{
       {a, b},
       [factor](GraphBuilder& graph, std::span<const Value> inputs, const std::string& name) {
@@ -146,7 +150,10 @@ std::optional<Replacement> scaled_masked_softmax(const Pattern& pattern, const N
       scaled && std::isfinite(scaled->factor) && scaled->factor != 0) {
     std::vector<Value> inputs{scaled->x};
     if (known_mask.valid()) inputs.push_back(known_mask);
-    const double whole = scale * scaled->factor;
+    double whole = scale * scaled->factor;
+    if (const Node* product = pattern.made_by(scaled->x, "MatMul")) {
+      whole = meant_scale(whole, pattern.shape(product->inputs[0]).back());
+    }
     return Replacement{inputs, [whole](GraphBuilder& graph, std::span<const Value> in,
                                        const std::string& name) {
                          return softmax(graph, in[0], in.size() > 1 ? in[1] : Value{}, whole, name);

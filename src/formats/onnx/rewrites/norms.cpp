@@ -214,14 +214,32 @@ std::optional<Replacement> mean_over_one_axis(const Pattern& pattern, const Node
   return mean_node(x, axes[0], pattern.shape(node.outputs[0]));
 }
 
+Shape without_ones(Shape shape) {
+  std::erase(shape, 1);
+  return shape;
+}
+
+// Whether only the last axis is averaged, apart from axes of length 1.
+bool averages_last(const Pattern& pattern, const Node& node) {
+  const Shape& shape = pattern.shape(node.inputs[0]);
+  const std::vector<int> axes = node.op->reduced_axes();
+  if (axes.empty() || axes.back() != static_cast<int>(shape.size()) - 1) return false;
+  return std::all_of(axes.begin(), axes.end() - 1, [&](int axis) { return shape[axis] == 1; });
+}
+
 // The same of channels first, where the tokens were moved behind them: pooling as pictures have it.
 std::optional<Replacement> mean_over_moved_axis(const Pattern& pattern, const Node& node) {
-  if (node.op->kind() != "ReduceMean") return std::nullopt;
-  const Node* moved = pattern.maker(node.inputs[0]);
-  std::vector<int> order = moved ? moved->op->axis_order() : std::vector<int>();
-  if (order.empty() || node.op->reduced_axes() != std::vector<int>{pattern.rank(node.inputs[0]) - 1}) {
-    return std::nullopt;
+  if (node.op->kind() != "ReduceMean" || !averages_last(pattern, node)) return std::nullopt;
+  Value x = node.inputs[0];
+  if (const Node* view = pattern.made_by(x, "Reshape")) {
+    const Shape& from = pattern.shape(view->inputs[0]);
+    const bool adds_ones = without_ones(from) == without_ones(pattern.shape(x)) && !from.empty() &&
+                           from.back() == pattern.shape(x).back();
+    if (adds_ones) x = view->inputs[0];
   }
+  const Node* moved = pattern.maker(x);
+  std::vector<int> order = moved ? moved->op->axis_order() : std::vector<int>();
+  if (order.empty()) return std::nullopt;
   for (const int user : pattern.graph.users(node.outputs[0])) {  // else it may be part of a norm
     const Op& reader = *pattern.graph.nodes()[user].op;
     if (!reader.moves_data() && reader.linear_weights() == nullptr) return std::nullopt;

@@ -135,6 +135,23 @@ std::optional<Replacement> transpose_of_ones(const Pattern& pattern, const Node&
                      }};
 }
 
+// All elements of a flat value picked in their order, as PyTorch's as_strided comes out.
+std::optional<Replacement> gather_of_everything(const Pattern& pattern, const Node& node) {
+  if (node.op->kind() != "Gather" || pattern.rank(node.inputs[0]) != 1) return std::nullopt;
+  const Tensor* index = pattern.constant(node.inputs[1]);
+  if (index == nullptr || index->size() != pattern.shape(node.inputs[0])[0]) return std::nullopt;
+  double next = 0;
+  for (const double number : index->to_doubles()) {
+    if (number != next++) return std::nullopt;
+  }
+  const Shape shape = pattern.shape(node.outputs[0]);
+  return Replacement{{node.inputs[0]},
+                     [shape](GraphBuilder& graph, std::span<const Value> inputs,
+                             const std::string& name) {
+                       return reshape(graph, inputs[0], shape, name);
+                     }};
+}
+
 // A softmax gives 0 where everything is hidden, so nothing is left to repair behind it.
 std::optional<Replacement> repaired_softmax(const Pattern& pattern, const Node& node) {
   if (node.op->kind() != "Where") return std::nullopt;
@@ -151,7 +168,8 @@ std::optional<Replacement> repaired_softmax(const Pattern& pattern, const Node& 
 }
 
 constexpr RewriteRule kRules[] = {neutral_operand,        reshape_of_reshape, transpose_of_transpose,
-                                  split_behind_transpose, transpose_of_ones,  repaired_softmax};
+                                  split_behind_transpose, transpose_of_ones,  gather_of_everything,
+                                  repaired_softmax};
 
 }  // namespace
 

@@ -104,7 +104,8 @@ TEST(Rewrites, MeanOverTokensMovedBehindTheChannelsIsAMean) {
   GraphBuilder graph(Folding::kYes);
   const Value x = graph.input("x", {2, 5, 3}, DType::kFloat32);
   const Value moved = transpose(graph, x, {0, 2, 1}, "moved");
-  const Value pooled = reduce(graph, moved, Reduction::kMean, {2}, true, "pooled");
+  const Value picture = reshape(graph, moved, {2, 3, 1, 5}, "picture");
+  const Value pooled = reduce(graph, picture, Reduction::kMean, {2, 3}, true, "pooled");
   const Value y = reshape(graph, pooled, {2, 3}, "y");
   EXPECT_THAT(kinds_after_rewriting(graph, x, y), ElementsAre("Mean"));
 }

@@ -1,0 +1,148 @@
+#include "explain/stream_relevance.h"
+
+#include <algorithm>
+
+namespace whyformer {
+namespace {
+
+Matrix product(const Matrix& a, const Matrix& b) {
+  Matrix c(a.rows, b.columns);
+  for (int64_t i = 0; i < a.rows; ++i) {
+    for (int64_t k = 0; k < a.columns; ++k) {
+      const double factor = a.at(i, k);
+      for (int64_t j = 0; j < b.columns; ++j) c.at(i, j) += factor * b.at(k, j);
+    }
+  }
+  return c;
+}
+
+void add_to(Matrix& a, const Matrix& b) {
+  for (size_t i = 0; i < a.values.size(); ++i) a.values[i] += b.values[i];
+}
+
+Matrix transposed(const Matrix& a) {
+  Matrix result(a.columns, a.rows);
+  for (int64_t i = 0; i < a.rows; ++i) {
+    for (int64_t j = 0; j < a.columns; ++j) result.at(j, i) = a.at(i, j);
+  }
+  return result;
+}
+
+// Equations 8 and 9: rows of R - I divided by their sum, plus I. A row of zeros stays that of I.
+Matrix normalised(const Matrix& without_identity) {
+  Matrix result = without_identity;
+  for (int64_t i = 0; i < result.rows; ++i) {
+    double sum = 0;
+    for (int64_t j = 0; j < result.columns; ++j) sum += result.at(i, j);
+    for (int64_t j = 0; j < result.columns && sum != 0; ++j) result.at(i, j) /= sum;
+    result.at(i, i) += 1;
+  }
+  return result;
+}
+
+// One row of matrices: what a state of a stream says about every stream.
+using Rows = std::vector<Matrix>;
+
+// Which sites each value depends on, as one bit per site.
+class SitesBehind {
+ public:
+  SitesBehind(const Graph& graph, const std::vector<AttentionSite>& sites)
+      : words_((sites.size() + 63) / 64), bits_(graph.value_count() * words_, 0) {
+    std::vector<int> site_of_node(graph.nodes().size(), -1);
+    for (size_t i = 0; i < sites.size(); ++i) {
+      site_of_node[graph.producer(sites[i].attention)] = static_cast<int>(i);
+    }
+    for (size_t index = 0; index < graph.nodes().size(); ++index) {
+      const Node& node = graph.nodes()[index];
+      for (const Value output : node.outputs) {
+        for (const Value input : node.inputs) {
+          for (size_t word = 0; word < words_; ++word) {
+            bits_[output.id * words_ + word] |= bits_[input.id * words_ + word];
+          }
+        }
+        const int site = site_of_node[index];
+        if (site >= 0) bits_[output.id * words_ + site / 64] |= uint64_t{1} << (site % 64);
+      }
+    }
+  }
+
+  bool has(Value value, int site) const {
+    return (bits_[value.id * words_ + site / 64] >> (site % 64) & 1) != 0;
+  }
+
+ private:
+  size_t words_;
+  std::vector<uint64_t> bits_;
+};
+
+class StreamRelevance {
+ public:
+  StreamRelevance(const Graph& graph, const Discovery& found)
+      : graph_(graph), found_(found), behind_(graph, found.sites) {
+    for (size_t s = 0; s < found.streams.size(); ++s) {
+      Rows rows;
+      for (const Stream& other : found.streams) rows.emplace_back(found.streams[s].tokens, other.tokens);
+      initial_.push_back(std::move(rows));
+    }
+  }
+
+  void pass(size_t index, const Matrix& weighted) {
+    const AttentionSite& site = found_.sites[index];
+    const auto [queries, keys] = operands(site);
+    const int s = site.query_stream, q = site.key_stream;
+    const Rows& old = state(s, queries);
+    const Rows& from = state(q, keys);
+    Rows rows = old;
+    for (size_t p = 0; p < rows.size(); ++p) add_to(rows[p], product(weighted, from[p]));  // 6, 7, 11
+    if (s == q) {
+      add_to(rows[s], weighted);  // Ā·I
+    } else {
+      // Equation 10 in place of what was added above for the keys' own stream.
+      rows[q] = old[q];
+      add_to(rows[q], product(transposed(normalised(old[s])), product(weighted, normalised(from[q]))));
+    }
+    states_.push_back(std::move(rows));
+  }
+
+  // What the value carries of its stream: the state behind the last site of the stream it depends on.
+  const Rows& state(int stream, Value value) const {
+    for (size_t index = states_.size(); index-- > 0;) {
+      const bool own = found_.sites[index].query_stream == stream;
+      if (own && behind_.has(value, static_cast<int>(index))) return states_[index];
+    }
+    return initial_[stream];
+  }
+
+ private:
+  // What the site's queries and keys are made of: the operands of its first product.
+  std::pair<Value, Value> operands(const AttentionSite& site) const {
+    Value value = graph_.nodes()[graph_.producer(site.attention)].inputs[0];
+    while (graph_.producer(value) >= 0) {
+      const Node& node = graph_.nodes()[graph_.producer(value)];
+      if (node.op->kind() == "MatMul") return {node.inputs[0], node.inputs[1]};
+      if (node.inputs.empty()) break;
+      // Sums of products (content, positions): any of them tells.
+      const auto varying = std::find_if(node.inputs.begin(), node.inputs.end(),
+                                        [&](Value input) { return graph_.varies(input); });
+      value = varying == node.inputs.end() ? node.inputs[0] : *varying;
+    }
+    return {site.attention, site.attention};
+  }
+
+  const Graph& graph_;
+  const Discovery& found_;
+  SitesBehind behind_;
+  std::vector<Rows> initial_;  // by stream
+  std::vector<Rows> states_;   // by site, of its queries' stream
+};
+
+}  // namespace
+
+std::vector<Matrix> stream_relevance(const Graph& graph, const Discovery& found,
+                                     const std::vector<Matrix>& weighted, int stream, Value read) {
+  StreamRelevance relevance(graph, found);
+  for (size_t site = 0; site < found.sites.size(); ++site) relevance.pass(site, weighted[site]);
+  return relevance.state(stream, read);
+}
+
+}  // namespace whyformer

@@ -1,0 +1,32 @@
+// Generic attention explainability over any number of streams (Chefer et al., ICCV 2021, equations 5 to
+// 11): how much each token of every stream matters to each token of the stream that is read.
+#pragma once
+
+#include <vector>
+
+#include "graph/attention_sites.h"
+
+namespace whyformer {
+
+// [rows × columns] of doubles.
+struct Matrix {
+  int64_t rows = 0;
+  int64_t columns = 0;
+  std::vector<double> values;
+
+  Matrix() = default;
+  Matrix(int64_t rows, int64_t columns) : rows(rows), columns(columns), values(rows * columns, 0) {}
+  double& at(int64_t row, int64_t column) { return values[row * columns + column]; }
+  double at(int64_t row, int64_t column) const { return values[row * columns + column]; }
+};
+
+// Relevance of the tokens of every stream [tokens of `stream`, tokens of the other]; a stream's own matrix
+// comes without the identity that it starts from. `weighted` holds Ā of every site: the positive part of
+// map times gradient, averaged over heads. `read` is the value whose rows are asked for, of `stream`.
+//
+// A site updates the rows of its queries' stream from the states that its queries and its keys carry, which
+// the graph tells: two sites that read each other's stream side by side both see the old state.
+std::vector<Matrix> stream_relevance(const Graph& graph, const Discovery& found,
+                                     const std::vector<Matrix>& weighted, int stream, Value read);
+
+}  // namespace whyformer

@@ -46,7 +46,9 @@ Seeds read_seeds(const std::vector<fs::path>& paths) {
       files.push_back(path);
       continue;
     }
-    for (const auto& entry : fs::directory_iterator(path)) files.push_back(entry.path());
+    for (const auto& entry : fs::directory_iterator(path)) {
+      if (entry.is_regular_file()) files.push_back(entry.path());
+    }
   }
   std::sort(files.begin(), files.end());  // the order of a folder differs between machines
   Seeds seeds;

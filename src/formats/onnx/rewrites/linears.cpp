@@ -54,6 +54,7 @@ std::optional<Replacement> linear_of_flat_rows(const Pattern& pattern, const Nod
   const Node* flattened = alone ? pattern.made_by(before->inputs[0], "Reshape") : nullptr;
   if (flattened == nullptr) return std::nullopt;
   const Shape shape = pattern.shape(node.outputs[0]);
+  if (shape.empty()) return std::nullopt;
   const Shape& flat = pattern.shape(before->inputs[0]);
   const int64_t features = pattern.shape(before->outputs[0]).back();
   Shape rows = shape;

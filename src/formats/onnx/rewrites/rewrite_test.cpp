@@ -45,6 +45,15 @@ Value constant(GraphBuilder& graph, float number) {
   return graph.constant(Tensor::of<float>({}, std::span<const float>(&number, 1)), "number");
 }
 
+TEST(Rewrites, ALinearThatGivesOneNumberStays) {
+  GraphBuilder graph(Folding::kYes);
+  const Value x = graph.input("x", {4}, DType::kFloat32);
+  const auto weights = std::make_shared<LinearWeights>(numbers({1, 4}), Tensor());
+  const Value row = linear(graph, reshape(graph, x, {1, 4}, "row"), weights, "product");
+  const Value y = reshape(graph, row, {}, "number");
+  EXPECT_THAT(kinds_after_rewriting(graph, x, y), ElementsAre("Reshape", "Linear", "Reshape"));
+}
+
 TEST(Rewrites, PackedProjectionWithAnAxisOfItsOwnBecomesThreeLinears) {
   GraphBuilder graph(Folding::kYes);
   const Value x = graph.input("x", {5, 2, 4}, DType::kFloat32);

@@ -73,8 +73,8 @@ void print_streams(const ModelInfo& info) {
   print(fmt::format("\nstreams of tokens: {}\n", info.streams.size()));
   for (size_t i = 0; i < info.streams.size(); ++i) {
     const StreamInfo& stream = info.streams[i];
-    print(fmt::format("{:>4}  {:>4} tokens  {:>3} sites  {}\n", i, stream.tokens, stream.sites.size(),
-                      stream.units));
+    print(fmt::format("{:>4}  {:>4} tokens  {:>3} {:<5}  {}\n", i, stream.tokens, stream.sites.size(),
+                      stream.sites.size() == 1 ? "site" : "sites", stream.units));
   }
 }
 
@@ -102,8 +102,10 @@ void print_info(const ModelInfo& info) {
   if (info.opset > 0) line("format", fmt::format("ONNX, opset {}", info.opset));
   line("inputs", inputs_line(info.inputs));
   line("outputs", outputs_line(info.outputs));
-  line("parameters", fmt::format("{:.1f} million in {} tensors",
-                                 static_cast<double>(info.parameters) / 1e6, info.tensors));
+  const auto parameters = static_cast<double>(info.parameters);
+  line("parameters", parameters < 1e5
+                         ? fmt::format("{} in {} tensors", info.parameters, info.tensors)
+                         : fmt::format("{:.1f} million in {} tensors", parameters / 1e6, info.tensors));
   if (info.vocabulary > 0) line("vocabulary", fmt::format("{} tokens", info.vocabulary));
   if (info.max_tokens > 0) line("longest text", fmt::format("{} tokens", info.max_tokens));
   line("read-out", info.read_out);

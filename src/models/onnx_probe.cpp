@@ -48,6 +48,7 @@ class Lengths {
         frames_(2 * config.size_or("max_source_positions", -1)) {
     for (const onnx::InputInfo& input : file.graph.inputs) {
       if (is_sequence(input) && input.shape[1] >= 0) by_subject_[subject(input.name)] = input.shape[1];
+      if (const auto told = given.find(input.name); told != given.end()) take_over(input, told->second);
     }
   }
 
@@ -72,6 +73,14 @@ class Lengths {
  private:
   static bool is_sequence(const onnx::InputInfo& input) {
     return input.shape.size() >= 2 && input.shape.size() <= 3 && !is_past(input);
+  }
+
+  // Lengths that are told for one input hold for axes of the same name and subject.
+  void take_over(const onnx::InputInfo& input, const Shape& told) {
+    for (size_t axis = 0; axis < told.size() && axis < input.axis_names.size(); ++axis) {
+      if (!input.axis_names[axis].empty()) by_name_[input.axis_names[axis]] = told[axis];
+    }
+    if (is_sequence(input) && told.size() >= 2) by_subject_[subject(input.name)] = told[1];
   }
 
   int64_t sequence(const onnx::InputInfo& input, size_t axis) {

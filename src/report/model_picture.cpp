@@ -14,11 +14,11 @@ namespace {
 
 constexpr double kMargin = 24;
 constexpr double kHeader = 64;
-constexpr double kLabels = 250;  // left of the lines: what a stream stands for
+constexpr double kLabels = 330;  // left of the lines: what a stream stands for
 constexpr double kLane = 92;
 constexpr double kLegend = 40;
 constexpr double kBoxHeight = 30;
-constexpr double kReadOut = 190;  // right of the lines: what the output reads
+constexpr double kReadOut = 260;  // right of the lines: what the output reads
 constexpr double kWidestLane = 1100;
 
 const TextStyle kFaint{.size = 11, .colour = kLightPalette.faint_ink};
@@ -55,7 +55,7 @@ class ModelPicture {
                   {.size = 18, .bold = true});
     std::string line = info_.model.architecture;
     if (info_.opset > 0) line += fmt::format("{}ONNX, opset {}", line.empty() ? "" : " · ", info_.opset);
-    line += fmt::format("{}{} attention sites in {} streams", line.empty() ? "" : " · ",
+    line += fmt::format("{}attention sites: {}, streams: {}", line.empty() ? "" : " · ",
                         info_.sites.size(), info_.streams.size());
     canvas_->text(kMargin, kMargin + 32, fitted(line, width_ - 2 * kMargin, 12), {.size = 12});
   }

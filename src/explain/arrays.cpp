@@ -118,23 +118,17 @@ struct ArrayRun {
   std::map<Value, Tensor> gradients;  // at maps, inputs of numbers, and where the output reads
 };
 
-std::filesystem::path onnx_file_of(const std::filesystem::path& model) {
-  std::error_code error;
-  if (!std::filesystem::is_directory(model, error)) return model;
-  const std::filesystem::path file = onnx_file_in(model);
-  if (file.empty()) {
-    throw FileError(fmt::format("arrays go into an ONNX file, and '{}' holds none to choose: give the "
-                                "file itself",
-                                model.string()));
-  }
-  return file;
-}
-
 ArrayRun run_arrays(const std::filesystem::path& model, const std::filesystem::path& inputs,
                     const ArrayTarget& target) {
   const auto arrays = read_arrays(inputs);
+  const std::filesystem::path file = onnx_file_of(model);
+  if (file.empty()) {
+    throw FileError(fmt::format("arrays go into an ONNX file, and '{}' is none and holds none: give the "
+                                "file itself",
+                                model.string()));
+  }
   ArrayRun result;
-  result.probe = probe_onnx(onnx_file_of(model), arrays);
+  result.probe = probe_onnx(file, arrays);
   const OnnxProbe& probe = result.probe;
   result.output = target.output.empty() ? probe.main_output : target.output;
   if (!probe.outputs.contains(result.output)) {
@@ -175,35 +169,12 @@ ArrayRun run_arrays(const std::filesystem::path& model, const std::filesystem::p
   return result;
 }
 
-// Ā: the positive part of map times gradient, averaged over heads, of one input of the batch.
+// Ā of one input of the batch (equation 5).
 Matrix weighted_map(const ArrayRun& run, const AttentionSite& site) {
   const Tensor& map = run.pass[site.attention];
   const int64_t sample = map.dim(0) > 1 && !run.indices.empty() ? run.indices[0] : 0;
-  const std::vector<double> a = map.select(0, sample).to_doubles();
-  const std::vector<double> g = run.gradients.at(site.attention).select(0, sample).to_doubles();
-  Matrix result(site.queries, site.keys);
-  const size_t size = result.values.size();
-  for (size_t i = 0; i < a.size(); ++i) {
-    result.values[i % size] += std::max(a[i] * g[i], 0.0) / static_cast<double>(site.heads);
-  }
-  return result;
-}
-
-// Share of each token of the stream in what is read, by the size of the gradient there; an output with
-// one answer per token reads the token that is asked for.
-std::vector<double> shares_read(const ArrayRun& run) {
-  const ReadOut& read_out = run.probe.found.read_out;
-  const Tensor& gradient = run.gradients.at(read_out.read);
-  std::vector<double> shares;
-  double sum = 0;
-  for (int64_t token = 0; token < gradient.dim(read_out.axis); ++token) {
-    double square = 0;
-    for (const double g : gradient.select(read_out.axis, token).to_doubles()) square += g * g;
-    shares.push_back(std::sqrt(square));
-    sum += shares.back();
-  }
-  for (double& share : shares) share /= sum > 0 ? sum : 1;
-  return shares;
+  return positive_product(map.select(0, sample).contiguous(),
+                          run.gradients.at(site.attention).select(0, sample).contiguous());
 }
 
 // Whether the target depends on attention within the stream.
@@ -249,7 +220,9 @@ ArrayExplanation explain_arrays(const std::filesystem::path& model,
   const int stream = found.read_out.stream;
   const std::vector<Matrix> relevance =
       stream_relevance(run.probe.graph, found, weighted, stream, found.read_out.read);
-  const std::vector<double> shares = shares_read(run);
+  // By the size of the gradient there; an output with one answer per token reads the one asked for.
+  const std::vector<double> shares =
+      shares_along(run.gradients.at(found.read_out.read), found.read_out.axis);
   ArrayExplanation result;
   result.info = describe(run.probe, model);
   result.output = run.output;

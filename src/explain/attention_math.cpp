@@ -1,6 +1,7 @@
 #include "explain/attention_math.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/parallel.h"
 #include "ops/helpers.h"
@@ -71,6 +72,21 @@ std::vector<double> times(const std::vector<double>& row, const Matrix& matrix) 
     for (int64_t j = 0; j < matrix.columns; ++j) result[j] += row[i] * matrix.at(i, j);
   }
   return result;
+}
+
+std::vector<double> shares_along(const Tensor& gradient, int axis) {
+  std::vector<double> shares;
+  double sum = 0;
+  for (int64_t position = 0; position < gradient.dim(axis); ++position) {
+    double square = 0;
+    for (const double g : gradient.select(axis, position).to_doubles()) square += g * g;
+    shares.push_back(std::sqrt(square));
+    sum += shares.back();
+  }
+  for (double& share : shares) {
+    share = sum > 0 ? share / sum : 1 / static_cast<double>(shares.size());
+  }
+  return shares;
 }
 
 void add_identity(Matrix& matrix) {

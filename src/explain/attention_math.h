@@ -1,5 +1,5 @@
-// The few matrix steps that attention methods share. Matrices are square, row-major, in double; row =
-// query, column = key; layer 0 is nearest the input.
+// The few matrix steps that attention methods share. Matrices are row-major, in double; row = query,
+// column = key; layer 0 is nearest the input.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +35,9 @@ Matrix positive_product(const Tensor& a, const Tensor& b);
 
 // r ← r·M.
 std::vector<double> times(const std::vector<double>& row, const Matrix& matrix);
+
+// Share of each position of an axis in a gradient, by its length there; equal shares where it is 0.
+std::vector<double> shares_along(const Tensor& gradient, int axis);
 
 // M + I, each row divided by its sum (rows that sum to 0 become identity rows).
 void add_identity(Matrix& matrix);

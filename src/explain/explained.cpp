@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
 
 #include "base/bytes.h"
+#include "explain/attention_math.h"
 #include "graph/walk_back.h"
 #include "whyformer/error.h"
 
@@ -184,17 +184,7 @@ std::vector<double> Explained::measured_read_out() const {
   for (int64_t i = 0; i < seed.size(); ++i) seed.mutable_data<double>()[i] = 1 + i;
   const auto gradients = walk_back(graph, pass, graph_->output, seed.cast(settings_.dtype),
                                    gradient_rule(), {found.read});
-  const Tensor& at_rows = gradients.at(found.read);
-  std::vector<double> shares;
-  double sum = 0;
-  for (int64_t token = 0; token < at_rows.dim(found.axis); ++token) {
-    double square = 0;
-    for (const double g : at_rows.select(found.axis, token).to_doubles()) square += g * g;
-    shares.push_back(std::sqrt(square));
-    sum += shares.back();
-  }
-  for (double& share : shares) share = sum > 0 ? share / sum : 1 / static_cast<double>(shares.size());
-  return shares;
+  return shares_along(gradients.at(found.read), found.axis);
 }
 
 std::optional<int64_t> Explained::read_out_row() const {

@@ -62,17 +62,8 @@ std::string read_out_of(const Discovery& found) {
   return "not recognised";
 }
 
-// The ONNX file that a path stands for; empty if it stands for something else.
-std::filesystem::path onnx_file_of(const std::filesystem::path& path) {
-  std::error_code error;
-  if (std::filesystem::is_regular_file(path, error)) return path;
-  return onnx_file_in(path);
-}
-
 std::string architecture_beside(const std::filesystem::path& file) {
-  const auto found = files_of_model(file)("config.json");
-  if (!found) return "";
-  const Config config(parse_json_file(*found, "config.json"));
+  const Config config = config_of(files_of_model(file));
   return config.architecture().empty() ? config.model_type() : config.architecture();
 }
 

@@ -4,21 +4,10 @@
 
 #include <vector>
 
+#include "explain/attention_math.h"
 #include "graph/attention_sites.h"
 
 namespace whyformer {
-
-// [rows × columns] of doubles.
-struct Matrix {
-  int64_t rows = 0;
-  int64_t columns = 0;
-  std::vector<double> values;
-
-  Matrix() = default;
-  Matrix(int64_t rows, int64_t columns) : rows(rows), columns(columns), values(rows * columns, 0) {}
-  double& at(int64_t row, int64_t column) { return values[row * columns + column]; }
-  double at(int64_t row, int64_t column) const { return values[row * columns + column]; }
-};
 
 // Relevance of the tokens of every stream [tokens of `stream`, tokens of the other]; a stream's own matrix
 // comes without the identity that it starts from. `weighted` holds Ā of every site: the positive part of

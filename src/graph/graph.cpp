@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tensor/check_size.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -18,20 +19,6 @@ void choose_memory_orders(std::vector<Node>& nodes, const Graph& graph) {
     const std::vector<int> order = nodes[users[0]].op->axis_order();
     if (order.empty()) continue;
     if (auto op = node.op->writing_in_order(order)) node.op = std::move(op);
-  }
-}
-
-// No value of a model comes near this many elements; a damaged or hostile file may ask for more.
-constexpr int64_t kMostElements = int64_t{1} << 33;
-
-void check_size(const Shape& shape) {
-  int64_t count = 1;
-  for (const int64_t length : shape) {
-    // Lengths beside one of 0 must not overflow either.
-    if (length < 0 || length > kMostElements / count) {
-      throw InvalidInput("a value of shape " + to_string(shape) + " is too large");
-    }
-    count *= std::max<int64_t>(length, 1);
   }
 }
 

@@ -90,4 +90,9 @@ Problem Config::problem(int64_t labels) const {
   return Problem::kSingleLabel;
 }
 
+Config config_of(const FileLookup& files) {
+  const auto file = files("config.json");
+  return Config(file ? parse_json_file(*file, "config.json") : nlohmann::json::object());
+}
+
 }  // namespace whyformer

@@ -40,4 +40,7 @@ class Config {
   std::string architecture_;
 };
 
+// config.json of a model; an empty one where it has none.
+Config config_of(const FileLookup& files);
+
 }  // namespace whyformer

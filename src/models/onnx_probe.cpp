@@ -214,18 +214,13 @@ onnx::BuildRequest request_for(const onnx::OnnxFile& file, const Config& config,
   return request;
 }
 
-Config config_around(const std::filesystem::path& path) {
-  const auto file = files_of_model(path)("config.json");
-  return Config(file ? parse_json_file(*file, "config.json") : nlohmann::json::object());
-}
-
 }  // namespace
 
 OnnxProbe probe_onnx(const std::filesystem::path& path,
                      const std::map<std::string, Shape, std::less<>>& shapes) {
   const onnx::OnnxModel model(onnx::read_onnx(path));
   std::map<std::string, Shape, std::less<>> used;
-  const onnx::BuildRequest request = request_for(model.file(), config_around(path), shapes, used);
+  const onnx::BuildRequest request = request_for(model.file(), config_of(files_of_model(path)), shapes, used);
   return built_probe(model, request, std::move(used));
 }
 
@@ -234,7 +229,7 @@ OnnxProbe probe_onnx(const std::filesystem::path& path,
   const onnx::OnnxModel model(onnx::read_onnx(path));
   std::map<std::string, Shape, std::less<>> wanted, used;
   for (const auto& [name, tensor] : given) wanted[name] = tensor.shape();
-  onnx::BuildRequest request = request_for(model.file(), config_around(path), wanted, used);
+  onnx::BuildRequest request = request_for(model.file(), config_of(files_of_model(path)), wanted, used);
   for (const auto& [name, tensor] : given) {
     onnx::InputBinding& binding = request.inputs.at(name);
     if (binding.value) binding.value = tensor;  // masks, flags, positions, caches

@@ -52,11 +52,6 @@ InputNames names_of_inputs(const onnx::OnnxFile& file) {
   return names;
 }
 
-Config config_from(const FileLookup& files) {
-  const auto file = files("config.json");
-  return Config(file ? parse_json_file(*file, "config.json") : nlohmann::json::object());
-}
-
 // The values of a rewritten graph that methods ask for.
 class TextValues {
  public:
@@ -131,7 +126,7 @@ class OnnxTextModel final : public TextModel {
  public:
   OnnxTextModel(onnx::OnnxFile file, const FileLookup& files, std::string name)
       : TextModel(files, std::move(name)),
-        config_(config_from(files)),
+        config_(config_of(files)),
         model_(std::move(file)),
         inputs_(names_of_inputs(model_.file())) {
     architecture_ = !config_.architecture().empty() ? config_.architecture()

@@ -50,6 +50,12 @@ std::filesystem::path onnx_file_in(const std::filesystem::path& folder) {
   return only_onnx_file(folder);
 }
 
+std::filesystem::path onnx_file_of(const std::filesystem::path& path) {
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error)) return path;
+  return onnx_file_in(path);
+}
+
 FileLookup files_of_model(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return files_in(path);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/parallel.h"
-#include "ops/blocks.h"
+#include "ops/element_moves.h"
 #include "ops/helpers.h"
 #include "ops/ops.h"
 

@@ -1,4 +1,4 @@
-#include "ops/blocks.h"
+#include "ops/element_moves.h"
 #include "ops/gathering.h"
 #include "ops/helpers.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ops/blocks.h"
+#include "ops/element_moves.h"
 #include "ops/gathering.h"
 #include "ops/helpers.h"
 

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "ops/blocks.h"
+#include "ops/element_moves.h"
 #include "ops/gathering.h"
 #include "ops/helpers.h"
 

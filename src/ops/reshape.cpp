@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "ops/blocks.h"
+#include "ops/element_moves.h"
 #include "ops/helpers.h"
 #include "ops/ops.h"
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "ops/blocks.h"
+#include "ops/element_moves.h"
 #include "ops/gathering.h"
 #include "ops/helpers.h"
 

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "base/parallel.h"
-#include "ops/blocks.h"
+#include "ops/element_moves.h"
 #include "ops/gathering.h"
 #include "ops/helpers.h"
 

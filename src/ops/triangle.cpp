@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/parallel.h"
-#include "ops/blocks.h"
+#include "ops/element_moves.h"
 #include "ops/gathering.h"
 #include "ops/helpers.h"
 

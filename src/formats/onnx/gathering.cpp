@@ -5,7 +5,7 @@
 
 #include "formats/onnx/operators.h"
 #include "ops/arithmetic.h"
-#include "ops/blocks.h"
+#include "ops/element_moves.h"
 #include "ops/ops.h"
 
 namespace whyformer::onnx {

@@ -8,7 +8,7 @@
 
 #include "formats/onnx/operators.h"
 #include "formats/onnx/parts.h"
-#include "ops/blocks.h"
+#include "ops/element_moves.h"
 #include "ops/gathering.h"
 #include "ops/ops.h"
 

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "formats/onnx/operators.h"
-#include "ops/blocks.h"
+#include "ops/element_moves.h"
 #include "ops/gathering.h"
 
 namespace whyformer::onnx {

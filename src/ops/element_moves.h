@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "tensor/check_size.h"
 #include "tensor/tensor.h"
 
 namespace whyformer {
@@ -16,10 +17,6 @@ decltype(auto) with_element_type(DType type, Use&& use) {
   if (type == DType::kFloat64) return use(double{});
   return use(int64_t{});
 }
-
-// Sizes come from files: throws InvalidInput for negative lengths and for more elements than any model
-// has (2^33), before anything is multiplied or allocated.
-void check_size(const Shape& shape);
 
 // Elements of the axes in front of `axis`, and behind it.
 struct AroundAxis {

@@ -1,4 +1,4 @@
-#include "ops/blocks.h"
+#include "ops/element_moves.h"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,6 @@
 
 namespace whyformer {
 namespace {
-
-constexpr int64_t kMostElements = int64_t{1} << 33;
 
 // How many runs of that length are worth a thread.
 int64_t grain(int64_t length) { return std::max<int64_t>(1, 16384 / (length + 1)); }
@@ -56,21 +54,6 @@ class Walk {
 };
 
 }  // namespace
-
-void check_size(const Shape& shape) {
-  int64_t count = 1;
-  for (const int64_t length : shape) {
-    if (length < 0) {
-      throw InvalidInput(fmt::format("the shape {} has a negative length", to_string(shape)));
-    }
-    // Lengths beside one of 0 must not overflow either.
-    if (length > kMostElements / count) {
-      throw InvalidInput(fmt::format("the shape {} has more than {} elements", to_string(shape),
-                                     kMostElements));
-    }
-    count *= std::max<int64_t>(length, 1);
-  }
-}
 
 AroundAxis around(const Shape& shape, int axis) {
   AroundAxis counts;

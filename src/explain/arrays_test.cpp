@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "base/source_folder.h"
 #include "explain/stream_relevance.h"
 #include "formats/weights.h"
 #include "whyformer/error.h"
@@ -15,7 +16,7 @@ namespace whyformer {
 namespace {
 
 std::filesystem::path golden(const std::string& name) {
-  return std::filesystem::path(WHYFORMER_SOURCE_DIR) / "tests/golden/onnx/models" / (name + ".onnx");
+  return source_folder() / "tests/golden/onnx/models" / (name + ".onnx");
 }
 
 // Inputs for a model in a file that goes away again: numbers for numbers, small ids for ids.

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <string>
 
+#include "base/source_folder.h"
 #include "models/built_in.h"
 #include "models/text_model.h"
 
@@ -40,7 +41,7 @@ Accuracy accuracy_on(const std::filesystem::path& path) {
 
 TEST(BuiltInModel, JudgesPlainSentencesAsPeopleDo) {
   const Accuracy accuracy =
-      accuracy_on(std::filesystem::path(WHYFORMER_SOURCE_DIR) / "tests/data/sentiment.tsv");
+      accuracy_on(source_folder() / "tests/data/sentiment.tsv");
   ASSERT_EQ(accuracy.all, 40);
   EXPECT_GE(accuracy.right, 36);
 }
@@ -48,7 +49,7 @@ TEST(BuiltInModel, JudgesPlainSentencesAsPeopleDo) {
 TEST(BuiltInModel, ReachesItsAccuracyOnTheSst2DevSet) {
   // The data is not part of the repository.
   const std::filesystem::path dev =
-      std::filesystem::path(WHYFORMER_SOURCE_DIR) / "../shared/data/sst2/dev.tsv";
+      source_folder() / "../shared/data/sst2/dev.tsv";
   if (!std::filesystem::exists(dev)) GTEST_SKIP() << "no ../shared/data/sst2/dev.tsv";
   const Accuracy accuracy = accuracy_on(dev);
   ASSERT_EQ(accuracy.all, 872);
@@ -58,7 +59,7 @@ TEST(BuiltInModel, ReachesItsAccuracyOnTheSst2DevSet) {
 
 TEST(BuiltInModel, FitsInTwelveMegabytes) {
   uintmax_t bytes = 0;
-  const auto folder = std::filesystem::path(WHYFORMER_SOURCE_DIR) / "models/sentiment";
+  const auto folder = source_folder() / "models/sentiment";
   for (const auto& file : std::filesystem::directory_iterator(folder)) bytes += file.file_size();
   EXPECT_LE(bytes, 12u << 20);
 }

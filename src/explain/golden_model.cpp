@@ -6,12 +6,13 @@
 #include <fstream>
 
 #include "base/files.h"
+#include "base/source_folder.h"
 
 namespace whyformer {
 namespace {
 
 std::filesystem::path folder() {
-  return std::filesystem::path(WHYFORMER_SOURCE_DIR) / "tests/golden/models";
+  return source_folder() / "tests/golden/models";
 }
 
 // The cases have no tokenizer: this one gives their special ids names.

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "base/source_folder.h"
 #include "whyformer/model.h"
 #include "whyformer/report.h"
 
@@ -13,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 
 std::filesystem::path golden(const std::string& name) {
-  return std::filesystem::path(WHYFORMER_SOURCE_DIR) / "tests/golden/onnx/models" / (name + ".onnx");
+  return source_folder() / "tests/golden/onnx/models" / (name + ".onnx");
 }
 
 std::string kinds_of(const ModelInfo& info) {

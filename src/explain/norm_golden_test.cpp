@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "base/files.h"
+#include "base/source_folder.h"
 #include "explain/alti.h"
 #include "explain/block_vectors.h"
 #include "explain/decomposition.h"
@@ -19,7 +20,7 @@ namespace whyformer {
 namespace {
 
 std::filesystem::path folder() {
-  return std::filesystem::path(WHYFORMER_SOURCE_DIR) / "tests/golden/relevance";
+  return source_folder() / "tests/golden/relevance";
 }
 
 enum class CaseKind { kText, kImage };

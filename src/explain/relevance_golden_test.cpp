@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "base/files.h"
+#include "base/source_folder.h"
 #include "explain/golden_model.h"
 #include "explain/golden_vit.h"
 #include "explain/method.h"
@@ -17,7 +18,7 @@ namespace {
 using Doubles = std::vector<double>;
 
 std::filesystem::path folder() {
-  return std::filesystem::path(WHYFORMER_SOURCE_DIR) / "tests/golden/relevance";
+  return source_folder() / "tests/golden/relevance";
 }
 
 // The answers of one case.

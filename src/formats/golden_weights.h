@@ -8,13 +8,14 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/source_folder.h"
 #include "formats/weights.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
 
 inline std::filesystem::path golden_weights(std::string_view name) {
-  return std::filesystem::path(WHYFORMER_SOURCE_DIR) / "tests/golden/weights" / name;
+  return source_folder() / "tests/golden/weights" / name;
 }
 
 inline std::string golden_bytes(std::string_view name) {

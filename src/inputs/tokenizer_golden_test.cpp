@@ -9,13 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "base/source_folder.h"
 #include "inputs/tokenizer.h"
 
 namespace whyformer {
 namespace {
 
 const std::filesystem::path kGolden =
-    std::filesystem::path(WHYFORMER_SOURCE_DIR) / "tests/golden/tokenizers";
+    source_folder() / "tests/golden/tokenizers";
 
 std::vector<std::string> read_gzip_lines(const std::filesystem::path& path) {
   std::string text;

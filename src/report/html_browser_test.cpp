@@ -11,6 +11,7 @@
 #include <regex>
 #include <sstream>
 
+#include "base/source_folder.h"
 #include "report/sample_explanations.h"
 #include "whyformer/report.h"
 
@@ -74,7 +75,7 @@ class HtmlInBrowser : public testing::Test {
         std::regex_replace(page, std::regex("script-src 'sha256-[^']*'"),
                            "script-src 'unsafe-inline'", std::regex_constants::format_first_only);
     const std::string script =
-        content_of(std::filesystem::path(WHYFORMER_SOURCE_DIR) / "src/report/html_browser_test.js");
+        content_of(source_folder() / "src/report/html_browser_test.js");
     return page.insert(page.rfind("</body>"), "<script>" + script + "</script>");
   }
 

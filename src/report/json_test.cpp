@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/source_folder.h"
 #include "report/sample_explanations.h"
 #include "whyformer/report.h"
 
@@ -17,7 +18,7 @@ using nlohmann::json;
 using Keys = std::set<std::string>;
 
 std::string document(const std::string& name) {
-  std::ifstream file(std::string(WHYFORMER_SOURCE_DIR) + "/docs/" + name);
+  std::ifstream file(source_folder() / "docs" / name);
   std::stringstream text;
   text << file.rdbuf();
   return text.str();

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/source_folder.h"
 #include "explain/heads/heads_test_helpers.h"
 
 namespace whyformer {
@@ -13,7 +14,7 @@ namespace {
 class HeadsGolden : public testing::TestWithParam<std::string> {
  protected:
   static std::filesystem::path file() {
-    return std::filesystem::path(WHYFORMER_SOURCE_DIR) / "tests/golden/relevance" /
+    return source_folder() / "tests/golden/relevance" /
            (GetParam() + ".safetensors");
   }
 

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <set>
 
+#include "base/source_folder.h"
 #include "formats/onnx/node_scope.h"
 #include "formats/onnx/onnx_model.h"
 #include "formats/onnx/rewrites/rewrite.h"
@@ -29,7 +30,7 @@ std::vector<fs::path> golden_files() {
   const char* elsewhere = std::getenv("WHYFORMER_ONNX_MODELS");
   const fs::path folder = elsewhere != nullptr
                               ? fs::path(elsewhere)
-                              : fs::path(WHYFORMER_SOURCE_DIR) / "tests/golden/onnx/models";
+                              : source_folder() / "tests/golden/onnx/models";
   std::vector<fs::path> files;
   std::error_code none;  // the files need not be there
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, none)) {

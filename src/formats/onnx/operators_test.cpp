@@ -6,12 +6,13 @@
 #include <string>
 
 #include "base/bytes.h"
+#include "base/source_folder.h"
 
 namespace whyformer::onnx {
 namespace {
 
 TEST(OnnxOperators, AreAllNamedInTheDocumentation) {
-  const Bytes page = map_file(std::filesystem::path(WHYFORMER_SOURCE_DIR) / "docs" / "onnx.md");
+  const Bytes page = map_file(source_folder() / "docs" / "onnx.md");
   for (const OnnxOperator& entry : all_operators()) {
     EXPECT_NE(page.text().find(entry.kind), std::string_view::npos) << entry.kind;
   }

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/source_folder.h"
 #include "formats/onnx/node_scope.h"
 #include "formats/onnx/onnx_model.h"
 #include "formats/onnx/rewrites/rewrite.h"
@@ -29,7 +30,7 @@ std::vector<fs::path> files() {
   const char* elsewhere = std::getenv("WHYFORMER_ONNX_OPTIMISED");
   const fs::path folder = elsewhere != nullptr
                               ? fs::path(elsewhere)
-                              : fs::path(WHYFORMER_SOURCE_DIR) / "tests/golden/onnx_optimised";
+                              : source_folder() / "tests/golden/onnx_optimised";
   std::vector<fs::path> found;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() == ".onnx") found.push_back(entry.path());

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "base/source_folder.h"
 #include "formats/onnx/onnx_model.h"
 #include "graph/pass.h"
 
@@ -46,7 +47,7 @@ void check_case(const OnnxModel& model, bool feeds_floats) {
 }
 
 TEST(OnnxRuntimeGolden, EveryCaseGivesTheSameNumbers) {
-  const fs::path folder = fs::path(WHYFORMER_SOURCE_DIR) / "tests/golden/onnx";
+  const fs::path folder = source_folder() / "tests/golden/onnx";
   int cases = 0;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() != ".onnx") continue;

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 
+#include "base/source_folder.h"
 #include "formats/onnx/tiny_model.h"
 
 namespace whyformer::onnx {
@@ -283,7 +284,7 @@ TEST(OnnxModel, LargeConstantsAreNotComputedWhileTheGraphIsBuilt) {
 // Otherwise the fuzzer would start from what is refused at once.
 TEST(OnnxModel, EverySeedOfTheFuzzerRuns) {
   const std::filesystem::path folder =
-      std::filesystem::path(WHYFORMER_SOURCE_DIR) / "fuzz/corpus/onnx";
+      source_folder() / "fuzz/corpus/onnx";
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     SCOPED_TRACE(entry.path().filename().string());
     const OnnxModel model(read_onnx(entry.path()));

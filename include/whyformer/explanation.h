@@ -12,7 +12,7 @@
 
 namespace whyformer {
 
-// A piece of the input that gets a score: here a token. Offsets count code points of the original
+// A piece of the input that gets a score: a token, or a patch of a picture. Offsets count code points of the original
 // text (of the second text where segment is 1); a token that stands for no text has start == end.
 struct Unit {
   std::string text;
@@ -46,7 +46,8 @@ struct Attribution {
   std::string method;
   Options options;                 // every option with the value that was used
   std::vector<double> scores;      // one per unit
-  std::vector<WordScore> words;    // special tokens belong to no word
+  std::vector<WordScore> words;    // special tokens belong to no word; empty for pictures
+  std::vector<float> pixels;       // [height, width] of the picture, where the method scores pixels
   bool is_signed = false;          // negative scores mean evidence against the target
   std::optional<double> completeness_gap;  // sum of scores minus what it should be, where defined
   std::optional<int64_t> seed;     // of methods that draw random numbers
@@ -83,6 +84,20 @@ struct AttentionMap {
   }
 };
 
+// The picture behind an explanation as the model saw it, and where its patches are among the units.
+struct PictureView {
+  int64_t width = 0;  // pixels
+  int64_t height = 0;
+  std::shared_ptr<const uint8_t[]> rgb;  // [height, width, 3]
+  int64_t first_patch = 0;               // the unit at the top left; the others follow row by row
+  int64_t rows = 0;                      // of patches
+  int64_t columns = 0;
+  int64_t file_width = 0;  // of the picture in the file
+  int64_t file_height = 0;
+  // The part of the file's picture that the model saw, in its pixels.
+  double left = 0, top = 0, right = 0, bottom = 0;
+};
+
 struct ModelName {
   std::string name;
   std::string architecture;
@@ -92,8 +107,9 @@ struct Explanation {
   static constexpr const char* kSchema = "whyformer.explanation/1";
 
   ModelName model;
-  std::string text;
+  std::string text;  // or the name of the picture's file
   std::optional<std::string> pair;
+  std::optional<PictureView> picture;
   std::vector<Unit> units;
   Output output;
   Target target;

@@ -9,7 +9,7 @@ const Method kAttnLrp{
      .cost = "1 forward, 1 backward",
      .class_specific = true,
      .is_signed = true,
-     .options = {relevance_place_option("word-embeddings"), relevance_form_option()},
+     .options = {relevance_place_option("input"), relevance_form_option()},
      .presets = {}},
     {.values = true},
     [](Explained& explained, const OptionReader& options) {

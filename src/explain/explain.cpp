@@ -56,6 +56,7 @@ Attribution run_method(const Job& job, Explained& explained, const TextInput& in
   result.options = job.options.all();
   result.words = fold_words(units, scores.values, input, fold);
   result.scores = std::move(scores.values);
+  result.pixels.assign(scores.pixels.begin(), scores.pixels.end());
   result.is_signed = gives_signed_scores(job);
   result.completeness_gap = scores.completeness_gap;
   result.seed = scores.seed;
@@ -78,7 +79,7 @@ Explanation explain(const Model& model, const TextInput& input, const ExplainReq
   explanation.model = model.name();
   explanation.text = input.text;
   explanation.pair = input.pair;
-  explanation.units = units_of(prepared.explained->encoding());
+  explanation.units = units_of(prepared.explained->text().encoding());
   explanation.output = std::move(prepared.output);
   explanation.target = std::move(prepared.target);
   explanation.notes = std::move(prepared.notes);
@@ -103,7 +104,7 @@ Trace trace(const Model& model, const TextInput& input, const ExplainRequest& re
     result.attention_gradient.push_back(
         map_of(name, prepared.explained->attention_gradient(layer)));
   }
-  result.units = units_of(prepared.explained->encoding());
+  result.units = units_of(prepared.explained->text().encoding());
   result.output = std::move(prepared.output);
   result.target = std::move(prepared.target);
   result.notes = std::move(prepared.notes);

@@ -24,12 +24,7 @@ Tensor one_hot(int64_t batch, int64_t classes, int64_t index, DType dtype) {
   return seed;
 }
 
-Value value_at(const TextGraph& graph, Place place) {
-  if (place == Place::kWordEmbeddings) return graph.word_embeddings;
-  return place == Place::kEmbeddingBlock ? graph.embeddings : graph.layers_input;
-}
-
-constexpr std::array kPlaces{Place::kWordEmbeddings, Place::kEmbeddingBlock, Place::kFirstLayer};
+constexpr std::array kPlaces{Place::kInput, Place::kEmbeddingBlock, Place::kFirstLayer};
 
 Policy policy_of(const std::string& name) {
   if (!name.ends_with(".json")) return policy_named(name);
@@ -39,9 +34,13 @@ Policy policy_of(const std::string& name) {
 }  // namespace
 
 Explained::Explained(const TextModel& model, Encoding encoding, Settings settings)
-    : model_(model), encoding_(std::move(encoding)), settings_(std::move(settings)) {
+    : Explained(std::make_unique<TextSubject>(model, std::move(encoding), settings.kind()), settings) {}
+
+Explained::Explained(std::unique_ptr<const Subject> subject, Settings settings)
+    : subject_(std::move(subject)), settings_(std::move(settings)) {
   const auto start = Clock::now();
-  graph_ = model_.graph({.tokens = tokens(), .head = settings_.head, .dtype = settings_.dtype});
+  const Run own = subject_->copies(1);
+  graph_ = own.graph;
   const Needs& needs = settings_.needs;
   RunOptions options;
   options.keep = needs.attention_gradient || needs.embedding_gradient ? Keep::kGradients
@@ -54,23 +53,21 @@ Explained::Explained(const TextModel& model, Encoding encoding, Settings setting
   if (needs.embedding_gradient) {
     for (const Value place : places()) options.outputs.push_back(place);
   }
-  pass_ = std::make_unique<const Pass>(
-      run(graph_->graph, model_.feeds(*graph_, repeated(1), settings_.reference), options));
+  pass_ = std::make_unique<const Pass>(run(graph_->graph, own.feeds, options));
   outputs_ = (*pass_)[graph_->output].to_doubles();
   spent_.forwards = 1;
   run_seconds_ = shared_seconds_ = seconds_since(start);
 }
 
-TokenBatch Explained::repeated(int64_t count) const {
-  TokenBatch batch;
-  batch.ids.assign(count, encoding_.ids);
-  batch.types.assign(count, encoding_.type_ids);
-  return batch;
+const TextSubject& Explained::text() const {
+  const auto* text = dynamic_cast<const TextSubject*>(subject_.get());
+  if (text == nullptr) throw InvalidInput("this works on texts only");
+  return *text;
 }
 
 std::vector<Value> Explained::places() const {
   std::vector<Value> values;
-  for (const Place place : kPlaces) values.push_back(value_at(*graph_, place));
+  for (const Place place : kPlaces) values.push_back(subject_->value_at(*graph_, place));
   return values;
 }
 
@@ -101,11 +98,12 @@ Tensor Explained::attention_gradient(int layer) {
 }
 
 Tensor Explained::embeddings(Place place) const {
-  return (*pass_)[value_at(*graph_, place)].select(0, 0).contiguous();
+  const Value value = subject_->value_at(*graph_, place);
+  return subject_->rows(place, (*pass_)[value].select(0, 0).contiguous());
 }
 
 Tensor Explained::embedding_gradient(Place place) {
-  return gradient_at(value_at(*graph_, place));
+  return subject_->rows(place, gradient_at(subject_->value_at(*graph_, place)));
 }
 
 RelevanceWalk& Explained::relevance_walk(const RelevanceKind& kind) {
@@ -142,7 +140,7 @@ Tensor Explained::relevance_at(const RelevanceKind& kind, Value value) {
 }
 
 const std::vector<NodeFlow>& Explained::relevance_flows(const RelevanceKind& kind) {
-  relevance_at(kind, graph_->word_embeddings);
+  relevance_at(kind, subject_->value_at(*graph_, Place::kInput));
   return relevance_walk(kind).flows();
 }
 
@@ -151,7 +149,7 @@ Tensor Explained::attention_relevance(const RelevanceKind& kind, int layer) {
 }
 
 Tensor Explained::embedding_relevance(const RelevanceKind& kind, Place place) {
-  return relevance_at(kind, value_at(*graph_, place));
+  return subject_->rows(place, relevance_at(kind, subject_->value_at(*graph_, place)));
 }
 
 const ReadOut& Explained::found_read_out() const {
@@ -177,8 +175,7 @@ std::vector<double> Explained::read_out() const {
 std::vector<double> Explained::measured_read_out() const {
   const ReadOut& found = found_read_out();
   const Graph& graph = graph_->graph;
-  const Feeds feeds = model_.feeds(*graph_, repeated(1), settings_.reference);
-  const Pass pass = run(graph, feeds, {Keep::kGradients, {graph_->output, found.read}});
+  const Pass pass = run(graph, subject_->copies(1).feeds, {Keep::kGradients, {graph_->output, found.read}});
   // Different weights for the outputs, so that their gradients do not cancel.
   Tensor seed = Tensor::empty(graph.shape(graph_->output), DType::kFloat64);
   for (int64_t i = 0; i < seed.size(); ++i) seed.mutable_data<double>()[i] = 1 + i;
@@ -194,39 +191,29 @@ std::optional<int64_t> Explained::read_out_row() const {
   return row - shares.begin();
 }
 
-int64_t Explained::most_inputs_at_once(int64_t tokens) const {
+int64_t Explained::most_inputs_at_once() const {
   // Generous guess of what one token keeps alive: hidden states of all layers and attention rows.
   const auto& sites = graph_->found.sites;
-  const int64_t width = graph_->graph.shape(graph_->embeddings).back();
+  const Shape& shape = graph_->graph.shape(graph_->embeddings);
+  const int64_t tokens = std::max<int64_t>(1, shape[1]), width = shape.back();
   const int64_t heads = sites.empty() ? 1 : sites[0].heads;
   const int64_t per_token = 4 * (static_cast<int64_t>(sites.size()) + 1) * (20 * width + 3 * heads * tokens);
   const int64_t fitting = settings_.memory_bytes / std::max<int64_t>(1, per_token * tokens);
   // Past a thousand rows products gain nothing, and progress should show.
-  const int64_t useful = std::max<int64_t>(1, 1024 / std::max<int64_t>(1, tokens));
-  return std::clamp<int64_t>(fitting, 1, useful);
+  return std::clamp<int64_t>(fitting, 1, std::max<int64_t>(1, 1024 / tokens));
 }
 
-std::vector<std::vector<double>> Explained::evaluate(const TokenBatch& batch) {
+std::vector<std::vector<double>> Explained::evaluate_hiding(
+    const std::vector<std::vector<bool>>& hidden, const std::string& how) {
   std::vector<std::vector<double>> answers;
-  const auto count = static_cast<int64_t>(batch.ids.size());
-  if (count == 0) return answers;
-  const auto length = static_cast<int64_t>(batch.ids[0].size());
-  const int64_t step = most_inputs_at_once(length);
+  const auto count = static_cast<int64_t>(hidden.size());
+  const auto classes = static_cast<int64_t>(outputs_.size());
+  const int64_t step = most_inputs_at_once();
   for (int64_t begin = 0; begin < count; begin += step) {
     const int64_t end = std::min(count, begin + step);
-    TokenBatch part;
-    part.ids = {batch.ids.begin() + begin, batch.ids.begin() + end};
-    part.types = {batch.types.begin() + begin, batch.types.begin() + end};
-    if (!batch.hidden.empty()) part.hidden = {batch.hidden.begin() + begin, batch.hidden.begin() + end};
-    const auto graph = model_.graph({.batch = end - begin,
-                                     .tokens = length,
-                                     .masked = !part.hidden.empty(),
-                                     .head = settings_.head,
-                                     .dtype = settings_.dtype});
-    const Pass pass = run(graph->graph, model_.feeds(*graph, part, settings_.reference),
-                          {.outputs = {graph->output}});
-    const std::vector<double> flat = pass[graph->output].to_doubles();
-    const auto classes = static_cast<int64_t>(outputs_.size());
+    const Run part = subject_->hiding({hidden.begin() + begin, hidden.begin() + end}, how);
+    const Pass pass = run(part.graph->graph, part.feeds, {.outputs = {part.graph->output}});
+    const std::vector<double> flat = pass[part.graph->output].to_doubles();
     for (int64_t i = 0; i < end - begin; ++i) {
       answers.emplace_back(flat.begin() + i * classes, flat.begin() + (i + 1) * classes);
     }
@@ -240,50 +227,31 @@ std::vector<Explained::Slope> Explained::slopes(Place place,
                                                 const std::vector<Tensor>& replacements) {
   std::vector<Slope> results;
   const auto count = static_cast<int64_t>(replacements.size());
-  const int64_t step = most_inputs_at_once(tokens());
+  const auto classes = static_cast<int64_t>(outputs_.size());
+  const int64_t step = most_inputs_at_once();
   for (int64_t begin = 0; begin < count; begin += step) {
     const int64_t size = std::min(count - begin, step);
-    const auto graph = model_.graph({.batch = size, .tokens = tokens(), .head = settings_.head,
-                                     .dtype = settings_.dtype});
-    const Value at = value_at(*graph, place);
-    Tensor replaced = Tensor::empty(graph->graph.shape(at), settings_.dtype);
+    Run part = subject_->copies(size);
+    const Graph& graph = part.graph->graph;
+    const Value at = subject_->value_at(*part.graph, place), output = part.graph->output;
+    Tensor replaced = Tensor::empty(graph.shape(at), settings_.dtype);
     for (int64_t i = 0; i < size; ++i) {
-      replaced.select(0, i).copy_from(replacements[begin + i]);
+      replaced.select(0, i).copy_from(subject_->from_rows(place, replacements[begin + i]));
     }
-    Feeds feeds = model_.feeds(*graph, repeated(size), settings_.reference);
-    feeds[at] = replaced;
-    const Pass pass =
-        run(graph->graph, feeds, {.keep = Keep::kGradients, .outputs = {graph->output}});
-    const auto classes = static_cast<int64_t>(outputs_.size());
-    const auto gradients = walk_back(graph->graph, pass, graph->output,
-                                     one_hot(size, classes, target_, settings_.dtype),
+    part.feeds[at] = replaced;
+    const Pass pass = run(graph, part.feeds, {.keep = Keep::kGradients, .outputs = {output}});
+    const auto gradients = walk_back(graph, pass, output, one_hot(size, classes, target_, settings_.dtype),
                                      gradient_rule(), {at});
-    const std::vector<double> values = pass[graph->output].to_doubles();
+    const std::vector<double> values = pass[output].to_doubles();
     for (int64_t i = 0; i < size; ++i) {
       results.push_back({values[i * classes + target_],
-                         gradients.at(at).select(0, i).contiguous()});
+                         subject_->rows(place, gradients.at(at).select(0, i).contiguous())});
     }
     spent_.forwards += static_cast<int>(size);
     spent_.backwards += static_cast<int>(size);
     report_progress(begin + size, count);
   }
   return results;
-}
-
-Tensor Explained::embeddings_of(Place place, const std::vector<int64_t>& ids) {
-  TokenBatch batch = repeated(1);
-  batch.ids[0] = ids;
-  const Value value = value_at(*graph_, place);
-  Feeds feeds = model_.feeds(*graph_, batch, settings_.reference);
-  // Positions stay those of the explained input, also where the model numbers padding differently.
-  if (const Value positions = graph_->inputs.positions; positions.valid()) {
-    const Feeds own = model_.feeds(*graph_, repeated(1), settings_.reference);
-    feeds[positions] = own.contains(positions)
-                           ? own.at(positions)
-                           : run(graph_->graph, own, {.outputs = {positions}})[positions];
-  }
-  const Pass pass = run(graph_->graph, feeds, {.outputs = {value}});
-  return pass[value].select(0, 0).contiguous();
 }
 
 void Explained::report_progress(int64_t done, int64_t total) const {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "explain/text_subject.h"
 #include "graph/relevance_walk.h"
-#include "models/text_model.h"
 #include "whyformer/model.h"
 
 namespace whyformer {
@@ -26,9 +26,6 @@ inline Needs operator|(Needs a, Needs b) {
           a.embedding_gradient || b.embedding_gradient, a.values || b.values};
 }
 
-// Where a gradient with respect to the input is taken.
-enum class Place { kWordEmbeddings, kEmbeddingBlock, kFirstLayer };
-
 class Explained {
  public:
   struct Settings {
@@ -40,12 +37,16 @@ class Explained {
     int64_t seed = 0;
     int64_t memory_bytes = 0;
     Progress progress = {};
+
+    RunKind kind() const { return {head, reference, dtype}; }
   };
+  Explained(std::unique_ptr<const Subject> subject, Settings settings);
   Explained(const TextModel& model, Encoding encoding, Settings settings);
 
-  const TextModel& model() const { return model_; }
-  const Encoding& encoding() const { return encoding_; }
-  int64_t tokens() const { return static_cast<int64_t>(encoding_.ids.size()); }
+  const Subject& subject() const { return *subject_; }
+  // The subject, where it is a text. Throws InvalidInput for any other.
+  const TextSubject& text() const;
+  int64_t tokens() const { return subject_->units(); }
   int64_t seed() const { return settings_.seed; }
 
   // The answers of the shared run. The target must be set before gradients are read.
@@ -57,12 +58,12 @@ class Explained {
   int layers() const { return static_cast<int>(graph_->found.sites.size()); }
   const Discovery& found() const { return graph_->found; }
   // The run itself; every value of it only where Needs::values says so.
-  const TextGraph& graph() const { return *graph_; }
+  const ModelGraph& graph() const { return *graph_; }
   const Pass& pass() const { return *pass_; }
   // [heads, queries, keys] views, contiguous.
   Tensor attention(int layer) const;
   Tensor attention_gradient(int layer);
-  // [tokens, width].
+  // [units, numbers].
   Tensor embeddings(Place place) const;
   Tensor embedding_gradient(Place place);
 
@@ -85,18 +86,17 @@ class Explained {
   // The one row that is read, if it is one.
   std::optional<int64_t> read_out_row() const;
 
-  // Outputs for other inputs of one length, in batches that fit the memory. [input][output].
-  std::vector<std::vector<double>> evaluate(const TokenBatch& batch);
+  // Outputs for inputs in which some units are hidden (see Subject::hiding), in batches that fit the
+  // memory. [input][output].
+  std::vector<std::vector<double>> evaluate_hiding(const std::vector<std::vector<bool>>& hidden,
+                                                   const std::string& how);
 
   // Target value and its gradient at `place` when that value is replaced; one entry per replacement.
   struct Slope {
     double value = 0;
-    Tensor gradient;  // [tokens, width]
+    Tensor gradient;  // [units, numbers]
   };
   std::vector<Slope> slopes(Place place, const std::vector<Tensor>& replacements);
-
-  // `place` of another input of the same length: baselines of integrated gradients.
-  Tensor embeddings_of(Place place, const std::vector<int64_t>& ids);
 
   // Throws Interrupted where the caller wants to stop.
   void report_progress(int64_t done, int64_t total) const;
@@ -115,15 +115,13 @@ class Explained {
   Tensor gradient_at(Value value);
   Tensor relevance_at(const RelevanceKind& kind, Value value);
   RelevanceWalk& relevance_walk(const RelevanceKind& kind);
-  int64_t most_inputs_at_once(int64_t tokens) const;
+  int64_t most_inputs_at_once() const;
   const ReadOut& found_read_out() const;
   std::vector<double> measured_read_out() const;
-  TokenBatch repeated(int64_t count) const;
 
-  const TextModel& model_;
-  Encoding encoding_;
+  std::unique_ptr<const Subject> subject_;
   Settings settings_;
-  std::shared_ptr<const TextGraph> graph_;
+  std::shared_ptr<const ModelGraph> graph_;
   std::unique_ptr<const Pass> pass_;  // walks refer to it
   std::unique_ptr<BackwardWalk> gradient_walk_;
   std::map<RelevanceKind, std::unique_ptr<RelevanceWalk>> relevance_walks_;

@@ -15,9 +15,10 @@ const Method kGradientTimesInput{
      .presets = {}},
     {.embedding_gradient = true},
     [](Explained& explained, const OptionReader& options) {
-      const Place place = place_named(options.word("at"));
-      return Scores{
-          row_products(explained.embeddings(place), explained.embedding_gradient(place))};
+      const Place place = place_named(explained.subject(), options.word("at"));
+      return folded(explained.subject(), place,
+                    products(explained.embeddings(place), explained.embedding_gradient(place)),
+                    row_sums);
     }};
 
 }  // namespace whyformer

@@ -6,72 +6,49 @@
 #include "explain/method.h"
 #include "explain/token_gradients.h"
 #include "tensor/map.h"
-#include "whyformer/error.h"
 
 namespace whyformer {
 namespace {
 
 struct IntegratedGradientsOptions {
-  Place place = Place::kWordEmbeddings;
-  std::string baseline = "pad";
+  Place place = Place::kInput;
+  std::string baseline = "auto";
   int64_t steps = 0;  // 0: as many as the tolerance needs
   int64_t max_steps = 256;
   double tolerance = 1e-3;
 };
 
-// The input in which nothing is said: every ordinary token replaced, special tokens kept.
-Tensor baseline_of(Explained& explained, const IntegratedGradientsOptions& options) {
-  if (options.baseline == "zero") {
-    Tensor zeros = explained.embeddings(options.place).copy();
-    zeros.fill(0);
-    return zeros;
-  }
-  const TextModel& model = explained.model();
-  const std::optional<int64_t> id = options.baseline == "mask"  ? model.mask_id()
-                                    : options.baseline == "unk" ? model.tokenizer().unk_id()
-                                                                : model.pad_id();
-  if (!id) {
-    throw InvalidInput(fmt::format(
-        "integrated-gradients.baseline={}: the tokenizer has no such token; try zero, mask, unk or "
-        "pad",
-        options.baseline));
-  }
-  std::vector<int64_t> ids = explained.encoding().ids;
-  for (size_t i = 0; i < ids.size(); ++i) {
-    if (!explained.encoding().special[i]) ids[i] = *id;
-  }
-  return explained.embeddings_of(options.place, ids);
-}
-
 Tensor between(const Tensor& from, const Tensor& to, double share) {
   return map([share](double start, double end) { return start + share * (end - start); }, from, to);
 }
 
-// IG_i = Σ_d (x - x')_d ∫ ∂y/∂x_d (x' + a (x - x')) da, by quadrature with `steps` nodes.
-std::vector<double> integrate(Explained& explained, Place place, const Tensor& baseline,
-                              const Tensor& input, int64_t steps) {
+// IG_i = Σ_d (x - x')_d ∫ ∂y/∂x_d (x' + a (x - x')) da, by quadrature with `steps` nodes: [units, numbers].
+Tensor integrate(Explained& explained, Place place, const Tensor& baseline, const Tensor& input,
+                 int64_t steps) {
   const Quadrature rule = gauss_legendre(static_cast<int>(steps));
   std::vector<Tensor> points;
   for (const double node : rule.nodes) points.push_back(between(baseline, input, node));
   const std::vector<Explained::Slope> slopes = explained.slopes(place, points);
   const Tensor way = map([](auto to, auto from) { return to - from; }, input, baseline);
-  std::vector<double> scores(input.dim(0), 0.0);
+  std::vector<double> sum(input.size(), 0.0);
   for (size_t k = 0; k < slopes.size(); ++k) {
-    const std::vector<double> share = row_products(way, slopes[k].gradient);
-    for (size_t i = 0; i < scores.size(); ++i) scores[i] += rule.weights[k] * share[i];
+    const std::vector<double> slope = slopes[k].gradient.to_doubles();
+    for (size_t i = 0; i < sum.size(); ++i) sum[i] += rule.weights[k] * slope[i];
   }
-  return scores;
+  return products(way, Tensor::of<double>(input.shape(), std::span<const double>(sum)));
 }
 
 Scores integrated_gradients(Explained& explained, const IntegratedGradientsOptions& options) {
   const Tensor input = explained.embeddings(options.place);
-  const Tensor baseline = baseline_of(explained, options);
+  const Subject& subject = explained.subject();
+  const Tensor baseline = subject.baseline(options.place, options.baseline);
   const double at_baseline = explained.slopes(options.place, {baseline})[0].value;
   const double difference = explained.target_value() - at_baseline;
   Scores scores;
   int64_t steps = options.steps > 0 ? options.steps : std::min<int64_t>(8, options.max_steps);
   while (true) {
-    scores.values = integrate(explained, options.place, baseline, input, steps);
+    scores = folded(subject, options.place,
+                    integrate(explained, options.place, baseline, input, steps), row_sums);
     double sum = 0;
     for (const double score : scores.values) sum += score;
     scores.completeness_gap = sum - difference;
@@ -82,7 +59,7 @@ Scores integrated_gradients(Explained& explained, const IntegratedGradientsOptio
   scores.notes.push_back(fmt::format(
       "{} steps from the {} baseline, where the target is {:.4f}; the scores should add up to {:.4f} "
       "and do to within {:.2g}.",
-      steps, options.baseline, at_baseline, difference, std::abs(*scores.completeness_gap)));
+      steps, options.baseline == "auto" ? subject.usual_baseline() : options.baseline, at_baseline, difference, std::abs(*scores.completeness_gap)));
   if (std::abs(*scores.completeness_gap) > options.tolerance * std::abs(difference)) {
     scores.notes.push_back(
         "The completeness gap is larger than the tolerance: raise "
@@ -102,9 +79,10 @@ const Method kIntegratedGradients{
      .is_signed = true,
      .options = {place_option(),
                  {"baseline",
-                  "the neutral input: ordinary tokens replaced by [PAD], [MASK], [UNK], or zeros",
-                  std::string("pad"),
-                  {"pad", "mask", "unk", "zero"}},
+                  "the neutral input: ordinary tokens replaced by [PAD] (auto), [MASK], [UNK], or zeros; a "
+                  "picture that is black (auto), grey, white, or blurred",
+                  std::string("auto"),
+                  {"auto", "pad", "mask", "unk", "zero", "black", "grey", "white", "blur"}},
                  {"steps", "nodes of the quadrature; 0 doubles them until the scores add up",
                   int64_t{0}, {}, 0, 4096},
                  {"max-steps", "stop doubling here", int64_t{256}, {}, 1, 4096},
@@ -114,7 +92,7 @@ const Method kIntegratedGradients{
                   {{"steps", int64_t{50}}}}}},
     {.embedding_gradient = true},
     [](Explained& explained, const OptionReader& options) {
-      return integrated_gradients(explained, {.place = place_named(options.word("at")),
+      return integrated_gradients(explained, {.place = place_named(explained.subject(), options.word("at")),
                                               .baseline = options.word("baseline"),
                                               .steps = options.whole("steps"),
                                               .max_steps = options.whole("max-steps"),

@@ -131,15 +131,13 @@ TEST(Pass, OneBackwardWalkServesAllMethodsOfACall) {
 TEST(Batch, GivesTheSameBitsAsSingleInputs) {
   const GoldenModel golden("bert");
   Explained explained = explained_case(golden, "single", 0);
-  TokenBatch batch;
-  for (int64_t i = 0; i < 5; ++i) {
-    batch.ids.push_back({2, 7 + i, 30, 5, 3});
-    batch.types.push_back({0, 0, 0, 0, 0});
-  }
-  const auto together = explained.evaluate(batch);
-  for (size_t i = 0; i < batch.ids.size(); ++i) {
-    const TokenBatch one{{batch.ids[i]}, {batch.types[i]}, {}};
-    EXPECT_EQ(explained.evaluate(one)[0], together[i]);
+  std::vector<std::vector<bool>> hidden(5, std::vector<bool>(explained.tokens(), false));
+  for (size_t i = 0; i < hidden.size(); ++i) hidden[i][i % explained.tokens()] = true;
+  for (const std::string how : {"delete", "drop"}) {
+    const auto together = explained.evaluate_hiding(hidden, how);
+    for (size_t i = 0; i < hidden.size(); ++i) {
+      EXPECT_EQ(explained.evaluate_hiding({hidden[i]}, how)[0], together[i]);
+    }
   }
 }
 

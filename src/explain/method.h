@@ -13,10 +13,11 @@ namespace whyformer {
 
 // Scores of one method; explain() adds words, cost and provenance.
 struct Scores {
-  std::vector<double> values;  // one per token
+  std::vector<double> values;  // one per unit
   std::optional<double> completeness_gap = {};
   std::optional<int64_t> seed = {};
   std::vector<std::string> notes = {};
+  std::vector<double> pixels = {};  // one per pixel, where the method looks at pixels
 };
 
 // Options of one request, complete and checked.

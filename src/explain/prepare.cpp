@@ -54,7 +54,7 @@ Output output_of(const Explained& explained, Head head, const ExplainRequest& re
     output.labels = {fmt::format("similarity to \"{}\"", *request.similar_to)};
     return output;
   }
-  const TextModel& model = explained.model();
+  const TextModel& model = explained.text().model();
   output.labels = model.output_names();
   output.space = head == Head::kEmbedding                     ? "embedding"
                  : model.problem() == Problem::kRegression ? "value"

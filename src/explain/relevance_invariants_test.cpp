@@ -82,7 +82,7 @@ TEST_P(RelevanceInvariants, ExplicitAttnLrpEqualsGradientTimesInput) {
   const GoldenModel golden(GetParam());
   for (const char* policy : {"attn-lrp", "cp-lrp", "cp-lrp-derivative"}) {
     Explained explained = explained_in_double(*golden.model, golden.input("single"), 0);
-    for (const Place place : {Place::kFirstLayer, Place::kWordEmbeddings}) {
+    for (const Place place : {Place::kFirstLayer, Place::kInput}) {
       const Doubles gradient =
           explained.embedding_relevance({policy, RelevanceForm::kGradient}, place).to_doubles();
       const Doubles rules =

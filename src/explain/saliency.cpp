@@ -3,10 +3,10 @@
 
 namespace whyformer {
 
-// ‖∂y/∂e_i‖ of each token's vector.
+// ‖∂y/∂e_i‖ of each token's vector, or of each patch's pixels.
 const Method kSaliency{
     {.name = "saliency",
-     .summary = "length of the gradient at each token's vector",
+     .summary = "length of the gradient at each token's vector or patch's pixels",
      .paper = "Simonyan et al., ICLR workshop 2014; for text: Li et al., NAACL 2016",
      .cost = "1 forward, 1 backward",
      .class_specific = true,
@@ -17,8 +17,10 @@ const Method kSaliency{
      .presets = {}},
     {.embedding_gradient = true},
     [](Explained& explained, const OptionReader& options) {
-      return Scores{row_norms(explained.embedding_gradient(place_named(options.word("at"))),
-                              norm_named(options.word("norm")))};
+      const Place place = place_named(explained.subject(), options.word("at"));
+      const Norm norm = norm_named(options.word("norm"));
+      return folded(explained.subject(), place, explained.embedding_gradient(place),
+                    [norm](const Tensor& rows) { return row_norms(rows, norm); });
     }};
 
 }  // namespace whyformer

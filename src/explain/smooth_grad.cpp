@@ -11,7 +11,7 @@ namespace whyformer {
 namespace {
 
 struct SmoothGradOptions {
-  Place place = Place::kWordEmbeddings;
+  Place place = Place::kInput;
   std::string of = "saliency";
   int64_t samples = 25;
   double noise = 0.15;
@@ -26,6 +26,38 @@ Tensor with_noise(const Tensor& input, double deviation, int64_t seed, int64_t s
   return Tensor::of<double>(input.shape(), std::span<const double>(values)).cast(input.dtype());
 }
 
+// Means of numbers that come in rounds.
+class Means {
+ public:
+  void add(const std::vector<double>& numbers) {
+    sum_.resize(numbers.size(), 0.0);
+    squares_.resize(numbers.size(), 0.0);
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      sum_[i] += numbers[i];
+      squares_[i] += numbers[i] * numbers[i];
+    }
+    ++rounds_;
+  }
+  std::vector<double> means() const {
+    std::vector<double> means = sum_;
+    for (double& mean : means) mean /= rounds_;
+    return means;
+  }
+  double largest_error() const {
+    double worst = 0;
+    for (size_t i = 0; i < sum_.size(); ++i) {
+      const double mean = sum_[i] / rounds_;
+      const double variance = std::max(0.0, squares_[i] / rounds_ - mean * mean);
+      worst = std::max(worst, std::sqrt(variance / std::max(1.0, rounds_ - 1)));
+    }
+    return worst;
+  }
+
+ private:
+  std::vector<double> sum_, squares_;
+  double rounds_ = 0;
+};
+
 // Mean over noisy copies of the input of the score that a plain gradient gives; the noise is a
 // fraction of the vectors' range (max - min).
 Scores smooth_grad(Explained& explained, const SmoothGradOptions& options) {
@@ -38,29 +70,23 @@ Scores smooth_grad(Explained& explained, const SmoothGradOptions& options) {
     copies.push_back(with_noise(input, deviation, explained.seed(), sample));
   }
   const std::vector<Explained::Slope> slopes = explained.slopes(options.place, copies);
-  const auto n = static_cast<size_t>(explained.tokens());
-  std::vector<double> sum(n, 0.0), squares(n, 0.0);
+  const Subject& subject = explained.subject();
+  Means units, pixels;
   for (size_t sample = 0; sample < slopes.size(); ++sample) {
-    const std::vector<double> scores = options.of == "saliency"
-                                           ? row_norms(slopes[sample].gradient, Norm::kL2)
-                                           : row_products(copies[sample], slopes[sample].gradient);
-    for (size_t i = 0; i < n; ++i) {
-      sum[i] += scores[i];
-      squares[i] += scores[i] * scores[i];
-    }
+    const Tensor& slope = slopes[sample].gradient;
+    const Scores scores =
+        options.of == "saliency"
+            ? folded(subject, options.place, slope, [](const Tensor& rows) { return row_norms(rows, Norm::kL2); })
+            : folded(subject, options.place, products(copies[sample], slope), row_sums);
+    units.add(scores.values);
+    pixels.add(scores.pixels);
   }
-  const auto count = static_cast<double>(options.samples);
-  double worst = 0;
-  for (size_t i = 0; i < n; ++i) {
-    sum[i] /= count;
-    const double variance = std::max(0.0, squares[i] / count - sum[i] * sum[i]);
-    worst = std::max(worst, std::sqrt(variance / std::max(1.0, count - 1)));
-  }
-  Scores result{std::move(sum)};
+  Scores result{units.means()};
+  result.pixels = pixels.means();
   result.seed = explained.seed();
   result.notes.push_back(fmt::format(
       "{} noisy copies, deviation {:.3g}; the largest standard error of a score is {:.2g}.",
-      options.samples, deviation, worst));
+      options.samples, deviation, units.largest_error()));
   return result;
 }
 
@@ -83,7 +109,7 @@ const Method kSmoothGrad{
      .presets = {}},
     {.embedding_gradient = true},
     [](Explained& explained, const OptionReader& options) {
-      return smooth_grad(explained, {.place = place_named(options.word("at")),
+      return smooth_grad(explained, {.place = place_named(explained.subject(), options.word("at")),
                                      .of = options.word("of"),
                                      .samples = options.whole("samples"),
                                      .noise = options.number("noise")});

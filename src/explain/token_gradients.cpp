@@ -1,21 +1,29 @@
 #include "explain/token_gradients.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+
+#include "whyformer/error.h"
 
 namespace whyformer {
 
 OptionInfo place_option() {
   return {"at",
-          "the word vectors, those with positions and types added and normalised, or what enters the "
-          "first layer",
-          std::string("word-embeddings"),
-          {"word-embeddings", "embedding-block", "first-layer"}};
+          "the input (word vectors, or pixels), vectors with positions added, or what enters the first "
+          "layer",
+          std::string("input"),
+          {"input", "word-embeddings", "pixels", "embedding-block", "first-layer"}};
 }
 
-Place place_named(const std::string& name) {
-  if (name == "first-layer") return Place::kFirstLayer;
-  return name == "embedding-block" ? Place::kEmbeddingBlock : Place::kWordEmbeddings;
+Place place_named(const Subject& subject, const std::string& name) {
+  const std::string own = subject.kind() == "text" ? "word-embeddings" : "pixels";
+  if (name == "input" || name == own) return Place::kInput;
+  if (name == "word-embeddings" || name == "pixels") {
+    throw InvalidInput(fmt::format("at={}: a {} has no such place; use at=input", name, subject.kind()));
+  }
+  return name == "first-layer" ? Place::kFirstLayer : Place::kEmbeddingBlock;
 }
 
 Norm norm_named(const std::string& name) {
@@ -40,19 +48,25 @@ std::vector<double> row_norms(const Tensor& gradient, Norm norm) {
   return norms;
 }
 
-std::vector<double> row_products(const Tensor& a, const Tensor& b) {
-  const int64_t width = a.dim(1);
-  const std::vector<double> left = a.to_doubles(), right = b.to_doubles();
-  std::vector<double> sums(a.dim(0), 0.0);
-  for (size_t i = 0; i < left.size(); ++i) sums[i / width] += left[i] * right[i];
-  return sums;
-}
-
 std::vector<double> row_sums(const Tensor& tensor) {
   const std::vector<double> values = tensor.to_doubles();
   std::vector<double> sums(tensor.dim(0), 0.0);
   for (size_t i = 0; i < values.size(); ++i) sums[i / tensor.dim(1)] += values[i];
   return sums;
+}
+
+Tensor products(const Tensor& a, const Tensor& b) {
+  std::vector<double> values = a.to_doubles();
+  const std::vector<double> right = b.to_doubles();
+  for (size_t i = 0; i < values.size(); ++i) values[i] *= right[i];
+  return Tensor::of<double>(a.shape(), std::span<const double>(values));
+}
+
+Scores folded(const Subject& subject, Place place, const Tensor& rows, const RowFold& fold) {
+  Scores scores{fold(rows)};
+  if (place != Place::kInput) return scores;
+  if (const std::optional<Tensor> channels = subject.pixel_channels(rows)) scores.pixels = fold(*channels);
+  return scores;
 }
 
 }  // namespace whyformer

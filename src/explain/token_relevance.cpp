@@ -19,7 +19,8 @@ OptionInfo relevance_form_option() {
 
 Scores token_relevance(Explained& explained, const Explained::RelevanceKind& kind,
                        const OptionReader& options) {
-  return {row_sums(explained.embedding_relevance(kind, place_named(options.word("at"))))};
+  const Place place = place_named(explained.subject(), options.word("at"));
+  return folded(explained.subject(), place, explained.embedding_relevance(kind, place), row_sums);
 }
 
 Scores token_relevance_by_form(Explained& explained, const std::string& policy,

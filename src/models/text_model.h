@@ -9,19 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "graph/attention_sites.h"
-#include "graph/pass.h"
 #include "inputs/tokenizer.h"
 #include "models/encoder.h"
+#include "models/model_graph.h"
 
 namespace whyformer {
-
-// What the last value of the graph is.
-enum class Head {
-  kLogits,     // [batch, labels]
-  kEmbedding,  // [batch, width]: the pooled hidden states of an encoder without a classifier
-  kSimilarity  // [batch, 1]: cosine between that and a given vector
-};
 
 // What a graph is built for.
 struct GraphKey {
@@ -33,17 +25,11 @@ struct GraphKey {
   auto operator<=>(const GraphKey&) const = default;
 };
 
-struct TextGraph {
+struct TextGraph : ModelGraph {
   GraphKey key;
-  Graph graph;
-  EncoderInputs inputs;  // positions may be computed from the ids instead of given
-  Value pooling;    // [batch, 1, tokens] weights of a masked mean; invalid where not used
-  Value reference;  // [batch, width, 1] of the similarity head; invalid elsewhere
-  Value word_embeddings;
-  Value embeddings;
-  Value layers_input;
-  Value output;
-  Discovery found;
+  EncoderInputs inputs;   // positions may be computed from the ids instead of given
+  Value pooling;          // [batch, 1, tokens] weights of a masked mean; invalid where not used
+  Value word_embeddings;  // [batch, tokens, width]
 };
 
 // Inputs of equal length for one run. `hidden` marks positions that attention must not see.

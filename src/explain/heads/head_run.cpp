@@ -20,14 +20,14 @@ Tensor sums_over_keys(const Tensor& attention, const Tensor& gradient) {
 
 const std::vector<Tensor>& HeadRun::mask_gradients() {
   if (!mask_gradients_.empty()) return mask_gradients_;
-  const TextGraph& graph = explained_.graph();
+  const ModelGraph& graph = explained_.graph();
   std::vector<Value> maps;
   for (const AttentionSite& site : graph.found.sites) maps.push_back(site.attention);
   const std::vector<double> slopes =
-      loss_gradient(*explained_.model().problem(), explained_.outputs(), label_);
+      loss_gradient(*explained_.text().model().problem(), explained_.outputs(), label_);
   const Tensor seed =
       Tensor::of<double>(graph.graph.shape(graph.output), std::span<const double>(slopes))
-          .cast(graph.key.dtype);
+          .cast(explained_.pass()[graph.output].dtype());
   const auto gradients =
       walk_back(graph.graph, explained_.pass(), graph.output, seed, gradient_rule(), maps);
   for (const Value map : maps) {

@@ -49,7 +49,7 @@ std::map<int, AttentionNodes> attention_nodes(const Graph& graph,
 // and Linears that read the same value are one fused Linear.
 class Walk {
  public:
-  Walk(const TextGraph& graph, const Pass& pass, AttentionMaps maps)
+  Walk(const ModelGraph& graph, const Pass& pass, AttentionMaps maps)
       : graph_(graph.graph),
         pass_(pass),
         maps_(maps),
@@ -146,7 +146,7 @@ class Walk {
 
 }  // namespace
 
-std::vector<Tensor> relevance_of_heads(const TextGraph& graph, const Pass& pass, int64_t target,
+std::vector<Tensor> relevance_of_heads(const ModelGraph& graph, const Pass& pass, int64_t target,
                                        AttentionMaps maps) {
   return Walk(graph, pass, maps).run(target);
 }

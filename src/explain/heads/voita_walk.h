@@ -11,7 +11,7 @@ namespace whyformer::voita {
 // Relevance of the heads' outputs, [heads, queries, width] per layer, when output `target` of a run
 // with one sample has relevance 1. The pass must have kept everything. Throws UnsupportedModel that
 // names an operator for which the method has no rule.
-std::vector<Tensor> relevance_of_heads(const TextGraph& graph, const Pass& pass, int64_t target,
+std::vector<Tensor> relevance_of_heads(const ModelGraph& graph, const Pass& pass, int64_t target,
                                        AttentionMaps maps);
 
 }  // namespace whyformer::voita

@@ -1,0 +1,65 @@
+// One input with its model, as methods see them: units that get scores, and graphs that run the input or
+// others like it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/model_graph.h"
+
+namespace whyformer {
+
+// Where a gradient or relevance with respect to the input is taken.
+enum class Place {
+  kInput,           // the word vectors, or the pixels of a picture
+  kEmbeddingBlock,  // positions added
+  kFirstLayer
+};
+
+// What is run: the answer that is looked at, and with which precision.
+struct RunKind {
+  Head head = Head::kLogits;
+  std::vector<double> reference = {};  // of the similarity head
+  DType dtype = DType::kFloat32;
+};
+
+// A graph with what its inputs get.
+struct Run {
+  std::shared_ptr<const ModelGraph> graph;
+  Feeds feeds;
+};
+
+class Subject {
+ public:
+  virtual ~Subject() = default;
+
+  // "text" or "picture", for messages.
+  virtual std::string kind() const = 0;
+  // Whether each unit stands for nothing of the input itself, as a class token does.
+  virtual const std::vector<bool>& special() const = 0;
+  int64_t units() const { return static_cast<int64_t>(special().size()); }
+  // Whether attention maps have a row and a column for each unit.
+  virtual bool attends_by_unit() const { return true; }
+
+  // So many copies of the input.
+  virtual Run copies(int64_t count) const = 0;
+  // Inputs in which some units are hidden, as many in each: [input][unit]. Throws InvalidInput for a way
+  // to hide them that this kind of input does not know.
+  virtual Run hiding(const std::vector<std::vector<bool>>& hidden, const std::string& how) const = 0;
+
+  virtual Value value_at(const ModelGraph& graph, Place place) const = 0;
+  // The value at `place` of one input as [units, numbers], and back.
+  virtual Tensor rows(Place, const Tensor& value) const { return value; }
+  virtual Tensor from_rows(Place, const Tensor& rows) const { return rows; }
+  // The channels of a pixel in rows at kInput, [height · width, channels], where there are pixels.
+  virtual std::optional<Tensor> pixel_channels(const Tensor&) const { return std::nullopt; }
+
+  // An input that says nothing, at `place` as rows; `name` is "auto" or a way that this kind of input knows.
+  virtual Tensor baseline(Place place, const std::string& name) const = 0;
+  // What "auto" stands for.
+  virtual std::string usual_baseline() const = 0;
+};
+
+}  // namespace whyformer

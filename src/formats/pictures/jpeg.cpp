@@ -1,11 +1,14 @@
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <memory>
 // libjpeg's header needs FILE and size_t before it.
 #include <jpeglib.h>
 
+#include "formats/file_checks.h"
 #include "formats/pictures/decoders.h"
 #include "formats/pictures/guarded.h"
+#include "whyformer/error.h"
 
 namespace whyformer::pictures {
 namespace {
@@ -59,6 +62,7 @@ class JpegDecoder {
     check(guard_.run([this] { read_header(); }));
     Decoded decoded;
     decoded.picture = checked_picture(source_, state_.image_width, state_.image_height);
+    check_memory();
     decoded.orientation = orientation();
     const bool inks = state_.num_components == 4;
     std::vector<uint8_t> row(inks ? 4 * decoded.picture.width : 0);
@@ -78,7 +82,6 @@ class JpegDecoder {
   void read_header() {
     jpeg_create_decompress(&state_);
     state_.progress = &progress_;
-    state_.mem->max_memory_to_use = source_.limits.most_memory;
     jpeg_mem_src(&state_, source_.data(), source_.file.size());
     // libjpeg would make up the missing end and paint the rest grey.
     state_.src->fill_input_buffer = [](j_decompress_ptr state) -> boolean {
@@ -91,6 +94,20 @@ class JpegDecoder {
       guard_.leave("it has neither 1, 3 nor 4 components");
     }
     state_.out_color_space = components == 4 ? JCS_CMYK : JCS_RGB;
+  }
+
+  // Where there are several scans, libjpeg keeps two bytes for each sample of each component.
+  void check_memory() {
+    if (!jpeg_has_multiple_scans(&state_)) return;
+    int64_t memory = 0;
+    for (int i = 0; i < state_.num_components; ++i) {
+      const jpeg_component_info& component = state_.comp_info[i];
+      memory += int64_t{component.width_in_blocks} * component.height_in_blocks * sizeof(JBLOCK);
+    }
+    if (memory > source_.limits.most_memory) {
+      throw FileError(fmt::format("{} is a progressive JPEG of {} x {} pixels, too large to decode: scale it down",
+                                  in_quotes(source_.name), state_.image_width, state_.image_height));
+    }
   }
 
   // The first EXIF block counts; XMP only where EXIF is silent.

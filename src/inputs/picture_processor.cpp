@@ -5,7 +5,8 @@
 namespace whyformer {
 namespace {
 
-// In the order and precision of numpy: rescaling in double, rounded to float, then float throughout.
+// In the order and precision of numpy: rescaling in double, rounded to float, then float
+// throughout.
 float value_of(int level, int colour, const PictureSettings& settings) {
   auto value = static_cast<float>(level);
   if (settings.factor) value = static_cast<float>(level * *settings.factor);

@@ -8,8 +8,8 @@
 
 namespace whyformer {
 
-// Where the model's input lies on the original picture, in its pixels. It may reach beyond the picture
-// where the input is padded.
+// Where the model's input lies on the original picture, in its pixels. It may reach beyond the
+// picture where the input is padded.
 struct PictureRegion {
   double left = 0;
   double top = 0;
@@ -36,7 +36,8 @@ class PictureProcessor {
   // Throws InvalidInput if the picture has no pixels, or its proportions make the result too large.
   PictureInput operator()(const Picture& picture) const;
 
-  // The last two steps alone, for pictures of the model's size that were changed: [3, height, width].
+  // The last two steps alone, for pictures of the model's size that were changed: [3, height,
+  // width].
   Tensor values(const Picture& seen) const;
 
  private:

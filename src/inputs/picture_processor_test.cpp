@@ -44,7 +44,8 @@ TEST(PictureProcessor, EqualsTheImageProcessorsOfTransformers) {
   for (const auto& golden : cases) {
     SCOPED_TRACE(golden["name"].get<std::string>());
     const PictureProcessor processor = processor_of(golden["config"].dump());
-    const PictureInput input = processor(pattern_picture(golden["pattern"], golden["width"], golden["height"]));
+    const PictureInput input =
+        processor(pattern_picture(golden["pattern"], golden["width"], golden["height"]));
     ASSERT_EQ(input.values.shape(), golden["shape"].get<Shape>());
     const float* values = input.values.data<float>();
     for (size_t i = 0; i < golden["places"].size(); ++i) {
@@ -74,7 +75,8 @@ TEST(PictureProcessor, TellsWhereItsInputLiesOnTheOriginal) {
 }
 
 TEST(PictureProcessor, KeepsWhatTheModelSees) {
-  const PictureProcessor processor = processor_of(R"({"image_processor_type": "DeiTImageProcessor"})");
+  const PictureProcessor processor =
+      processor_of(R"({"image_processor_type": "DeiTImageProcessor"})");
   EXPECT_EQ(processor.input_size(), (PictureSize{224, 224}));
   const PictureInput input = processor(pattern_picture(1, 50, 70));
   EXPECT_EQ(input.seen.width, 224);
@@ -82,12 +84,15 @@ TEST(PictureProcessor, KeepsWhatTheModelSees) {
   for (int64_t i = 0; i < again.size(); ++i) {
     ASSERT_EQ(again.data<float>()[i], input.values.data<float>()[i]);
   }
-  EXPECT_FALSE(processor_of(R"({"image_processor_type": "CLIPImageProcessor", "do_center_crop": false})").input_size());
+  EXPECT_FALSE(
+      processor_of(R"({"image_processor_type": "CLIPImageProcessor", "do_center_crop": false})")
+          .input_size());
 }
 
 TEST(PictureProcessor, ReadsNestedFilesAndFallsBackToTheModelType) {
   const auto nested = picture_settings(files_with(
-      "processor_config.json", R"({"image_processor": {"image_processor_type": "ViTImageProcessor", "size": 96}})"));
+      "processor_config.json",
+      R"({"image_processor": {"image_processor_type": "ViTImageProcessor", "size": 96}})"));
   EXPECT_EQ(nested.size, (PictureSize{96, 96}));
   const auto by_model = picture_settings([](std::string_view name) -> std::optional<Bytes> {
     if (name == "config.json") return bytes_of(R"({"model_type": "dinov2"})");
@@ -103,7 +108,8 @@ TEST(PictureProcessor, RefusesStepsItDoesNotKnowAllAtOnce) {
       R"({"image_processor_type": "ViTImageProcessor", "do_thumbnail": true, "do_pad": true, "do_flip": false, "x": null})");
   EXPECT_THAT(problem, HasSubstr("'do_pad', 'do_thumbnail'"));
   EXPECT_THAT(problem, Not(HasSubstr("do_flip")));
-  EXPECT_THAT(complaint<UnsupportedModel>(R"({"image_processor_type": "ViTImageProcessor", "crop_pct": 0.9})"),
+  EXPECT_THAT(complaint<UnsupportedModel>(
+                  R"({"image_processor_type": "ViTImageProcessor", "crop_pct": 0.9})"),
               HasSubstr("crop_pct"));
   EXPECT_THAT(complaint<UnsupportedModel>(R"({"image_processor_type": "LevitImageProcessor"})"),
               HasSubstr("supported are ViTImageProcessor, DeiTImageProcessor"));
@@ -111,25 +117,29 @@ TEST(PictureProcessor, RefusesStepsItDoesNotKnowAllAtOnce) {
   const auto with = [](const std::string& setting) {
     return R"({"image_processor_type": "ViTImageProcessor", )" + setting + "}";
   };
-  EXPECT_THAT(complaint<UnsupportedModel>(with(R"("size": {"longest_edge": 5})")), HasSubstr("longest_edge"));
+  EXPECT_THAT(complaint<UnsupportedModel>(with(R"("size": {"longest_edge": 5})")),
+              HasSubstr("longest_edge"));
   EXPECT_THAT(complaint<UnsupportedModel>(with(R"("size": "224")")), HasSubstr("'size'"));
 }
 
 TEST(PictureProcessor, RefusesAbsurdSettings) {
   for (const char* setting :
-       {R"("size": 0)", R"("size": -3)", R"("size": 1e9)", R"("size": 70000)", R"("size": {"height": 5, "width": "a"})",
-        R"("resample": 6)", R"("resample": "bicubic")", R"("image_std": 0)", R"("image_std": [1, 1])",
-        R"("image_mean": [1, 1, "a"])", R"("image_mean": [1, 1, 1e99])", R"("do_center_crop": true)",
-        R"("do_resize": 1)", R"("rescale_factor": "x")"}) {
-    const std::string config = fmt::format(R"({{"image_processor_type": "ViTImageProcessor", {}}})", setting);
+       {R"("size": 0)", R"("size": -3)", R"("size": 1e9)", R"("size": 70000)",
+        R"("size": {"height": 5, "width": "a"})", R"("resample": 6)", R"("resample": "bicubic")",
+        R"("image_std": 0)", R"("image_std": [1, 1])", R"("image_mean": [1, 1, "a"])",
+        R"("image_mean": [1, 1, 1e99])", R"("do_center_crop": true)", R"("do_resize": 1)",
+        R"("rescale_factor": "x")"}) {
+    const std::string config =
+        fmt::format(R"({{"image_processor_type": "ViTImageProcessor", {}}})", setting);
     EXPECT_THAT(complaint<FileError>(config), HasSubstr("'preprocessor_config.json'")) << setting;
   }
   EXPECT_THAT(complaint<FileError>("[]"), HasSubstr("should be an object"));
   EXPECT_THAT(complaint<FileError>("{"), HasSubstr("is not JSON"));
   EXPECT_THROW(picture_settings([](std::string_view) { return std::nullopt; }), FileError);
   for (const char* share : {"0", "1e-9", "-1"}) {
-    const std::string config =
-        fmt::format(R"({{"image_processor_type": "ConvNextImageProcessor", "size": 224, "crop_pct": {}}})", share);
+    const std::string config = fmt::format(
+        R"({{"image_processor_type": "ConvNextImageProcessor", "size": 224, "crop_pct": {}}})",
+        share);
     EXPECT_THAT(complaint<FileError>(config), HasSubstr("crop_pct"));
   }
 }

@@ -57,20 +57,42 @@ struct ModelClass {
   std::string_view processor;
 };
 constexpr ModelClass kModelClasses[] = {
-    {"beit", "Beit"},         {"bit", "Bit"},          {"clip", "CLIP"},
-    {"convnext", "ConvNext"}, {"convnextv2", "ConvNext"}, {"data2vec-vision", "Beit"},
-    {"deit", "DeiT"},         {"dinov2", "Bit"},       {"siglip", "Siglip"},
-    {"swin", "ViT"},          {"swinv2", "ViT"},       {"vit", "ViT"},
-    {"vit_mae", "ViT"},       {"vit_msn", "ViT"},
+    {"beit", "Beit"},           {"bit", "Bit"},
+    {"clip", "CLIP"},           {"convnext", "ConvNext"},
+    {"convnextv2", "ConvNext"}, {"data2vec-vision", "Beit"},
+    {"deit", "DeiT"},           {"dinov2", "Bit"},
+    {"siglip", "Siglip"},       {"swin", "ViT"},
+    {"swinv2", "ViT"},          {"vit", "ViT"},
+    {"vit_mae", "ViT"},         {"vit_msn", "ViT"},
 };
 
 // Keys that are read, and those that leave the pixels of an RGB picture as they are.
-constexpr std::string_view kKnownKeys[] = {
-    "do_resize", "size", "default_to_square", "resample", "do_center_crop", "crop_size", "do_rescale",
-    "rescale_factor", "do_normalize", "image_mean", "image_std",
-    "image_processor_type", "feature_extractor_type", "processor_class", "auto_map", "model_input_names",
-    "do_convert_rgb", "do_reduce_labels", "reduce_labels", "data_format", "input_data_format",
-    "return_tensors", "device", "disable_grouping", "image_seq_length", "_valid_processor_keys"};
+constexpr std::string_view kKnownKeys[] = {"do_resize",
+                                           "size",
+                                           "default_to_square",
+                                           "resample",
+                                           "do_center_crop",
+                                           "crop_size",
+                                           "do_rescale",
+                                           "rescale_factor",
+                                           "do_normalize",
+                                           "image_mean",
+                                           "image_std",
+                                           "image_processor_type",
+                                           "feature_extractor_type",
+                                           "processor_class",
+                                           "auto_map",
+                                           "model_input_names",
+                                           "do_convert_rgb",
+                                           "do_reduce_labels",
+                                           "reduce_labels",
+                                           "data_format",
+                                           "input_data_format",
+                                           "return_tensors",
+                                           "device",
+                                           "disable_grouping",
+                                           "image_seq_length",
+                                           "_valid_processor_keys"};
 
 class SettingsReader {
  public:
@@ -84,7 +106,8 @@ class SettingsReader {
     if (fields_.flag_or("do_center_crop", defaults_.crops)) read_crop(settings);
     if (is_convnext()) read_crop_share(settings);
     settings.factor.reset();
-    if (fields_.flag_or("do_rescale", true)) settings.factor = number_or("rescale_factor", 1.0 / 255);
+    if (fields_.flag_or("do_rescale", true))
+      settings.factor = number_or("rescale_factor", 1.0 / 255);
     if (fields_.flag_or("do_normalize", true)) {
       settings.normalisation = {colours_or("image_mean", defaults_.mean),
                                 colours_or("image_std", defaults_.deviation)};
@@ -109,10 +132,10 @@ class SettingsReader {
       if (!inactive && !known) unknown.push_back(in_quotes(key));
     }
     if (unknown.empty()) return;
-    throw UnsupportedModel(
-        fmt::format("'{}' asks for {}, which would change the pixels in a way that is not supported; prepare "
-                    "the pixel values outside and pass them as an array",
-                    fields_.file(), fmt::join(unknown, ", ")));
+    throw UnsupportedModel(fmt::format(
+        "'{}' asks for {}, which would change the pixels in a way that is not supported; prepare "
+        "the pixel values outside and pass them as an array",
+        fields_.file(), fmt::join(unknown, ", ")));
   }
 
   int64_t side(const Json& value, std::string_view what) const {
@@ -125,8 +148,10 @@ class SettingsReader {
   // {"height": …, "width": …}, [height, width]; nothing for other spellings.
   std::optional<PictureSize> sides(const Json& value, std::string_view key) const {
     const std::string what = fmt::format("each side of '{}'", key);
-    if (value.is_array() && value.size() == 2) return PictureSize{side(value[1], what), side(value[0], what)};
-    if (value.is_object() && value.size() == 2 && value.contains("height") && value.contains("width")) {
+    if (value.is_array() && value.size() == 2)
+      return PictureSize{side(value[1], what), side(value[0], what)};
+    if (value.is_object() && value.size() == 2 && value.contains("height") &&
+        value.contains("width")) {
       return PictureSize{side(value["width"], what), side(value["height"], what)};
     }
     return std::nullopt;
@@ -134,7 +159,8 @@ class SettingsReader {
 
   [[noreturn]] void refuse_size(const Json& value, std::string_view key) const {
     throw UnsupportedModel(fmt::format(
-        "'{}': '{}' is {}; supported are a number, {{\"height\", \"width\"}} and {{\"shortest_edge\"}}",
+        "'{}': '{}' is {}; supported are a number, {{\"height\", \"width\"}} and "
+        "{{\"shortest_edge\"}}",
         fields_.file(), key, in_quotes(value.dump(-1, ' ', true, Json::error_handler_t::replace))));
   }
 
@@ -165,7 +191,8 @@ class SettingsReader {
     if (value->is_number_integer() && *value >= 0 && *value <= 5) {
       return static_cast<Resampling>(value->get<int>());
     }
-    throw FileError(fmt::format("'{}': 'resample' should be an integer from 0 to 5", fields_.file()));
+    throw FileError(
+        fmt::format("'{}': 'resample' should be an integer from 0 to 5", fields_.file()));
   }
 
   void read_crop(PictureSettings& settings) const {
@@ -173,7 +200,8 @@ class SettingsReader {
     if (value == nullptr) {
       settings.crop = defaults_.crop_size;
       if (!settings.crop) {
-        throw FileError(fmt::format("'{}' has 'do_center_crop' but no 'crop_size'", fields_.file()));
+        throw FileError(
+            fmt::format("'{}' has 'do_center_crop' but no 'crop_size'", fields_.file()));
       }
     } else if (value->is_number()) {
       const int64_t length = side(*value, "'crop_size'");
@@ -187,13 +215,14 @@ class SettingsReader {
   // ConvNeXt's own way: below 384 pixels a larger picture is cropped, from there on it is squeezed.
   void read_crop_share(PictureSettings& settings) const {
     if (settings.crop) {
-      throw UnsupportedModel(fmt::format(
-          "'{}' asks for 'do_center_crop', which ConvNeXt's image processor does by itself; set it to false",
-          fields_.file()));
+      throw UnsupportedModel(
+          fmt::format("'{}' asks for 'do_center_crop', which ConvNeXt's image processor does by "
+                      "itself; set it to false",
+                      fields_.file()));
     }
     if (settings.size) {
-      throw FileError(fmt::format("'{}': 'size' of ConvNeXt's image processor needs a 'shortest_edge'",
-                                  fields_.file()));
+      throw FileError(fmt::format(
+          "'{}': 'size' of ConvNeXt's image processor needs a 'shortest_edge'", fields_.file()));
     }
     if (!settings.shortest_edge) return;
     const int64_t length = *settings.shortest_edge;
@@ -217,7 +246,8 @@ class SettingsReader {
 
   double number(const Json& value, std::string_view key) const {
     if (value.is_number() && std::abs(value.get<double>()) < 1e30) return value.get<double>();
-    throw FileError(fmt::format("'{}': '{}' should hold numbers of a sane size", fields_.file(), key));
+    throw FileError(
+        fmt::format("'{}': '{}' should hold numbers of a sane size", fields_.file(), key));
   }
 
   Colours colours_or(std::string_view key, Colours fallback) const {
@@ -228,7 +258,8 @@ class SettingsReader {
       return {one, one, one};
     }
     if (!value->is_array() || value->size() != 3) {
-      throw FileError(fmt::format("'{}': '{}' should hold three numbers, one per colour", fields_.file(), key));
+      throw FileError(
+          fmt::format("'{}': '{}' should hold three numbers, one per colour", fields_.file(), key));
     }
     return {number((*value)[0], key), number((*value)[1], key), number((*value)[2], key)};
   }
@@ -240,7 +271,8 @@ class SettingsReader {
 
 // "ViTImageProcessorFast" -> "ViT"; old files say "ViTFeatureExtractor".
 std::string_view class_stem(std::string_view type) {
-  for (const std::string_view ending : {"ImageProcessor", "ImageProcessorFast", "ImageProcessorPil", "FeatureExtractor"}) {
+  for (const std::string_view ending :
+       {"ImageProcessor", "ImageProcessorFast", "ImageProcessorPil", "FeatureExtractor"}) {
     if (type.ends_with(ending)) return type.substr(0, type.size() - ending.size());
   }
   return type;
@@ -253,7 +285,8 @@ const ProcessorClass* find_class(std::string_view stem) {
 
 std::string known_classes() {
   std::vector<std::string> names;
-  for (const ProcessorClass& known : kClasses) names.push_back(fmt::format("{}ImageProcessor", known.name));
+  for (const ProcessorClass& known : kClasses)
+    names.push_back(fmt::format("{}ImageProcessor", known.name));
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -265,19 +298,21 @@ const ProcessorClass& class_by_model(const FileLookup& files, std::string_view f
   }
   const auto found = std::ranges::find(kModelClasses, type, &ModelClass::model_type);
   if (found != std::end(kModelClasses)) return *find_class(found->processor);
-  throw UnsupportedModel(fmt::format("'{}' names no 'image_processor_type', and the model type {} has none that is known; "
-                                     "write one of {} into it",
-                                     file, in_quotes(type), known_classes()));
+  throw UnsupportedModel(fmt::format(
+      "'{}' names no 'image_processor_type', and the model type {} has none that is known; "
+      "write one of {} into it",
+      file, in_quotes(type), known_classes()));
 }
 
 const ProcessorClass& class_of(const Json& object, const FileLookup& files, std::string_view file) {
   const JsonFields fields(object, file, "the image processor");
-  const auto type = fields.find("image_processor_type") != nullptr ? fields.optional_text("image_processor_type")
-                                                                   : fields.optional_text("feature_extractor_type");
+  const auto type = fields.find("image_processor_type") != nullptr
+                        ? fields.optional_text("image_processor_type")
+                        : fields.optional_text("feature_extractor_type");
   if (!type) return class_by_model(files, file);
   if (const ProcessorClass* found = find_class(class_stem(*type))) return *found;
-  throw UnsupportedModel(fmt::format("'{}' names the image processor {}; supported are {}", file, in_quotes(*type),
-                                     known_classes()));
+  throw UnsupportedModel(fmt::format("'{}' names the image processor {}; supported are {}", file,
+                                     in_quotes(*type), known_classes()));
 }
 
 PictureSettings settings_from(const Json& object, const FileLookup& files, std::string_view file) {
@@ -299,7 +334,8 @@ PictureSettings picture_settings(const FileLookup& files) {
     return settings_from(json, files, "preprocessor_config.json");
   }
   throw FileError(
-      "the model has no preprocessor_config.json, which says how pictures become its inputs: download it into its folder");
+      "the model has no preprocessor_config.json, which says how pictures become its inputs: "
+      "download it into its folder");
 }
 
 }  // namespace whyformer

@@ -14,8 +14,8 @@
 namespace whyformer {
 namespace {
 
-// Filters and coefficients follow Pillow's Resample.c operation by operation: the last bit of a weight
-// can move a pixel.
+// Filters and coefficients follow Pillow's Resample.c operation by operation: the last bit of a
+// weight can move a pixel.
 struct Filter {
   double (*weight)(double x);
   double support;
@@ -109,8 +109,8 @@ Taps taps_for(int64_t inputs, int64_t outputs, const Filter& filter, Range wante
   return taps;
 }
 
-// One of the two passes: which of its outputs are wanted, and which inputs they need. Pillow skips a pass
-// that would change nothing; it then has no taps.
+// One of the two passes: which of its outputs are wanted, and which inputs they need. Pillow skips
+// a pass that would change nothing; it then has no taps.
 struct Pass {
   std::optional<Taps> taps;
   Range wanted;
@@ -179,8 +179,8 @@ Picture vertically(const Picture& picture, const Pass& pass, Range columns) {
   return result;
 }
 
-// Pillow rounds to 8 bits between the passes, so that their order shows. Since version 13 it begins with
-// the rows where a picture loses more than twice as many rows as columns.
+// Pillow rounds to 8 bits between the passes, so that their order shows. Since version 13 it begins
+// with the rows where a picture loses more than twice as many rows as columns.
 Picture filtered(const Picture& picture, PictureSize size, const Filter& filter, Range columns,
                  Range rows) {
   const Pass across = pass_for(picture.width, size.width, filter, columns);
@@ -244,7 +244,8 @@ void check_sizes(const Picture& picture, PictureSize size, PictureSize window) {
   if (!fits(size.width, size.height) || !fits(window.width, window.height) ||
       !fits(std::min(size.width, window.width), picture.height)) {
     throw InvalidInput(fmt::format(
-        "a picture of {} x {} would be resized to {} x {} pixels, more than {} million: crop it first",
+        "a picture of {} x {} would be resized to {} x {} pixels, more than {} million: crop it "
+        "first",
         picture.width, picture.height, size.width, size.height, limits.most_pixels / 1'000'000));
   }
 }
@@ -261,7 +262,8 @@ Picture resize_picture(const Picture& picture, PictureSize size, Resampling resa
   check_sizes(picture, size, window.size);
   const Range columns = visible(window.left, window.size.width, size.width);
   const Range rows = visible(window.top, window.size.height, size.height);
-  if (columns.length() == 0 || rows.length() == 0) return black(window.size.width, window.size.height);
+  if (columns.length() == 0 || rows.length() == 0)
+    return black(window.size.width, window.size.height);
   Picture part = resampling == Resampling::kNearest
                      ? nearest(picture, size, columns, rows)
                      : filtered(picture, size, filter_of(resampling), columns, rows);

@@ -21,8 +21,8 @@ struct PictureWindow {
   PictureSize size;
 };
 
-// The part `window` of `picture` resized to `size`; only that part is computed. What lies beyond the
-// resized picture is black. Throws InvalidInput for sizes past the limits of pictures.
+// The part `window` of `picture` resized to `size`; only that part is computed. What lies beyond
+// the resized picture is black. Throws InvalidInput for sizes past the limits of pictures.
 Picture resize_picture(const Picture& picture, PictureSize size, Resampling resampling,
                        const PictureWindow& window);
 Picture resize_picture(const Picture& picture, PictureSize size, Resampling resampling);

@@ -23,8 +23,8 @@ struct Taps {
   const int32_t* weights_of(int64_t output) const { return weights.data() + output * longest; }
 };
 
-// Rows of RGB pixels, each to `taps.outputs()` pixels. More than one row: a byte beyond the last pixel
-// is read too, and must be there.
+// Rows of RGB pixels, each to `taps.outputs()` pixels. More than one row: a byte beyond the last
+// pixel is read too, and must be there.
 void resample_along_rows(const uint8_t* in, int64_t in_row_bytes, uint8_t* out,
                          int64_t out_row_bytes, int64_t rows, const Taps& taps);
 

@@ -17,7 +17,8 @@ std::vector<uint8_t> random_bytes(int64_t count) {
   return bytes;
 }
 
-// Runs of random places and lengths with weights that sum to 1 or a little beside it, some negative.
+// Runs of random places and lengths with weights that sum to 1 or a little beside it, some
+// negative.
 Taps random_taps(int64_t inputs, int64_t outputs, int64_t longest) {
   std::mt19937 generator(11);
   Taps taps;

@@ -24,10 +24,12 @@ TEST(Exif, ReadsTheOrientationInBothByteOrders) {
 
 TEST(Exif, TakesNumbersOfTheTypesThatPilTakes) {
   for (const char type : {3, 4, 8, 9}) {
-    EXPECT_EQ(exif_orientation(little_endian_block(type, "\x03\0\0\0"s)), Orientation::kHalfTurn) << int{type};
+    EXPECT_EQ(exif_orientation(little_endian_block(type, "\x03\0\0\0"s)), Orientation::kHalfTurn)
+        << int{type};
   }
   for (const char type : {0, 1, 2, 7, 13}) {
-    EXPECT_EQ(exif_orientation(little_endian_block(type, "\x03\0\0\0"s)), std::nullopt) << int{type};
+    EXPECT_EQ(exif_orientation(little_endian_block(type, "\x03\0\0\0"s)), std::nullopt)
+        << int{type};
   }
 }
 
@@ -46,7 +48,8 @@ TEST(Exif, FindsNothingInDamagedBlocks) {
 
 TEST(Exif, ReadsXmpAttributesAndElements) {
   EXPECT_EQ(xmp_orientation("<a tiff:Orientation=\"3\">"), Orientation::kHalfTurn);
-  EXPECT_EQ(xmp_orientation("<tiff:Orientation>8</tiff:Orientation>"), Orientation::kQuarterTurnLeft);
+  EXPECT_EQ(xmp_orientation("<tiff:Orientation>8</tiff:Orientation>"),
+            Orientation::kQuarterTurnLeft);
   EXPECT_EQ(xmp_orientation("tiff:Orientation tiff:Orientation=\""), std::nullopt);
   EXPECT_EQ(xmp_orientation("tiff:Orientation>9"), std::nullopt);
 }
@@ -60,7 +63,8 @@ TEST(Exif, TurnsPicturesUpright) {
     const Picture upright = turned_upright(stored, orientation);
     std::string text;
     for (int64_t y = 0; y < upright.height; ++y) {
-      for (int64_t x = 0; x < upright.width; ++x) text += static_cast<char>('0' + upright.row(y)[3 * x]);
+      for (int64_t x = 0; x < upright.width; ++x)
+        text += static_cast<char>('0' + upright.row(y)[3 * x]);
       text += ' ';
     }
     return text;

@@ -30,6 +30,7 @@ inline std::string read_packed(const std::filesystem::path& path) {
 // 0: ramps that wrap around, 1: noise, 2: black and white edges.
 inline Picture pattern_picture(int kind, int64_t width, int64_t height) {
   Picture picture{width, height, {}};
+  picture.pixels.reserve(3 * width * height);
   for (uint32_t y = 0; y < height; ++y) {
     for (uint32_t x = 0; x < width; ++x) {
       for (uint32_t c = 0; c < 3; ++c) {

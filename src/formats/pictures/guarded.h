@@ -1,5 +1,5 @@
-// libjpeg and libpng leave by longjmp when a file is damaged. What they jump over must have nothing to
-// destroy, so all that owns something lives outside of the guarded call.
+// libjpeg and libpng leave by longjmp when a file is damaged. What they jump over must have nothing
+// to destroy, so all that owns something lives outside of the guarded call.
 #pragma once
 
 #include <csetjmp>

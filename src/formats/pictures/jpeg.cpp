@@ -66,7 +66,8 @@ class JpegDecoder {
     decoded.orientation = orientation();
     const bool inks = state_.num_components == 4;
     std::vector<uint8_t> row(inks ? 4 * decoded.picture.width : 0);
-    check(guard_.run([&] { inks ? read_inks(decoded.picture, row.data()) : read_rgb(decoded.picture); }));
+    check(guard_.run(
+        [&] { inks ? read_inks(decoded.picture, row.data()) : read_rgb(decoded.picture); }));
     return decoded;
   }
 
@@ -105,8 +106,9 @@ class JpegDecoder {
       memory += int64_t{component.width_in_blocks} * component.height_in_blocks * sizeof(JBLOCK);
     }
     if (memory > source_.limits.most_memory) {
-      throw FileError(fmt::format("{} is a progressive JPEG of {} x {} pixels, too large to decode: scale it down",
-                                  in_quotes(source_.name), state_.image_width, state_.image_height));
+      throw FileError(fmt::format(
+          "{} is a progressive JPEG of {} x {} pixels, too large to decode: scale it down",
+          in_quotes(source_.name), state_.image_width, state_.image_height));
     }
   }
 

@@ -32,7 +32,8 @@ Decoded decode(const Source& source) {
   if (file.starts_with("\x89PNG\r\n\x1a\n")) return decode_png(source);
   if (file.starts_with("RIFF") && file.substr(0, 12).ends_with("WEBP")) return decode_webp(source);
   const std::string quoted = in_quotes(source.name);
-  if (file.empty()) throw FileError(fmt::format("{} is empty: give a JPEG, PNG or WebP picture", quoted));
+  if (file.empty())
+    throw FileError(fmt::format("{} is empty: give a JPEG, PNG or WebP picture", quoted));
   check_not_a_pointer(file, source.name);
   const std::string_view kind = other_kind(file);
   throw FileError(fmt::format("{} is {}: give a JPEG, PNG or WebP picture", quoted,
@@ -44,13 +45,14 @@ Decoded decode(const Source& source) {
 Picture checked_picture(const Source& source, int64_t width, int64_t height) {
   const std::string quoted = in_quotes(source.name);
   if (width <= 0 || height <= 0) {
-    throw FileError(fmt::format("{} is a picture of {} x {} pixels: there is nothing to see", quoted,
-                                width, height));
+    throw FileError(fmt::format("{} is a picture of {} x {} pixels: there is nothing to see",
+                                quoted, width, height));
   }
   const PictureLimits& limits = source.limits;
   if (width > limits.longest_side || height > limits.longest_side) {
-    throw FileError(fmt::format("{} claims {} x {} pixels, but a side may have {} at most: scale it down",
-                                quoted, width, height, limits.longest_side));
+    throw FileError(
+        fmt::format("{} claims {} x {} pixels, but a side may have {} at most: scale it down",
+                    quoted, width, height, limits.longest_side));
   }
   if (width * height > limits.most_pixels) {
     throw FileError(fmt::format("{} claims {} x {} pixels, more than {} million: scale it down",

@@ -32,7 +32,9 @@ std::string complaint(const std::string& file, const PictureLimits& limits = {})
 }
 
 // The files are not packed, so they come as they are.
-std::string golden(const std::string& name) { return read_packed(golden_pictures() / "files" / name); }
+std::string golden(const std::string& name) {
+  return read_packed(golden_pictures() / "files" / name);
+}
 
 std::string big_endian(uint32_t number, int width) {
   std::string text;
@@ -69,20 +71,26 @@ TEST(Picture, TellsTheKindByItsBytesWhateverItsName) {
 }
 
 TEST(Picture, NamesTheFileThatIsNoPicture) {
-  for (const std::string& file : {"hello"s, "\xff\xd8"s, "\x89PNG"s, "RIFF1234WAVE"s, "\0\0\0\0"s}) {
+  for (const std::string& file :
+       {"hello"s, "\xff\xd8"s, "\x89PNG"s, "RIFF1234WAVE"s, "\0\0\0\0"s}) {
     EXPECT_EQ(complaint(file),
               "'cat.gif' is no picture that can be read: give a JPEG, PNG or WebP picture");
   }
   EXPECT_EQ(complaint(""), "'cat.gif' is empty: give a JPEG, PNG or WebP picture");
   EXPECT_EQ(complaint("GIF89a"), "'cat.gif' is a GIF picture: give a JPEG, PNG or WebP picture");
-  EXPECT_THAT(complaint("\0\0\0\x1c" "ftypheic"s), HasSubstr("is a HEIC picture"));
-  EXPECT_THAT(complaint("\0\0\0\x1c" "ftypavif"s), HasSubstr("is an AVIF picture"));
+  EXPECT_THAT(complaint("\0\0\0\x1c"
+                        "ftypheic"s),
+              HasSubstr("is a HEIC picture"));
+  EXPECT_THAT(complaint("\0\0\0\x1c"
+                        "ftypavif"s),
+              HasSubstr("is an AVIF picture"));
   EXPECT_THAT(complaint("version https://git-lfs"), HasSubstr("git lfs pull"));
 }
 
 TEST(Picture, RefusesSizesBeforeItTakesMemoryForThem) {
-  EXPECT_EQ(complaint(png_claiming(100'000, 100'000)),
-            "'cat.gif' claims 100000 x 100000 pixels, but a side may have 65535 at most: scale it down");
+  EXPECT_EQ(
+      complaint(png_claiming(100'000, 100'000)),
+      "'cat.gif' claims 100000 x 100000 pixels, but a side may have 65535 at most: scale it down");
   EXPECT_EQ(complaint(png_claiming(20'000, 20'000)),
             "'cat.gif' claims 20000 x 20000 pixels, more than 200 million: scale it down");
   EXPECT_THAT(complaint(png_claiming(0x80000000u, 1)), HasSubstr("2147483648 x 1"));
@@ -100,15 +108,17 @@ TEST(Picture, RefusesPicturesWithoutPixels) {
 }
 
 TEST(Picture, RefusesEveryTruncationInOneLine) {
-  for (const char* name : {"rgb_8.png", "grey_16_interlaced.png", "palette_transparent.png", "rgb_420.jpg",
-                           "progressive.jpg", "cmyk.jpg", "lossy.webp", "lossless.webp", "animation.webp",
-                           "exif.webp"}) {
+  for (const char* name : {"rgb_8.png", "grey_16_interlaced.png", "palette_transparent.png",
+                           "rgb_420.jpg", "progressive.jpg", "cmyk.jpg", "lossy.webp",
+                           "lossless.webp", "animation.webp", "exif.webp"}) {
     const std::string file = golden(name);
     // WebP may end in chunks that no pixel depends on.
-    const size_t last = std::string_view(name).ends_with(".webp") ? file.size() / 2 : file.size() - 1;
+    const size_t last =
+        std::string_view(name).ends_with(".webp") ? file.size() / 2 : file.size() - 1;
     for (size_t length = 0; length <= last; ++length) {
       const std::string problem = complaint(file.substr(0, length));
-      ASSERT_THAT(problem, AllOf(StartsWith("'cat.gif' "), Not(HasSubstr("\n")))) << name << " to " << length;
+      ASSERT_THAT(problem, AllOf(StartsWith("'cat.gif' "), Not(HasSubstr("\n"))))
+          << name << " to " << length;
     }
   }
   EXPECT_EQ(complaint(golden("rgb_420.jpg").substr(0, 600)),
@@ -116,7 +126,8 @@ TEST(Picture, RefusesEveryTruncationInOneLine) {
 }
 
 TEST(Picture, ReadsOrThrowsWhateverByteIsChanged) {
-  for (const char* name : {"palette_interlaced.png", "progressive.jpg", "ycck.jpg", "lossy_alpha.webp"}) {
+  for (const char* name :
+       {"palette_interlaced.png", "progressive.jpg", "ycck.jpg", "lossy_alpha.webp"}) {
     const std::string file = golden(name);
     for (size_t i = 0; i < file.size(); ++i) {
       for (const char mask : {'\x01', '\x80', '\xff'}) {
@@ -135,7 +146,8 @@ TEST(Picture, ReadsOrThrowsWhateverByteIsChanged) {
 TEST(Picture, ReadsAnOrientationFromXmpWhereExifIsSilent) {
   const std::string jpeg = golden("rgb_444.jpg");
   const std::string packet = "xmp\0<x tiff:Orientation=\"6\"/>"s;
-  const std::string marked = jpeg.substr(0, 2) + "\xff\xe1" + big_endian(packet.size() + 2, 2) + packet + jpeg.substr(2);
+  const std::string marked =
+      jpeg.substr(0, 2) + "\xff\xe1" + big_endian(packet.size() + 2, 2) + packet + jpeg.substr(2);
   const Picture stored = decode(jpeg), turned = decode(marked);
   ASSERT_EQ(turned.width, stored.height);
   ASSERT_EQ(turned.height, stored.width);

@@ -33,8 +33,8 @@ class PngDecoder {
     Decoded decoded;
     decoded.picture = picture_of_header();
     check(guard_.run([this] { read_header(); }));
-    const bool wide_grey =
-        png_get_color_type(png_, info_) == PNG_COLOR_TYPE_GRAY && png_get_bit_depth(png_, info_) == 16;
+    const bool wide_grey = png_get_color_type(png_, info_) == PNG_COLOR_TYPE_GRAY &&
+                           png_get_bit_depth(png_, info_) == 16;
     if (wide_grey) {
       std::vector<uint8_t> greys(2 * decoded.picture.width * decoded.picture.height);
       check(guard_.run([&] { read_rows(greys.data(), 2 * decoded.picture.width); }));

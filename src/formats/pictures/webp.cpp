@@ -28,7 +28,8 @@ std::string_view problem_of(VP8StatusCode status) {
 
 void decode_still(const Source& source, Picture& picture) {
   WebPDecoderConfig config;
-  if (WebPInitDecoderConfig(&config) == 0) throw Error("libwebp has another version than its headers");
+  if (WebPInitDecoderConfig(&config) == 0)
+    throw Error("libwebp has another version than its headers");
   config.output.colorspace = MODE_RGB;
   config.output.is_external_memory = 1;
   config.output.u.RGBA = {picture.pixels.data(), static_cast<int>(3 * picture.width),
@@ -42,8 +43,9 @@ void decode_first_frame(const Source& source, Picture& picture) {
   // The player keeps two canvases of four bytes per pixel.
   const int64_t memory = 8 * picture.width * picture.height;
   if (memory > source.limits.most_memory) {
-    throw FileError(fmt::format("{} is an animation of {} x {} pixels, too large to decode: scale it down",
-                                in_quotes(source.name), picture.width, picture.height));
+    throw FileError(
+        fmt::format("{} is an animation of {} x {} pixels, too large to decode: scale it down",
+                    in_quotes(source.name), picture.width, picture.height));
   }
   WebPAnimDecoderOptions options;
   if (WebPAnimDecoderOptionsInit(&options) == 0) {

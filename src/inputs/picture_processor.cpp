@@ -1,0 +1,81 @@
+#include "inputs/picture_processor.h"
+
+#include <algorithm>
+
+namespace whyformer {
+namespace {
+
+// In the order and precision of numpy: rescaling in double, rounded to float, then float
+// throughout.
+float value_of(int level, int colour, const PictureSettings& settings) {
+  auto value = static_cast<float>(level);
+  if (settings.factor) value = static_cast<float>(level * *settings.factor);
+  if (!settings.normalisation) return value;
+  const auto mean = static_cast<float>(settings.normalisation->mean[colour]);
+  const auto deviation = static_cast<float>(settings.normalisation->deviation[colour]);
+  return (value - mean) / deviation;
+}
+
+int64_t half_rounded_down(int64_t number) { return number >= 0 ? number / 2 : -((1 - number) / 2); }
+
+}  // namespace
+
+PictureProcessor::PictureProcessor(const PictureSettings& settings) : settings_(settings) {
+  for (int colour = 0; colour < 3; ++colour) {
+    for (int level = 0; level < 256; ++level) {
+      value_of_level_[colour][level] = value_of(level, colour, settings);
+    }
+  }
+}
+
+PictureProcessor PictureProcessor::from_files(const FileLookup& files) {
+  return PictureProcessor(picture_settings(files));
+}
+
+std::optional<PictureSize> PictureProcessor::input_size() const {
+  return settings_.crop ? settings_.crop : settings_.size;
+}
+
+PictureSize PictureProcessor::resized(const Picture& picture) const {
+  if (settings_.size) return *settings_.size;
+  if (!settings_.shortest_edge) return {picture.width, picture.height};
+  const int64_t edge = *settings_.shortest_edge;
+  const auto longer = [&](int64_t longer_side, int64_t shorter_side) {
+    return static_cast<int64_t>(static_cast<double>(edge * longer_side) /
+                                static_cast<double>(std::max<int64_t>(shorter_side, 1)));
+  };
+  if (picture.width <= picture.height) return {edge, longer(picture.height, picture.width)};
+  return {longer(picture.width, picture.height), edge};
+}
+
+PictureInput PictureProcessor::operator()(const Picture& picture) const {
+  const PictureSize size = resized(picture);
+  PictureWindow window{0, 0, size};
+  if (settings_.crop) {
+    window.size = *settings_.crop;
+    window.left = half_rounded_down(size.width - window.size.width);
+    window.top = half_rounded_down(size.height - window.size.height);
+  }
+  PictureInput input;
+  input.seen = resize_picture(picture, size, settings_.resampling, window);
+  input.values = values(input.seen);
+  const double across = static_cast<double>(picture.width) / static_cast<double>(size.width);
+  const double down = static_cast<double>(picture.height) / static_cast<double>(size.height);
+  input.region = {static_cast<double>(window.left) * across, static_cast<double>(window.top) * down,
+                  static_cast<double>(window.size.width) * across,
+                  static_cast<double>(window.size.height) * down};
+  return input;
+}
+
+Tensor PictureProcessor::values(const Picture& seen) const {
+  Tensor result = Tensor::empty({3, seen.height, seen.width});
+  float* out = result.mutable_data<float>();
+  const int64_t pixels = seen.width * seen.height;
+  for (int colour = 0; colour < 3; ++colour) {
+    const auto& table = value_of_level_[colour];
+    for (int64_t i = 0; i < pixels; ++i) *out++ = table[seen.pixels[3 * i + colour]];
+  }
+  return result;
+}
+
+}  // namespace whyformer

@@ -64,7 +64,7 @@ def randomise(model, seed):
         elif "norm" in name and name.endswith("weight"):
             weight.data = 1 + 0.2 * noise
         elif weight.dim() >= 2 and "bias_table" not in name and "token" not in name:
-            weight.data = noise * (1.5 / weight[0].numel() ** 0.5)
+            weight.data = noise * (1 / weight[0].numel() ** 0.5)
         else:
             weight.data = 0.5 * noise
 

@@ -83,8 +83,9 @@ double largest(const Tensor& tensor) {
 
 class PictureModels : public testing::TestWithParam<const char*> {};
 
-// Outputs, maps and gradients of one case.
+// Outputs, maps and gradients of one case. The files hold 32-bit numbers, which limits the double run.
 void expect_case(const Golden& golden, const nlohmann::json& one, DType dtype) {
+  const double exactness = dtype == DType::kFloat64 ? 0.2 : 1;
   const std::string name = one["name"];
   SCOPED_TRACE(name + (dtype == DType::kFloat64 ? " in double precision" : ""));
   const Tensor pixels = golden.tensor(name + "/pixels");
@@ -96,7 +97,7 @@ void expect_case(const Golden& golden, const nlohmann::json& one, DType dtype) {
   std::vector<Value> wanted = maps;
   wanted.push_back(built->output);
   const Pass pass = run(built->graph, feeds, {Keep::kGradients, wanted});
-  EXPECT_LT(distance(pass[built->output], golden.tensor(name + "/output")), 1e-5);
+  EXPECT_LT(distance(pass[built->output], golden.tensor(name + "/output")), 1e-5 * exactness);
 
   Tensor seed = Tensor::zeros(built->graph.shape(built->output), DType::kFloat64);
   for (int64_t i = 0; i < seed.dim(0); ++i) {
@@ -107,9 +108,10 @@ void expect_case(const Golden& golden, const nlohmann::json& one, DType dtype) {
   EXPECT_FALSE(golden.tensors.contains(name + "/map." + std::to_string(maps.size())));
   for (size_t layer = 0; layer < maps.size(); ++layer) {
     SCOPED_TRACE(layer);
-    EXPECT_LT(distance(pass[maps[layer]], golden.tensor(name + "/map." + std::to_string(layer))), 1e-6);
+    EXPECT_LT(distance(pass[maps[layer]], golden.tensor(name + "/map." + std::to_string(layer))),
+              1e-6 * exactness);
     const Tensor expected = golden.tensor(name + "/gradient." + std::to_string(layer));
-    EXPECT_LT(distance(gradients.at(maps[layer]), expected, largest(expected)), 1e-4);
+    EXPECT_LT(distance(gradients.at(maps[layer]), expected, largest(expected)), 1e-4 * exactness);
   }
 }
 

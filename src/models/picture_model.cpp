@@ -11,6 +11,7 @@ namespace {
 
 constexpr size_t kMostGraphs = 16;     // sizes and batches vary; old graphs are dropped
 constexpr int64_t kMostPixels = 1 << 15;  // of one side
+constexpr int64_t kMostPictures = 1 << 16;
 
 [[noreturn]] void refuse_texts(const std::string& name) {
   throw UnsupportedModel(
@@ -51,10 +52,10 @@ std::shared_ptr<const PictureGraph> PictureModel::graph(const PictureKey& key) c
     if (known != graphs_.end()) return known->second;
   }
   if (key.batch < 1 || key.height < 1 || key.width < 1 || key.height > kMostPixels ||
-      key.width > kMostPixels) {
-    throw InvalidInput(fmt::format("{} pictures of {}x{} pixels: there must be at least one, of 1 to {} "
-                                   "pixels each way",
-                                   key.batch, key.height, key.width, kMostPixels));
+      key.width > kMostPixels || key.batch > kMostPictures) {
+    throw InvalidInput(fmt::format("{} pictures of {}x{} pixels: there must be 1 to {} at once, of 1 to "
+                                   "{} pixels each way",
+                                   key.batch, key.height, key.width, kMostPictures, kMostPixels));
   }
   if (key.head == Head::kLogits && !has_classifier()) {
     throw InvalidInput(fmt::format("'{}' has no classifier: ask for its embedding", name_));

@@ -1,9 +1,12 @@
 #include "models/picture_model.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
+#include <cstdlib>
 
 #include "base/files.h"
 #include "formats/golden_weights.h"
@@ -342,6 +345,60 @@ TEST(PictureModel, RefusesWhatItCannotTake) {
   const auto wider = instead(vit.folder, {{"config.json", R"({"model_type": "vit", "hidden_size": 20})"}});
   EXPECT_THAT(message_of<FileError>([&] { PictureModel::load(wider, "wider"); }),
               HasSubstr("config.json asks for"));
+}
+
+// Seconds of the fastest of some calls.
+template <typename Call>
+double best_seconds(const Call& call) {
+  double best = INFINITY;
+  for (int i = 0; i < 5; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    call();
+    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  return best;
+}
+
+// The folder that scripts/compare_pictures.py makes, with models of full size.
+TEST(PictureModelsOfFullSize, AreAsNearToPyTorchAsSmallOnes) {
+  const char* folder = std::getenv("WHYFORMER_PICTURE_MODELS");
+  if (folder == nullptr) GTEST_SKIP() << "WHYFORMER_PICTURE_MODELS names no folder";
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const Golden golden(entry.path().string());
+    const auto& one = golden.expected["cases"][0];
+    const std::string name = one["name"];
+    const Tensor pixels = golden.tensor(name + "/pixels");
+    const auto built = golden.model_of(one)->graph(key_for(pixels, head_of(one)));
+    const Feeds feeds = golden.model->feeds(*built, pixels, golden.reference(one));
+    std::vector<Value> wanted;
+    for (const AttentionSite& site : built->found.sites) wanted.push_back(site.attention);
+    Tensor seed = Tensor::zeros(built->graph.shape(built->output));
+    seed.mutable_data<float>()[one["column"].get<int64_t>()] = 1;
+    std::map<Value, Tensor> gradients;
+    Pass pass;
+    const double both = best_seconds([&] {
+      std::vector<Value> kept = wanted;
+      kept.push_back(built->output);
+      pass = run(built->graph, feeds, {Keep::kGradients, kept});
+      gradients = walk_back(built->graph, pass, built->output, seed, gradient_rule(), wanted);
+    });
+    const double forward = best_seconds([&] { run(built->graph, feeds, {.outputs = {built->output}}); });
+    const Tensor output = golden.tensor(name + "/output");
+    const double outputs = distance(pass[built->output], output, largest(output));
+    double maps = 0, slopes = 0;
+    for (size_t layer = 0; layer < wanted.size(); ++layer) {
+      const Tensor map = golden.tensor(name + "/map." + std::to_string(layer));
+      const Tensor slope = golden.tensor(name + "/gradient." + std::to_string(layer));
+      maps = std::max(maps, distance(pass[wanted[layer]], map));
+      slopes = std::max(slopes, distance(gradients.at(wanted[layer]), slope, largest(slope)));
+    }
+    fmt::print("{:<12} outputs {:.1e}  maps {:.1e}  gradients {:.1e}  forward {:.1f} ms  with gradients "
+               "{:.1f} ms\n",
+               entry.path().filename().string(), outputs, maps, slopes, forward * 1e3, both * 1e3);
+    EXPECT_LT(outputs, 1e-4);
+    EXPECT_LT(maps, 1e-4);
+    EXPECT_LT(slopes, 1e-3);
+  }
 }
 
 }  // namespace

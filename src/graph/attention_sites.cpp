@@ -1,5 +1,6 @@
 #include "graph/attention_sites.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -94,6 +95,11 @@ bool picks_rows(std::string_view kind) {
   return kind == "Gather" || kind == "GatherND" || kind == "GatherElements";
 }
 
+bool averages(const Node& node) {
+  const std::string_view kind = node.op->kind();
+  return kind == "Mean" || kind == "ReduceMean" || kind == "AveragePool";
+}
+
 // How `node` gives up axis `axis` of its input, `tokens` long, if it does.
 ReadOut read_out_at(const Graph& graph, const Node& node, int axis, int64_t tokens) {
   ReadOut result;
@@ -105,11 +111,11 @@ ReadOut read_out_at(const Graph& graph, const Node& node, int axis, int64_t toke
   } else if (rows && rows->axis == axis) {
     // Some tokens, then their mean.
     const std::vector<int>& users = graph.users(node.outputs[0]);
-    if (users.size() != 1 || graph.nodes()[users[0]].op->kind() != "Mean") return result;
+    if (users.size() != 1 || !averages(graph.nodes()[users[0]])) return result;
     result.kind = ReadOut::Kind::kMean;
     result.row = rows->start;
     result.rows = rows->length;
-  } else if (kind == "Mean" || kind == "ReduceMean" || kind == "AveragePool") {
+  } else if (averages(node)) {
     result.kind = ReadOut::Kind::kMean;
     result.row = 0;
     result.rows = tokens;
@@ -129,15 +135,28 @@ int axis_in(const AxisClasses& classes, const Graph& graph, Value value, int axi
   return -1;
 }
 
-// How many nodes on the way to the output read the value and lose its tokens: a class token beside a
-// mean, say, which no single kind describes.
-int losing_readers(const Graph& graph, const AxisClasses& classes, Value read, int axis_class,
-                   const std::vector<bool>& on_the_way) {
-  int count = 0;
+// How the nodes on the way to the output read the value: those that lose its tokens. Several of them,
+// a class token beside a mean, say, share alike.
+ReadOut read_out_of(const Graph& graph, const AxisClasses& classes, Value read, int axis_class,
+                    const std::vector<bool>& on_the_way) {
+  const int axis = axis_in(classes, graph, read, axis_class);
+  const int64_t tokens = graph.shape(read)[axis];
+  std::vector<ReadOut> parts;
   for (const int user : graph.users(read)) {
-    count += on_the_way[user] && !classes.has(graph, graph.nodes()[user].outputs[0], axis_class);
+    const Node& reader = graph.nodes()[user];
+    if (!on_the_way[user] || classes.has(graph, reader.outputs[0], axis_class)) continue;
+    parts.push_back(read_out_at(graph, reader, axis, tokens));
   }
-  return count;
+  if (parts.size() == 1) return parts[0];
+  ReadOut shared{.kind = ReadOut::Kind::kShares,
+                 .shares = std::vector<double>(static_cast<size_t>(tokens), 0)};
+  for (const ReadOut& part : parts) {
+    if (part.kind != ReadOut::Kind::kRow && part.kind != ReadOut::Kind::kMean) return {};
+    for (int64_t row = part.row; row < part.row + part.rows; ++row) {
+      shared.shares[row] += 1 / static_cast<double>(part.rows * static_cast<int64_t>(parts.size()));
+    }
+  }
+  return shared;
 }
 
 // The last node on the way to the output whose input has the stream's tokens and whose output has not,
@@ -161,15 +180,44 @@ ReadOut find_read_out(const Graph& graph, Value output, const AxisClasses& class
       for (const auto& [axis_class, stream] : stream_of_class) {
         if (!classes.has(graph, read, axis_class)) continue;
         if (classes.has(graph, node.outputs[0], axis_class)) continue;
-        const int axis = axis_in(classes, graph, read, axis_class);
-        ReadOut found = read_out_at(graph, node, axis, graph.shape(read)[axis]);
-        if (losing_readers(graph, classes, read, axis_class, on_the_way) > 1) found = {};
+        ReadOut found = read_out_of(graph, classes, read, axis_class, on_the_way);
         found.stream = stream;
         found.read = read;
-        found.axis = axis;
+        found.axis = axis_in(classes, graph, read, axis_class);
         return found;
       }
     }
+  }
+  return {};
+}
+
+// The one axis of the node's first input that its output does not have; -1 if there are none or several.
+int lost_axis(const Graph& graph, const Node& node) {
+  std::vector<ValueType> types;
+  for (const Value input : node.inputs) types.push_back(graph.type(input));
+  std::vector<bool> kept(types[0].shape.size(), false);
+  for (size_t axis = 0; axis < graph.shape(node.outputs[0]).size(); ++axis) {
+    const auto flow = node.op->follow(static_cast<int>(axis), types);
+    if (flow && flow->sources[0] >= 0) kept[flow->sources[0]] = true;
+  }
+  if (std::count(kept.begin(), kept.end(), false) != 1) return -1;
+  return static_cast<int>(std::find(kept.begin(), kept.end(), false) - kept.begin());
+}
+
+// Windows cut the path from the tokens inside them to those of the whole picture, which no attention
+// has as an axis of its own: there the mean behind the last window counts.
+ReadOut mean_behind_windows(const Graph& graph, Value output, Value last_map) {
+  const std::vector<bool> on_the_way = ancestors(graph, output);
+  for (int index = static_cast<int>(graph.nodes().size()) - 1; index > graph.producer(last_map); --index) {
+    const Node& node = graph.nodes()[index];
+    if (!on_the_way[index] || node.inputs.empty() || !averages(node)) continue;
+    const int axis = lost_axis(graph, node);
+    if (axis < 1) return {};
+    return {.kind = ReadOut::Kind::kMean,
+            .row = 0,
+            .rows = graph.shape(node.inputs[0])[axis],
+            .read = node.inputs[0],
+            .axis = axis};
   }
   return {};
 }
@@ -210,6 +258,11 @@ Discovery discover(const Graph& graph, Value output, int64_t batch) {
     found_stream.segments = stream_segments(graph, classes, axis_class, found_stream.tokens);
   }
   found.read_out = find_read_out(graph, output, classes, stream_of_class, products);
+  if (found.read_out.kind == ReadOut::Kind::kUnknown && !found.sites.empty() &&
+      found.sites.back().windows > 1) {
+    const ReadOut behind = mean_behind_windows(graph, output, found.sites.back().attention);
+    if (behind.kind == ReadOut::Kind::kMean) found.read_out = behind;
+  }
   return found;
 }
 

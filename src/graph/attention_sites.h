@@ -54,6 +54,7 @@ struct ReadOut {
     kRow,
     kMean,     // over `rows` tokens from `row` on
     kWeights,
+    kShares,   // of several rows, or of a row and a mean: `shares` by token
     kChosen,   // a row whose number depends on the input
     kEach,     // one answer per token
     kUnknown
@@ -62,6 +63,7 @@ struct ReadOut {
   int stream = -1;
   int64_t row = -1;
   int64_t rows = 1;
+  std::vector<double> shares = {};  // for kShares: each part that is read has the same, 1 in all
   Value weights = {};  // for kWeights: [batch, 1, tokens], the factors of a weighted sum
   Value read = {};     // the value of the stream that is read; the output itself for kEach
   int axis = 0;        // its axis of tokens

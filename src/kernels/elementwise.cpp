@@ -68,6 +68,15 @@ struct Silu {
   }
 };
 
+struct QuickGelu {
+  static HWY_INLINE ValueAndSlope at(V x) {
+    const V steep = hn::Mul(x, constant(1.702f));
+    const Sigmoid s = sigmoid(steep);
+    const V bend = hn::Mul(hn::Mul(steep, s.value), s.complement);
+    return {hn::Mul(x, s.value), hn::Add(s.value, bend)};
+  }
+};
+
 struct Logistic {
   static HWY_INLINE ValueAndSlope at(V x) {
     const Sigmoid s = sigmoid(x);
@@ -134,6 +143,8 @@ void activate_floats(Activation f, const float* x, float* y, float* slope, int64
       return apply<Silu>(x, y, slope, count);
     case Activation::kSigmoid:
       return apply<Logistic>(x, y, slope, count);
+    case Activation::kQuickGelu:
+      return apply<QuickGelu>(x, y, slope, count);
   }
 }
 
@@ -193,6 +204,10 @@ Point at(Activation f, double x) {
     }
     case Activation::kSigmoid:
       return {logistic(x), logistic(x) * logistic(-x)};
+    case Activation::kQuickGelu: {
+      const double s = logistic(1.702 * x);
+      return {x * s, s * (1 + 1.702 * x * (1 - s))};
+    }
   }
   return {};
 }

@@ -7,7 +7,8 @@
 
 namespace whyformer {
 
-enum class Activation { kGelu, kGeluTanh, kRelu, kTanh, kSilu, kSigmoid };
+// kQuickGelu is x · sigmoid(1.702 x).
+enum class Activation { kGelu, kGeluTanh, kRelu, kTanh, kSilu, kSigmoid, kQuickGelu };
 
 // y = f(x), and slope = f'(x) where that pointer is not null.
 void activate(Activation f, const float* x, float* y, float* slope, int64_t count);

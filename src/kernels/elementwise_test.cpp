@@ -16,7 +16,8 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 constexpr Activation kAll[] = {Activation::kGelu, Activation::kGeluTanh, Activation::kRelu,
-                               Activation::kTanh, Activation::kSilu,     Activation::kSigmoid};
+                               Activation::kTanh, Activation::kSilu,     Activation::kSigmoid,
+                               Activation::kQuickGelu};
 
 // The definitions, with slopes by central differences in long double.
 long double reference(Activation f, long double x) {
@@ -34,6 +35,8 @@ long double reference(Activation f, long double x) {
       return x * logistic(x);
     case Activation::kSigmoid:
       return logistic(x);
+    case Activation::kQuickGelu:
+      return x * logistic(1.702L * x);
   }
   return 0;
 }

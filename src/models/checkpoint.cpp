@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "whyformer/error.h"
@@ -37,6 +38,20 @@ Tensor as_float32(const StoredTensor& stored) {
   Tensor tensor = Tensor::empty(stored.shape);
   to_float32(stored, tensor.mutable_data<float>());
   return tensor;
+}
+
+// Row i of a matrix, or element i of a vector, times scale[i].
+Tensor rows_times(const Tensor& rows, const Tensor& scale) {
+  Tensor result = rows.copy();
+  const int64_t width = rows.size() / std::max<int64_t>(rows.dim(0), 1);
+  const auto multiply = [&]<typename T>(T) {
+    T* values = result.mutable_data<T>();
+    const T* factors = scale.data<T>();
+    for (int64_t i = 0; i < result.size(); ++i) values[i] *= factors[i / width];
+  };
+  if (rows.dtype() == DType::kFloat64) multiply(double{});
+  else multiply(float{});
+  return result;
 }
 
 }  // namespace
@@ -87,16 +102,54 @@ Tensor Checkpoint::tensor(const std::string& name, const Shape& shape, DType typ
 }
 
 std::shared_ptr<const LinearWeights> Checkpoint::linear(const std::string& name, int64_t out,
-                                                        int64_t in, DType type) const {
+                                                        int64_t in, DType type,
+                                                        const LinearParts& parts) const {
+  return linear_once(name, type, [&] {
+    Tensor weight = tensor(name + ".weight", {out, in}, type), bias;
+    if (parts.bias == Bias::kYes) bias = tensor(name + ".bias", {out}, type);
+    if (!parts.scale.empty()) {
+      const Tensor scale = tensor(parts.scale, {out}, type);
+      weight = rows_times(weight, scale);
+      if (bias.defined()) bias = rows_times(bias, scale);
+    }
+    return std::make_shared<LinearWeights>(weight, bias);
+  });
+}
+
+std::shared_ptr<const LinearWeights> Checkpoint::convolution(const std::string& name,
+                                                             const Shape& weight, DType type,
+                                                             Bias bias) const {
+  return linear_once(name, type, [&] {
+    const Tensor kernels = tensor(name + ".weight", weight, type);
+    const Tensor rows = kernels.reshape({weight[0], kernels.size() / weight[0]});
+    return std::make_shared<LinearWeights>(
+        rows, bias == Bias::kYes ? tensor(name + ".bias", {weight[0]}, type) : Tensor());
+  });
+}
+
+std::shared_ptr<const LinearWeights> Checkpoint::linear_once(
+    const std::string& name, DType type,
+    const std::function<std::shared_ptr<const LinearWeights>()>& make) const {
   {
     const std::lock_guard lock(mutex_);
     const auto known = linears_.find({name, type});
     if (known != linears_.end()) return known->second;
   }
-  const Tensor weight = tensor(name + ".weight", {out, in}, type);
-  auto weights = std::make_shared<LinearWeights>(weight, tensor(name + ".bias", {out}, type));
+  auto weights = make();
   const std::lock_guard lock(mutex_);
   return linears_.try_emplace({name, type}, std::move(weights)).first->second;
+}
+
+Tensor Checkpoint::derived(const std::string& name, DType type,
+                           const std::function<Tensor()>& make) const {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = converted_.find({name, type});
+    if (known != converted_.end()) return known->second;
+  }
+  Tensor made = make();
+  const std::lock_guard lock(mutex_);
+  return converted_.try_emplace({name, type}, std::move(made)).first->second;
 }
 
 LayerNormWeights Checkpoint::layer_norm(const std::string& name, int64_t width, double epsilon,

@@ -1,6 +1,7 @@
 // A checkpoint's tensors by name, converted and packed once and shared by every graph of the model.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -10,6 +11,14 @@
 #include "ops/ops.h"
 
 namespace whyformer {
+
+enum class Bias { kYes, kNo };
+
+// What a Linear consists of besides its weight.
+struct LinearParts {
+  Bias bias = Bias::kYes;
+  std::string scale = {};  // a tensor [out] that multiplies its outputs (LayerScale); empty for none
+};
 
 class Checkpoint {
  public:
@@ -24,14 +33,22 @@ class Checkpoint {
   // FileError that names the tensor and both shapes.
   Tensor tensor(const std::string& name, const Shape& shape, DType type) const;
 
-  // name + ".weight" [out, in] and name + ".bias" [out].
+  // name + ".weight" [out, in] and name + ".bias" [out]; a scale becomes part of both.
   std::shared_ptr<const LinearWeights> linear(const std::string& name, int64_t out, int64_t in,
-                                              DType type) const;
+                                              DType type, const LinearParts& parts = {}) const;
+  // The same for a weight [features, channels, kernel…], as rows [channels · kernel].
+  std::shared_ptr<const LinearWeights> convolution(const std::string& name, const Shape& weight,
+                                                   DType type, Bias bias) const;
+  // What `make` gives, made once and shared under a name that no tensor has.
+  Tensor derived(const std::string& name, DType type, const std::function<Tensor()>& make) const;
   LayerNormWeights layer_norm(const std::string& name, int64_t width, double epsilon,
                               DType type) const;
 
  private:
   const StoredTensor& stored(const std::string& name) const;
+  std::shared_ptr<const LinearWeights> linear_once(
+      const std::string& name, DType type,
+      const std::function<std::shared_ptr<const LinearWeights>()>& make) const;
 
   StoredTensors tensors_;
   mutable std::mutex mutex_;

@@ -70,6 +70,42 @@ int64_t Config::id_or(std::string_view key, int64_t fallback) const {
   return found != json_.end() && found->is_number_integer() ? found->get<int64_t>() : fallback;
 }
 
+std::vector<int64_t> Config::sizes_or(std::string_view key, std::vector<int64_t> fallback,
+                                      size_t most) const {
+  const auto found = json_.find(key);
+  if (found == json_.end() || found->is_null()) return fallback;
+  const auto fail = [&] {
+    throw FileError(fmt::format("config.json: '{}' must be a list of 1 to {} sizes but is {}", key,
+                                most, found->dump().substr(0, 40)));
+  };
+  if (!found->is_array() || found->empty() || found->size() > most) fail();
+  std::vector<int64_t> sizes;
+  for (const auto& size : *found) {
+    if (!size.is_number_integer() || size.get<int64_t>() < 1 || size.get<int64_t>() > 10'000'000) fail();
+    sizes.push_back(size.get<int64_t>());
+  }
+  return sizes;
+}
+
+std::pair<int64_t, int64_t> Config::pair_or(std::string_view key, int64_t fallback) const {
+  const auto found = json_.find(key);
+  if (found == json_.end() || !found->is_array()) {
+    const int64_t both = size_or(key, fallback);
+    return {both, both};
+  }
+  const std::vector<int64_t> sizes = sizes_or(key, {}, 2);
+  return {sizes.front(), sizes.back()};
+}
+
+Config Config::part(std::string_view key, std::string_view overriding) const {
+  nlohmann::json merged = nlohmann::json::object();
+  for (const std::string_view name : {key, overriding}) {
+    const auto found = json_.find(name);
+    if (found != json_.end() && found->is_object()) merged.update(*found);
+  }
+  return Config(std::move(merged));
+}
+
 std::vector<std::string> Config::labels(int64_t count) const {
   std::vector<std::string> names;
   const auto id2label = json_.find("id2label");

@@ -30,6 +30,15 @@ class Config {
   bool flag_or(std::string_view key, bool fallback) const;
   int64_t id_or(std::string_view key, int64_t fallback) const;
 
+  // One whole number for both, or a list of two: height and width.
+  std::pair<int64_t, int64_t> pair_or(std::string_view key, int64_t fallback) const;
+  // A list of 1 to `most` whole numbers, each from 1 on.
+  std::vector<int64_t> sizes_or(std::string_view key, std::vector<int64_t> fallback,
+                                size_t most) const;
+  // An object inside as a config of its own, overridden by a second one (CLIP's early configs have
+  // "text_config" and "text_config_dict"); an empty one where there is none.
+  Config part(std::string_view key, std::string_view overriding) const;
+
   // Names of `count` outputs: id2label where given, else LABEL_0, LABEL_1, …
   std::vector<std::string> labels(int64_t count) const;
   Problem problem(int64_t labels) const;

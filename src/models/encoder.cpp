@@ -17,12 +17,13 @@ Activation activation_named(const std::string& name) {
       {"gelu_fast", Activation::kGeluTanh}, {"gelu_pytorch_tanh", Activation::kGeluTanh},
       {"gelu_python", Activation::kGelu},   {"relu", Activation::kRelu},
       {"tanh", Activation::kTanh},          {"silu", Activation::kSilu},
-      {"swish", Activation::kSilu},         {"sigmoid", Activation::kSigmoid}};
+      {"swish", Activation::kSilu},         {"sigmoid", Activation::kSigmoid},
+      {"quick_gelu", Activation::kQuickGelu}};
   const auto found = known.find(name);
   if (found == known.end()) {
     throw UnsupportedModel(fmt::format(
         "config.json asks for the activation '{}'; known are gelu, gelu_new, gelu_fast, "
-        "gelu_pytorch_tanh, relu, tanh, silu, sigmoid",
+        "gelu_pytorch_tanh, quick_gelu, relu, tanh, silu, sigmoid",
         name));
   }
   return found->second;
@@ -45,9 +46,10 @@ Value EncoderBuilder::table(Value ids, const std::string& name, int64_t rows, in
   return embedding(graph_, ids, checkpoint_.tensor(name + ".weight", {rows, width}, type_), name);
 }
 
-Value EncoderBuilder::linear(Value x, const std::string& name, int64_t out) {
+Value EncoderBuilder::linear(Value x, const std::string& name, int64_t out,
+                             const LinearParts& parts) {
   const int64_t in = graph_.shape(x).back();
-  return whyformer::linear(graph_, x, checkpoint_.linear(name, out, in, type_), name);
+  return whyformer::linear(graph_, x, checkpoint_.linear(name, out, in, type_, parts), name);
 }
 
 Value EncoderBuilder::norm(Value x, const std::string& name, double epsilon) {
@@ -80,9 +82,12 @@ Value EncoderBuilder::self_attention(Value x, const AttentionNames& names, int64
     throw FileError(fmt::format(
         "config.json: {} attention heads do not divide the hidden size {}", heads, width));
   }
-  const Value query = split_heads(linear(x, names.query, width), heads, names.query);
-  const Value key = split_heads(linear(x, names.key, width), heads, names.key);
-  const Value value = split_heads(linear(x, names.value, width), heads, names.value);
+  const auto projected = [&](const std::string& name, Bias bias) {
+    return split_heads(linear(x, name, width, {.bias = bias}), heads, name);
+  };
+  const Value query = projected(names.query, names.query_bias);
+  const Value key = projected(names.key, names.key_bias);
+  const Value value = projected(names.value, names.value_bias);
   const Value keys = transpose(graph_, key, {0, 1, 3, 2}, names.key + "/transposed");
   const Value scores = matmul(graph_, query, keys, names.site + "/scores");
   const double scale = 1 / std::sqrt(static_cast<double>(width / heads));

@@ -37,9 +37,13 @@ class EncoderBuilder {
   const Checkpoint& checkpoint() const { return checkpoint_; }
   // In front of the encoder's own tensors: "bert." or nothing.
   const std::string& prefix() const { return prefix_; }
+  DType type() const { return type_; }
 
+  Tensor parameter(const std::string& name, const Shape& shape) const {
+    return checkpoint_.tensor(name, shape, type_);
+  }
   Value table(Value ids, const std::string& name, int64_t rows, int64_t width);
-  Value linear(Value x, const std::string& name, int64_t out);
+  Value linear(Value x, const std::string& name, int64_t out, const LinearParts& parts = {});
   Value norm(Value x, const std::string& name, double epsilon);
   Value activate(Value x, const std::string& function, const std::string& name);
   // Row `index` of the tokens: [batch, width].
@@ -47,6 +51,7 @@ class EncoderBuilder {
 
   struct AttentionNames {
     std::string query, key, value, site;
+    Bias query_bias = Bias::kYes, key_bias = Bias::kYes, value_bias = Bias::kYes;
   };
   // Multi-head self-attention without its output projection.
   Value self_attention(Value x, const AttentionNames& names, int64_t heads, Value mask);

@@ -178,8 +178,9 @@ void TextModel::finish(const Graph& whole, TextGraph& built) {
   for (const AttentionSite& site : built.found.sites) full.push_back(site.attention);
   // Only where it must be measured which rows are read (see Explained::read_out).
   ReadOut& read_out = built.found.read_out;
-  const bool measured =
-      read_out.kind == ReadOut::Kind::kChosen || read_out.kind == ReadOut::Kind::kUnknown;
+  const bool measured = read_out.kind == ReadOut::Kind::kChosen ||
+                        read_out.kind == ReadOut::Kind::kShares ||
+                        read_out.kind == ReadOut::Kind::kUnknown;
   if (!measured) read_out.read = {};
   if (read_out.read.valid()) full.push_back(read_out.read);
   Restricted restricted = restrict_rows(whole, built.output, full);

@@ -222,6 +222,38 @@ TEST_P(OnnxModelGolden, IsTheSameForOneInput) {
   }
 }
 
+// Which tokens the picture classifiers read, as their authors say: by token, 1 in all.
+std::vector<double> shares_read(const std::string& model) {
+  if (model == "vit" || model == "deit") {
+    std::vector<double> first(model == "vit" ? 17 : 18, 0);
+    first[0] = 1;
+    return first;
+  }
+  if (model == "swin") return std::vector<double>(64, 1.0 / 64);
+  if (model != "beit" && model != "dinov2") return {};
+  std::vector<double> patches(17, model == "beit" ? 1.0 / 16 : 1.0 / 32);
+  patches[0] = model == "beit" ? 0 : 0.5;
+  return patches;
+}
+
+TEST_P(OnnxModelGolden, TellsWhichTokensAPictureClassifierReads) {
+  const std::string stem = GetParam().stem().string();
+  const std::vector<double> expected = shares_read(stem.substr(0, stem.find('.')));
+  if (expected.empty()) GTEST_SKIP() << "no picture classifier";
+  const Ready model = ready(Known::kNothing, Form::kRewritten);
+  const int64_t batch = model.graph.shape(model.output)[0];
+  const ReadOut found = discover(model.graph, model.output, batch).read_out;
+  std::vector<double> shares = found.shares;
+  if (found.kind == ReadOut::Kind::kRow || found.kind == ReadOut::Kind::kMean) {
+    shares.assign(expected.size(), 0);
+    ASSERT_LE(found.row + found.rows, static_cast<int64_t>(shares.size()));
+    for (int64_t row = found.row; row < found.row + found.rows; ++row) {
+      shares[row] = 1 / static_cast<double>(found.rows);
+    }
+  }
+  EXPECT_THAT(shares, testing::Pointwise(testing::DoubleNear(1e-12), expected));
+}
+
 TEST_P(OnnxModelGolden, HasItsNormsActivationsAndMasksPutTogether) {
   const Ready model = ready(Known::kMasks, Form::kRewritten);
   std::set<std::string> left;

@@ -1,0 +1,152 @@
+#include "models/picture_model.h"
+
+#include <fmt/format.h>
+
+#include "base/files.h"
+#include "graph/restrict_rows.h"
+#include "whyformer/error.h"
+
+namespace whyformer {
+namespace {
+
+constexpr size_t kMostGraphs = 16;     // sizes and batches vary; old graphs are dropped
+constexpr int64_t kMostPixels = 1 << 15;  // of one side
+constexpr int64_t kMostPictures = 1 << 16;
+
+[[noreturn]] void refuse_texts(const std::string& name) {
+  throw UnsupportedModel(
+      fmt::format("'{}' does not compare pictures with texts; a CLIP model does", name));
+}
+
+}  // namespace
+
+std::shared_ptr<const PictureModel> PictureModel::load(const std::filesystem::path& folder) {
+  return load(files_in(folder), std::filesystem::weakly_canonical(folder).filename().string());
+}
+
+std::shared_ptr<const PictureModel> PictureModel::load(const FileLookup& files, std::string name) {
+  return load_checkpoint_picture_model(files, std::move(name));
+}
+
+bool PictureModel::reads(const Config& config) {
+  return find_picture_architecture(config) != nullptr;
+}
+
+PictureModel::PictureModel(std::string name, const FileLookup& files)
+    : name_(std::move(name)), files_(files) {}
+
+PictureModel::PictureModel(const PictureModel& other, std::vector<std::string> output_names)
+    : name_(other.name_),
+      architecture_(other.architecture_),
+      problem_(Problem::kSingleLabel),
+      output_names_(std::move(output_names)),
+      channels_(other.channels_),
+      height_(other.height_),
+      width_(other.width_),
+      files_(other.files_) {}
+
+std::shared_ptr<const PictureGraph> PictureModel::graph(const PictureKey& key) const {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = graphs_.find(key);
+    if (known != graphs_.end()) return known->second;
+  }
+  if (key.batch < 1 || key.height < 1 || key.width < 1 || key.height > kMostPixels ||
+      key.width > kMostPixels || key.batch > kMostPictures) {
+    throw InvalidInput(fmt::format("{} pictures of {}x{} pixels: there must be 1 to {} at once, of 1 to "
+                                   "{} pixels each way",
+                                   key.batch, key.height, key.width, kMostPictures, kMostPixels));
+  }
+  if (key.head == Head::kLogits && !has_classifier()) {
+    throw InvalidInput(fmt::format("'{}' has no classifier: ask for its embedding", name_));
+  }
+  std::shared_ptr<const PictureGraph> built = build(key);
+  const std::lock_guard lock(mutex_);
+  if (graphs_.size() >= kMostGraphs) graphs_.clear();
+  return graphs_.try_emplace(key, std::move(built)).first->second;
+}
+
+Value PictureModel::embedding_head(GraphBuilder& graph, Value vector, PictureGraph& built) {
+  const PictureKey& key = built.key;
+  if (key.head != Head::kSimilarity) return vector;
+  const int64_t width = graph.shape(vector)[1];
+  built.reference = graph.input("reference", {key.batch, width, 1}, key.dtype, InputRole::kGiven);
+  const Value unit = l2_normalise(graph, vector, "similarity/normalise");
+  const Value row = reshape(graph, unit, {key.batch, 1, width}, "similarity/row");
+  return reshape(graph, matmul(graph, row, built.reference, "similarity"), {key.batch, 1},
+                 "similarity");
+}
+
+void PictureModel::finish(const Graph& whole, PictureGraph& built) {
+  built.found = discover(whole, built.output, built.key.batch);
+  std::vector<Value> full{built.patches, built.embeddings, built.layers_input};
+  for (const AttentionSite& site : built.found.sites) full.push_back(site.attention);
+  // Where several rows are read, or it must be measured which, the last layer stays whole.
+  ReadOut& read_out = built.found.read_out;
+  const bool stays = read_out.kind == ReadOut::Kind::kShares ||
+                     read_out.kind == ReadOut::Kind::kUnknown;
+  if (!stays) read_out.read = {};
+  if (read_out.read.valid()) full.push_back(read_out.read);
+  Restricted restricted = restrict_rows(whole, built.output, full);
+  const auto renamed = [&](Value& value) {
+    if (value.valid()) value = restricted.new_value[value.id];
+  };
+  for (Value* value : {&built.pixels, &built.patches, &built.embeddings, &built.layers_input,
+                       &built.reference, &built.output, &read_out.weights, &read_out.read}) {
+    renamed(*value);
+  }
+  for (AttentionSite& site : built.found.sites) renamed(site.attention);
+  built.graph = std::move(restricted.graph);
+}
+
+Feeds PictureModel::feeds(const PictureGraph& graph, const Tensor& pixels,
+                          const std::vector<double>& reference) const {
+  const PictureKey& key = graph.key;
+  const Shape expected{key.batch, channels_, key.height, key.width};
+  if (pixels.shape() != expected) {
+    throw InvalidInput(fmt::format("pixels {} for a graph of {}", to_string(pixels.shape()),
+                                   to_string(expected)));
+  }
+  Feeds feeds{{graph.pixels, pixels.contiguous().cast(key.dtype)}};
+  if (graph.reference.valid()) {
+    const int64_t width = graph.graph.shape(graph.reference)[1];
+    if (static_cast<int64_t>(reference.size()) != width) {
+      throw InvalidInput(fmt::format("a reference of {} numbers for embeddings of {}",
+                                     reference.size(), width));
+    }
+    feeds[graph.reference] = Tensor::of<double>({1, width, 1}, std::span<const double>(reference))
+                                 .cast(key.dtype)
+                                 .expand({key.batch, width, 1})
+                                 .contiguous();
+  }
+  return feeds;
+}
+
+std::vector<int64_t> PictureModel::ids_of(const std::string& text) const {
+  return load_tokenizer(files_)->encode(text).ids;
+}
+
+std::vector<double> PictureModel::text_embedding(const std::string& text) const {
+  if (!reads_texts()) refuse_texts(name_);
+  return text_embedding(ids_of(text));
+}
+
+std::vector<double> PictureModel::text_embedding(const std::vector<int64_t>&) const {
+  refuse_texts(name_);
+}
+
+double PictureModel::similarity_scale() const { refuse_texts(name_); }
+
+std::shared_ptr<const PictureModel> PictureModel::among(const std::vector<std::string>& texts) const {
+  if (!reads_texts()) refuse_texts(name_);
+  std::vector<std::vector<int64_t>> ids;
+  for (const std::string& text : texts) ids.push_back(ids_of(text));
+  return among(ids, texts);
+}
+
+std::shared_ptr<const PictureModel> PictureModel::among(const std::vector<std::vector<int64_t>>&,
+                                                        std::vector<std::string>) const {
+  refuse_texts(name_);
+}
+
+}  // namespace whyformer

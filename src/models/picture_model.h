@@ -1,0 +1,119 @@
+// A picture model as a folder holds it: weights, and graphs built from them on demand.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/picture_encoder.h"
+#include "models/text_model.h"
+
+namespace whyformer {
+
+// What a graph is built for; pixels as the picture processor gives them.
+struct PictureKey {
+  int64_t batch = 1;
+  int64_t height = 0;
+  int64_t width = 0;
+  Head head = Head::kLogits;
+  DType dtype = DType::kFloat32;
+  auto operator<=>(const PictureKey&) const = default;
+};
+
+struct PictureGraph {
+  PictureKey key;
+  Graph graph;
+  Value pixels;        // [batch, channels, height, width]
+  Value patches;       // [batch, patches, width], before positions
+  Value embeddings;    // [batch, tokens, width], with class tokens and positions
+  Value layers_input;  // what enters the first layer
+  Value reference;     // [batch, width, 1] of the similarity head; invalid elsewhere
+  Value output;
+  Discovery found;
+  PatchGrid grid;
+};
+
+class PictureModel {
+ public:
+  // From a HuggingFace folder with config.json and weights.
+  static std::shared_ptr<const PictureModel> load(const std::filesystem::path& folder);
+  static std::shared_ptr<const PictureModel> load(const FileLookup& files, std::string name);
+  // Whether config.json tells of a model that `load` takes.
+  static bool reads(const Config& config);
+
+  virtual ~PictureModel() = default;
+  PictureModel(const PictureModel&) = delete;
+  PictureModel& operator=(const PictureModel&) = delete;
+
+  const std::string& name() const { return name_; }
+  const std::string& architecture() const { return architecture_; }
+  bool has_classifier() const { return problem_.has_value(); }
+  std::optional<Problem> problem() const { return problem_; }  // nothing without a classifier
+  // Names of the outputs: labels, texts, or dimensions of the embedding.
+  const std::vector<std::string>& output_names() const { return output_names_; }
+  int64_t channels() const { return channels_; }
+  // The size of picture the model was made for.
+  int64_t height() const { return height_; }
+  int64_t width() const { return width_; }
+
+  virtual int64_t parameter_count() const = 0;
+  virtual int64_t tensor_count() const = 0;
+
+  // Built once per key and shared. Throws InvalidInput for a size that the model cannot take.
+  std::shared_ptr<const PictureGraph> graph(const PictureKey& key) const;
+
+  // What the graph's inputs get: pixels [batch, channels, height, width], and `reference` [width] only
+  // for the similarity head.
+  Feeds feeds(const PictureGraph& graph, const Tensor& pixels,
+              const std::vector<double>& reference = {}) const;
+
+  // Of models that compare pictures with texts (CLIP); all others throw UnsupportedModel.
+  virtual bool reads_texts() const { return false; }
+  // A text's vector of length 1, as the similarity head takes it: from tokens, or from the text where
+  // the folder has a tokenizer.
+  virtual std::vector<double> text_embedding(const std::vector<int64_t>& ids) const;
+  std::vector<double> text_embedding(const std::string& text) const;
+  // e to the model's learned logit scale: logits are that times the cosines.
+  virtual double similarity_scale() const;
+  // The model as a classifier among texts: its logits are those of the picture for each text.
+  std::shared_ptr<const PictureModel> among(const std::vector<std::string>& texts) const;
+  virtual std::shared_ptr<const PictureModel> among(
+      const std::vector<std::vector<int64_t>>& ids, std::vector<std::string> names) const;
+
+ protected:
+  PictureModel(std::string name, const FileLookup& files);
+  // A variant of a model.
+  explicit PictureModel(const PictureModel& other, std::vector<std::string> output_names);
+
+  // Up to the last value; discovery and restriction to rows follow in `finish`.
+  virtual std::shared_ptr<PictureGraph> build(const PictureKey& key) const = 0;
+
+  // What the key's head needs behind an embedding [batch, width].
+  static Value embedding_head(GraphBuilder& graph, Value vector, PictureGraph& built);
+  // Finds attention in the graph, and leaves out rows of the last layer that nobody reads.
+  static void finish(const Graph& whole, PictureGraph& built);
+
+  std::string name_;
+  std::string architecture_;
+  std::optional<Problem> problem_;
+  std::vector<std::string> output_names_;
+  int64_t channels_ = 3;
+  int64_t height_ = 0;
+  int64_t width_ = 0;
+
+ private:
+  std::vector<int64_t> ids_of(const std::string& text) const;
+
+  FileLookup files_;  // the tokenizer is read when a text comes
+  mutable std::mutex mutex_;
+  mutable std::map<PictureKey, std::shared_ptr<const PictureGraph>> graphs_;
+};
+
+std::shared_ptr<const PictureModel> load_checkpoint_picture_model(const FileLookup& files,
+                                                                  std::string name);
+
+}  // namespace whyformer

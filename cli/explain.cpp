@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -16,13 +17,15 @@ namespace {
 struct Arguments {
   ModelArguments model;
   TextArguments text;
+  PictureArguments picture;
   TargetArguments target;
   ArrayArguments arrays;
   std::string file;
-  std::vector<std::string> methods{"gae", "integrated-gradients"};
+  std::vector<std::string> methods;
   std::vector<std::string> options;
   std::string html, json, svg, png, attention_svg, attention_png;
   std::string special = "show", words = "sum", precision = "single";
+  std::string grain = "smooth", segment = "none";
   int64_t attention_layer = -1;
   int64_t seed = 0;
   int64_t memory_megabytes = 1024;
@@ -33,10 +36,12 @@ void add_arguments(CLI::App& command, Arguments& a) {
   command.add_option("-f,--file", a.file,
                      "texts, one per line ('-': standard input); answers are JSON lines")
       ->type_name("FILE");
+  a.picture.add_to(command);
   a.model.add_to(command);
-  command.add_option("--method", a.methods, "methods, separated by commas; see 'whyformer methods'")
+  command.add_option("--method", a.methods,
+                     "methods, separated by commas; see 'whyformer methods' (default: "
+                     "gae,integrated-gradients; for pictures: gae,transformer-attribution,grad-cam)")
       ->delimiter(',')
-      ->capture_default_str()
       ->type_name("NAMES");
   command.add_option("-o,--option", a.options,
                      "option of a method, such as rollout.start=1; may be repeated")
@@ -45,8 +50,14 @@ void add_arguments(CLI::App& command, Arguments& a) {
   a.arrays.add_to(command);
   command.add_option("--html", a.html, "write a page")->type_name("FILE");
   command.add_option("--json", a.json, "write JSON ('-': standard output)")->type_name("FILE");
-  command.add_option("--svg", a.svg, "write the bars as SVG")->type_name("FILE");
-  command.add_option("--png", a.png, "write the bars as PNG")->type_name("FILE");
+  command.add_option("--svg", a.svg, "write the bars, or heat maps on the picture, as SVG")->type_name("FILE");
+  command.add_option("--png", a.png, "write the bars, or heat maps on the picture, as PNG")->type_name("FILE");
+  command.add_option("--grain", a.grain, "of heat maps on a picture: smooth, or a block per patch")
+      ->check(CLI::IsMember({"smooth", "blocks"}))
+      ->capture_default_str();
+  command.add_option("--segment", a.segment, "what Otsu's threshold parts from the rest of a picture: its outline, or alone")
+      ->check(CLI::IsMember({"none", "outline", "mask"}))
+      ->capture_default_str();
   command.add_option("--attention-svg", a.attention_svg, "write attention maps as SVG")->type_name("FILE");
   command.add_option("--attention-png", a.attention_png, "write attention maps as PNG")->type_name("FILE");
   command.add_option("--attention-layer", a.attention_layer,
@@ -89,15 +100,26 @@ void add_option(ExplainRequest& request, const std::string& assignment) {
   }
 }
 
-ExplainRequest request_of(const Arguments& a) {
+std::vector<std::string> methods_of(const Arguments& a, const std::optional<Model>& picture_model) {
+  if (!a.methods.empty()) return a.methods;
+  if (!picture_model) return {"gae", "integrated-gradients"};
+  // Methods that read attention maps have no meaning where windows attend each by itself.
+  const std::vector<SiteInfo> sites = picture_model->inspect().sites;
+  const bool windows = std::any_of(sites.begin(), sites.end(), [](const SiteInfo& site) { return site.windows > 1; });
+  if (windows) return {"gradient-x-input", "saliency", "leave-one-out"};
+  return {"gae", "transformer-attribution", "grad-cam"};
+}
+
+ExplainRequest request_of(const Arguments& a, const std::optional<Model>& picture_model = {}) {
   ExplainRequest request;
-  for (const std::string& name : a.methods) {
+  for (const std::string& name : methods_of(a, picture_model)) {
     if (!name.empty()) request.methods.push_back({method_named(name).name, {}});
   }
   for (const std::string& option : a.options) add_option(request, option);
   a.target.fill(request);
   request.fold = a.words == "mean" ? WordFold::kMean : a.words == "max" ? WordFold::kMax : WordFold::kSum;
   if (a.precision == "double") request.precision = Precision::kDouble;
+  request.top = a.picture.top;
   request.seed = a.seed;
   request.memory_bytes = a.memory_megabytes << 20;
   return request;
@@ -108,7 +130,28 @@ SpecialTokens special_of(const Arguments& a) {
   return a.special == "exclude" ? SpecialTokens::kExclude : SpecialTokens::kShow;
 }
 
+// Everything is made before anything is written: a failure leaves no half set of files.
+class Files {
+ public:
+  template <class Make>
+  void add(const std::string& path, Make make) {
+    if (!path.empty()) files_.emplace_back(path, make());
+  }
+  void write() const {
+    for (const auto& [path, content] : files_) save(path, content);
+  }
+  void name_them() const {
+    for (const auto& [path, content] : files_) fmt::print(stderr, "wrote {}\n", path);
+  }
+
+ private:
+  std::vector<std::pair<std::string, std::string>> files_;
+};
+
 void explain_one(const Arguments& a, const TextInput& input) {
+  if (a.target.targets.size() > 1) {
+    throw InvalidInput("a text is explained for one --target at a time");
+  }
   ExplainRequest request = request_of(a);
   const Model model = a.model.load();
   ProgressBar bar("explaining");
@@ -120,27 +163,65 @@ void explain_one(const Arguments& a, const TextInput& input) {
   bar.clear();
   const ReportOptions report{special_of(a)};
   const AttentionPicture maps{static_cast<int>(a.attention_layer)};
-  // Everything is made before anything is written: a failure leaves no half set of files.
-  std::vector<std::pair<std::string, std::string>> files;
-  const auto add_file = [&](const std::string& path, auto make) {
-    if (!path.empty()) files.emplace_back(path, make());
-  };
-  add_file(a.html, [&] { return to_html(explanation, report); });
-  add_file(a.svg, [&] { return bars_picture(explanation, PictureFormat::kSvg, report); });
-  add_file(a.png, [&] { return bars_picture(explanation, PictureFormat::kPng, report); });
-  add_file(a.attention_svg,
-           [&] { return attention_picture(explanation, PictureFormat::kSvg, maps, report); });
-  add_file(a.attention_png,
-           [&] { return attention_picture(explanation, PictureFormat::kPng, maps, report); });
-  if (a.json != "-") add_file(a.json, [&] { return to_json(explanation) + "\n"; });
-  for (const auto& [path, content] : files) save(path, content);
+  Files files;
+  files.add(a.html, [&] { return to_html(explanation, report); });
+  files.add(a.svg, [&] { return bars_picture(explanation, PictureFormat::kSvg, report); });
+  files.add(a.png, [&] { return bars_picture(explanation, PictureFormat::kPng, report); });
+  files.add(a.attention_svg,
+            [&] { return attention_picture(explanation, PictureFormat::kSvg, maps, report); });
+  files.add(a.attention_png,
+            [&] { return attention_picture(explanation, PictureFormat::kPng, maps, report); });
+  if (a.json != "-") files.add(a.json, [&] { return to_json(explanation) + "\n"; });
+  files.write();
   if (a.json == "-") {
     print(to_json(explanation) + "\n");
     return;
   }
   print(to_terminal(explanation,
                     {.colour = may_colour(), .width = terminal_width(), .special = special_of(a)}));
-  for (const auto& [path, content] : files) fmt::print(stderr, "wrote {}\n", path);
+  files.name_them();
+}
+
+// One explanation for each target; JSON has a line for each.
+void explain_picture(const Arguments& a, const PictureFile& picture) {
+  if (!a.file.empty()) throw InvalidInput("give a picture or a file of texts, not both");
+  const Model model = a.picture.load(a.model);
+  ExplainRequest request = request_of(a, model);
+  ProgressBar bar("explaining");
+  request.progress = [&bar](int64_t done, int64_t total) {
+    bar.show(done, total);
+    return !interrupted();
+  };
+  const std::vector<Explanation> explanations = explain(model, picture, request);
+  bar.clear();
+  const ReportOptions report{special_of(a)};
+  const OverlayOptions overlay{
+      .grain = a.grain == "blocks" ? Grain::kBlocks : Grain::kSmooth,
+      .segment = a.segment == "mask"      ? Segment::kMask
+                 : a.segment == "outline" ? Segment::kOutline
+                                          : Segment::kNone};
+  const AttentionPicture maps{static_cast<int>(a.attention_layer)};
+  std::string json;
+  for (const Explanation& explanation : explanations) {
+    json += to_json(explanation, explanations.size() > 1 ? -1 : 2) + "\n";
+  }
+  Files files;
+  files.add(a.html, [&] { return to_html(explanations, report); });
+  files.add(a.svg, [&] { return overlay_picture(explanations, PictureFormat::kSvg, overlay); });
+  files.add(a.png, [&] { return overlay_picture(explanations, PictureFormat::kPng, overlay); });
+  files.add(a.attention_svg,
+            [&] { return attention_picture(explanations[0], PictureFormat::kSvg, maps, report); });
+  files.add(a.attention_png,
+            [&] { return attention_picture(explanations[0], PictureFormat::kPng, maps, report); });
+  if (a.json != "-") files.add(a.json, [&] { return json; });
+  files.write();
+  if (a.json == "-") {
+    print(json);
+    return;
+  }
+  print(to_terminal(explanations,
+                    {.colour = may_colour(), .width = terminal_width(), .special = special_of(a)}));
+  files.name_them();
 }
 
 // A line that could not be explained keeps its place among the answers.
@@ -192,6 +273,7 @@ void explain_lines(const Arguments& a, const std::string& path) {
 }
 
 void run(const Arguments& a) {
+  if (const auto picture = a.picture.given(a.text)) return explain_picture(a, *picture);
   const std::optional<TextInput> input = a.text.given();
   if (input && !a.file.empty()) {
     throw InvalidInput("give a text or a file of texts, not both");
@@ -199,7 +281,7 @@ void run(const Arguments& a) {
   if (input) return explain_one(a, *input);
   if (!a.file.empty()) return explain_lines(a, a.file);
   if (input_is_terminal()) {
-    throw InvalidInput("no text: whyformer explain \"I cannot wait for next time\"");
+    throw InvalidInput("no text or picture: whyformer explain \"I cannot wait for next time\"");
   }
   explain_lines(a, "-");
 }
@@ -212,7 +294,7 @@ void run_on_arrays(const Arguments& a) {
         "with --inputs the target is chosen by --output and --element; texts, --target, --read-out and "
         "--option do not go with it");
   }
-  if (a.methods != Arguments().methods && a.methods != std::vector<std::string>{"gae"}) {
+  if (!a.methods.empty() && a.methods != std::vector<std::string>{"gae"}) {
     throw InvalidInput("a model given arrays is explained by gae alone so far");
   }
   if (!a.html.empty() || !a.svg.empty() || !a.png.empty() || !a.attention_svg.empty() ||

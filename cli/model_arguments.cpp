@@ -14,7 +14,7 @@
 namespace whyformer::cli {
 
 void ModelArguments::add_to(CLI::App& command) {
-  command.add_option("-m,--model", model, "HuggingFace model folder or ONNX file (default: the built-in sentiment model)")
+  command.add_option("-m,--model", model, "HuggingFace model folder or ONNX file (default: a built-in model)")
       ->type_name("MODEL");
   command.add_option("--threads", threads, "how many threads to use (default: all cores)")
       ->check(CLI::Range(1, 1024))
@@ -26,8 +26,13 @@ Model ModelArguments::load() const {
   return model.empty() ? Model::built_in() : Model::load(model);
 }
 
+Model ModelArguments::load_for_pictures() const {
+  if (threads > 0) set_threads(threads);
+  return model.empty() ? Model::built_in_for_pictures() : Model::load(model);
+}
+
 void TextArguments::add_to(CLI::App& command) {
-  has_positional = command.add_option("TEXT", positional, "the text");
+  has_positional = command.add_option("TEXT", positional, "the text, or a picture's file (JPEG, PNG, WebP)");
   has_text = command.add_option("-t,--text", text, "the text, as an option")->type_name("TEXT");
   has_pair = command.add_option("--pair", pair, "a second text, for models that read two")->type_name("TEXT");
 }
@@ -43,10 +48,47 @@ std::optional<TextInput> TextArguments::given() const {
   return input;
 }
 
+void PictureArguments::add_to(CLI::App& command) {
+  command.add_option("--picture", picture, "a picture to explain: JPEG, PNG or WebP")->type_name("FILE");
+  has_top = command.add_option("--top", top, "for pictures: explain so many of the highest classes")
+                ->check(CLI::Range(int64_t{1}, int64_t{100}))
+                ->type_name("N");
+  command
+      .add_option("--among", among,
+                  "for models that compare pictures with texts (CLIP): texts to choose from, one each")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->type_name("TEXT");
+}
+
+std::optional<PictureFile> PictureArguments::given(const TextArguments& text) const {
+  const std::optional<TextInput> words = text.given();
+  if (!picture.empty()) {
+    if (words) throw InvalidInput("give a text or a picture, not both");
+    return PictureFile{picture};
+  }
+  if (text.has_positional->count() > 0 && means_picture(text.positional)) {
+    if (text.has_pair->count() > 0) throw InvalidInput("a picture has no second text: leave out --pair");
+    return PictureFile{text.positional};
+  }
+  if (has_top->count() > 0 || !among.empty()) {
+    throw InvalidInput("--top and --among go with a picture: whyformer explain picture.png --top 3");
+  }
+  return std::nullopt;
+}
+
+Model PictureArguments::load(const ModelArguments& model) const {
+  const Model loaded = model.load_for_pictures();
+  return among.empty() ? loaded : loaded.among(among);
+}
+
 void TargetArguments::add_to(CLI::App& command) {
   has_target = command
-                   .add_option("--target", target,
-                               "label or index of the output to explain (default: the highest)")
+                   .add_option("--target", targets,
+                               "label or index of the output to explain (default: the highest); for "
+                               "pictures it may be repeated")
+                   ->expected(1)
+                   ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
                    ->type_name("LABEL|N");
   command
       .add_option("--read-out", read_out,
@@ -61,7 +103,10 @@ void TargetArguments::add_to(CLI::App& command) {
 }
 
 void TargetArguments::fill(ExplainRequest& request) const {
-  if (has_target->count() > 0) request.target = target;
+  if (!targets.empty()) {
+    request.target = targets[0];
+    request.other_targets.assign(targets.begin() + 1, targets.end());
+  }
   if (!read_out.empty()) {
     const bool number = read_out.size() < 10 &&
                         read_out.find_first_not_of("0123456789", read_out[0] == '-') == read_out.npos;

@@ -16,6 +16,7 @@ struct ModelArguments {
 
   void add_to(CLI::App& command);
   Model load() const;
+  Model load_for_pictures() const;
 };
 
 struct TextArguments {
@@ -27,8 +28,21 @@ struct TextArguments {
   std::optional<TextInput> given() const;
 };
 
+struct PictureArguments {
+  std::string picture;
+  std::vector<std::string> among;
+  int64_t top = 1;
+  CLI::Option *has_top = nullptr;
+
+  void add_to(CLI::App& command);
+  // The picture given as an option, or in place of a text. Throws InvalidInput if both are given.
+  std::optional<PictureFile> given(const TextArguments& text) const;
+  Model load(const ModelArguments& model) const;
+};
+
 struct TargetArguments {
-  std::string target, similar_to, read_out;
+  std::vector<std::string> targets;  // several for pictures only
+  std::string similar_to, read_out;
   CLI::Option *has_target = nullptr, *has_similar_to = nullptr;
 
   void add_to(CLI::App& command);

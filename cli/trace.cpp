@@ -29,6 +29,7 @@ void add_trace(CLI::App& program) {
   struct Arguments {
     ModelArguments model;
     TextArguments text;
+    PictureArguments picture;
     TargetArguments target;
     ArrayArguments arrays;
     std::string save;
@@ -38,6 +39,7 @@ void add_trace(CLI::App& program) {
       "trace", "Save attention maps and their gradients, for people who compute their own");
   arguments->model.add_to(*command);
   arguments->text.add_to(*command);
+  arguments->picture.add_to(*command);
   arguments->target.add_to(*command);
   command
       ->add_option("--save", arguments->save,
@@ -55,11 +57,16 @@ void add_trace(CLI::App& program) {
       trace_model_of_arrays(arguments->model.model, arguments->arrays, arguments->save);
       return;
     }
-    const std::optional<TextInput> input = arguments->text.given();
-    if (!input) throw InvalidInput("no text: whyformer trace --text \"…\" --save maps.safetensors");
     ExplainRequest request;
     arguments->target.fill(request);
-    const Trace result = trace(arguments->model.load(), *input, request);
+    if (request.other_targets.size() > 0) throw InvalidInput("gradients are of one --target at a time");
+    const auto picture = arguments->picture.given(arguments->text);
+    const std::optional<TextInput> input = arguments->text.given();
+    if (!picture && !input) {
+      throw InvalidInput("no text or picture: whyformer trace --text \"…\" --save maps.safetensors");
+    }
+    const Trace result = picture ? trace(arguments->picture.load(arguments->model), *picture, request)
+                                 : trace(arguments->model.load(), *input, request);
     for (const std::string& note : result.notes) fmt::print(stderr, "note: {}\n", note);
     save(arguments->save, to_safetensors(result));
     const AttentionMap* first = result.attention.empty() ? nullptr : &result.attention[0];

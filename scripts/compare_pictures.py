@@ -2,7 +2,7 @@
 """Compares picture models of full size with PyTorch: outputs, attention maps, their gradients, and times.
 
 The models have the sizes of the known ones (ViT-B/16, Swin-T, DINOv2-S, BEiT-B, CLIP-B/32) and random
-weights from a seed. Needs what scripts/golden/pictures_golden.py needs, a few gigabytes of memory and of
+weights from a seed. Needs what scripts/golden/picture_models_golden.py needs, a few gigabytes of memory and of
 disk, and the tests of the project:
 
     python scripts/compare_pictures.py --tests build/release/src/whyformer_tests --folder /tmp/pictures
@@ -20,7 +20,7 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "golden"))
-import pictures_golden as golden  # noqa: E402
+import picture_models_golden as golden  # noqa: E402
 import torch  # noqa: E402
 import transformers as hf  # noqa: E402
 

@@ -15,6 +15,8 @@
 
 namespace whyformer {
 
+class PictureModel;
+class PictureProcessor;
 class TextModel;
 class Tokenizer;
 
@@ -22,6 +24,15 @@ struct TextInput {
   std::string text;
   std::optional<std::string> pair;
 };
+
+// A JPEG, PNG or WebP file.
+struct PictureFile {
+  std::filesystem::path path;
+};
+
+// Whether a command's argument means a picture rather than a text: it names one, or a file that begins
+// like one.
+bool means_picture(const std::string& argument);
 
 struct TokenizedText {
   std::vector<int64_t> ids;
@@ -88,16 +99,28 @@ class Model {
  public:
   // A HuggingFace folder, an ONNX file, or a folder with one. Throws FileError or UnsupportedModel.
   static Model load(const std::filesystem::path& folder);
-  // The small sentiment model inside the program.
+  // The small models inside the program: one judges sentences, the other names painted things.
   static Model built_in();
+  static Model built_in_for_pictures();
 
   ModelName name() const;
   ModelInfo inspect() const;
-  const TextModel& text_model() const { return *model_; }
+  bool reads_pictures() const { return picture_model_ != nullptr; }
+  // Throw InvalidInput where the model reads the other kind of input.
+  const TextModel& text_model() const;
+  const PictureModel& picture_model() const;
+  const PictureProcessor& picture_processor() const;
+
+  // The same model as a classifier among texts, for those that compare pictures with texts.
+  Model among(const std::vector<std::string>& texts) const;
 
  private:
-  explicit Model(std::shared_ptr<const TextModel> model) : model_(std::move(model)) {}
-  std::shared_ptr<const TextModel> model_;
+  explicit Model(std::shared_ptr<const TextModel> model) : text_model_(std::move(model)) {}
+  Model(std::shared_ptr<const PictureModel> model, std::shared_ptr<const PictureProcessor> processor)
+      : picture_model_(std::move(model)), picture_processor_(std::move(processor)) {}
+  std::shared_ptr<const TextModel> text_model_;
+  std::shared_ptr<const PictureModel> picture_model_;
+  std::shared_ptr<const PictureProcessor> picture_processor_;
 };
 
 // The tokenizer of a folder, which needs no weights.
@@ -138,6 +161,9 @@ enum class WordFold { kSum, kMean, kMax };
 struct ExplainRequest {
   std::vector<MethodRequest> methods;
   std::variant<std::monostate, int64_t, std::string> target;  // index or label; default: the highest
+  // Pictures only: further targets beside the first, and how many of the highest ones where none is named.
+  std::vector<std::variant<std::monostate, int64_t, std::string>> other_targets = {};
+  int64_t top = 1;
   std::optional<std::string> similar_to;  // encoders without a classifier: explain the similarity
   // How the output reads the tokens, where the user knows better than discovery: a token's number, or
   // "mean".
@@ -153,6 +179,10 @@ struct ExplainRequest {
 // InvalidInput for wrong targets, methods or options, and for an empty text.
 Explanation explain(const Model& model, const TextInput& input, const ExplainRequest& request);
 
+// The same for a picture, one explanation for each target; they share one forward run.
+std::vector<Explanation> explain(const Model& model, const PictureFile& picture,
+                                 const ExplainRequest& request);
+
 // Attention maps and their gradients, for people who compute their own.
 struct Trace {
   std::vector<AttentionMap> attention;
@@ -163,6 +193,7 @@ struct Trace {
   std::vector<std::string> notes;
 };
 Trace trace(const Model& model, const TextInput& input, const ExplainRequest& request);
+Trace trace(const Model& model, const PictureFile& picture, const ExplainRequest& request);
 
 // The bytes of a safetensors file with `attention.L`, `attention_gradient.L` and `logits`.
 std::string to_safetensors(const Trace& trace);

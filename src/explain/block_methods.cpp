@@ -3,6 +3,7 @@
 namespace whyformer {
 
 std::vector<EncoderBlock> blocks_of(const Explained& explained) {
+  explained.require_maps();
   return find_blocks(explained.graph().graph, explained.found().sites);
 }
 

@@ -14,7 +14,7 @@ namespace {
 constexpr std::array kMethods{
     &kGenericAttention, &kRollout,  &kRawAttention,       &kAttentionFlow,
     &kGradCam,          &kGradSam,  &kIntegratedGradients, &kGradientTimesInput,
-    &kSaliency,         &kSmoothGrad, &kLeaveOneOut,
+    &kSaliency,         &kSmoothGrad, &kLeaveOneOut, &kOcclusion,
     &kTransformerAttribution, &kAttnLrp, &kCpLrp, &kPartialLrp, &kLrp,
     &kAttentionNorm,    &kGlobEnc,  &kAlti,               &kDecompX,
 };

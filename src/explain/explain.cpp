@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "explain/method.h"
+#include "explain/picture_subject.h"
 #include "explain/prepare.h"
 #include "explain/units.h"
 #include "whyformer/error.h"
@@ -42,8 +43,7 @@ bool gives_signed_scores(const Job& job) {
   return false;
 }
 
-Attribution run_method(const Job& job, Explained& explained, const TextInput& input,
-                       const std::vector<Unit>& units, WordFold fold) {
+Attribution run_method(const Job& job, Explained& explained) {
   const auto start = Clock::now();
   const Cost before = explained.spent();
   const double shared_before = explained.shared_seconds();
@@ -54,7 +54,6 @@ Attribution run_method(const Job& job, Explained& explained, const TextInput& in
   Attribution result;
   result.method = job.method->info.name;
   result.options = job.options.all();
-  result.words = fold_words(units, scores.values, input, fold);
   result.scores = std::move(scores.values);
   result.pixels.assign(scores.pixels.begin(), scores.pixels.end());
   result.is_signed = gives_signed_scores(job);
@@ -66,6 +65,34 @@ Attribution run_method(const Job& job, Explained& explained, const TextInput& in
   result.cost.backwards = explained.walks_read() + explained.spent().backwards - before.backwards;
   result.cost.seconds = own + explained.seconds_read();
   return result;
+}
+
+std::vector<AttentionMap> maps_of(const Explained& explained) {
+  std::vector<AttentionMap> maps;
+  if (!explained.subject().attends_by_unit()) return maps;
+  for (int layer = 0; layer < explained.layers(); ++layer) {
+    maps.push_back(map_of(explained.found().sites[layer].name, explained.attention(layer)));
+  }
+  return maps;
+}
+
+PictureView view_of(const PictureSubject& subject, const Picture& file) {
+  const Picture& seen = subject.seen();
+  const std::shared_ptr<uint8_t[]> rgb(new uint8_t[seen.pixels.size()]);
+  std::copy(seen.pixels.begin(), seen.pixels.end(), rgb.get());
+  const PictureRegion& region = subject.region();
+  return {.width = seen.width,
+          .height = seen.height,
+          .rgb = rgb,
+          .first_patch = subject.grid().first,
+          .rows = subject.grid().rows,
+          .columns = subject.grid().columns,
+          .file_width = file.width,
+          .file_height = file.height,
+          .left = region.left,
+          .top = region.top,
+          .right = region.left + region.width,
+          .bottom = region.top + region.height};
 }
 
 }  // namespace
@@ -84,19 +111,46 @@ Explanation explain(const Model& model, const TextInput& input, const ExplainReq
   explanation.target = std::move(prepared.target);
   explanation.notes = std::move(prepared.notes);
   for (const Job& job : jobs) {
-    explanation.attributions.push_back(
-        run_method(job, *prepared.explained, input, explanation.units, request.fold));
+    Attribution result = run_method(job, *prepared.explained);
+    result.words = fold_words(explanation.units, result.scores, input, request.fold);
+    explanation.attributions.push_back(std::move(result));
   }
-  for (int layer = 0; layer < prepared.explained->layers(); ++layer) {
-    explanation.attention.push_back(map_of(prepared.explained->found().sites[layer].name,
-                                           prepared.explained->attention(layer)));
-  }
+  explanation.attention = maps_of(*prepared.explained);
   return explanation;
 }
 
-Trace trace(const Model& model, const TextInput& input, const ExplainRequest& request) {
-  Prepared prepared = prepare(model.text_model(), input, request,
-                              {.attention = true, .attention_gradient = true});
+std::vector<Explanation> explain(const Model& model, const PictureFile& file,
+                                 const ExplainRequest& request) {
+  const std::vector<Job> jobs = jobs_of(request);
+  Needs needs{.attention = true};  // reports show the maps
+  for (const Job& job : jobs) needs = needs | job.method->needs;
+  const Picture picture = read_picture(file.path);
+  Prepared prepared = prepare(model, picture, request, needs);
+  const auto& subject = static_cast<const PictureSubject&>(prepared.explained->subject());
+  Explanation common;
+  common.model = model.name();
+  common.text = file.path.filename().string();
+  common.picture = view_of(subject, picture);
+  common.units = units_of(subject);
+  common.output = prepared.output;
+  common.notes = prepared.notes;
+  common.attention = maps_of(*prepared.explained);
+  std::vector<Explanation> explanations;
+  for (const int64_t target : targets_of(prepared.output, request)) {
+    choose_target(prepared, target);
+    Explanation explanation = common;
+    explanation.target = prepared.target;
+    for (const Job& job : jobs) {
+      explanation.attributions.push_back(run_method(job, *prepared.explained));
+    }
+    explanations.push_back(std::move(explanation));
+  }
+  return explanations;
+}
+
+namespace {
+
+Trace trace_of(Prepared prepared, std::vector<Unit> units) {
   Trace result;
   for (int layer = 0; layer < prepared.explained->layers(); ++layer) {
     const std::string& name = prepared.explained->found().sites[layer].name;
@@ -104,11 +158,28 @@ Trace trace(const Model& model, const TextInput& input, const ExplainRequest& re
     result.attention_gradient.push_back(
         map_of(name, prepared.explained->attention_gradient(layer)));
   }
-  result.units = units_of(prepared.explained->text().encoding());
+  result.units = std::move(units);
   result.output = std::move(prepared.output);
   result.target = std::move(prepared.target);
   result.notes = std::move(prepared.notes);
   return result;
+}
+
+constexpr Needs kMapsAndGradients{.attention = true, .attention_gradient = true};
+
+}  // namespace
+
+Trace trace(const Model& model, const TextInput& input, const ExplainRequest& request) {
+  Prepared prepared = prepare(model.text_model(), input, request, kMapsAndGradients);
+  std::vector<Unit> units = units_of(prepared.explained->text().encoding());
+  return trace_of(std::move(prepared), std::move(units));
+}
+
+Trace trace(const Model& model, const PictureFile& file, const ExplainRequest& request) {
+  Prepared prepared = prepare(model, read_picture(file.path), request, kMapsAndGradients);
+  choose_target(prepared, targets_of(prepared.output, request)[0]);
+  std::vector<Unit> units = units_of(static_cast<const PictureSubject&>(prepared.explained->subject()));
+  return trace_of(std::move(prepared), std::move(units));
 }
 
 }  // namespace whyformer

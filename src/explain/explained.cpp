@@ -65,6 +65,16 @@ const TextSubject& Explained::text() const {
   return *text;
 }
 
+void Explained::set_target(int64_t index) {
+  if (index == target_) return;
+  target_ = index;
+  // Walks start at the target.
+  gradient_walk_.reset();
+  relevance_walks_.clear();
+  walk_seconds_.clear();
+  walks_read_.clear();
+}
+
 std::vector<Value> Explained::places() const {
   std::vector<Value> values;
   for (const Place place : kPlaces) values.push_back(subject_->value_at(*graph_, place));
@@ -89,11 +99,21 @@ Tensor Explained::gradient_at(Value value) {
   return gradient.select(0, 0).contiguous();
 }
 
+void Explained::require_maps() const {
+  if (subject_->attends_by_unit()) return;
+  throw InvalidInput(
+      "this model attends within windows and merges patches between layers, so no attention map goes over "
+      "all of its patches; saliency, gradient-x-input, integrated-gradients, smooth-grad, leave-one-out, "
+      "occlusion and, with at=pixels, lrp, attn-lrp and cp-lrp explain it");
+}
+
 Tensor Explained::attention(int layer) const {
+  require_maps();
   return (*pass_)[graph_->found.sites[layer].attention].select(0, 0).contiguous();
 }
 
 Tensor Explained::attention_gradient(int layer) {
+  require_maps();
   return gradient_at(graph_->found.sites[layer].attention);
 }
 
@@ -145,6 +165,7 @@ const std::vector<NodeFlow>& Explained::relevance_flows(const RelevanceKind& kin
 }
 
 Tensor Explained::attention_relevance(const RelevanceKind& kind, int layer) {
+  require_maps();
   return relevance_at(kind, graph_->found.sites[layer].attention);
 }
 
@@ -158,6 +179,7 @@ const ReadOut& Explained::found_read_out() const {
 
 std::vector<double> Explained::read_out() const {
   const ReadOut& found = found_read_out();
+  if (found.kind == ReadOut::Kind::kShares) return found.shares;
   if (tokens() > 1 && found.read.valid()) {
     if (measured_read_out_.empty()) measured_read_out_ = measured_read_out();
     return measured_read_out_;
@@ -185,6 +207,7 @@ std::vector<double> Explained::measured_read_out() const {
 }
 
 std::optional<int64_t> Explained::read_out_row() const {
+  if (!subject_->attends_by_unit()) return std::nullopt;
   const std::vector<double> shares = read_out();
   const auto row = std::find(shares.begin(), shares.end(), 1.0);
   if (row == shares.end()) return std::nullopt;
@@ -203,17 +226,17 @@ int64_t Explained::most_inputs_at_once() const {
   return std::clamp<int64_t>(fitting, 1, std::max<int64_t>(1, 1024 / tokens));
 }
 
-std::vector<std::vector<double>> Explained::evaluate_hiding(
-    const std::vector<std::vector<bool>>& hidden, const std::string& how) {
+std::vector<std::vector<double>> Explained::evaluate(
+    int64_t count, const std::function<Run(int64_t begin, int64_t end)>& part) {
   std::vector<std::vector<double>> answers;
-  const auto count = static_cast<int64_t>(hidden.size());
   const auto classes = static_cast<int64_t>(outputs_.size());
   const int64_t step = most_inputs_at_once();
   for (int64_t begin = 0; begin < count; begin += step) {
     const int64_t end = std::min(count, begin + step);
-    const Run part = subject_->hiding({hidden.begin() + begin, hidden.begin() + end}, how);
-    const Pass pass = run(part.graph->graph, part.feeds, {.outputs = {part.graph->output}});
-    const std::vector<double> flat = pass[part.graph->output].to_doubles();
+    const Run inputs = part(begin, end);
+    const Value output = inputs.graph->output;
+    const Pass pass = run(inputs.graph->graph, inputs.feeds, {.outputs = {output}});
+    const std::vector<double> flat = pass[output].to_doubles();
     for (int64_t i = 0; i < end - begin; ++i) {
       answers.emplace_back(flat.begin() + i * classes, flat.begin() + (i + 1) * classes);
     }
@@ -221,6 +244,20 @@ std::vector<std::vector<double>> Explained::evaluate_hiding(
     report_progress(end, count);
   }
   return answers;
+}
+
+std::vector<std::vector<double>> Explained::evaluate_hiding(
+    const std::vector<std::vector<bool>>& hidden, const std::string& how) {
+  return evaluate(static_cast<int64_t>(hidden.size()), [&](int64_t begin, int64_t end) {
+    return subject_->hiding({hidden.begin() + begin, hidden.begin() + end}, how);
+  });
+}
+
+std::vector<std::vector<double>> Explained::evaluate_hiding_cells(
+    const std::vector<std::vector<bool>>& hidden, const std::string& how) {
+  return evaluate(static_cast<int64_t>(hidden.size()), [&](int64_t begin, int64_t end) {
+    return subject_->hiding_cells({hidden.begin() + begin, hidden.begin() + end}, how);
+  });
 }
 
 std::vector<Explained::Slope> Explained::slopes(Place place,

@@ -1,6 +1,7 @@
 // One input with its run: what all methods of a call share.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -51,7 +52,7 @@ class Explained {
 
   // The answers of the shared run. The target must be set before gradients are read.
   const std::vector<double>& outputs() const { return outputs_; }
-  void set_target(int64_t index) { target_ = index; }
+  void set_target(int64_t index);
   int64_t target() const { return target_; }
   double target_value() const { return outputs_[target_]; }
 
@@ -60,6 +61,8 @@ class Explained {
   // The run itself; every value of it only where Needs::values says so.
   const ModelGraph& graph() const { return *graph_; }
   const Pass& pass() const { return *pass_; }
+  // Throws InvalidInput where attention maps do not go over the units.
+  void require_maps() const;
   // [heads, queries, keys] views, contiguous.
   Tensor attention(int layer) const;
   Tensor attention_gradient(int layer);
@@ -91,6 +94,10 @@ class Explained {
   std::vector<std::vector<double>> evaluate_hiding(const std::vector<std::vector<bool>>& hidden,
                                                    const std::string& how);
 
+  // The same for smaller pieces (see Subject::cells).
+  std::vector<std::vector<double>> evaluate_hiding_cells(const std::vector<std::vector<bool>>& hidden,
+                                                         const std::string& how);
+
   // Target value and its gradient at `place` when that value is replaced; one entry per replacement.
   struct Slope {
     double value = 0;
@@ -116,6 +123,8 @@ class Explained {
   Tensor relevance_at(const RelevanceKind& kind, Value value);
   RelevanceWalk& relevance_walk(const RelevanceKind& kind);
   int64_t most_inputs_at_once() const;
+  std::vector<std::vector<double>> evaluate(int64_t count,
+                                            const std::function<Run(int64_t begin, int64_t end)>& part);
   const ReadOut& found_read_out() const;
   std::vector<double> measured_read_out() const;
 

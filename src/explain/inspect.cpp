@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "explain/describe.h"
 #include "models/onnx_probe.h"
+#include "models/picture_model.h"
 #include "models/text_model.h"
 #include "whyformer/error.h"
 #include "whyformer/model.h"
@@ -15,9 +16,8 @@
 namespace whyformer {
 namespace {
 
-std::string task_of(const TextModel& model) {
-  const auto problem = model.problem();
-  if (!problem) return "text embedding (no classifier)";
+std::string task_of(std::optional<Problem> problem, const std::string& input) {
+  if (!problem) return input + " embedding (no classifier)";
   if (*problem == Problem::kMultiLabel) return "multi-label classification";
   return *problem == Problem::kRegression ? "regression" : "single-label classification";
 }
@@ -55,6 +55,7 @@ std::string read_out_of(const Discovery& found) {
       }
       return fmt::format("mean over tokens {} to {}", read_out.row, read_out.row + read_out.rows - 1) + of;
     case ReadOut::Kind::kWeights: return "mean over tokens" + of;
+    case ReadOut::Kind::kShares: return "several tokens, or a token and a mean" + of;
     case ReadOut::Kind::kChosen: return "a token that depends on the input" + of;
     case ReadOut::Kind::kEach: return "one answer per token" + of;
     case ReadOut::Kind::kUnknown: break;
@@ -124,20 +125,43 @@ ModelInfo describe(const OnnxProbe& probe, const std::filesystem::path& file) {
   return info;
 }
 
-ModelInfo Model::inspect() const {
-  // Discovery needs a graph; a few tokens are enough.
-  const Head head = model_->has_classifier() ? Head::kLogits : Head::kEmbedding;
-  const auto graph =
-      model_->graph({.tokens = std::min<int64_t>(8, model_->max_tokens()), .head = head});
+namespace {
+
+template <class AnyModel>
+ModelInfo info_of(const AnyModel& model, const std::string& input, const Discovery& found) {
   ModelInfo info;
+  info.task = task_of(model.problem(), input);
+  info.outputs = model.output_names();
+  info.parameters = model.parameter_count();
+  info.tensors = model.tensor_count();
+  describe(found, info);
+  return info;
+}
+
+ModelInfo info_of_pictures(const PictureModel& model) {
+  const Head head = model.has_classifier() ? Head::kLogits : Head::kEmbedding;
+  const auto graph = model.graph({.height = model.height(), .width = model.width(), .head = head});
+  ModelInfo info = info_of(model, "picture", graph->found);
+  info.inputs.push_back({"pixel_values", "float", {1, model.channels(), model.height(), model.width()}});
+  return info;
+}
+
+}  // namespace
+
+ModelInfo Model::inspect() const {
+  if (reads_pictures()) {
+    ModelInfo info = info_of_pictures(*picture_model_);
+    info.model = name();
+    return info;
+  }
+  // Discovery needs a graph; a few tokens are enough.
+  const TextModel& model = *text_model_;
+  const Head head = model.has_classifier() ? Head::kLogits : Head::kEmbedding;
+  const auto graph = model.graph({.tokens = std::min<int64_t>(8, model.max_tokens()), .head = head});
+  ModelInfo info = info_of(model, "text", graph->found);
   info.model = name();
-  info.task = task_of(*model_);
-  info.outputs = model_->output_names();
-  info.parameters = model_->parameter_count();
-  info.tensors = model_->tensor_count();
-  info.vocabulary = model_->tokenizer().vocabulary_size();
-  info.max_tokens = model_->max_tokens();
-  describe(graph->found, info);
+  info.vocabulary = model.tokenizer().vocabulary_size();
+  info.max_tokens = model.max_tokens();
   return info;
 }
 

@@ -56,6 +56,7 @@ extern const Method kGradientTimesInput;
 extern const Method kIntegratedGradients;
 extern const Method kLeaveOneOut;
 extern const Method kLrp;
+extern const Method kOcclusion;
 extern const Method kPartialLrp;
 extern const Method kRawAttention;
 extern const Method kRollout;

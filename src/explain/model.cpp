@@ -4,8 +4,11 @@
 
 #include "base/files.h"
 #include "formats/weights.h"
+#include "inputs/picture_processor.h"
 #include "models/built_in.h"
+#include "models/picture_model.h"
 #include "models/text_model.h"
+#include "whyformer/error.h"
 
 namespace whyformer {
 namespace {
@@ -21,13 +24,78 @@ void append_maps(const std::vector<AttentionMap>& maps, const std::string& prefi
   }
 }
 
+bool names_picture(const std::filesystem::path& path) {
+  std::string ending = path.extension().string();
+  for (char& letter : ending) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return ending == ".jpg" || ending == ".jpeg" || ending == ".png" || ending == ".webp";
+}
+
+// Without a preprocessor_config.json, as ViT's processor does by itself, to the model's own size.
+std::shared_ptr<const PictureProcessor> processor_of(const FileLookup& files, const PictureModel& model) {
+  if (files("preprocessor_config.json") || files("processor_config.json")) {
+    return std::make_shared<PictureProcessor>(PictureProcessor::from_files(files));
+  }
+  PictureSettings settings;
+  settings.size = PictureSize{.width = model.width(), .height = model.height()};
+  settings.normalisation = {{0.5, 0.5, 0.5}, {0.5, 0.5, 0.5}};
+  return std::make_shared<PictureProcessor>(settings);
+}
+
 }  // namespace
 
-Model Model::load(const std::filesystem::path& folder) { return Model(TextModel::load(folder)); }
+Model Model::load(const std::filesystem::path& folder) {
+  std::shared_ptr<const PictureModel> pictures = PictureModel::load_if_one(folder);
+  if (pictures == nullptr) return Model(TextModel::load(folder));
+  return {pictures, processor_of(files_of_model(folder), *pictures)};
+}
 
 Model Model::built_in() { return Model(TextModel::load(built_in_sentiment(), "sentiment")); }
 
-ModelName Model::name() const { return {model_->name(), model_->architecture()}; }
+Model Model::built_in_for_pictures() {
+  const FileLookup files = built_in_pictures();
+  const auto model = PictureModel::load(files, "pictures");
+  return {model, processor_of(files, *model)};
+}
+
+bool means_picture(const std::string& argument) {
+  // Sentences are longer than file names can be, or have lines.
+  if (argument.empty() || argument.size() > 4096 || argument.find('\n') != argument.npos) return false;
+  const std::filesystem::path path(argument);
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error)) {
+    return begins_like_picture(map_file(path).view) || names_picture(path);
+  }
+  return names_picture(path) && argument.find(' ') == argument.npos;
+}
+
+ModelName Model::name() const {
+  if (reads_pictures()) return {picture_model_->name(), picture_model_->architecture()};
+  return {text_model_->name(), text_model_->architecture()};
+}
+
+const TextModel& Model::text_model() const {
+  if (text_model_ == nullptr) {
+    throw InvalidInput(fmt::format("'{}' reads pictures, not texts: give it a JPEG, PNG or WebP file",
+                                   picture_model_->name()));
+  }
+  return *text_model_;
+}
+
+const PictureModel& Model::picture_model() const {
+  if (picture_model_ == nullptr) {
+    throw InvalidInput(fmt::format("'{}' reads texts, not pictures", text_model_->name()));
+  }
+  return *picture_model_;
+}
+
+const PictureProcessor& Model::picture_processor() const {
+  picture_model();
+  return *picture_processor_;
+}
+
+Model Model::among(const std::vector<std::string>& texts) const {
+  return {picture_model().among(texts), picture_processor_};
+}
 
 TextTokenizer TextTokenizer::load(const std::filesystem::path& folder) {
   return TextTokenizer(load_tokenizer(files_of_model(folder)));

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "explain/labels.h"
+#include "explain/picture_subject.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -46,7 +48,9 @@ std::vector<double> reference_vector(const TextModel& model, const std::string& 
   return vector;
 }
 
-Output output_of(const Explained& explained, Head head, const ExplainRequest& request) {
+// What the answers are called, whichever kind of model gave them.
+template <class AnyModel>
+Output output_of(const Explained& explained, const AnyModel& model, Head head, const ExplainRequest& request) {
   Output output;
   output.values = explained.outputs();
   if (head == Head::kSimilarity) {
@@ -54,7 +58,6 @@ Output output_of(const Explained& explained, Head head, const ExplainRequest& re
     output.labels = {fmt::format("similarity to \"{}\"", *request.similar_to)};
     return output;
   }
-  const TextModel& model = explained.text().model();
   output.labels = model.output_names();
   output.space = head == Head::kEmbedding                     ? "embedding"
                  : model.problem() == Problem::kRegression ? "value"
@@ -62,11 +65,12 @@ Output output_of(const Explained& explained, Head head, const ExplainRequest& re
   return output;
 }
 
-int64_t target_index(const Output& output, const ExplainRequest& request) {
-  if (const auto* label = std::get_if<std::string>(&request.target)) {
+int64_t target_index(const Output& output,
+                     const std::variant<std::monostate, int64_t, std::string>& asked) {
+  if (const auto* label = std::get_if<std::string>(&asked)) {
     return label_index(output.labels, *label, "target");
   }
-  if (const auto* number = std::get_if<int64_t>(&request.target)) {
+  if (const auto* number = std::get_if<int64_t>(&asked)) {
     return label_index(output.labels, *number, "target");
   }
   return std::max_element(output.values.begin(), output.values.end()) - output.values.begin();
@@ -91,7 +95,7 @@ std::optional<ReadOut> told_read_out(const ExplainRequest& request, int64_t toke
   if (const auto* row = std::get_if<int64_t>(&request.read_out)) {
     const int64_t from_start = *row < 0 ? *row + tokens : *row;
     if (from_start < 0 || from_start >= tokens) {
-      throw InvalidInput(fmt::format("there is no token {} to read: the text has {}, from 0 to {}",
+      throw InvalidInput(fmt::format("there is no token {} to read: there are {}, from 0 to {}",
                                      *row, tokens, tokens - 1));
     }
     return ReadOut{.kind = ReadOut::Kind::kRow, .row = from_start};
@@ -103,6 +107,29 @@ std::optional<ReadOut> told_read_out(const ExplainRequest& request, int64_t toke
     return ReadOut{.kind = ReadOut::Kind::kMean, .row = 0, .rows = tokens};
   }
   return std::nullopt;
+}
+
+void add_notes(Prepared& prepared, Head head, const ExplainRequest& request) {
+  if (head == Head::kEmbedding && std::holds_alternative<std::monostate>(request.target)) {
+    prepared.notes.push_back(fmt::format(
+        "This model has no classifier, so the largest of its {} embedding dimensions is explained; "
+        "choose another target, or a text to compare with.",
+        prepared.output.values.size()));
+  }
+  if (std::holds_alternative<std::monostate>(request.read_out) &&
+      prepared.explained->found().read_out.kind == ReadOut::Kind::kUnknown) {
+    prepared.notes.push_back(
+        "How the output reads the tokens was not recognised: they count by the size of the output's "
+        "gradient there; --read-out tells it.");
+  }
+}
+
+Explained::Settings settings_of(const ExplainRequest& request, Needs needs) {
+  return {.needs = needs,
+          .dtype = request.precision == Precision::kDouble ? DType::kFloat64 : DType::kFloat32,
+          .seed = request.seed,
+          .memory_bytes = request.memory_bytes,
+          .progress = request.progress};
 }
 
 }  // namespace
@@ -117,38 +144,59 @@ Prepared prepare(const TextModel& model, const TextInput& input, const ExplainRe
         "one of its labels as the target");
   }
   Encoding encoding = encode(model, input, prepared.notes);
-  Explained::Settings settings{.needs = needs,
-                               .dtype = request.precision == Precision::kDouble
-                                            ? DType::kFloat64
-                                            : DType::kFloat32,
-                               .read_out = told_read_out(
-                                   request, static_cast<int64_t>(encoding.ids.size())),
-                               .seed = request.seed,
-                               .memory_bytes = request.memory_bytes,
-                               .progress = request.progress};
+  Explained::Settings settings = settings_of(request, needs);
+  settings.read_out = told_read_out(request, static_cast<int64_t>(encoding.ids.size()));
   if (request.similar_to) {
     head = Head::kSimilarity;
     settings.reference = reference_vector(model, *request.similar_to, settings.dtype, prepared.notes);
   }
   settings.head = head;
   prepared.explained = std::make_unique<Explained>(model, std::move(encoding), settings);
-  prepared.output = output_of(*prepared.explained, head, request);
-  const int64_t index = target_index(prepared.output, request);
-  prepared.target = target_of(prepared.output, index, model.problem());
-  prepared.explained->set_target(index);
-  if (head == Head::kEmbedding && std::holds_alternative<std::monostate>(request.target)) {
-    prepared.notes.push_back(fmt::format(
-        "This model has no classifier, so the largest of its {} embedding dimensions is explained; "
-        "choose another target, or a text to compare with.",
-        prepared.output.values.size()));
-  }
-  if (!settings.read_out &&
-      prepared.explained->found().read_out.kind == ReadOut::Kind::kUnknown) {
-    prepared.notes.push_back(
-        "How the output reads the tokens was not recognised: they count by the size of the output's "
-        "gradient there; --read-out tells it.");
-  }
+  prepared.output = output_of(*prepared.explained, model, head, request);
+  prepared.problem = model.problem();
+  choose_target(prepared, target_index(prepared.output, request.target));
+  add_notes(prepared, head, request);
   return prepared;
+}
+
+Prepared prepare(const Model& model, const Picture& picture, const ExplainRequest& request, Needs needs) {
+  const PictureModel& pictures = model.picture_model();
+  Prepared prepared;
+  Head head = pictures.has_classifier() ? Head::kLogits : Head::kEmbedding;
+  Explained::Settings settings = settings_of(request, needs);
+  if (request.similar_to) {
+    head = Head::kSimilarity;
+    settings.reference = pictures.text_embedding(*request.similar_to);
+  }
+  settings.head = head;
+  auto subject = std::make_unique<PictureSubject>(pictures, model.picture_processor(),
+                                                  model.picture_processor()(picture), settings.kind());
+  settings.read_out = told_read_out(request, subject->units());
+  prepared.explained = std::make_unique<Explained>(std::move(subject), settings);
+  prepared.output = output_of(*prepared.explained, pictures, head, request);
+  prepared.problem = pictures.problem();
+  choose_target(prepared, target_index(prepared.output, {}));
+  add_notes(prepared, head, request);
+  return prepared;
+}
+
+std::vector<int64_t> targets_of(const Output& output, const ExplainRequest& request) {
+  if (!std::holds_alternative<std::monostate>(request.target)) {
+    std::vector<int64_t> targets{target_index(output, request.target)};
+    for (const auto& other : request.other_targets) targets.push_back(target_index(output, other));
+    return targets;
+  }
+  std::vector<int64_t> order(output.values.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t a, int64_t b) { return output.values[a] > output.values[b]; });
+  order.resize(std::clamp<int64_t>(request.top, 1, static_cast<int64_t>(order.size())));
+  return order;
+}
+
+void choose_target(Prepared& prepared, int64_t index) {
+  prepared.target = target_of(prepared.output, index, prepared.problem);
+  prepared.explained->set_target(index);
 }
 
 }  // namespace whyformer

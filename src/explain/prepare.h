@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "explain/explained.h"
+#include "formats/pictures/picture.h"
 #include "whyformer/explanation.h"
 #include "whyformer/model.h"
 
@@ -16,11 +17,21 @@ struct Prepared {
   std::vector<std::string> notes;
   std::unique_ptr<Explained> explained;
   Output output;
+  std::optional<Problem> problem;
   Target target;
 };
 
 // Throws InvalidInput for an empty text and for a target that the model does not have.
 Prepared prepare(const TextModel& model, const TextInput& input, const ExplainRequest& request,
                  Needs needs);
+
+// The highest output is the target at first.
+Prepared prepare(const Model& model, const Picture& picture, const ExplainRequest& request, Needs needs);
+
+// What is asked for: the named outputs, or so many of the highest.
+std::vector<int64_t> targets_of(const Output& output, const ExplainRequest& request);
+
+// Makes output `index` the one that is explained.
+void choose_target(Prepared& prepared, int64_t index);
 
 }  // namespace whyformer

@@ -49,6 +49,19 @@ class Subject {
   // to hide them that this kind of input does not know.
   virtual Run hiding(const std::vector<std::vector<bool>>& hidden, const std::string& how) const = 0;
 
+  // The smallest pieces of the input that can be hidden, in their order: ordinary tokens in a row, or pixels.
+  struct Cells {
+    int64_t height = 1;
+    int64_t width = 0;
+    int64_t unit_height = 1;  // cells of one unit
+    int64_t unit_width = 1;
+  };
+  virtual Cells cells() const = 0;
+  // [input][cell], row by row.
+  virtual Run hiding_cells(const std::vector<std::vector<bool>>& hidden, const std::string& how) const = 0;
+  // The mean of each unit's cells; 0 for special units.
+  virtual std::vector<double> unit_means(const std::vector<double>& cells) const = 0;
+
   virtual Value value_at(const ModelGraph& graph, Place place) const = 0;
   // The value at `place` of one input as [units, numbers], and back.
   virtual Tensor rows(Place, const Tensor& value) const { return value; }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -60,6 +62,33 @@ Run TextSubject::hiding(const std::vector<std::vector<bool>>& hidden, const std:
   }
   if (way == "drop") batch.hidden = hidden;
   return run_of(batch);
+}
+
+namespace {
+
+// What belongs to ordinary tokens, spread over all; special ones get `other`.
+template <class T>
+std::vector<T> spread(const std::vector<bool>& special, const std::vector<T>& ordinary, T other) {
+  std::vector<T> all;
+  size_t next = 0;
+  for (const bool is_special : special) all.push_back(is_special ? other : T(ordinary[next++]));
+  return all;
+}
+
+}  // namespace
+
+Subject::Cells TextSubject::cells() const {
+  return {.width = std::count(special().begin(), special().end(), false)};
+}
+
+Run TextSubject::hiding_cells(const std::vector<std::vector<bool>>& hidden, const std::string& how) const {
+  std::vector<std::vector<bool>> units;
+  for (const std::vector<bool>& cells : hidden) units.push_back(spread(special(), cells, false));
+  return hiding(units, how);
+}
+
+std::vector<double> TextSubject::unit_means(const std::vector<double>& cells) const {
+  return spread(special(), cells, 0.0);
 }
 
 Value TextSubject::value_at(const ModelGraph& graph, Place place) const {

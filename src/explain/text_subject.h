@@ -20,6 +20,9 @@ class TextSubject : public Subject {
   Run copies(int64_t count) const override;
   // "mask" in place, "delete" (later positions move up), or "drop" from attention in every layer.
   Run hiding(const std::vector<std::vector<bool>>& hidden, const std::string& how) const override;
+  Cells cells() const override;
+  Run hiding_cells(const std::vector<std::vector<bool>>& hidden, const std::string& how) const override;
+  std::vector<double> unit_means(const std::vector<double>& cells) const override;
   Value value_at(const ModelGraph& graph, Place place) const override;
   // Every ordinary token replaced by "pad", "mask" or "unk", special tokens kept; or "zero" vectors.
   Tensor baseline(Place place, const std::string& name) const override;

@@ -1,5 +1,7 @@
 #include "explain/units.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace whyformer {
@@ -39,6 +41,21 @@ std::vector<Unit> units_of(const Encoding& encoding) {
     unit.segment = encoding.segment[i];
     unit.word = encoding.word[i];
     if (unit.word >= 0 && unit.segment == 1) unit.word += first_words;
+    units.push_back(std::move(unit));
+  }
+  return units;
+}
+
+std::vector<Unit> units_of(const PictureSubject& picture) {
+  const PatchGrid& grid = picture.grid();
+  std::vector<Unit> units;
+  for (int64_t i = 0; i < picture.units(); ++i) {
+    Unit unit;
+    unit.special = picture.special()[i];
+    const int64_t patch = i - grid.first;
+    unit.text = !unit.special ? fmt::format("row {}, column {}", patch / grid.columns + 1, patch % grid.columns + 1)
+                : i == 0      ? "[CLS]"
+                              : "[DIST]";
     units.push_back(std::move(unit));
   }
   return units;

@@ -1,8 +1,9 @@
-// Named input units of a tokenized text, and their scores folded to words.
+// Named input units of a tokenized text, and their scores folded to words; and those of a picture.
 #pragma once
 
 #include <vector>
 
+#include "explain/picture_subject.h"
 #include "inputs/tokenizer.h"
 #include "whyformer/model.h"
 
@@ -10,6 +11,9 @@ namespace whyformer {
 
 // One unit per token; word indices run on from the text to its pair.
 std::vector<Unit> units_of(const Encoding& encoding);
+
+// Class tokens, and patches by row and column from 1 on.
+std::vector<Unit> units_of(const PictureSubject& picture);
 
 std::vector<WordScore> fold_words(const std::vector<Unit>& units, const std::vector<double>& scores,
                                   const TextInput& input, WordFold fold);

@@ -1,6 +1,7 @@
 #include "models/built_in.h"
 
 #include <array>
+#include <span>
 
 // Start and end of each file, from built_in_files.S.
 extern "C" {
@@ -9,6 +10,9 @@ extern const std::byte whyformer_sentiment_weights[], whyformer_sentiment_weight
 extern const std::byte whyformer_sentiment_tokenizer[], whyformer_sentiment_tokenizer_end[];
 extern const std::byte whyformer_sentiment_tokenizer_config[],
     whyformer_sentiment_tokenizer_config_end[];
+extern const std::byte whyformer_pictures_config[], whyformer_pictures_config_end[];
+extern const std::byte whyformer_pictures_weights[], whyformer_pictures_weights_end[];
+extern const std::byte whyformer_pictures_processor[], whyformer_pictures_processor_end[];
 }
 
 namespace whyformer {
@@ -20,23 +24,32 @@ struct EmbeddedFile {
   const std::byte* end;
 };
 
-}  // namespace
+const std::array kSentiment{
+    EmbeddedFile{"config.json", whyformer_sentiment_config, whyformer_sentiment_config_end},
+    EmbeddedFile{"model.safetensors", whyformer_sentiment_weights, whyformer_sentiment_weights_end},
+    EmbeddedFile{"tokenizer.json", whyformer_sentiment_tokenizer, whyformer_sentiment_tokenizer_end},
+    EmbeddedFile{"tokenizer_config.json", whyformer_sentiment_tokenizer_config,
+                 whyformer_sentiment_tokenizer_config_end}};
 
-FileLookup built_in_sentiment() {
-  return [](std::string_view name) -> std::optional<Bytes> {
-    const std::array files{
-        EmbeddedFile{"config.json", whyformer_sentiment_config, whyformer_sentiment_config_end},
-        EmbeddedFile{"model.safetensors", whyformer_sentiment_weights,
-                     whyformer_sentiment_weights_end},
-        EmbeddedFile{"tokenizer.json", whyformer_sentiment_tokenizer,
-                     whyformer_sentiment_tokenizer_end},
-        EmbeddedFile{"tokenizer_config.json", whyformer_sentiment_tokenizer_config,
-                     whyformer_sentiment_tokenizer_config_end}};
+const std::array kPictures{
+    EmbeddedFile{"config.json", whyformer_pictures_config, whyformer_pictures_config_end},
+    EmbeddedFile{"model.safetensors", whyformer_pictures_weights, whyformer_pictures_weights_end},
+    EmbeddedFile{"preprocessor_config.json", whyformer_pictures_processor,
+                 whyformer_pictures_processor_end}};
+
+FileLookup lookup_in(std::span<const EmbeddedFile> files) {
+  return [files](std::string_view name) -> std::optional<Bytes> {
     for (const EmbeddedFile& file : files) {
       if (file.name == name) return Bytes{{file.begin, file.end}, nullptr};
     }
     return std::nullopt;
   };
 }
+
+}  // namespace
+
+FileLookup built_in_sentiment() { return lookup_in(kSentiment); }
+
+FileLookup built_in_pictures() { return lookup_in(kPictures); }
 
 }  // namespace whyformer

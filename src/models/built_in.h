@@ -7,5 +7,7 @@ namespace whyformer {
 
 // models/sentiment of the source tree, embedded when the program is built.
 FileLookup built_in_sentiment();
+// models/pictures.
+FileLookup built_in_pictures();
 
 }  // namespace whyformer

@@ -41,6 +41,8 @@ Value project_patches(EncoderBuilder& build, Value pixels, const PatchEmbedding&
                          missing_pixels(picture[3], patch_columns)};
   }
   grid.first = static_cast<int64_t>(embedding.special.size());
+  grid.patch_height = patch_rows;
+  grid.patch_width = patch_columns;
   grid.rows = (picture[2] + window.pads_after[0]) / patch_rows;
   grid.columns = (picture[3] + window.pads_after[1]) / patch_columns;
   if (grid.rows < 1 || grid.columns < 1 || grid.rows > kMostPatches / grid.columns) {

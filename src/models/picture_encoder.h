@@ -17,6 +17,8 @@ struct PatchGrid {
   int64_t first = 1;
   int64_t rows = 0;
   int64_t columns = 0;
+  int64_t patch_height = 0;  // pixels; a rest of the picture may be cut off, or padded to a patch
+  int64_t patch_width = 0;
   int64_t count() const { return rows * columns; }
 };
 

@@ -32,6 +32,15 @@ bool PictureModel::reads(const Config& config) {
   return find_picture_architecture(config) != nullptr;
 }
 
+std::shared_ptr<const PictureModel> PictureModel::load_if_one(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error) || !onnx_file_in(path).empty()) return nullptr;
+  const FileLookup files = files_in(path);
+  const auto config = files("config.json");
+  if (!config || !reads(Config(parse_json_file(*config, "config.json")))) return nullptr;
+  return load(path);
+}
+
 PictureModel::PictureModel(std::string name, const FileLookup& files)
     : name_(std::move(name)), files_(files) {}
 

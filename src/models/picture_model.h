@@ -24,16 +24,10 @@ struct PictureKey {
   auto operator<=>(const PictureKey&) const = default;
 };
 
-struct PictureGraph {
+struct PictureGraph : ModelGraph {
   PictureKey key;
-  Graph graph;
-  Value pixels;        // [batch, channels, height, width]
-  Value patches;       // [batch, patches, width], before positions
-  Value embeddings;    // [batch, tokens, width], with class tokens and positions
-  Value layers_input;  // what enters the first layer
-  Value reference;     // [batch, width, 1] of the similarity head; invalid elsewhere
-  Value output;
-  Discovery found;
+  Value pixels;   // [batch, channels, height, width]
+  Value patches;  // [batch, patches, width], before positions
   PatchGrid grid;
 };
 
@@ -44,6 +38,8 @@ class PictureModel {
   static std::shared_ptr<const PictureModel> load(const FileLookup& files, std::string name);
   // Whether config.json tells of a model that `load` takes.
   static bool reads(const Config& config);
+  // Null where the folder's config.json tells of another kind of model, or there is none.
+  static std::shared_ptr<const PictureModel> load_if_one(const std::filesystem::path& path);
 
   virtual ~PictureModel() = default;
   PictureModel(const PictureModel&) = delete;

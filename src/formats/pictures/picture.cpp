@@ -26,11 +26,17 @@ std::string_view other_kind(std::string_view file) {
   return "";
 }
 
+bool is_jpeg(std::string_view file) { return file.starts_with("\xff\xd8\xff"); }
+bool is_png(std::string_view file) { return file.starts_with("\x89PNG\r\n\x1a\n"); }
+bool is_webp(std::string_view file) {
+  return file.starts_with("RIFF") && file.substr(0, 12).ends_with("WEBP");
+}
+
 Decoded decode(const Source& source) {
   const std::string_view file = source.text();
-  if (file.starts_with("\xff\xd8\xff")) return decode_jpeg(source);
-  if (file.starts_with("\x89PNG\r\n\x1a\n")) return decode_png(source);
-  if (file.starts_with("RIFF") && file.substr(0, 12).ends_with("WEBP")) return decode_webp(source);
+  if (is_jpeg(file)) return decode_jpeg(source);
+  if (is_png(file)) return decode_png(source);
+  if (is_webp(file)) return decode_webp(source);
   const std::string quoted = in_quotes(source.name);
   if (file.empty())
     throw FileError(fmt::format("{} is empty: give a JPEG, PNG or WebP picture", quoted));
@@ -67,6 +73,11 @@ void throw_undecodable(const Source& source, std::string_view kind, std::string_
 }
 
 }  // namespace pictures
+
+bool begins_like_picture(std::span<const std::byte> file) {
+  const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
+  return pictures::is_jpeg(text) || pictures::is_png(text) || pictures::is_webp(text);
+}
 
 Picture decode_picture(std::span<const std::byte> file, std::string_view name,
                        const PictureLimits& limits) {

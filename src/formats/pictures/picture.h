@@ -35,6 +35,8 @@ struct PictureLimits {
 // cut off at 255. Throws FileError that names the file.
 Picture decode_picture(std::span<const std::byte> file, std::string_view name,
                        const PictureLimits& limits = {});
+// Whether bytes begin as the files of one of these kinds do.
+bool begins_like_picture(std::span<const std::byte> file);
 Picture read_picture(const std::filesystem::path& path, const PictureLimits& limits = {});
 
 }  // namespace whyformer

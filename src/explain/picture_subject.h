@@ -1,0 +1,58 @@
+// A picture, as its processor gives it, with its model. Units are the class tokens and the patches; where a
+// model attends within windows, they are square blocks of pixels.
+#pragma once
+
+#include "explain/subject.h"
+#include "inputs/picture_processor.h"
+#include "models/picture_model.h"
+
+namespace whyformer {
+
+class PictureSubject : public Subject {
+ public:
+  PictureSubject(const PictureModel& model, const PictureProcessor& processor, PictureInput input,
+                 RunKind kind);
+
+  const PictureModel& model() const { return model_; }
+  const Picture& seen() const { return input_.seen; }
+  const PictureRegion& region() const { return input_.region; }
+  // Where the patches are among the units.
+  const PatchGrid& grid() const { return grid_; }
+
+  std::string kind() const override { return "picture"; }
+  const std::vector<bool>& special() const override { return special_; }
+  bool attends_by_unit() const override { return attends_by_unit_; }
+  Run copies(int64_t count) const override;
+  // Painted "grey" (0 after normalisation), "black", in the picture's "mean" colour, or as its "blur".
+  Run hiding(const std::vector<std::vector<bool>>& hidden, const std::string& how) const override;
+  Cells cells() const override;
+  Run hiding_cells(const std::vector<std::vector<bool>>& hidden, const std::string& how) const override;
+  std::vector<double> unit_means(const std::vector<double>& cells) const override;
+  Value value_at(const ModelGraph& graph, Place place) const override;
+  Tensor rows(Place place, const Tensor& value) const override;
+  Tensor from_rows(Place place, const Tensor& rows) const override;
+  std::optional<Tensor> pixel_channels(const Tensor& rows) const override;
+  // "black", "grey", "white" or "blur".
+  Tensor baseline(Place place, const std::string& name) const override;
+  std::string usual_baseline() const override { return "black"; }
+
+ private:
+  Run run_of(const Tensor& pixels) const;
+  // The whole picture painted over, [channels, height, width].
+  Tensor paint(const std::string& how) const;
+  void choose_units(const PictureGraph& graph);
+
+  const PictureModel& model_;
+  const PictureProcessor& processor_;
+  PictureInput input_;
+  RunKind kind_;
+  Tensor pixels_;  // [channels, height, width] as the runs take them
+  PatchGrid grid_;
+  std::vector<bool> special_;
+  bool attends_by_unit_ = true;
+};
+
+// [channels, height, width] blurred by a Gaussian of this deviation in pixels; edges are mirrored.
+Tensor blurred(const Tensor& pixels, double deviation);
+
+}  // namespace whyformer

@@ -1,6 +1,7 @@
 // An explanation as JSON, for a terminal, as an HTML page, and as pictures. Nothing here computes scores.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "whyformer/explanation.h"
@@ -30,8 +31,16 @@ std::string to_json(const Explanation& explanation, int indent = 2);
 // Coloured tokens and bars, ending in a newline.
 std::string to_terminal(const Explanation& explanation, const TerminalOptions& options = {});
 
+// Several explained classes of one picture, below each other. Also takes a single explanation.
+std::string to_terminal(std::span<const Explanation> explanations,
+                        const TerminalOptions& options = {});
+
 // A self-contained page that works offline.
 std::string to_html(const Explanation& explanation, const ReportOptions& options = {});
+
+// Several explained classes of one picture, with the methods side by side. Also takes a single
+// explanation.
+std::string to_html(std::span<const Explanation> explanations, const ReportOptions& options = {});
 
 enum class PictureFormat { kSvg, kPng };
 
@@ -39,7 +48,28 @@ enum class PictureFormat { kSvg, kPng };
 std::string bars_picture(const Explanation& explanation, PictureFormat format,
                          const ReportOptions& options = {});
 
-// Attention maps: every layer (mean over heads), or one layer's heads.
+// Heat maps over an explained picture.
+enum class Grain {
+  kSmooth,  // bilinear between the middles of patches
+  kBlocks,  // a block per patch
+};
+enum class Segment {
+  kNone,
+  kOutline,  // a line around what Otsu's threshold parts from the rest
+  kMask,     // that part of the picture alone
+};
+struct OverlayOptions {
+  Grain grain = Grain::kSmooth;
+  Segment segment = Segment::kNone;
+  double opacity = 0.85;  // of the strongest scores, within [0, 1]
+};
+
+// A row per explanation (classes of one picture), a column for the picture and for each method.
+std::string overlay_picture(std::span<const Explanation> explanations, PictureFormat format,
+                            const OverlayOptions& options = {});
+
+// Attention maps: every layer (mean over heads), or one layer's heads. Of a picture: what its class
+// token attends to, over the picture; the mean over all patches where there is no such token.
 struct AttentionPicture {
   int layer = -1;  // -1: a panel per layer, heads averaged; otherwise a panel per head of this layer
 };

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "report/attention_overlay.h"
 #include "report/attention_pack.h"
 #include "report/canvas.h"
 #include "report/text.h"
@@ -255,6 +256,7 @@ class AttentionSheet {
 std::string attention_picture(const Explanation& explanation, PictureFormat format,
                               const AttentionPicture& which, const ReportOptions& options) {
   report::check(explanation);
+  if (explanation.picture) return report::attention_overlay(explanation, format, which);
   return report::AttentionSheet(explanation, which, options).draw(format);
 }
 

@@ -35,6 +35,13 @@ struct CellImage {
   std::array<Colour, 256> colours = {};
 };
 
+// A picture in full colour, [height, width, 3].
+struct Raster {
+  int64_t width = 0;
+  int64_t height = 0;
+  std::vector<uint8_t> rgb;
+};
+
 class Canvas {
  public:
   virtual ~Canvas() = default;
@@ -43,6 +50,7 @@ class Canvas {
   // One line of text; `y` is the middle of its height (turned text: `x` of its width).
   virtual void text(double x, double y, std::string_view text, const TextStyle& style) = 0;
   virtual void cells(const Box& box, const CellImage& image) = 0;  // cells keep sharp edges
+  virtual void picture(const Box& box, const Raster& raster) = 0;
   virtual std::string finish() = 0;
 };
 

@@ -7,6 +7,8 @@
 #include "report/assets.h"
 #include "report/base64.h"
 #include "report/page_data.h"
+#include "report/picture_page_data.h"
+#include "report/picture_view.h"
 #include "report/text.h"
 #include "report/view.h"
 #include "whyformer/report.h"
@@ -17,6 +19,8 @@ namespace {
 
 // Bytes of attention codes; base64 makes 11.2 MB of them.
 constexpr size_t kMapBudget = 8'400'000;
+// Of pictures, whose pixels and scores need room too: a page of a picture stays below 3 MB.
+constexpr size_t kPictureMapBudget = 1'450'000;
 constexpr int kLongestTitle = 70;
 
 // A script block ends at "</script" whatever its type, and "<!--" changes how it is read; JSON can
@@ -50,11 +54,11 @@ std::string style_sheet() {
       colour_variables(kLightPalette), colour_variables(kDarkPalette), kPageStyle);
 }
 
-std::string content_security_policy() {
+std::string content_security_policy(std::string_view script_sha256) {
   return fmt::format(
       "default-src 'none'; script-src 'sha256-{}'; style-src 'unsafe-inline'; base-uri 'none'; "
       "form-action 'none'",
-      base64(bytes_of_hex(kPageScriptSha256)));
+      base64(bytes_of_hex(script_sha256)));
 }
 
 std::string title(const Explanation& explanation) {
@@ -62,11 +66,15 @@ std::string title(const Explanation& explanation) {
                    kLongestTitle);
 }
 
+std::string block(const std::string& id, const std::vector<uint8_t>& bytes) {
+  return fmt::format("<script type=\"application/octet-stream\" id=\"{}\">{}</script>\n", id,
+                     base64(bytes));
+}
+
 std::string map_blocks(const PackedAttention& attention) {
   std::string out;
   for (size_t i = 0; i < attention.maps.size(); ++i) {
-    out += fmt::format("<script type=\"application/octet-stream\" id=\"map-{}\">{}</script>\n", i,
-                       base64(attention.maps[i].codes));
+    out += block(fmt::format("map-{}", i), attention.maps[i].codes);
   }
   return out;
 }
@@ -84,21 +92,54 @@ std::string filled(std::string_view page,
   return out.append(page);
 }
 
+// The maps are the same for all classes, so one explanation may hold them for all.
+const Explanation& holder_of_maps(std::span<const Explanation> explanations) {
+  for (const Explanation& explanation : explanations) {
+    if (!explanation.attention.empty()) return explanation;
+  }
+  return explanations.front();
+}
+
+std::string html_of_picture(std::span<const Explanation> explanations,
+                            const ReportOptions& options) {
+  const PooledAttention attention = pool_queries(holder_of_maps(explanations), kPictureMapBudget);
+  const PicturePage page = picture_page(explanations, attention, options);
+  return filled(kPageTemplate, [&](std::string_view name) -> std::string {
+    if (name == "POLICY") return content_security_policy(kPicturePageScriptSha256);
+    if (name == "TITLE") return escape_markup(title(explanations.front()));
+    if (name == "STYLE") return style_sheet();
+    if (name == "DATA") return harmless_in_script(page.data);
+    if (name == "MAPS") {
+      std::string blocks = map_blocks(attention.packed);
+      for (const PageBlock& own : page.blocks) blocks += block(own.id, own.bytes);
+      return blocks;
+    }
+    return std::string(kPicturePageScript);  // SCRIPT
+  });
+}
+
 }  // namespace
 }  // namespace report
 
 std::string to_html(const Explanation& explanation, const ReportOptions& options) {
   using namespace report;
   check(explanation);
+  if (explanation.picture) return html_of_picture({&explanation, 1}, options);
   const PackedAttention attention = pack_attention(explanation.attention, kMapBudget);
   return filled(kPageTemplate, [&](std::string_view name) -> std::string {
-    if (name == "POLICY") return content_security_policy();
+    if (name == "POLICY") return content_security_policy(kPageScriptSha256);
     if (name == "TITLE") return escape_markup(title(explanation));
     if (name == "STYLE") return style_sheet();
     if (name == "DATA") return harmless_in_script(page_data(explanation, attention, options));
     if (name == "MAPS") return map_blocks(attention);
     return std::string(kPageScript);  // SCRIPT
   });
+}
+
+std::string to_html(std::span<const Explanation> explanations, const ReportOptions& options) {
+  if (explanations.size() == 1) return to_html(explanations.front(), options);
+  report::check_pictures(explanations);
+  return report::html_of_picture(explanations, options);
 }
 
 }  // namespace whyformer

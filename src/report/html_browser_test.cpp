@@ -12,7 +12,9 @@
 #include <sstream>
 
 #include "base/source_folder.h"
+#include "report/heat_overlay.h"
 #include "report/sample_explanations.h"
+#include "report/sample_pictures.h"
 #include "whyformer/report.h"
 
 namespace whyformer::report {
@@ -70,12 +72,12 @@ class HtmlInBrowser : public testing::Test {
   }
 
   // The page with a script of ours at its end, which its own policy would rightly refuse.
-  static std::string with_reader(std::string page) {
+  static std::string with_reader(std::string page, const char* reader) {
     page =
         std::regex_replace(page, std::regex("script-src 'sha256-[^']*'"),
                            "script-src 'unsafe-inline'", std::regex_constants::format_first_only);
     const std::string script =
-        content_of(source_folder() / "src/report/html_browser_test.js");
+        content_of(source_folder() / "src/report" / reader);
     return page.insert(page.rfind("</body>"), "<script>" + script + "</script>");
   }
 
@@ -97,7 +99,7 @@ class HtmlInBrowser : public testing::Test {
 
 TEST_F(HtmlInBrowser, AnswersToPointerKeyboardAndControls) {
   const Explanation explanation = pair_sample();
-  const Visit seen = visit(with_reader(to_html(explanation)));
+  const Visit seen = visit(with_reader(to_html(explanation), "html_browser_test.js"));
   EXPECT_THAT(seen.log, Not(HasSubstr("CONSOLE")));
   const nlohmann::json result = result_of(seen.dom);
   ASSERT_TRUE(result.is_object()) << seen.log;
@@ -122,6 +124,66 @@ TEST_F(HtmlInBrowser, AnswersToPointerKeyboardAndControls) {
   EXPECT_EQ(result["overview click chooses"], nlohmann::json({0, 3}));
   EXPECT_EQ(result["slice"], nlohmann::json({12, 6}));
   EXPECT_EQ(result["special tokens left"], 0);
+}
+
+TEST_F(HtmlInBrowser, PicturesAnswerToPointerKeyboardAndControls) {
+  const std::vector<Explanation> classes = picture_classes_sample();
+  const Visit seen = visit(with_reader(to_html(classes), "picture_browser_test.js"));
+  EXPECT_THAT(seen.log, Not(HasSubstr("CONSOLE")));
+  const nlohmann::json result = result_of(seen.dom);
+  ASSERT_TRUE(result.is_object()) << seen.log;
+
+  const PictureView& picture = *classes[0].picture;
+  const Attribution& gae = classes[0].attributions[0];
+  const MapSize size{448, 448};  // of the page's canvases
+  const Raster drawn = resized(picture, size);
+  const Heat heat = heat_of(picture, gae, size, Grain::kBlocks);
+  const auto middle = [](int64_t row, int64_t column) {
+    return static_cast<size_t>((row * 32 + 16) * 448 + column * 32 + 16);
+  };
+  const auto expect_colour = [&](const nlohmann::json& shown, const Raster& raster, size_t pixel) {
+    ASSERT_EQ(shown.size(), 3) << shown;
+    // The page blends neighbouring pixels, whose noise is up to 12 levels.
+    for (size_t c = 0; c < 3; ++c) EXPECT_NEAR(shown[c].get<int>(), raster.rgb[3 * pixel + c], 10);
+  };
+  EXPECT_EQ(result["panels"], 12);
+  EXPECT_EQ(result["classes"], nlohmann::json({"beach ball", "wooden box", "sky"}));
+  expect_colour(result["plain colour"], drawn, middle(2, 2));
+  const Raster blocks = painted(drawn, heat, 0.85);
+  expect_colour(result["blocks colour"][0], blocks, middle(7, 4));
+  expect_colour(result["blocks colour"][1], blocks, middle(0, 13));
+  EXPECT_EQ(result["no opacity is grey"], nlohmann::json({true, false}));
+  EXPECT_GT(result["outline whites"], 500);
+  const std::vector<bool> inside = segment_of(heat);
+  std::vector<int64_t> patches;
+  for (int64_t patch = 0; patch < 196; ++patch) {
+    if (inside[middle(patch / 14, patch % 14)]) patches.push_back(patch);
+  }
+  EXPECT_EQ(result["segment of the first method"], nlohmann::json(patches));
+
+  EXPECT_EQ(result["hover marks"], 13);  // the panels and the attention's
+  const std::string told = result["hover tells"].get<std::string>();
+  EXPECT_THAT(told, HasSubstr("row 3, column 5"));
+  for (const Explanation& explanation : classes) {
+    const Attribution& signed_one = explanation.attributions[2];
+    EXPECT_THAT(told, HasSubstr(fmt::format("{:+.5f}", signed_one.scores[1 + 3 * 14 + 5])));
+  }
+  EXPECT_EQ(result["arrows move to"], "row 4, column 6");  // from where the pointer was
+  EXPECT_THAT(result["class token attends"].get<std::string>(), HasSubstr("[CLS] attends most to"));
+  EXPECT_EQ(result["enter asks for attention of"], "row 4, column 6");
+  const auto units = static_cast<int64_t>(classes[0].units.size());
+  const std::span<const float> head = classes[0].attention[1].head(2);
+  const std::span<const float> row = head.subspan(static_cast<size_t>((1 + 6 * 14 + 7) * units),
+                                                  static_cast<size_t>(units));
+  const auto best = std::max_element(row.begin(), row.end());
+  EXPECT_THAT(result["click in the attention panel"].get<std::string>(),
+              HasSubstr(fmt::format("row 6, column 7 attends most to {} {:.4f}",
+                                    classes[0].units[static_cast<size_t>(best - row.begin())].text,
+                                    *best)));
+  EXPECT_EQ(result["thumbnails"], 4);
+  EXPECT_EQ(result["thumbnail chooses"], "3");
+  EXPECT_EQ(result["back to the class token"], "[CLS]");
+  EXPECT_EQ(result["table rows"], 197);
 }
 
 TEST_F(HtmlInBrowser, HostileTextStaysText) {

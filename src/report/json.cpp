@@ -1,6 +1,8 @@
 // The stable, documented form of an explanation: docs/json.md and docs/explanation.schema.json.
+#include <bit>
 #include <nlohmann/json.hpp>
 
+#include "report/base64.h"
 #include "whyformer/report.h"
 
 namespace whyformer {
@@ -13,17 +15,48 @@ Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-Json units_json(const std::vector<Unit>& units) {
+Json units_json(const Explanation& explanation) {
   Json list = Json::array();
-  for (const Unit& unit : units) {
+  for (const Unit& unit : explanation.units) {
     list.push_back({{"text", unit.text},
                     {"start", unit.start},
                     {"end", unit.end},
                     {"special", unit.special},
                     {"segment", unit.segment},
                     {"word", unit.word}});
+    if (!explanation.picture) continue;
+    const PictureView& picture = *explanation.picture;
+    const int64_t patch = static_cast<int64_t>(list.size()) - 1 - picture.first_patch;
+    if (patch < 0 || patch >= picture.rows * picture.columns) continue;
+    list.back()["row"] = patch / picture.columns;
+    list.back()["column"] = patch % picture.columns;
   }
   return list;
+}
+
+Json picture_json(const PictureView& picture) {
+  return {{"width", picture.width},
+          {"height", picture.height},
+          {"patches",
+           {{"first", picture.first_patch}, {"rows", picture.rows}, {"columns", picture.columns}}},
+          {"file", {{"width", picture.file_width}, {"height", picture.file_height}}},
+          {"seen",
+           {{"left", picture.left},
+            {"top", picture.top},
+            {"right", picture.right},
+            {"bottom", picture.bottom}}}};
+}
+
+// Half of what the digits would take, every bit kept.
+std::string base64_of(const std::vector<float>& values) {
+  std::vector<uint8_t> bytes;
+  bytes.reserve(4 * values.size());
+  for (const float value : values) {
+    const auto bits = std::bit_cast<uint32_t>(value);
+    for (int shift = 0; shift < 32; shift += 8)
+      bytes.push_back(static_cast<uint8_t>(bits >> shift));
+  }
+  return report::base64(bytes);
 }
 
 Json options_json(const Options& options) {
@@ -47,18 +80,19 @@ Json words_json(const std::vector<WordScore>& words) {
 }
 
 Json attribution_json(const Attribution& attribution) {
-  return {{"method", attribution.method},
-          {"options", options_json(attribution.options)},
-          {"scores", attribution.scores},
-          {"words", words_json(attribution.words)},
-          {"signed", attribution.is_signed},
-          {"completeness_gap", or_null(attribution.completeness_gap)},
-          {"seed", or_null(attribution.seed)},
-          {"cost",
-           {{"forwards", attribution.cost.forwards},
-            {"backwards", attribution.cost.backwards},
-            {"seconds", attribution.cost.seconds}}},
-          {"notes", attribution.notes}};
+  Json json{{"method", attribution.method},
+            {"options", options_json(attribution.options)},
+            {"scores", attribution.scores}};
+  if (!attribution.pixels.empty()) json["pixels"] = base64_of(attribution.pixels);
+  json["words"] = words_json(attribution.words);
+  json["signed"] = attribution.is_signed;
+  json["completeness_gap"] = or_null(attribution.completeness_gap);
+  json["seed"] = or_null(attribution.seed);
+  json["cost"] = {{"forwards", attribution.cost.forwards},
+                  {"backwards", attribution.cost.backwards},
+                  {"seconds", attribution.cost.seconds}};
+  json["notes"] = attribution.notes;
+  return json;
 }
 
 Json explanation_json(const Explanation& explanation) {
@@ -68,7 +102,8 @@ Json explanation_json(const Explanation& explanation) {
                    {"architecture", explanation.model.architecture}};
   json["text"] = explanation.text;
   if (explanation.pair) json["pair"] = *explanation.pair;
-  json["units"] = units_json(explanation.units);
+  if (explanation.picture) json["picture"] = picture_json(*explanation.picture);
+  json["units"] = units_json(explanation);
   json["output"] = {{"space", explanation.output.space},
                     {"values", explanation.output.values},
                     {"labels", explanation.output.labels}};

@@ -9,6 +9,7 @@
 
 #include "base/source_folder.h"
 #include "report/sample_explanations.h"
+#include "report/sample_pictures.h"
 #include "whyformer/report.h"
 
 namespace whyformer::report {
@@ -101,6 +102,7 @@ void expect_valid(const json& value, const json& schema, const std::string& path
 TEST(Json, HasExactlyTheDocumentedKeys) {
   Keys written;
   collect_keys(json::parse(to_json(documented_sample())), "", written);
+  collect_keys(json::parse(to_json(documented_picture_sample())), "", written);
   EXPECT_EQ(written, keys_of_table(document("json.md")));
 }
 
@@ -111,8 +113,9 @@ TEST(Json, SchemaNamesExactlyTheDocumentedKeys) {
 }
 
 TEST(Json, TheExampleInTheDocumentationIsRealOutput) {
-  EXPECT_THAT(document("json.md"),
-              testing::HasSubstr("```json\n" + to_json(documented_sample()) + "\n```"));
+  for (const Explanation& sample : {documented_sample(), documented_picture_sample()}) {
+    EXPECT_THAT(document("json.md"), testing::HasSubstr("```json\n" + to_json(sample) + "\n```"));
+  }
 }
 
 TEST(Json, EverySampleFollowsTheSchema) {
@@ -155,6 +158,22 @@ TEST(Json, InvalidUtf8BecomesTheReplacementCharacter) {
   EXPECT_EQ(json::parse(to_json(explanation))["text"],
             "a\ufffd"
             "b");
+}
+
+TEST(Json, PixelsAreLittleEndianFloatsInBase64) {
+  Explanation explanation = documented_picture_sample();
+  explanation.attributions[0].pixels = {1.0f, -0.0f, 0.1f, std::numeric_limits<float>::infinity()};
+  // python3 -c 'import base64, struct; print(base64.b64encode(struct.pack("<4f", 1, -0.0, 0.1, float("inf"))))'
+  EXPECT_EQ(json::parse(to_json(explanation))["attributions"][0]["pixels"],
+            "AACAPwAAAIDNzMw9AACAfw==");
+}
+
+TEST(Json, OnlyPatchesHaveARowAndAColumn) {
+  const json units = json::parse(to_json(picture_sample()))["units"];
+  EXPECT_FALSE(units[0].contains("row"));
+  EXPECT_EQ(units[1 + 2 * 14 + 3]["row"], 2);
+  EXPECT_EQ(units[1 + 2 * 14 + 3]["column"], 3);
+  EXPECT_FALSE(json::parse(to_json(documented_sample()))["units"][1].contains("row"));
 }
 
 TEST(Json, AbsentPairAndProbabilityAreAbsentAndNull) {

@@ -45,26 +45,9 @@ Json scale_json(const Scale& scale) { return {{"pieces", scale.pieces}, {"words"
 Json methods_json(const Explanation& explanation) {
   Json list = Json::array();
   for (const Attribution& attribution : explanation.attributions) {
-    Json notes = Json::array();
-    for (const std::string& note : attribution.notes) notes.push_back(printable(note));
-    list.push_back({{"name", printable(attribution.method)},
-                    {"info", printable(cost_line(attribution))},
-                    {"notes", notes},
-                    {"signed", attribution.is_signed},
-                    {"scores", attribution.scores},
-                    {"words", word_scores_json(attribution)},
-                    {"scale", scale_json(scale_of(explanation, attribution, SpecialTokens::kShow))},
-                    {"scale_of_text",
-                     scale_json(scale_of(explanation, attribution, SpecialTokens::kExclude))}});
+    list.push_back(method_json(explanation, attribution, SpecialTokens::kShow));
   }
   return list;
-}
-
-Json answer_json(const Answer& answer) {
-  return {{"label", printable(answer.label)},
-          {"value", answer.value},
-          {"probability", answer.probability ? Json(*answer.probability) : Json(nullptr)},
-          {"target", answer.is_target}};
 }
 
 Json answers_json(const Explanation& explanation) {
@@ -73,20 +56,6 @@ Json answers_json(const Explanation& explanation) {
     list.push_back(answer_json(answer));
   }
   return list;
-}
-
-Json attention_json(const PackedAttention& attention) {
-  Json list = Json::array();
-  for (const PackedMap& map : attention.maps) {
-    list.push_back({{"name", printable(map.name)},
-                    {"layer", map.layer},
-                    {"heads", map.heads},
-                    {"queries", map.queries},
-                    {"keys", map.keys},
-                    {"bits", map.bits},
-                    {"top", map.top}});
-  }
-  return {{"maps", list}, {"averaged", attention.averaged}, {"note", attention.note}};
 }
 
 Json ramps_json() {
@@ -120,23 +89,63 @@ const char* special_name(SpecialTokens special) {
 
 }  // namespace
 
-std::string page_data(const Explanation& explanation, const PackedAttention& attention,
-                      const ReportOptions& options) {
+Json answer_json(const Answer& answer) {
+  return {{"label", printable(answer.label)},
+          {"value", answer.value},
+          {"probability", answer.probability ? Json(*answer.probability) : Json(nullptr)},
+          {"target", answer.is_target}};
+}
+
+Json method_json(const Explanation& explanation, const Attribution& attribution,
+                 SpecialTokens counted) {
+  Json notes = Json::array();
+  for (const std::string& note : attribution.notes) notes.push_back(printable(note));
+  return {
+      {"name", printable(attribution.method)},
+      {"info", printable(cost_line(attribution))},
+      {"notes", notes},
+      {"signed", attribution.is_signed},
+      {"scores", attribution.scores},
+      {"words", word_scores_json(attribution)},
+      {"scale", scale_json(scale_of(explanation, attribution, counted))},
+      {"scale_of_text", scale_json(scale_of(explanation, attribution, SpecialTokens::kExclude))}};
+}
+
+Json page_attention_json(const PackedAttention& attention) {
+  Json list = Json::array();
+  for (const PackedMap& map : attention.maps) {
+    list.push_back({{"name", printable(map.name)},
+                    {"layer", map.layer},
+                    {"heads", map.heads},
+                    {"queries", map.queries},
+                    {"keys", map.keys},
+                    {"bits", map.bits},
+                    {"top", map.top}});
+  }
+  return {{"maps", list}, {"averaged", attention.averaged}, {"note", attention.note}};
+}
+
+Json page_json(const Explanation& explanation, const ReportOptions& options) {
   Json notes = Json::array();
   for (const std::string& note : explanation.notes) notes.push_back(printable(note));
-  const Json data{{"model", printable(explanation.model.name)},
-                  {"architecture", printable(explanation.model.architecture)},
-                  {"space", printable(explanation.output.space)},
-                  {"answers", answers_json(explanation)},
-                  {"label_count", explanation.output.values.size()},
-                  {"target", answer_json(target_answer(explanation))},
-                  {"special", special_name(options.special)},
-                  {"pair", explanation.pair.has_value()},
-                  {"pieces", pieces_json(explanation)},
-                  {"methods", methods_json(explanation)},
-                  {"attention", attention_json(attention)},
-                  {"palettes", ramps_json()},
-                  {"notes", notes}};
+  return {{"model", printable(explanation.model.name)},
+          {"architecture", printable(explanation.model.architecture)},
+          {"space", printable(explanation.output.space)},
+          {"label_count", explanation.output.values.size()},
+          {"special", special_name(options.special)},
+          {"pair", explanation.pair.has_value()},
+          {"pieces", pieces_json(explanation)},
+          {"palettes", ramps_json()},
+          {"notes", notes}};
+}
+
+std::string page_data(const Explanation& explanation, const PackedAttention& attention,
+                      const ReportOptions& options) {
+  Json data = page_json(explanation, options);
+  data["answers"] = answers_json(explanation);
+  data["target"] = answer_json(target_answer(explanation));
+  data["methods"] = methods_json(explanation);
+  data["attention"] = page_attention_json(attention);
   return data.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

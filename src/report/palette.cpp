@@ -53,6 +53,19 @@ Colour attention_colour(const Palette& palette, double share) {
   return mix(palette.attention[below], palette.attention[below + 1], position - below);
 }
 
+Colour overlay_colour(double strength, ScoreKind kind) {
+  if (kind == ScoreKind::kMagnitude) {
+    // The dark ramp ends in a light yellow that grey pictures do not have; its first stop is paper.
+    constexpr double kFirst = 0.2;
+    return attention_colour(kDarkPalette, kFirst + (1 - kFirst) * strength);
+  }
+  return mix(hue(kLightPalette, strength, kind), hue(kDarkPalette, strength, kind), 0.5);
+}
+
+double overlay_opacity(double strength) {
+  return std::pow(std::min(1.0, std::abs(strength)), kOverlayPower);
+}
+
 double attention_share(double weight, double top) {
   return top > 0 && weight > 0 ? std::sqrt(std::min(1.0, weight / top)) : 0;
 }

@@ -36,6 +36,12 @@ Colour attention_colour(const Palette& palette, double share);
 // Where a weight stands on the ramp: its square root, since attention spreads over many small ones.
 double attention_share(double weight, double top);
 
+// What a strength within [-1, 1] (unsigned: [0, 1]) is painted with on a picture without colours of
+// its own, and how opaque: what is weak leaves the picture as it is.
+Colour overlay_colour(double strength, ScoreKind kind);
+double overlay_opacity(double strength);  // |strength| to this power
+constexpr double kOverlayPower = 0.75;
+
 // Ink that can be read on the background: the palette's own or its paper.
 Colour readable_on(const Palette& palette, Colour background);
 

@@ -61,6 +61,21 @@ Surface surface_of(const CellImage& image) {
   return surface;
 }
 
+Surface surface_of(const Raster& raster) {
+  Surface surface = rgb_surface(static_cast<int>(raster.width), static_cast<int>(raster.height));
+  unsigned char* pixels = cairo_image_surface_get_data(surface.get());
+  const int stride = cairo_image_surface_get_stride(surface.get());
+  const uint8_t* rgb = raster.rgb.data();
+  for (int64_t row = 0; row < raster.height; ++row) {
+    auto* line = reinterpret_cast<uint32_t*>(pixels + row * stride);
+    for (int64_t column = 0; column < raster.width; ++column, rgb += 3) {
+      line[column] = static_cast<uint32_t>(rgb[0] << 16 | rgb[1] << 8 | rgb[2]);
+    }
+  }
+  cairo_surface_mark_dirty(surface.get());
+  return surface;
+}
+
 class PngCanvas final : public Canvas {
  public:
   PngCanvas(double width, double height)
@@ -112,17 +127,12 @@ class PngCanvas final : public Canvas {
   }
 
   void cells(const Box& box, const CellImage& image) override {
-    const Surface picture = surface_of(image);
-    cairo_save(cairo_.get());
-    cairo_translate(cairo_.get(), box.x, box.y);
-    cairo_scale(cairo_.get(), box.width / image.columns, box.height / image.rows);
-    cairo_set_source_surface(cairo_.get(), picture.get(), 0, 0);
     const bool enlarged = box.width * kResolution >= image.columns;
-    cairo_pattern_set_filter(cairo_get_source(cairo_.get()),
-                             enlarged ? CAIRO_FILTER_NEAREST : CAIRO_FILTER_GOOD);
-    cairo_rectangle(cairo_.get(), 0, 0, image.columns, image.rows);
-    cairo_fill(cairo_.get());
-    cairo_restore(cairo_.get());
+    place(box, surface_of(image), enlarged ? CAIRO_FILTER_NEAREST : CAIRO_FILTER_GOOD);
+  }
+
+  void picture(const Box& box, const Raster& raster) override {
+    place(box, surface_of(raster), CAIRO_FILTER_GOOD);
   }
 
   std::string finish() override {
@@ -134,6 +144,21 @@ class PngCanvas final : public Canvas {
   }
 
  private:
+  void place(const Box& box, const Surface& image, cairo_filter_t filter) {
+    const int width = cairo_image_surface_get_width(image.get());
+    const int height = cairo_image_surface_get_height(image.get());
+    cairo_save(cairo_.get());
+    cairo_translate(cairo_.get(), box.x, box.y);
+    cairo_scale(cairo_.get(), box.width / width, box.height / height);
+    cairo_set_source_surface(cairo_.get(), image.get(), 0, 0);
+    // Without it the edges of an enlarged picture fade into the paper.
+    cairo_pattern_set_extend(cairo_get_source(cairo_.get()), CAIRO_EXTEND_PAD);
+    cairo_pattern_set_filter(cairo_get_source(cairo_.get()), filter);
+    cairo_rectangle(cairo_.get(), 0, 0, width, height);
+    cairo_fill(cairo_.get());
+    cairo_restore(cairo_.get());
+  }
+
   void ink(Colour colour) {
     cairo_set_source_rgb(cairo_.get(), colour.red / 255.0, colour.green / 255.0,
                          colour.blue / 255.0);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "report/sample_pictures.h"
 #include "report/text.h"
 
 namespace whyformer::report {
@@ -334,6 +335,12 @@ std::vector<NamedSample> all_samples() {
           {"regression", regression_sample()},
           {"single token", single_token_sample()},
           {"thousand labels", many_labels_sample(1000)},
+          {"picture", picture_sample()},
+          {"small wide picture",
+           picture_sample({.width = 48, .height = 16, .patch = 8, .class_token = false})},
+          {"documented picture", documented_picture_sample()},
+          {"picture with windows", window_picture_sample()},
+          {"hostile picture", hostile_picture_sample()},
           {"nothing", Explanation()}};
 }
 

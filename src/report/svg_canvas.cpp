@@ -81,6 +81,13 @@ class SvgCanvas final : public Canvas {
         box.x, box.y, box.width, box.height, base64(png_image(enlarged(image))));
   }
 
+  void picture(const Box& box, const Raster& raster) override {
+    svg_ += fmt::format(
+        "<image x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" "
+        "preserveAspectRatio=\"none\" href=\"data:image/png;base64,{}\"/>\n",
+        box.x, box.y, box.width, box.height, base64(png_image(raster)));
+  }
+
   std::string finish() override { return std::move(svg_) + "</svg>\n"; }
 
  private:

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/picture_terminal.h"
+#include "report/picture_view.h"
 #include "report/terminal_style.h"
 #include "report/terminal_table.h"
 #include "report/terminal_text.h"
@@ -182,7 +184,14 @@ class TerminalReport {
 
 std::string to_terminal(const Explanation& explanation, const TerminalOptions& options) {
   report::check(explanation);
+  if (explanation.picture) return report::picture_terminal({&explanation, 1}, options);
   return report::TerminalReport(explanation, options).write();
+}
+
+std::string to_terminal(std::span<const Explanation> explanations, const TerminalOptions& options) {
+  if (explanations.size() == 1) return to_terminal(explanations.front(), options);
+  report::check_pictures(explanations);
+  return report::picture_terminal(explanations, options);
 }
 
 }  // namespace whyformer

@@ -60,6 +60,38 @@ Piece text_piece(const Unit& unit, SegmentCursor& cursor) {
   return piece;
 }
 
+constexpr int64_t kLargestSide = 1 << 14;  // pixels; what is beyond is no picture of a model
+
+void check_picture(const Explanation& explanation) {
+  const PictureView& picture = *explanation.picture;
+  const auto within = [](int64_t side) { return side > 0 && side <= kLargestSide; };
+  if (!picture.rgb || !within(picture.width) || !within(picture.height)) {
+    throw InvalidInput(fmt::format("report of a picture: {} x {} pixels cannot be drawn",
+                                   picture.width, picture.height));
+  }
+  const auto units = static_cast<int64_t>(explanation.units.size());
+  if (!within(picture.rows) || !within(picture.columns) || picture.first_patch < 0 ||
+      picture.first_patch > units - picture.rows * picture.columns) {
+    throw InvalidInput(
+        fmt::format("report of a picture: {} x {} patches from unit {} on do not fit {} units",
+                    picture.rows, picture.columns, picture.first_patch, units));
+  }
+  for (const Attribution& attribution : explanation.attributions) {
+    const auto pixels = static_cast<int64_t>(attribution.pixels.size());
+    if (pixels == 0 || pixels == picture.width * picture.height) continue;
+    throw InvalidInput(fmt::format("report of method '{}': it scores {} pixels of {} x {}",
+                                   attribution.method, pixels, picture.width, picture.height));
+  }
+}
+
+std::vector<Piece> patch_pieces(const Explanation& explanation) {
+  std::vector<Piece> pieces;
+  for (const Unit& unit : explanation.units) {
+    pieces.push_back({.text = valid_utf8(unit.text), .special = unit.special});
+  }
+  return pieces;
+}
+
 double largest(double so_far, double score) {
   return std::isfinite(score) ? std::max(so_far, std::abs(score)) : so_far;
 }
@@ -67,11 +99,13 @@ double largest(double so_far, double score) {
 }  // namespace
 
 void check(const Explanation& explanation) {
+  if (explanation.picture) check_picture(explanation);
   for (const Attribution& attribution : explanation.attributions) {
     if (attribution.scores.size() == explanation.units.size()) continue;
     throw InvalidInput(
-        fmt::format("report of method '{}': it has {} scores but the text has {} units",
-                    attribution.method, attribution.scores.size(), explanation.units.size()));
+        fmt::format("report of method '{}': it has {} scores but the {} has {} units",
+                    attribution.method, attribution.scores.size(),
+                    explanation.picture ? "picture" : "text", explanation.units.size()));
   }
   for (const AttentionMap& map : explanation.attention) {
     if (map.values && map.heads > 0 && map.queries > 0 && map.keys > 0) continue;
@@ -81,6 +115,7 @@ void check(const Explanation& explanation) {
 }
 
 std::vector<Piece> pieces_of(const Explanation& explanation) {
+  if (explanation.picture) return patch_pieces(explanation);
   std::array<SegmentCursor, 2> cursors{
       {{CodePoints(explanation.text)}, {CodePoints(explanation.pair.value_or(""))}}};
   std::vector<Piece> pieces;

@@ -1,0 +1,149 @@
+// Heat maps over a picture: a row per explained class, a column per method.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "report/heat_overlay.h"
+#include "report/picture_sheet.h"
+#include "report/picture_view.h"
+#include "report/text.h"
+#include "whyformer/error.h"
+#include "whyformer/report.h"
+
+namespace whyformer {
+namespace report {
+namespace {
+
+constexpr double kTop = 88;        // title, file and model
+constexpr double kHeading = 26;    // names of the methods
+constexpr double kClassName = 30;  // above every row
+constexpr double kBelow = 30;      // colour bar below every panel
+
+class OverlaySheet {
+ public:
+  OverlaySheet(std::span<const Explanation> explanations, const OverlayOptions& options)
+      : explanations_(explanations),
+        options_(options),
+        columns_(method_columns(explanations)),
+        picture_(*explanations.front().picture),
+        drawn_(resized(picture_, drawn_size(picture_))),
+        panel_(panel_size(drawn_, kPanelSide)) {}
+
+  std::string draw(PictureFormat format) {
+    const auto across = static_cast<double>(columns_.size() + 1);
+    const auto down = static_cast<double>(explanations_.size());
+    const double width =
+        std::max(560.0, 2 * kSheetMargin + across * (panel_.width + kPanelGap) - kPanelGap);
+    const double height = kTop + kHeading + down * row_height() + 48;
+    canvas_ = make_sheet(format, width, height);
+    header(width);
+    for (size_t row = 0; row < explanations_.size(); ++row) class_row(row);
+    footer(height - 34, width);
+    return canvas_->finish();
+  }
+
+ private:
+  double row_height() const { return kClassName + panel_.height + kBelow; }
+
+  Box box_of(size_t row, size_t column) const {
+    return {kSheetMargin + static_cast<double>(column) * (panel_.width + kPanelGap),
+            kTop + kHeading + static_cast<double>(row) * row_height() + kClassName, panel_.width,
+            panel_.height};
+  }
+
+  void header(double width) {
+    const double room = width - 2 * kSheetMargin;
+    const Explanation& first = explanations_.front();
+    const std::vector<Answer> answers = explained_answers(explanations_, 1);
+    const Answer& best = answers.empty() ? target_answer(first) : answers.front();
+    const std::string title = printable(
+        fmt::format("{} {}", answers.empty() ? "Explained" : "Predicted", format_answer(best)));
+    canvas_->text(kSheetMargin, kSheetMargin + 8, fitted(title, room, 20),
+                  {.size = 20, .bold = true});
+    canvas_->text(kSheetMargin, kSheetMargin + 34, fitted(printable(first.text), room, 12),
+                  {.size = 12});
+    const std::string model =
+        printable(fmt::format("{} ({})", first.model.name, first.model.architecture));
+    canvas_->text(kSheetMargin, kSheetMargin + 52, fitted(model, room, 11), kFaintText);
+    heading(0, "picture");
+    for (size_t i = 0; i < columns_.size(); ++i) heading(i + 1, columns_[i].name);
+  }
+
+  void heading(size_t column, const std::string& name) {
+    const Box box = box_of(0, column);
+    canvas_->text(box.x, kTop + kHeading / 2, fitted(printable(name), panel_.width, 13),
+                  {.size = 13, .bold = true});
+  }
+
+  void class_row(size_t row) {
+    const Box first = box_of(row, 0);
+    canvas_->text(
+        first.x, first.y - 12,
+        fitted(printable(format_answer(target_answer(explanations_[row]))), panel_.width, 12),
+        {.size = 12});
+    canvas_->picture(first, drawn_);
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      if (const Attribution* attribution = columns_[i].attributions[row]) {
+        panel(box_of(row, i + 1), *attribution);
+      }
+    }
+  }
+
+  void panel(const Box& box, const Attribution& attribution) {
+    const Heat heat = heat_of(picture_, attribution, {drawn_.height, drawn_.width}, options_.grain);
+    if (options_.segment == Segment::kMask) {
+      canvas_->picture(box, masked(drawn_, segment_of(heat)));
+      return;
+    }
+    Raster raster = painted(drawn_, heat, options_.opacity);
+    if (options_.segment == Segment::kOutline) draw_outline(raster, segment_of(heat));
+    canvas_->picture(box, raster);
+    colour_bar(*canvas_, box, heat, options_.opacity);
+  }
+
+  void footer(double y, double width) {
+    bool has_sign = false;
+    bool has_magnitude = false;
+    for (const Explanation& explanation : explanations_) {
+      for (const Attribution& attribution : explanation.attributions) {
+        (attribution.is_signed ? has_sign : has_magnitude) = true;
+      }
+    }
+    std::string said = !has_sign && !has_magnitude ? "No method was run. " : "";
+    if (options_.segment != Segment::kMask) {
+      if (has_sign) said += "Blue speaks for the class, orange against it. ";
+      if (has_magnitude) said += "Yellow is strongest. ";
+      if (has_sign || has_magnitude) said += "Each map has its own scale. ";
+    }
+    if (options_.segment == Segment::kOutline) said += "The line is Otsu's threshold. ";
+    if (options_.segment == Segment::kMask) said += "Shown is what lies above Otsu's threshold. ";
+    if (options_.segment != Segment::kNone && has_sign) {
+      said += "Of signed scores, that of evidence for the class.";
+    }
+    wrapped_text(*canvas_, y, width, said);
+  }
+
+  std::span<const Explanation> explanations_;
+  OverlayOptions options_;
+  std::vector<MethodColumn> columns_;
+  const PictureView& picture_;
+  Raster drawn_;
+  Box panel_;
+  std::unique_ptr<Canvas> canvas_;
+};
+
+}  // namespace
+}  // namespace report
+
+std::string overlay_picture(std::span<const Explanation> explanations, PictureFormat format,
+                            const OverlayOptions& options) {
+  report::check_pictures(explanations);
+  if (!(options.opacity >= 0 && options.opacity <= 1)) {
+    throw InvalidInput(
+        fmt::format("overlay picture: opacity {} is not between 0 and 1", options.opacity));
+  }
+  return report::OverlaySheet(explanations, options).draw(format);
+}
+
+}  // namespace whyformer

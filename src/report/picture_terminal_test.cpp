@@ -1,0 +1,101 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <sstream>
+
+#include "report/sample_pictures.h"
+#include "report/terminal_image.h"
+#include "report/text.h"
+#include "whyformer/error.h"
+#include "whyformer/report.h"
+
+namespace whyformer::report {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string without_colours(const std::string& text) {
+  return std::regex_replace(text, std::regex("\x1b\\[[0-9;]*m"), "");
+}
+
+TEST(TerminalImage, TwoPixelsShareACharacter) {
+  const Raster raster{1, 2, {1, 2, 3, 40, 50, 60}};
+  EXPECT_THAT(half_blocks("x", raster).lines,
+              ElementsAre("\x1b[38;2;1;2;3;48;2;40;50;60m▀\x1b[0m"));
+}
+
+TEST(TerminalImage, ShadesGrowWithStrengthAndSignsAreWritten) {
+  Heat heat{ScoreKind::kMagnitude, {1, 4}, {0, 0.15, 0.55, 1}, 0, 1};
+  EXPECT_THAT(shades("x", heat).lines, ElementsAre("  ..++@@"));
+  heat = {ScoreKind::kSigned, {2, 2}, {1, -1, 0.02, -0.34}, -1, 1};
+  EXPECT_THAT(shades("x", heat).lines, ElementsAre("+9-9", " .-3"));
+}
+
+TEST(TerminalImage, BlocksStandSideBySideAsFarAsTheyFit) {
+  const TextBlock block{"name", 6, {"aaaaaa", "bbbbbb"}};
+  EXPECT_THAT(side_by_side({block, block, block}, 17),
+              ElementsAre("  name    name  ", "  aaaaaa  aaaaaa", "  bbbbbb  bbbbbb", "",
+                          "  name  ", "  aaaaaa", "  bbbbbb"));
+}
+
+TEST(PictureTerminal, NoLineIsWiderThanTheTerminal) {
+  for (const int width : {44, 80, 200}) {
+    for (const Explanation& explanation :
+         {picture_sample(), picture_sample({.width = 448, .height = 64, .patch = 8}),
+          picture_sample({.width = 32, .height = 480}), hostile_picture_sample()}) {
+      for (const bool colour : {true, false}) {
+        const std::string text = to_terminal(explanation, {.colour = colour, .width = width});
+        for (const std::string& line : lines_of(without_colours(text))) {
+          EXPECT_LE(columns(line), width) << line;
+        }
+      }
+    }
+  }
+}
+
+TEST(PictureTerminal, ColouredImagesOnlyWithColour) {
+  EXPECT_THAT(to_terminal(picture_sample()), HasSubstr("m▀"));
+  const std::string plain = to_terminal(picture_sample(), {.colour = false});
+  EXPECT_THAT(plain, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(plain, Not(HasSubstr("▀")));
+  EXPECT_THAT(plain, HasSubstr("@@"));
+  EXPECT_THAT(plain, HasSubstr("+9"));
+}
+
+TEST(PictureTerminal, TheStrongestPatchComesFirst) {
+  Explanation explanation = picture_sample();
+  explanation.attributions.resize(1);
+  explanation.attributions[0].scores[0] = 100;  // the class token is on no patch
+  explanation.attributions[0].scores[1 + 3 * 14 + 5] = 7;
+  const std::vector<std::string> lines = lines_of(to_terminal(explanation, {.colour = false}));
+  const auto first = std::find_if(lines.begin(), lines.end(), [](const std::string& line) {
+    return line.find("row ") != std::string::npos;
+  });
+  ASSERT_NE(first, lines.end());
+  EXPECT_THAT(*first, HasSubstr("row 3, column 5"));
+  EXPECT_THAT(*first, HasSubstr("7.000"));
+}
+
+TEST(PictureTerminal, SeveralClassesShareThePictureAndTheAnswers) {
+  const std::string text = without_colours(to_terminal(picture_classes_sample()));
+  EXPECT_EQ(lines_of(text)[0].substr(0, 15), "▸ beach ball ");  // 3 bytes of the mark
+  int pictures = 0;
+  for (const std::string& line : lines_of(text)) pictures += line.starts_with("  picture");
+  EXPECT_EQ(pictures, 1);
+  EXPECT_THAT(text, HasSubstr("\nwooden box 26"));
+  EXPECT_THROW(to_terminal(std::vector<Explanation>{picture_sample(), Explanation()}),
+               InvalidInput);
+}
+
+}  // namespace
+}  // namespace whyformer::report

@@ -53,7 +53,7 @@ std::vector<Unit> units_of(const PictureSubject& picture) {
     Unit unit;
     unit.special = picture.special()[i];
     const int64_t patch = i - grid.first;
-    unit.text = !unit.special ? fmt::format("row {}, column {}", patch / grid.columns + 1, patch % grid.columns + 1)
+    unit.text = !unit.special ? fmt::format("row {}, column {}", patch / grid.columns, patch % grid.columns)
                 : i == 0      ? "[CLS]"
                               : "[DIST]";
     units.push_back(std::move(unit));

@@ -12,7 +12,7 @@ namespace whyformer {
 // One unit per token; word indices run on from the text to its pair.
 std::vector<Unit> units_of(const Encoding& encoding);
 
-// Class tokens, and patches by row and column from 1 on.
+// Class tokens, and patches by row and column.
 std::vector<Unit> units_of(const PictureSubject& picture);
 
 std::vector<WordScore> fold_words(const std::vector<Unit>& units, const std::vector<double>& scores,

@@ -72,7 +72,8 @@ struct QuickGelu {
   static HWY_INLINE ValueAndSlope at(V x) {
     const V steep = hn::Mul(x, constant(1.702f));
     const Sigmoid s = sigmoid(steep);
-    const V bend = hn::Mul(hn::Mul(steep, s.value), s.complement);
+    // Multiplied in this order, nothing overflows before the complement makes it small.
+    const V bend = hn::Mul(hn::Mul(hn::Mul(x, s.complement), s.value), constant(1.702f));
     return {hn::Mul(x, s.value), hn::Add(s.value, bend)};
   }
 };

@@ -178,6 +178,7 @@ const ReadOut& Explained::found_read_out() const {
 }
 
 std::vector<double> Explained::read_out() const {
+  require_maps();
   const ReadOut& found = found_read_out();
   if (found.kind == ReadOut::Kind::kShares) return found.shares;
   if (tokens() > 1 && found.read.valid()) {
@@ -218,12 +219,14 @@ int64_t Explained::most_inputs_at_once() const {
   // Generous guess of what one token keeps alive: hidden states of all layers and attention rows.
   const auto& sites = graph_->found.sites;
   const Shape& shape = graph_->graph.shape(graph_->embeddings);
-  const int64_t tokens = std::max<int64_t>(1, shape[1]), width = shape.back();
+  const int64_t tokens = std::max<int64_t>(1, shape.size() == 3 ? shape[1] : subject_->units());
+  const int64_t width = shape.back();
   const int64_t heads = sites.empty() ? 1 : sites[0].heads;
   const int64_t per_token = 4 * (static_cast<int64_t>(sites.size()) + 1) * (20 * width + 3 * heads * tokens);
   const int64_t fitting = settings_.memory_bytes / std::max<int64_t>(1, per_token * tokens);
   // Past a thousand rows products gain nothing, and progress should show.
-  return std::clamp<int64_t>(fitting, 1, std::max<int64_t>(1, 1024 / tokens));
+  const int64_t useful = std::max<int64_t>(1, 1024 / tokens);
+  return std::clamp<int64_t>(fitting, 1, std::min(useful, subject_->most_at_once()));
 }
 
 std::vector<std::vector<double>> Explained::evaluate(

@@ -170,12 +170,12 @@ ModelInfo inspect(const std::filesystem::path& path, const InputShapes& shapes) 
   if (onnx.empty()) return Model::load(path).inspect();
   ModelInfo info = describe(probe_onnx(onnx, shapes), onnx);
   try {
-    const ModelInfo text = Model::load(path).inspect();
-    info.task = text.task;
-    info.vocabulary = text.vocabulary;
-    info.max_tokens = text.max_tokens;
+    const ModelInfo model = Model::load(path).inspect();
+    info.task = model.task;
+    info.vocabulary = model.vocabulary;
+    info.max_tokens = model.max_tokens;
   } catch (const Error&) {
-    // Not a text model, or no tokenizer beside it: what the graph tells is enough.
+    // Neither a text nor a picture model, or no tokenizer beside it: what the graph tells is enough.
   }
   return info;
 }

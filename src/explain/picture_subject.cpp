@@ -73,7 +73,9 @@ PictureSubject::PictureSubject(const PictureModel& model, const PictureProcessor
 }
 
 void PictureSubject::choose_units(const PictureGraph& graph) {
-  const int64_t tokens = graph.graph.shape(graph.embeddings)[1];
+  const Shape& embeddings = graph.graph.shape(graph.embeddings);
+  const int64_t tokens = embeddings.size() == 3 ? embeddings[1] : 0;
+  attends_by_unit_ = tokens >= graph.grid.first + graph.grid.count();
   for (const AttentionSite& site : graph.found.sites) {
     attends_by_unit_ &= site.windows == 1 && site.queries == tokens && site.keys == tokens;
   }

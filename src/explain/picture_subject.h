@@ -22,6 +22,7 @@ class PictureSubject : public Subject {
   std::string kind() const override { return "picture"; }
   const std::vector<bool>& special() const override { return special_; }
   bool attends_by_unit() const override { return attends_by_unit_; }
+  int64_t most_at_once() const override { return model_.most_at_once(); }
   Run copies(int64_t count) const override;
   // Painted "grey" (0 after normalisation), "black", in the picture's "mean" colour, or as its "blur".
   Run hiding(const std::vector<std::vector<bool>>& hidden, const std::string& how) const override;

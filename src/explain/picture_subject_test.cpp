@@ -20,11 +20,13 @@ using testing::HasSubstr;
 const std::vector<std::string> kByPatch{"vit", "deit", "deit-teacher", "dinov2", "beit"};
 
 struct Case {
-  explicit Case(const std::string& name, Needs needs = {.attention = true,
-                                                        .attention_gradient = true,
-                                                        .embedding_gradient = true,
-                                                        .values = true}) {
-    model = PictureModel::load(source_folder() / "tests/golden/pictures" / name);
+  explicit Case(const std::string& name)
+      : Case(source_folder() / "tests/golden/pictures" / name, {}) {}
+
+  struct Anywhere {};
+  Case(const std::filesystem::path& path, Anywhere) {
+    const Needs needs{.attention = true, .attention_gradient = true, .embedding_gradient = true, .values = true};
+    model = PictureModel::load_if_one(path);
     PictureSettings settings;
     settings.size = PictureSize{.width = model->width(), .height = model->height()};
     settings.normalisation = {{0.5, 0.5, 0.5}, {0.25, 0.5, 0.75}};
@@ -236,6 +238,37 @@ TEST(PictureMethods, AreRefusedWhereWindowsAttendByThemselves) {
   }
   EXPECT_EQ(static_cast<int64_t>(test.scores(kLrp, {{"at", std::string("pixels")}}).values.size()),
             test.subject->units());
+}
+
+TEST(OnnxPictures, AreExplainedByTheSameMethods) {
+  const auto folder = source_folder() / "tests/golden/onnx/models";
+  for (const std::string name : {"vit.eager.legacy.17", "vit.sdpa.new.23", "deit.eager.legacy.11",
+                                 "beit.eager.new.18", "dinov2.sdpa.legacy.14"}) {
+    Case test(folder / (name + ".onnx"), {});
+    ASSERT_TRUE(test.subject->attends_by_unit()) << name;
+    for (const Method* method : catalogue()) {
+      if (method == &kAttentionFlow || method == &kDecompX) continue;
+      const bool by_blocks = method == &kAlti || method == &kGlobEnc || method == &kAttentionNorm;
+      // Blocks that scale their branches are recognised in folders only.
+      if (by_blocks && (name.starts_with("beit") || name.starts_with("dinov2"))) continue;
+      EXPECT_EQ(static_cast<int64_t>(test.scores(*method).values.size()), test.subject->units())
+          << name << ' ' << method->info.name;
+    }
+  }
+}
+
+TEST(OnnxPictures, WindowsAreFoundAndRefused) {
+  Case test(source_folder() / "tests/golden/onnx/models/swin.eager.new.18.onnx", {});
+  EXPECT_FALSE(test.subject->attends_by_unit());
+  EXPECT_THROW(test.scores(kRollout), InvalidInput);
+  EXPECT_EQ(static_cast<int64_t>(test.scores(kSaliency).values.size()), test.subject->units());
+}
+
+TEST(OnnxPictures, OtherFilesAreNoPictureModels) {
+  const auto folder = source_folder() / "tests/golden/onnx/models";
+  for (const std::string name : {"bert.eager.legacy.11", "whisper.eager.new.20", "lxmert.eager.new.20"}) {
+    EXPECT_EQ(PictureModel::load_if_one(folder / (name + ".onnx")), nullptr) << name;
+  }
 }
 
 TEST(PictureMethods, TwoTokensThatAreReadCountHalfEach) {

@@ -43,6 +43,8 @@ class Subject {
   // Whether attention maps have a row and a column for each unit.
   virtual bool attends_by_unit() const { return true; }
 
+  // How many inputs can be run together.
+  virtual int64_t most_at_once() const { return int64_t{1} << 30; }
   // So many copies of the input.
   virtual Run copies(int64_t count) const = 0;
   // Inputs in which some units are hidden, as many in each: [input][unit]. Throws InvalidInput for a way

@@ -11,7 +11,6 @@ namespace {
 
 constexpr size_t kMostGraphs = 16;     // sizes and batches vary; old graphs are dropped
 constexpr int64_t kMostPixels = 1 << 15;  // of one side
-constexpr int64_t kMostPictures = 1 << 16;
 
 [[noreturn]] void refuse_texts(const std::string& name) {
   throw UnsupportedModel(
@@ -34,7 +33,13 @@ bool PictureModel::reads(const Config& config) {
 
 std::shared_ptr<const PictureModel> PictureModel::load_if_one(const std::filesystem::path& path) {
   std::error_code error;
-  if (!std::filesystem::is_directory(path, error) || !onnx_file_in(path).empty()) return nullptr;
+  const bool folder = std::filesystem::is_directory(path, error);
+  const std::filesystem::path onnx = folder ? onnx_file_in(path) : path;
+  if (onnx.extension() == ".onnx" && std::filesystem::is_regular_file(onnx, error)) {
+    const std::string name = std::filesystem::weakly_canonical(path).filename().string();
+    return load_onnx_picture_model(onnx, files_of_model(onnx), name);
+  }
+  if (!folder) return nullptr;
   const FileLookup files = files_in(path);
   const auto config = files("config.json");
   if (!config || !reads(Config(parse_json_file(*config, "config.json")))) return nullptr;

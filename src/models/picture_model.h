@@ -33,12 +33,14 @@ struct PictureGraph : ModelGraph {
 
 class PictureModel {
  public:
+  static constexpr int64_t kMostPictures = 1 << 16;
+
   // From a HuggingFace folder with config.json and weights.
   static std::shared_ptr<const PictureModel> load(const std::filesystem::path& folder);
   static std::shared_ptr<const PictureModel> load(const FileLookup& files, std::string name);
   // Whether config.json tells of a model that `load` takes.
   static bool reads(const Config& config);
-  // Null where the folder's config.json tells of another kind of model, or there is none.
+  // From such a folder, an ONNX file, or a folder that holds one; null where it is another kind of model.
   static std::shared_ptr<const PictureModel> load_if_one(const std::filesystem::path& path);
 
   virtual ~PictureModel() = default;
@@ -55,6 +57,9 @@ class PictureModel {
   // The size of picture the model was made for.
   int64_t height() const { return height_; }
   int64_t width() const { return width_; }
+
+  // How many pictures a graph may take; files may fix the number.
+  virtual int64_t most_at_once() const { return kMostPictures; }
 
   virtual int64_t parameter_count() const = 0;
   virtual int64_t tensor_count() const = 0;
@@ -109,6 +114,10 @@ class PictureModel {
   mutable std::map<PictureKey, std::shared_ptr<const PictureGraph>> graphs_;
 };
 
+// The two kinds of picture model. The second is null for a file that takes something else than pixels.
+std::shared_ptr<const PictureModel> load_onnx_picture_model(const std::filesystem::path& file,
+                                                            const FileLookup& files,
+                                                            std::string name);
 std::shared_ptr<const PictureModel> load_checkpoint_picture_model(const FileLookup& files,
                                                                   std::string name);
 

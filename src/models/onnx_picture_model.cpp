@@ -1,0 +1,168 @@
+// A picture model in an ONNX file: one input of pixels; patches and layers by discovery.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "formats/onnx/onnx_model.h"
+#include "formats/onnx/rewrites/rewrite.h"
+#include "graph/blocks.h"
+#include "models/picture_model.h"
+#include "whyformer/error.h"
+
+namespace whyformer {
+namespace {
+
+constexpr int64_t kUsualSide = 224;  // pixels, where neither the file nor its config tells
+constexpr int64_t kUsualBlocks = 14;  // a side, where discovery finds no patches
+
+// The only input, if it is pixels [batch, channels, height, width].
+const onnx::InputInfo* pixel_input(const onnx::OnnxFile& file) {
+  if (file.graph.inputs.size() != 1) return nullptr;
+  const onnx::InputInfo& input = file.graph.inputs[0];
+  const bool colours = input.shape.size() == 4 && (input.shape[1] == 3 || input.shape[1] <= 0);
+  return colours && onnx::is_float(input.type) ? &input : nullptr;
+}
+
+class OnnxPictureModel final : public PictureModel {
+ public:
+  OnnxPictureModel(onnx::OnnxFile file, const FileLookup& files, std::string name)
+      : PictureModel(std::move(name), files), config_(config_of(files)), model_(std::move(file)) {
+    const onnx::InputInfo& input = *pixel_input(model_.file());
+    input_ = input.name;
+    architecture_ = !config_.architecture().empty() ? config_.architecture()
+                    : !config_.model_type().empty() ? config_.model_type()
+                                                    : "ONNX";
+    const auto [height, width] = config_.pair_or("image_size", kUsualSide);
+    most_at_once_ = input.shape[0] > 0 ? input.shape[0] : kMostPictures;
+    height_ = input.shape[2] > 0 ? input.shape[2] : height;
+    width_ = input.shape[3] > 0 ? input.shape[3] : width;
+    choose_output();
+  }
+
+  int64_t parameter_count() const override { return model_.file().parameter_count(); }
+  int64_t tensor_count() const override {
+    return static_cast<int64_t>(model_.file().graph.initialisers.size());
+  }
+  int64_t most_at_once() const override { return most_at_once_; }
+
+ private:
+  // Logits, or else vectors of the whole picture.
+  void choose_output() {
+    onnx::BuildRequest request = request_for({.batch = std::min<int64_t>(1, most_at_once_),
+                                              .height = height_,
+                                              .width = width_});
+    for (const auto& output : model_.file().graph.outputs) request.outputs.push_back(output.name);
+    const onnx::BuiltGraph probe = model_.build(request);
+    const auto choose = [&](std::string_view wanted) {
+      for (const auto& output : model_.file().graph.outputs) {
+        const Value value = probe.values.at(output.name);
+        const bool fits = probe.graph.shape(value).size() == 2 &&
+                          probe.graph.type(value).dtype != DType::kInt64;
+        if (output_.empty() && fits && output.name.find(wanted) != output.name.npos) output_ = output.name;
+      }
+    };
+    choose("logits");
+    choose("");
+    if (output_.empty()) {
+      throw UnsupportedModel("the ONNX file gives no numbers for a whole picture, [batch, classes]");
+    }
+    const int64_t width = probe.graph.shape(probe.values.at(output_))[1];
+    if (output_.find("embed") == output_.npos && output_.find("pool") == output_.npos) {
+      output_names_ = config_.labels(width);
+      problem_ = config_.problem(width);
+      return;
+    }
+    for (int64_t i = 0; i < width; ++i) output_names_.push_back(fmt::format("dimension {}", i));
+  }
+
+  onnx::BuildRequest request_for(const PictureKey& key) const {
+    onnx::BuildRequest request;
+    request.floats = key.dtype;
+    request.inputs[input_] = {
+        {key.batch, channels_, key.height, key.width}, std::nullopt, InputRole::kExplained};
+    return request;
+  }
+
+  std::shared_ptr<PictureGraph> build(const PictureKey& key) const override {
+    auto built = std::make_shared<PictureGraph>();
+    built->key = key;
+    onnx::BuildRequest request = request_for(key);
+    request.outputs = {output_};
+    const onnx::BuiltGraph imported = model_.build(request);
+    const auto share = [&](const Tensor& weight, const Tensor& bias) {
+      return model_.linear_weights(weight, bias);
+    };
+    onnx::Rewritten rewritten =
+        onnx::rewrite(imported.graph, {imported.values.at(output_)}, key.batch, share);
+    const auto renamed = [&](Value value) { return rewritten.new_value[value.id]; };
+    built->pixels = renamed(imported.inputs.at(input_));
+    built->output = renamed(imported.values.at(output_));
+    GraphBuilder graph(std::move(rewritten.graph), Folding::kNo);
+    if (key.head != Head::kLogits) built->output = embedding_head(graph, built->output, *built);
+    const Graph whole = graph.finish();
+    const Discovery found = discover(whole, built->output, key.batch);
+    built->grid = grid_of(found, key);
+    built->embeddings = built->layers_input = built->patches = first_layer_input(whole, found, *built);
+    finish(whole, *built);
+    return built;
+  }
+
+  // The patches of the first stream that has some; else blocks of pixels.
+  PatchGrid grid_of(const Discovery& found, const PictureKey& key) const {
+    PatchGrid grid;
+    for (const Stream& stream : found.streams) {
+      int64_t first = 0;
+      for (const StreamSegment& segment : stream.segments) {
+        const bool patches = segment.kind == StreamSegment::Kind::kPatches && segment.grid.size() == 2;
+        if (patches && grid.rows == 0) grid = {first, segment.grid[0], segment.grid[1]};
+        first += segment.length;
+      }
+    }
+    if (grid.rows == 0) {
+      grid = {0, std::min(key.height, kUsualBlocks), std::min(key.width, kUsualBlocks)};
+    }
+    grid.patch_height = (key.height + grid.rows - 1) / grid.rows;
+    grid.patch_width = (key.width + grid.columns - 1) / grid.columns;
+    return grid;
+  }
+
+  static Value first_layer_input(const Graph& graph, const Discovery& found, const PictureGraph& built) {
+    if (found.sites.empty()) return built.pixels;
+    try {
+      return find_blocks(graph, {found.sites[0]})[0].input;
+    } catch (const UnsupportedModel&) {
+      return query_source(graph, found.sites[0].attention, built);
+    }
+  }
+
+  // Back from a map along first operands to the Linear of the queries, and to what its norm reads.
+  static Value query_source(const Graph& graph, Value map, const PictureGraph& built) {
+    for (Value value = map; graph.producer(value) >= 0;) {
+      const Node& node = graph.nodes()[graph.producer(value)];
+      if (node.inputs.empty()) break;
+      value = node.inputs[0];
+      if (node.op->linear_weights() == nullptr || graph.shape(value).size() != 3) continue;
+      const int norm = graph.producer(value);
+      const bool normed = norm >= 0 && graph.nodes()[norm].op->layer_norm_weights() != nullptr;
+      return normed ? graph.nodes()[norm].inputs[0] : value;
+    }
+    return built.pixels;  // methods that need the layer's input say so
+  }
+
+  Config config_;
+  onnx::OnnxModel model_;
+  std::string input_, output_;
+  int64_t most_at_once_ = 1;
+};
+
+}  // namespace
+
+std::shared_ptr<const PictureModel> load_onnx_picture_model(const std::filesystem::path& file,
+                                                            const FileLookup& files,
+                                                            std::string name) {
+  onnx::OnnxFile read = onnx::read_onnx(file);
+  if (pixel_input(read) == nullptr) return nullptr;
+  return std::make_shared<OnnxPictureModel>(std::move(read), files, std::move(name));
+}
+
+}  // namespace whyformer

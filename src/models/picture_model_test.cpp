@@ -398,9 +398,9 @@ TEST(PictureModelsOfFullSize, AreAsNearToPyTorchAsSmallOnes) {
     fmt::print("{:<12} outputs {:.1e}  maps {:.1e}  gradients {:.1e}  forward {:.1f} ms  with gradients "
                "{:.1f} ms\n",
                entry.path().filename().string(), outputs, maps, slopes, forward * 1e3, both * 1e3);
-    EXPECT_LT(outputs, 1e-4);
-    EXPECT_LT(maps, 1e-4);
-    EXPECT_LT(slopes, 1e-3);
+    EXPECT_LT(outputs, 1e-5);
+    EXPECT_LT(maps, 1e-6);
+    EXPECT_LT(slopes, 1e-4);
   }
   set_thread_count(threads);
 }

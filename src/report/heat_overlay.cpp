@@ -123,6 +123,12 @@ std::vector<bool> segment_of(const Heat& heat) {
   return otsu_segment(positive);
 }
 
+std::vector<bool> segment_of(const PictureView& picture, const Attribution& attribution,
+                             MapSize size, Grain grain) {
+  return segment_of(heat_of(patch_scores(picture, attribution.scores), patches_of(picture),
+                            kind_of(attribution), size, grain));
+}
+
 Raster painted(const Raster& picture, const Heat& heat, double opacity) {
   Raster raster = picture;
   for (size_t i = 0; i < heat.strengths.size(); ++i) {

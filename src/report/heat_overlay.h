@@ -31,6 +31,10 @@ Heat heat_of(const PictureView& picture, const Attribution& attribution, MapSize
 // Otsu's segment; of signed scores, of the evidence for the target alone.
 std::vector<bool> segment_of(const Heat& heat);
 
+// A method's segment: of its patches also where it scores pixels, whose segment would be speckles.
+std::vector<bool> segment_of(const PictureView& picture, const Attribution& attribution,
+                             MapSize size, Grain grain);
+
 // The heat over the picture in grey, so that every colour is the method's. Both of one size.
 Raster painted(const Raster& picture, const Heat& heat, double opacity);
 

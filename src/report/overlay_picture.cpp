@@ -91,13 +91,18 @@ class OverlaySheet {
   }
 
   void panel(const Box& box, const Attribution& attribution) {
-    const Heat heat = heat_of(picture_, attribution, {drawn_.height, drawn_.width}, options_.grain);
+    const MapSize size{drawn_.height, drawn_.width};
+    std::vector<bool> segment;
+    if (options_.segment != Segment::kNone) {
+      segment = segment_of(picture_, attribution, size, options_.grain);
+    }
     if (options_.segment == Segment::kMask) {
-      canvas_->picture(box, masked(drawn_, segment_of(heat)));
+      canvas_->picture(box, masked(drawn_, segment));
       return;
     }
+    const Heat heat = heat_of(picture_, attribution, size, options_.grain);
     Raster raster = painted(drawn_, heat, options_.opacity);
-    if (options_.segment == Segment::kOutline) draw_outline(raster, segment_of(heat));
+    if (options_.segment == Segment::kOutline) draw_outline(raster, segment);
     canvas_->picture(box, raster);
     colour_bar(*canvas_, box, heat, options_.opacity);
   }

@@ -114,6 +114,17 @@ TEST(Overlay, OutlineAndMaskFollowOtsusSegment) {
   EXPECT_LT(at(mask, 20, 20).red, 50);
 }
 
+TEST(Overlay, TheSegmentOfPixelScoresIsThatOfTheirPatches) {
+  Explanation explanation = grey_sample();
+  explanation.attributions[1].pixels.assign(32 * 32, 0.0f);
+  explanation.attributions[1].pixels[0] = 1;  // a speckle far from the strongest patch
+  const std::vector<bool> inside =
+      segment_of(*explanation.picture, explanation.attributions[1], {32, 32}, Grain::kBlocks);
+  EXPECT_FALSE(inside[0]);
+  EXPECT_TRUE(inside[12 * 32 + 12]);
+  EXPECT_EQ(std::count(inside.begin(), inside.end(), true), 64);
+}
+
 TEST(Overlay, ASheetHasARowPerClassAndAColumnPerMethod) {
   const std::vector<Explanation> classes = picture_classes_sample();
   const std::string svg = overlay_picture(classes, PictureFormat::kSvg);

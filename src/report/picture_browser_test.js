@@ -24,12 +24,19 @@ window.addEventListener(
         frame.dispatchEvent(new PointerEvent(type, {bubbles: true, clientX: x, clientY: y}));
       };
       const frames = all(".picture-grid .panel-frame");
+      // Read from a copy: browsers complain about canvases that are read often.
+      const pixelsOf = (canvas) => {
+        const copy = el("canvas", {width: canvas.width, height: canvas.height});
+        const context = copy.getContext("2d", {willReadFrequently: true});
+        context.drawImage(canvas, 0, 0);
+        return context.getImageData(0, 0, canvas.width, canvas.height).data;
+      };
       // The colour in the middle of a patch.
       const colourAt = (frame, row, column) => {
         const canvas = frame.querySelector("canvas");
         const x = Math.floor(((column + 0.5) / picture.columns) * canvas.width);
         const y = Math.floor(((row + 0.5) / picture.rows) * canvas.height);
-        return [...canvas.getContext("2d").getImageData(x, y, 1, 1).data].slice(0, 3);
+        return [...pixelsOf(canvas).subarray(4 * (y * canvas.width + x)).slice(0, 3)];
       };
       const press = (key) =>
           document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
@@ -53,8 +60,7 @@ window.addEventListener(
       });
       step("outline whites", () => {
         choose("Otsu's threshold", "outline");
-        const canvas = frames[1].querySelector("canvas");
-        const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+        const pixels = pixelsOf(frames[1].querySelector("canvas"));
         let whites = 0;
         for (let i = 0; i < pixels.length; i += 4)
           whites += pixels[i] === 255 && pixels[i + 1] === 255 && pixels[i + 2] === 255;

@@ -92,7 +92,7 @@ TEST(PictureTerminal, SeveralClassesShareThePictureAndTheAnswers) {
   int pictures = 0;
   for (const std::string& line : lines_of(text)) pictures += line.starts_with("  picture");
   EXPECT_EQ(pictures, 1);
-  EXPECT_THAT(text, HasSubstr("\nwooden box 26"));
+  EXPECT_THAT(text, HasSubstr("\nwooden box 27.2 %"));
   EXPECT_THROW(to_terminal(std::vector<Explanation>{picture_sample(), Explanation()}),
                InvalidInput);
 }

@@ -125,9 +125,8 @@ std::vector<double> read_out_row(const Explanation& explanation, std::span<const
     std::copy(own.begin(), own.end(), row.begin());
     return row;
   }
-  for (size_t i = 0; i < weights.size(); ++i) {
-    row[i % units] += weights[i] / static_cast<double>(units);
-  }
+  for (size_t i = 0; i < weights.size(); ++i) row[i % units] += weights[i];
+  for (double& weight : row) weight /= static_cast<double>(units);
   return row;
 }
 

@@ -25,9 +25,10 @@ class Panel {
     this.show((image) => paintPicture(image, this.base, null));
   }
 
-  heat(heat, opacity, segment) {
+  // `parted` is the heat whose segment is shown.
+  heat(heat, opacity, segment, parted = heat) {
     this.show((image) => {
-      const inside = segment === "none" ? null : otsuSegment(heat.strengths);
+      const inside = segment === "none" ? null : otsuSegment(parted.strengths);
       if (segment === "mask") return paintPicture(image, this.base, inside);
       paintHeat(image, this.base, heat, opacity);
       if (inside) paintOutline(image, inside, this.base.size);

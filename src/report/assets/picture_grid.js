@@ -41,13 +41,13 @@ function drawPictureToolbar() {
 }
 
 // The scores of a method as a map: of pixels where it has them, otherwise of patches.
+const patchMapOf = (method) => ({
+  map: method.scores.slice(picture.first, picture.first + kPatches).map((score) => score ?? 0),
+  size: picture
+});
 const pixelMaps = new Map();
 function mapOf(method) {
-  if (method.pixels === null)
-    return {
-      map: method.scores.slice(picture.first, picture.first + kPatches).map((score) => score ?? 0),
-      size: picture
-    };
+  if (method.pixels === null) return patchMapOf(method);
   if (!pixelMaps.has(method)) {
     const {low, high} = method.pixels;
     const map = Float64Array.from(
@@ -66,13 +66,18 @@ class ScorePanel {
     this.draw();
   }
 
+  heatOf({map, size}) {
+    return heatOf(map, size, this.panel.base.size, this.method.signed, state.grain);
+  }
+
   draw() {
     if (this.grain !== state.grain) {
-      const {map, size} = mapOf(this.method);
-      this.heat = heatOf(map, size, this.panel.base.size, this.method.signed, state.grain);
+      this.heat = this.heatOf(mapOf(this.method));
+      // The segment of pixels would be speckles.
+      this.parted = this.method.pixels === null ? this.heat : this.heatOf(patchMapOf(this.method));
       this.grain = state.grain;
     }
-    this.panel.heat(this.heat, state.opacity, state.segment);
+    this.panel.heat(this.heat, state.opacity, state.segment, this.parted);
     this.panel.scale(this.heat, this.method, state.opacity);
   }
 }

@@ -16,6 +16,7 @@ struct ModelArguments {
 
   void add_to(CLI::App& command);
   Model load() const;
+  void apply_threads() const;  // load does it too
 };
 
 struct TextArguments {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kMargin = 24, kHeader = 64, kGap = 36, kAxis = 44;
 constexpr double kPlotHeight = 220, kTitle = 30, kNames = 62;
-constexpr double kBarWidth = 38, kBarGap = 30;
+constexpr double kBarWidth = 38, kBarGap = 44;
 constexpr double kWidest = 1480;
 
 const TextStyle kFaint{.size = 11, .colour = kLightPalette.faint_ink};

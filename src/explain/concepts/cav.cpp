@@ -115,7 +115,7 @@ class Fit {
       residual_ = std::max(residual_, std::abs(r_[i]));
     }
     residual_ = std::max(residual_, std::abs(excess_));
-    if (!std::isfinite(residual_)) {
+    if (!std::isfinite(excess_ + residual_)) {  // a sum keeps what is not a number, a maximum may not
       throw InvalidInput("fitting a concept's direction: activations are not numbers, or too large");
     }
   }
@@ -154,29 +154,21 @@ class Fit {
     return false;
   }
 
-  // Halves the step until the objective falls; near the end it cannot tell any more, and the whole step is
-  // right if it makes the gradient smaller.
+  // Halves the step until the objective falls or the gradient does: near the end, or where a Gram matrix of
+  // floats is not quite positive, the objective alone cannot tell.
   bool take() {
-    const double before = loss(0);
+    const double before = loss(0), residual = residual_, intercept = intercept_;
+    const std::vector<double> a = a_, ka = ka_;
     for (double along = 1; along > 1e-9; along /= 2) {
       const double after = loss(along);
-      const bool too_close = std::abs(after - before) <= 1e-12 * std::abs(before);
-      if (!(after < before) && !too_close) continue;
-      const std::vector<double> a = a_, ka = ka_;
-      const double intercept = intercept_, residual = residual_;
-      for (int64_t i = 0; i < n_; ++i) {
-        a_[i] += along * da_[i];
-        ka_[i] += along * kda_[i];
-      }
-      intercept_ += along * db_;
-      if (!too_close) return true;
-      multiply_vector(k_.numbers.data(), n_, n_, a_.data(), ka_.data());  // rounding adds up otherwise
+      for (int64_t i = 0; i < n_; ++i) a_[i] = a[i] + along * da_[i];
+      multiply_vector(k_.numbers.data(), n_, n_, a_.data(), ka_.data());  // sums of steps would add up rounding
+      intercept_ = intercept + along * db_;
       look();
-      if (residual_ < residual) return true;
+      if (after < before - 1e-12 * std::abs(before) || residual_ < residual) return true;
       a_ = a;
       ka_ = ka;
       intercept_ = intercept;
-      return false;
     }
     return false;
   }

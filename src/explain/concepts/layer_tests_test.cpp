@@ -24,7 +24,7 @@ struct Planted {
   TestRows g = normal_rows(30, kWidth, "planted gradients");
   ConceptSets sets{{numbered(0, 20), numbered(20, 20)}, {numbered(40, 60)}};
 
-  explicit Planted(double shift = 3, double slope = 2) {
+  explicit Planted(double shift = 5, double slope = 2) {
     for (int64_t i = 0; i < 20; ++i) x.numbers[i * kWidth] += static_cast<float>(shift);
     for (int64_t i = 0; i < 30; ++i) g.numbers[i * kWidth] += static_cast<float>(slope);
   }
@@ -131,7 +131,7 @@ TEST(ConceptTests, FindAPlantedConceptAndRefuseOneThatIsNone) {
 }
 
 TEST(ConceptTests, TurnedGradientsTurnTheScore) {
-  const Planted planted(3, -2);
+  const Planted planted(5, -2);
   const LayerTests found = test_layer(planted.products(), {{0, 30}}, planted.sets, settings(20, 0));
   EXPECT_LT(found.tests[0][0].mean.score, 0.1);
   EXPECT_LT(found.tests[0][0].mean.unit_magnitude, 0);

@@ -1,12 +1,8 @@
 #include "explain/concepts/activations.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "graph/blocks.h"
 #include "graph/walk_back.h"
-#include "whyformer/error.h"
 
 namespace whyformer {
 namespace {
@@ -75,13 +71,6 @@ std::vector<Value> values_of(const BlockGraph& graph, const std::vector<int>& la
 }
 
 }  // namespace
-
-std::vector<Value> block_outputs(const Graph& graph, const Discovery& found) {
-  std::vector<Value> outputs;
-  for (const EncoderBlock& block : find_blocks(graph, found.sites)) outputs.push_back(block.output());
-  if (outputs.empty()) throw UnsupportedModel("no attention was found in the model, so it has no blocks");
-  return outputs;
-}
 
 int64_t row_width(const ConceptInputs& inputs, int64_t length, int layer, TokenRows rows) {
   const BlockGraph graph = inputs.graph(length, 1, LastBlock::kAllRows);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "explain/concepts/block_outputs.h"
 #include "models/onnx_probe.h"
 #include "tensor/check_size.h"
 #include "whyformer/error.h"
@@ -63,8 +64,8 @@ BlockGraph ArrayConceptInputs::graph(int64_t, int64_t examples, LastBlock) const
   NamedArrays some;
   for (const auto& [name, array] : arrays_) some[name] = array.slice(0, 0, examples).contiguous();
   const auto probe = std::make_shared<const OnnxProbe>(probe_onnx(file_, some));
-  BlockGraph built{probe, &probe->graph, block_outputs(probe->graph, probe->found),
-                   probe->outputs.at(probe->main_output)};
+  const Value output = probe->outputs.at(probe->main_output);
+  BlockGraph built{probe, &probe->graph, block_outputs(probe->graph, probe->found, output), output};
   return built_.emplace(examples, std::move(built)).first->second;
 }
 

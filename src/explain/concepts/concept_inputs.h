@@ -35,7 +35,4 @@ class ConceptInputs {
   virtual Feeds feeds(const BlockGraph& graph, std::span<const int64_t> examples) const = 0;
 };
 
-// The outputs of a graph's blocks. Throws UnsupportedModel that names what is not a block.
-std::vector<Value> block_outputs(const Graph& graph, const Discovery& found);
-
 }  // namespace whyformer

@@ -1,5 +1,7 @@
 #include "explain/concepts/text_inputs.h"
 
+#include "explain/concepts/block_outputs.h"
+
 namespace whyformer {
 
 BlockGraph TextConceptInputs::graph(int64_t length, int64_t examples, LastBlock last) const {
@@ -9,7 +11,8 @@ BlockGraph TextConceptInputs::graph(int64_t length, int64_t examples, LastBlock 
                                    .head = head,
                                    .dtype = dtype_,
                                    .all_rows = last == LastBlock::kAllRows});
-  return {built, &built->graph, block_outputs(built->graph, built->found), built->output};
+  return {built, &built->graph, block_outputs(built->graph, built->found, built->output),
+          built->output};
 }
 
 Feeds TextConceptInputs::feeds(const BlockGraph& graph, std::span<const int64_t> examples) const {

@@ -8,7 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "base/parallel.h"
+#include "base/random.h"
 #include "explain/concepts/concept_study.h"
+#include "explain/concepts/layer_tests.h"
 #include "graph/walk_back.h"
 #include "random_vit.h"
 
@@ -27,6 +30,56 @@ struct Sizes {
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+double processor_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+// Rows of random numbers where activations would be.
+std::vector<float> random_rows(int64_t rows, int64_t width, int64_t instance) {
+  std::vector<float> numbers(rows * width);
+  parallel_for(rows, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const CounterRandom random(1, "rows", instance + row);
+      for (int64_t i = 0; i < width; ++i) {
+        numbers[row * width + i] = static_cast<float>(random.uniform(i) - 0.5);
+      }
+    }
+  });
+  return numbers;
+}
+
+// Fits and tests of activations that are there: Gram matrix, every concept with its counterparts, every pair.
+nlohmann::json measure_fits(const Sizes& sizes) {
+  constexpr int64_t kWidth = 197 * 768;
+  const int64_t all = 2 * kSets * sizes.pictures;
+  const std::vector<float> x = random_rows(all, kWidth, 0), g = random_rows(sizes.targets, kWidth, all);
+  ConceptSets sets;
+  for (int i = 0; i < 2 * kSets; ++i) {
+    Rows rows(sizes.pictures);
+    std::iota(rows.begin(), rows.end(), i * sizes.pictures);
+    (i < kSets ? sets.concepts : sets.random).push_back(rows);
+  }
+  const double start = now(), start_processor = processor_seconds();
+  const InnerProducts products =
+      inner_products({x.data(), all, kWidth}, {g.data(), sizes.targets, kWidth});
+  const double gram = now() - start;
+  int64_t fits = 0;
+  LayerSettings settings{.counterparts = sizes.counterparts, .permutations = sizes.permutations};
+  settings.jobs.done = [&](int64_t some) { fits += some; };
+  test_layer(products, {{0, sizes.targets}}, sets, settings);
+  return {{"pictures", sizes.pictures},
+          {"gram_seconds", gram},
+          {"fit_seconds", now() - start},
+          {"fit_processor_seconds", processor_seconds() - start_processor},
+          {"fits", fits},
+          {"counterpart_fits", kSets * sizes.counterparts + kSets * (kSets - 1) / 2}};
 }
 
 // Some pictures again and again, as the passes need them; all pixels drawn before.
@@ -92,7 +145,7 @@ nlohmann::json measure(const Sizes& sizes) {
   }
   examples.targets.push_back({{"class 0", 2 * kSets * sizes.pictures, sizes.targets}, 0});
   vit.build(1, LastBlock::kReadRows);  // draws the weights
-  const double start = now();
+  const double start = now(), start_processor = processor_seconds();
   const ConceptReport report = study_concepts(inputs, examples,
                                               {.layers = {sizes.layer},
                                                .rows = TokenRows::kAll,
@@ -101,6 +154,7 @@ nlohmann::json measure(const Sizes& sizes) {
   const double whole = now() - start;
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
+  const double run_processor = processor_seconds() - start_processor, before_bare = processor_seconds();
   const double bare = bare_seconds(vit, pictures, sizes);
   return {{"pictures", sizes.pictures},
           {"targets", sizes.targets},
@@ -108,7 +162,8 @@ nlohmann::json measure(const Sizes& sizes) {
           {"run_seconds", report.run_seconds},
           {"fit_seconds", report.fit_seconds},
           {"fits", report.fits},
-          {"counterpart_fits", kSets * sizes.counterparts},
+          {"run_processor_seconds", run_processor},
+          {"bare_processor_seconds", processor_seconds() - before_bare},
           {"bare_seconds", bare},
           {"whole_by_bare", whole / bare},
           {"memory_mb", usage.ru_maxrss / 1024}};
@@ -125,7 +180,9 @@ int main(int argc, char** argv) {
   program.add_option("--layer", sizes.layer)->check(CLI::Range(0, 10))->capture_default_str();
   program.add_option("--counterparts", sizes.counterparts)->check(CLI::Range(2, 1000))->capture_default_str();
   program.add_option("--permutations", sizes.permutations)->check(CLI::Range(0, 100000))->capture_default_str();
+  bool fits_only = false;
+  program.add_flag("--fits-only", fits_only, "random activations instead of runs");
   CLI11_PARSE(program, argc, argv);
-  fmt::print("{}\n", whyformer::measure(sizes).dump());
+  fmt::print("{}\n", (fits_only ? whyformer::measure_fits(sizes) : whyformer::measure(sizes)).dump());
   return 0;
 }

@@ -299,11 +299,12 @@ TEST_F(CommandLine, TcavFindsPraiseAndNothingInRandomTexts) {
   write("praise.txt", sentences(subjects, praise));
   write("any.txt", sentences(subjects, plain));
   write("other.txt", sentences({"the letter was", "some chairs are"}, plain));
+  write("none.txt", sentences({"the house by the road is"}, plain));
   write("films.txt", "a warm and funny film\nan honest story\nthe cast is strong\nit moves and it matters\n");
   const std::string sets = " --target positive --examples " + path("films.txt") + " --concept " +
-                           path("praise.txt") + " --random " + path("any.txt") + " --random " + path("other.txt");
+                           path("praise.txt") + " --concept " + path("none.txt") + " --random " + path("any.txt") + " --random " + path("other.txt");
   const Answer answer =
-      run("tcav --layer 1,3 --counterparts 20 --permutations 200" + sets + " --json " + path("tcav.json") +
+      run("tcav --layer 0,1 --counterparts 20 --permutations 500" + sets + " --json " + path("tcav.json") +
           " --svg " + path("tcav.svg") + " --png " + path("tcav.png"));
   ASSERT_EQ(answer.code, 0) << answer.error;
   EXPECT_THAT(answer.out, HasSubstr("praise"));
@@ -311,10 +312,13 @@ TEST_F(CommandLine, TcavFindsPraiseAndNothingInRandomTexts) {
   EXPECT_THAT(answer.out, Not(HasSubstr("\x1b["))) << "no colours in a pipe";
   const auto json = nlohmann::json::parse(read("tcav.json"));
   EXPECT_EQ(json["schema"], "whyformer.tcav/1");
-  ASSERT_EQ(json["tests"].size(), 2u);
-  EXPECT_EQ(json["tests"][1]["verdict"], "significant");
-  EXPECT_EQ(json["tests"][1]["score"], 1.0);
-  EXPECT_LT(json["tests"][1]["magnitude_permutation"]["bonferroni"].get<double>(), 0.01 + 1e-9);
+  ASSERT_EQ(json["tests"].size(), 4u);
+  EXPECT_EQ(json["tests"][0]["verdict"], "significant");
+  EXPECT_EQ(json["tests"][0]["score"], 1.0);
+  EXPECT_EQ(json["tests"][1]["concept"], "none");
+  EXPECT_NE(json["tests"][1]["verdict"], "significant");
+  EXPECT_LT(json["tests"][0]["t_test"]["bonferroni"].get<double>(), 0.01);
+  EXPECT_LT(json["tests"][0]["magnitude_permutation"]["bonferroni"].get<double>(), 0.01);
   EXPECT_THAT(read("tcav.svg"), HasSubstr("</svg>"));
   EXPECT_THAT(read("tcav.png"), HasSubstr("PNG"));
 }

@@ -281,8 +281,69 @@ TEST_F(CommandLine, HeadsReadsJsonLinesAndPlainTextsFromStandardInput) {
   EXPECT_THAT(json["notes"][0].get<std::string>(), HasSubstr("1 of 2 texts have no label"));
 }
 
+// Sentences of every word with every subject.
+std::string sentences(const std::vector<std::string>& subjects, const std::vector<std::string>& words) {
+  std::string lines;
+  for (const std::string& subject : subjects) {
+    for (const std::string& word : words) lines += subject + " " + word + "\n";
+  }
+  return lines;
+}
+
+TEST_F(CommandLine, TcavFindsPraiseAndNothingInRandomTexts) {
+  const std::vector<std::string> subjects{"the table in the hall is", "my brother and his car were",
+                                          "a train to the north is", "their small garden was"};
+  const std::vector<std::string> praise{"wonderful", "brilliant", "superb", "delightful", "great"};
+  const std::vector<std::string> plain{"green",  "wooden", "late",  "round", "cold",  "far away",
+                                       "here",   "blue",   "square", "heavy", "narrow", "closed"};
+  write("praise.txt", sentences(subjects, praise));
+  write("any.txt", sentences(subjects, plain));
+  write("other.txt", sentences({"the letter was", "some chairs are"}, plain));
+  write("none.txt", sentences({"the house by the road is"}, plain));
+  write("films.txt", "a warm and funny film\nan honest story\nthe cast is strong\nit moves and it matters\n");
+  const std::string sets = " --target positive --examples " + path("films.txt") + " --concept " +
+                           path("praise.txt") + " --concept " + path("none.txt") + " --random " + path("any.txt") + " --random " + path("other.txt");
+  const Answer answer =
+      run("tcav --layer 0,1 --counterparts 20 --permutations 500" + sets + " --json " + path("tcav.json") +
+          " --svg " + path("tcav.svg") + " --png " + path("tcav.png"));
+  ASSERT_EQ(answer.code, 0) << answer.error;
+  EXPECT_THAT(answer.out, HasSubstr("praise"));
+  EXPECT_THAT(answer.out, HasSubstr("significant"));
+  EXPECT_THAT(answer.out, Not(HasSubstr("\x1b["))) << "no colours in a pipe";
+  const auto json = nlohmann::json::parse(read("tcav.json"));
+  EXPECT_EQ(json["schema"], "whyformer.tcav/1");
+  ASSERT_EQ(json["tests"].size(), 4u);
+  EXPECT_EQ(json["tests"][0]["verdict"], "significant");
+  EXPECT_EQ(json["tests"][0]["score"], 1.0);
+  EXPECT_EQ(json["tests"][1]["concept"], "none");
+  EXPECT_NE(json["tests"][1]["verdict"], "significant");
+  EXPECT_LT(json["tests"][0]["t_test"]["bonferroni"].get<double>(), 0.01);
+  EXPECT_LT(json["tests"][0]["magnitude_permutation"]["bonferroni"].get<double>(), 0.01);
+  EXPECT_THAT(read("tcav.svg"), HasSubstr("</svg>"));
+  EXPECT_THAT(read("tcav.png"), HasSubstr("PNG"));
+}
+
+TEST_F(CommandLine, TcavRefusesWithOneClearLine) {
+  write("few.txt", "one\ntwo\n");
+  write("texts.txt", sentences({"a", "b", "c"}, {"one", "two", "three", "four", "five"}));
+  const std::string sets = " --target positive --examples " + path("few.txt") + " --random " + path("texts.txt");
+  expect_refusal("tcav", "--target");
+  expect_refusal("tcav" + sets + " --concept " + path("few.txt"), "the concept 'few' has 2 examples");
+  expect_refusal("tcav" + sets + " --concept " + path("texts.txt") + " --layer 99", "there is no layer 99");
+  expect_refusal("tcav" + sets + " --concept " + path("texts.txt") + " --layer x", "expected block numbers");
+  expect_refusal("tcav" + sets + " --concept a=/no/such/file", "cannot read '/no/such/file'");
+  expect_refusal("tcav" + sets + " --concept " + path("."), "is a folder");
+  expect_refusal("tcav" + sets + " --given-sets --concept " + path("texts.txt"), "give at least 4");
+  expect_refusal("tcav" + sets + " --tokens all --concept " + path("texts.txt"), "inputs of one length");
+  expect_refusal("tcav --target up --examples " + path("few.txt") + " --random " + path("texts.txt") +
+                     " --concept " + path("texts.txt"),
+                 "there is no target 'up'");
+  expect_refusal("tcav" + sets + " --concept " + path("texts.txt") + " --concept " + path("texts.txt"),
+                 "two sets are called 'texts'");
+}
+
 TEST_F(CommandLine, HelpIsThereForEveryCommand) {
-  for (const std::string command : {"", "explain", "heads", "trace", "tokenize", "inspect", "methods"}) {
+  for (const std::string command : {"", "explain", "heads", "tcav", "trace", "tokenize", "inspect", "methods"}) {
     const Answer answer = run(command + " --help");
     EXPECT_EQ(answer.code, 0) << command;
     EXPECT_THAT(answer.out, HasSubstr("--help")) << command;

@@ -21,13 +21,17 @@ void ModelArguments::add_to(CLI::App& command) {
       ->type_name("N");
 }
 
-Model ModelArguments::load() const {
+void ModelArguments::apply_threads() const {
   if (threads > 0) set_threads(threads);
+}
+
+Model ModelArguments::load() const {
+  apply_threads();
   return model.empty() ? Model::built_in() : Model::load(model);
 }
 
 Model ModelArguments::load_for_pictures() const {
-  if (threads > 0) set_threads(threads);
+  apply_threads();
   return model.empty() ? Model::built_in_for_pictures() : Model::load(model);
 }
 

@@ -17,6 +17,7 @@ struct ModelArguments {
   void add_to(CLI::App& command);
   Model load() const;
   Model load_for_pictures() const;
+  void apply_threads() const;  // the other two do it too
 };
 
 struct TextArguments {

@@ -82,6 +82,12 @@ std::string to_json(const HeadImportance& importance, int indent = 2);
 std::string to_terminal(const HeadImportance& importance, const TerminalOptions& options = {});
 std::string heads_picture(const HeadImportance& importance, PictureFormat format);
 
+// Concept tests (whyformer/concepts.h): scores with error bars, and what the tests say.
+struct ConceptReport;
+std::string to_json(const ConceptReport& report, int indent = 2);
+std::string to_terminal(const ConceptReport& report, const TerminalOptions& options = {});
+std::string concepts_picture(const ConceptReport& report, PictureFormat format);
+
 // What was found in a model (whyformer/model.h): its streams and attention sites.
 struct ModelInfo;
 std::string model_picture(const ModelInfo& info, PictureFormat format);

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
+#include "explain/array_file.h"
 #include "explain/describe.h"
 #include "explain/stream_relevance.h"
 #include "formats/weights.h"
@@ -16,48 +16,6 @@
 
 namespace whyformer {
 namespace {
-
-// An array of the file as the engine holds it: floats of 32 bits or integers of 64.
-Tensor tensor_from(const StoredTensor& stored, const std::string& name) {
-  switch (stored.type) {
-    case WeightType::kF64:
-    case WeightType::kF32:
-    case WeightType::kF16:
-    case WeightType::kBF16: {
-      Tensor tensor = Tensor::empty(stored.shape, DType::kFloat32);
-      to_float32(stored, tensor.mutable_data<float>());
-      return tensor;
-    }
-    default: break;
-  }
-  Tensor tensor = Tensor::empty(stored.shape, DType::kInt64);
-  int64_t* out = tensor.mutable_data<int64_t>();
-  const auto convert = [&](auto zero) {
-    using T = decltype(zero);
-    for (int64_t i = 0; i < tensor.size(); ++i) {
-      T element;
-      std::memcpy(&element, stored.data.view.data() + i * sizeof(T), sizeof(T));
-      out[i] = static_cast<int64_t>(element);
-    }
-  };
-  switch (stored.type) {
-    case WeightType::kI64: convert(int64_t{}); break;
-    case WeightType::kI32: convert(int32_t{}); break;
-    case WeightType::kI8: convert(int8_t{}); break;
-    case WeightType::kU8:
-    case WeightType::kBool: convert(uint8_t{}); break;
-    default: throw InvalidInput(fmt::format("the array '{}' has a type that no input takes", name));
-  }
-  return tensor;
-}
-
-std::map<std::string, Tensor, std::less<>> read_arrays(const std::filesystem::path& path) {
-  std::map<std::string, Tensor, std::less<>> arrays;
-  for (const auto& [name, stored] : read_safetensors(map_file(path), path.filename().string())) {
-    arrays[name] = tensor_from(stored, name);
-  }
-  return arrays;
-}
 
 // The target's position in the output, and its indices filled in.
 int64_t find_target(const Tensor& output, const std::string& name, std::vector<int64_t>& indices) {

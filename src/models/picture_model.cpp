@@ -100,6 +100,10 @@ void PictureModel::finish(const Graph& whole, PictureGraph& built) {
   const bool stays = read_out.kind == ReadOut::Kind::kShares ||
                      read_out.kind == ReadOut::Kind::kUnknown;
   if (!stays) read_out.read = {};
+  if (built.key.all_rows) {
+    built.graph = whole;
+    return;
+  }
   if (read_out.read.valid()) full.push_back(read_out.read);
   Restricted restricted = restrict_rows(whole, built.output, full);
   const auto renamed = [&](Value& value) {

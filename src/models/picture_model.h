@@ -21,6 +21,7 @@ struct PictureKey {
   int64_t width = 0;
   Head head = Head::kLogits;
   DType dtype = DType::kFloat32;
+  bool all_rows = false;  // those of the last layer too that the output does not read
   auto operator<=>(const PictureKey&) const = default;
 };
 

@@ -182,6 +182,10 @@ void TextModel::finish(const Graph& whole, TextGraph& built) {
                         read_out.kind == ReadOut::Kind::kShares ||
                         read_out.kind == ReadOut::Kind::kUnknown;
   if (!measured) read_out.read = {};
+  if (built.key.all_rows) {
+    built.graph = whole;
+    return;
+  }
   if (read_out.read.valid()) full.push_back(read_out.read);
   Restricted restricted = restrict_rows(whole, built.output, full);
   const auto renamed = [&](Value& value) {

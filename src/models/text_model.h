@@ -22,6 +22,7 @@ struct GraphKey {
   bool masked = false;  // takes an attention mask
   Head head = Head::kLogits;
   DType dtype = DType::kFloat32;
+  bool all_rows = false;  // those of the last layer too that the output does not read
   auto operator<=>(const GraphKey&) const = default;
 };
 

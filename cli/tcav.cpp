@@ -1,0 +1,307 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "command.h"
+#include "console.h"
+#include "labelled_texts.h"
+#include "model_arguments.h"
+#include "whyformer/concepts.h"
+#include "whyformer/error.h"
+#include "whyformer/report.h"
+
+namespace whyformer::cli {
+namespace {
+
+struct Arguments {
+  ModelArguments model;
+  std::vector<std::string> targets, examples, concepts, random;
+  std::string layers = "all", tokens = "auto", precision = "single";
+  int counterparts = ConceptsRequest().counterparts;
+  bool given_sets = false;
+  int permutations = ConceptsRequest().permutations;
+  double strength = ConceptsRequest().strength, level = ConceptsRequest().level;
+  int64_t seed = 0, limit = 0;
+  double memory = 2;
+  std::string json, svg, png;
+};
+
+void add_examples(CLI::App& command, Arguments& a) {
+  command.add_option("--target", a.targets,
+                     "label or index of the output whose logit is tested, or a file or folder of examples named by "
+                     "it; several: one --examples each, or one for all")
+      ->required()
+      ->type_name("LABEL|N");
+  command.add_option("--examples", a.examples,
+                     "examples of the target: a folder of pictures, a file with one text per line, or arrays "
+                     "(.safetensors)")
+      ->type_name("FILE|FOLDER");
+  command.add_option("--concept", a.concepts,
+                     "examples of a concept, with its name in front (default: the file's name); at least 6, "
+                     "better 50; several for several concepts")
+      ->required()
+      ->type_name("[NAME=]FILE|FOLDER");
+  command.add_option("--random", a.random,
+                     "random examples that the concepts stand against; at least twice as many as a concept "
+                     "has are best; several files are put together")
+      ->required()
+      ->type_name("[NAME=]FILE|FOLDER");
+  command.add_option("--limit", a.limit, "read the first N examples of each file only")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+}
+
+void add_arguments(CLI::App& command, Arguments& a) {
+  a.model.add_to(command);
+  add_examples(command, a);
+  command.add_option("--layer", a.layers, "blocks whose output is tested, from 0: 3, 1,3, or all (one pass)")
+      ->capture_default_str()
+      ->type_name("N,…|all");
+  command.add_option("--tokens", a.tokens,
+                     "what of a block's output counts: the mean over tokens (texts), the first token, or all tokens "
+                     "(inputs of one length; pictures)")
+      ->check(CLI::IsMember({"auto", "mean", "first", "all"}))
+      ->capture_default_str();
+  CLI::Option* drawn = command.add_option("--counterparts", a.counterparts,
+                     "random sets that stand against each concept, drawn from all random examples")
+      ->check(CLI::Range(2, 10000))
+      ->capture_default_str()
+      ->type_name("N");
+  command.add_flag("--given-sets", a.given_sets,
+                   "each --random file is one counterpart, as it is; at least 4 of them")
+      ->excludes(drawn);
+  command.add_option("--permutations", a.permutations, "relabellings behind each permutation test; 0: none")
+      ->check(CLI::Range(0, 1000000))
+      ->capture_default_str()
+      ->type_name("N");
+  command.add_option("--strength", a.strength,
+                     "C of the logistic regression: what examples count against short weights")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->type_name("C");
+  command.add_option("--level", a.level, "of every test")
+      ->check(CLI::Range(1e-6, 0.5))
+      ->capture_default_str()
+      ->type_name("P");
+  command.add_option("--seed", a.seed, "of all random draws")->capture_default_str()->type_name("N");
+  command.add_option("--precision", a.precision, "of all runs; double is slow")
+      ->check(CLI::IsMember({"single", "double"}))
+      ->capture_default_str();
+  command.add_option("--memory", a.memory, "for activations; what needs more goes to a temporary file (TMPDIR)")
+      ->check(CLI::Range(0.001, 1024.0))
+      ->capture_default_str()
+      ->type_name("GB");
+  command.add_option("--json", a.json, "write JSON ('-': standard output)")->type_name("FILE");
+  command.add_option("--svg", a.svg, "write a plot with error bars as SVG")->type_name("FILE");
+  command.add_option("--png", a.png, "write a plot with error bars as PNG")->type_name("FILE");
+}
+
+std::vector<int> layers_of(const std::string& text) {
+  std::vector<int> layers;
+  if (text == "all") return layers;
+  for (const std::string& part : CLI::detail::split(text, ',')) {
+    if (part.empty() || part.size() > 4 || part.find_first_not_of("0123456789") != std::string::npos) {
+      throw InvalidInput(fmt::format("--layer '{}': expected block numbers such as 3 or 1,3, or all", text));
+    }
+    layers.push_back(std::stoi(part));
+  }
+  return layers;
+}
+
+// "praise=words.txt", or "words.txt" by its own name.
+std::pair<std::string, std::string> name_and_path(const std::string& given) {
+  const size_t equals = given.find('=');
+  if (equals != std::string::npos && equals > 0 && !std::filesystem::exists(given)) {
+    return {given.substr(0, equals), given.substr(equals + 1)};
+  }
+  std::filesystem::path path(given);
+  if (!path.has_filename()) path = path.parent_path();  // "striped/"
+  return {path.stem().string(), given};
+}
+
+// A folder holds pictures.
+bool gives_pictures(const Arguments& a) {
+  return std::filesystem::is_directory(name_and_path(a.concepts[0]).second);
+}
+
+ConceptsRequest request_of(const Arguments& a) {
+  ConceptsRequest request;
+  request.layers = layers_of(a.layers);
+  const bool all = a.tokens == "all" || (a.tokens == "auto" && gives_pictures(a));
+  request.rows = a.tokens == "first" ? TokenRows::kFirst : all ? TokenRows::kAll : TokenRows::kMean;
+  request.counterparts = a.given_sets ? 0 : a.counterparts;
+  request.permutations = a.permutations;
+  request.strength = a.strength;
+  request.level = a.level;
+  request.seed = a.seed;
+  if (a.precision == "double") request.precision = Precision::kDouble;
+  request.memory_bytes = static_cast<int64_t>(a.memory * (int64_t{1} << 30));
+  return request;
+}
+
+// Labels that a line may carry do not matter here.
+std::vector<TextInput> texts_of(const std::string& path, int64_t limit) {
+  if (std::filesystem::is_directory(path)) {
+    throw InvalidInput(fmt::format(
+        "'{}' is a folder, but the first concept is a file: give files with one text per line, or folders of "
+        "pictures",
+        path));
+  }
+  std::vector<TextInput> texts;
+  for (LabelledText& text : read_labelled_texts(path, limit)) texts.push_back(std::move(text.input));
+  return texts;
+}
+
+// By name, so that the order does not depend on the machine.
+std::vector<std::filesystem::path> pictures_of(const std::string& path, int64_t limit) {
+  if (!std::filesystem::is_directory(path)) {
+    throw InvalidInput(fmt::format("'{}' is not a folder of pictures, as the first concept is", path));
+  }
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(path)) {
+    if (entry.is_regular_file() && means_picture(entry.path().string())) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  if (limit > 0 && static_cast<int64_t>(files.size()) > limit) files.resize(limit);
+  if (files.empty()) {
+    throw InvalidInput(fmt::format("the folder '{}' has no JPEG, PNG or WebP pictures", path));
+  }
+  return files;
+}
+
+template <class Set, class Read>
+std::vector<Set> sets_of(const std::vector<std::string>& given, int64_t limit, Read read) {
+  std::vector<Set> sets;
+  for (const std::string& one : given) {
+    const auto [name, path] = name_and_path(one);
+    for (const Set& other : sets) {
+      if (other.name != name) continue;
+      throw InvalidInput(fmt::format("two sets are called '{}': put names in front, such as {}2={}", name,
+                                     name, path));
+    }
+    sets.push_back({name, read(path, limit)});
+  }
+  return sets;
+}
+
+// The label of target `i`, and where its examples are: in --examples, or in a file or folder that the target
+// itself names.
+std::pair<std::string, std::string> target_of(const Arguments& a, size_t i) {
+  if (!a.examples.empty()) return {a.targets[i], a.examples[a.examples.size() == 1 ? 0 : i]};
+  const auto [label, path] = name_and_path(a.targets[i]);
+  if (!std::filesystem::exists(path)) {
+    throw InvalidInput(fmt::format("there are no examples of '{}': give them with --examples", a.targets[i]));
+  }
+  return {label, path};
+}
+
+template <class Target, class Read>
+std::vector<Target> targets_of(const Arguments& a, Read read) {
+  std::vector<Target> targets;
+  for (size_t i = 0; i < a.targets.size(); ++i) {
+    const auto [label, path] = target_of(a, i);
+    targets.push_back({label, read(path, a.limit)});
+  }
+  return targets;
+}
+
+// Said before the work, not after it.
+void check_folder_of(const std::string& file) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  if (folder.empty() || std::filesystem::is_directory(folder)) return;
+  throw FileError(fmt::format("cannot write '{}': there is no folder '{}'", file, folder.string()));
+}
+
+void write_reports(const Arguments& a, const ConceptReport& report) {
+  std::vector<std::pair<std::string, std::string>> files;
+  if (!a.svg.empty()) files.emplace_back(a.svg, concepts_picture(report, PictureFormat::kSvg));
+  if (!a.png.empty()) files.emplace_back(a.png, concepts_picture(report, PictureFormat::kPng));
+  if (!a.json.empty() && a.json != "-") files.emplace_back(a.json, to_json(report) + "\n");
+  for (const auto& [path, content] : files) save(path, content);
+  if (a.json == "-") {
+    print(to_json(report) + "\n");
+    return;
+  }
+  print(to_terminal(report, {.colour = may_colour(), .width = terminal_width()}));
+  for (const auto& [path, content] : files) fmt::print(stderr, "wrote {}\n", path);
+}
+
+// Arrays in safetensors files go to ONNX models of any kind.
+bool gives_arrays(const Arguments& a) {
+  return std::filesystem::path(name_and_path(a.concepts[0]).second).extension() == ".safetensors";
+}
+
+std::vector<ArraySet> array_sets(const std::vector<std::string>& given) {
+  std::vector<ArraySet> sets;
+  for (const std::string& one : given) {
+    const auto [name, path] = name_and_path(one);
+    sets.push_back({name, path});
+  }
+  return sets;
+}
+
+ConceptReport test_arrays(const Arguments& a, const ConceptsRequest& request) {
+  if (a.model.model.empty()) throw InvalidInput("arrays need an ONNX model: give it with --model");
+  if (a.limit > 0) throw InvalidInput("--limit is for files of texts");
+  std::vector<TargetArrays> targets;
+  for (size_t i = 0; i < a.targets.size(); ++i) {
+    const auto [target, path] = target_of(a, i);
+    if (target.empty() || target.size() > 9 || target.find_first_not_of("0123456789") != std::string::npos) {
+      throw InvalidInput(fmt::format("--target '{}': outputs of an ONNX file have numbers, from 0", target));
+    }
+    targets.push_back({std::stoll(target), path});
+  }
+  a.model.apply_threads();
+  return test_array_concepts(a.model.model, array_sets(a.concepts), array_sets(a.random), targets, request);
+}
+
+ConceptReport test_texts(const Arguments& a, const ConceptsRequest& request) {
+  const auto concepts = sets_of<TextSet>(a.concepts, a.limit, texts_of);
+  const auto random = sets_of<TextSet>(a.random, a.limit, texts_of);
+  const auto targets = targets_of<TargetTexts>(a, texts_of);
+  return test_concepts(a.model.load(), concepts, random, targets, request);
+}
+
+ConceptReport test_pictures(const Arguments& a, const ConceptsRequest& request) {
+  const auto concepts = sets_of<PictureSet>(a.concepts, a.limit, pictures_of);
+  const auto random = sets_of<PictureSet>(a.random, a.limit, pictures_of);
+  const auto targets = targets_of<TargetPictures>(a, pictures_of);
+  return test_concepts(a.model.load_for_pictures(), concepts, random, targets, request);
+}
+
+void run(const Arguments& a) {
+  for (const std::string& file : {a.json, a.svg, a.png}) check_folder_of(file);
+  if (a.examples.size() > 1 && a.examples.size() != a.targets.size()) {
+    throw InvalidInput(fmt::format("{} targets but {} files of examples: give one for each target, or one for all",
+                                   a.targets.size(), a.examples.size()));
+  }
+  ConceptsRequest request = request_of(a);
+  ProgressBar bar("runs and fits");
+  request.progress = [&bar](int64_t done, int64_t total) {
+    bar.show(done, total);
+    return !interrupted();
+  };
+  const ConceptReport report = gives_pictures(a) ? test_pictures(a, request)
+                               : gives_arrays(a) ? test_arrays(a, request)
+                                                 : test_texts(a, request);
+  bar.clear();
+  write_reports(a, report);
+}
+
+}  // namespace
+
+void add_tcav(CLI::App& program) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = program.add_subcommand(
+      "tcav", "Test whether an answer leans on concepts that examples name (TCAV, Kim et al. 2018)");
+  command->footer(
+      "A folder holds pictures (JPEG, PNG, WebP). A file holds one text per line (text, text<TAB>label, or JSON with text and pair). For an ONNX model of "
+      "tables or anything else, files are safetensors with an array per input, the first axis counting examples. "
+      "docs/tcav.md explains the method and its tests.");
+  add_arguments(*command, *arguments);
+  command->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace whyformer::cli

@@ -1,0 +1,172 @@
+// Testing with concept activation vectors (Kim et al., ICML 2018): does a model's answer lean on a concept
+// that people name by examples?
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "whyformer/model.h"
+
+namespace whyformer {
+
+// What of a block's output [tokens, width] makes one row of activations.
+enum class TokenRows {
+  kFirst,  // the first token's row: [CLS]
+  kMean,   // the mean over tokens; a shift of it shifts every token alike
+  kAll     // all rows, flattened: inputs of one length
+};
+
+struct ConceptsRequest {
+  std::vector<int> layers = {};  // 0 is the first block; empty: every block
+  TokenRows rows = TokenRows::kMean;
+  // Random sets that stand against each concept, drawn from all random examples; 0: the random sets as
+  // they were given.
+  int counterparts = 50;
+  int permutations = 1000;  // relabellings behind each permutation test; 0: none
+  double strength = 1;      // C of the logistic regression
+  double level = 0.05;      // of every test
+  int64_t seed = 0;
+  Precision precision = Precision::kSingle;
+  int64_t memory_bytes = int64_t{2} << 30;  // for activations; those of more layers go to a temporary file
+  Progress progress = {};  // counts runs and fits; returning false stops with Interrupted
+};
+
+// How the examples of a target answer to a concept's direction, for one direction.
+struct Sensitivity {
+  double score = 0;           // share of examples whose directional derivative is above 0
+  double zero = 0;            // share of examples where it is exactly 0
+  double magnitude = 0;       // mean of the derivative along w as the regression gives it, as in Captum
+  double unit_magnitude = 0;  // mean of the derivative along w / |w|
+};
+
+enum class Verdict {
+  kSignificant,     // both tests, corrected
+  kNotSignificant,
+  kNotLearnt,       // held-out accuracy is not above chance: there is no direction to score
+  kUndefined        // no score varies, so no test can be made
+};
+
+// One p-value of a family of tests.
+struct CorrectedP {
+  double p = 1;
+  double bonferroni = 1;
+  double benjamini_hochberg = 1;
+};
+
+// How well concept and counterpart are told apart, on images the fit has not seen.
+struct HeldOut {
+  double accuracy = 0;   // mean over the counterparts
+  double deviation = 0;  // over the counterparts
+  int64_t examples = 0;  // held out for each counterpart
+  double p = 1;          // of so many hits by chance, for one counterpart
+};
+
+// A concept at a layer, for a target.
+struct ConceptTest {
+  std::string concept_name;
+  int layer = 0;
+  std::string target;
+  Verdict verdict = Verdict::kUndefined;
+  HeldOut held_out;
+  int64_t set_size = 0;  // examples on each side of a fit
+  // Means over the counterparts. Not to be read where the verdict is kNotLearnt.
+  Sensitivity mean;
+  double deviation = 0;       // of the score, over the counterparts
+  double standard_error = 0;  // of the score, for the number of the target's examples (binomial)
+  std::vector<double> scores = {};         // one per counterpart
+  std::vector<double> random_scores = {};  // random against random, sets that share no example
+  double random_mean = 0;
+  double random_deviation = 0;
+  std::optional<double> t;  // of the two-sided test; nothing where it is undefined
+  double freedom = 0;
+  std::optional<CorrectedP> t_test;
+  std::optional<CorrectedP> score_permutation;      // of |score − ½|
+  std::optional<CorrectedP> magnitude_permutation;  // of |unit magnitude|
+};
+
+// One concept against another. For the other way round magnitudes change their sign, and the score is
+// 1 − score − zero.
+struct ConceptPair {
+  std::string concept_name, against;
+  int layer = 0;
+  std::string target;
+  bool learnt = false;  // held-out accuracy is above chance; otherwise the rest is not to be read
+  HeldOut held_out;
+  Sensitivity sensitivity;
+  double standard_error = 0;
+};
+
+struct ConceptReport {
+  static constexpr const char* kSchema = "whyformer.tcav/1";
+
+  ModelName model;
+  std::string unit;      // what examples are: "texts", "pictures", "rows"
+  TokenRows rows = TokenRows::kMean;
+  int layers = 0;        // of the model
+  std::vector<std::pair<std::string, int64_t>> concepts = {}, random = {}, targets = {};  // examples of each
+  int64_t counterparts = 0;
+  int64_t permutations = 0;
+  double strength = 1;
+  double level = 0.05;
+  int64_t seed = 0;
+  std::vector<ConceptTest> tests = {};  // by target, then layer, then concept
+  std::vector<ConceptPair> pairs = {};
+  int64_t runs = 0;  // forward runs of one example each
+  int64_t fits = 0;
+  double run_seconds = 0;
+  double fit_seconds = 0;
+  std::vector<std::string> notes = {};
+};
+
+struct TextSet {
+  std::string name;
+  std::vector<TextInput> texts;
+};
+
+struct TargetTexts {
+  std::string label;  // name or index of the output whose logit is differentiated
+  std::vector<TextInput> texts;
+};
+
+// Rows of tables, or inputs of any other kind, for an ONNX file: arrays of a safetensors file, named as the
+// model's inputs; the first axis counts the examples.
+struct ArraySet {
+  std::string name;
+  std::filesystem::path file;
+};
+
+struct TargetArrays {
+  int64_t output = 0;  // index
+  std::filesystem::path file;
+};
+
+ConceptReport test_array_concepts(const std::filesystem::path& model, const std::vector<ArraySet>& concepts,
+                                  const std::vector<ArraySet>& random,
+                                  const std::vector<TargetArrays>& targets,
+                                  const ConceptsRequest& request);
+
+struct PictureSet {
+  std::string name;
+  std::vector<std::filesystem::path> files;  // JPEG, PNG or WebP
+};
+
+struct TargetPictures {
+  std::string label;
+  std::vector<std::filesystem::path> files;
+};
+
+ConceptReport test_concepts(const Model& model, const std::vector<PictureSet>& concepts,
+                            const std::vector<PictureSet>& random,
+                            const std::vector<TargetPictures>& targets,
+                            const ConceptsRequest& request);
+
+// Throws InvalidInput for unknown labels and layers, for sets that are too small, and for empty texts.
+ConceptReport test_concepts(const Model& model, const std::vector<TextSet>& concepts,
+                            const std::vector<TextSet>& random,
+                            const std::vector<TargetTexts>& targets, const ConceptsRequest& request);
+
+}  // namespace whyformer

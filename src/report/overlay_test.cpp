@@ -224,9 +224,9 @@ TEST(AttentionOverlay, MapsOfWindowsAreLeftOutAndNamed) {
   const std::string svg = attention_picture(explanation, PictureFormat::kSvg);
   EXPECT_EQ(count_of(svg, "preserveAspectRatio=\"none\" href"), 2);
   EXPECT_THAT(svg, HasSubstr(">layer 2<"));
-  EXPECT_THROW(attention_picture(explanation, PictureFormat::kSvg, {0}), InvalidInput);
+  EXPECT_THROW(attention_picture(explanation, PictureFormat::kSvg, {1}), InvalidInput);
   Explanation windows_alone = explanation;
-  windows_alone.attention.resize(1);
+  windows_alone.attention = {explanation.attention[1]};
   try {
     attention_picture(windows_alone, PictureFormat::kSvg);
     FAIL() << "maps of windows were drawn";

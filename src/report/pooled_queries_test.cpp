@@ -68,7 +68,7 @@ TEST(PooledQueries, TwelveLayersOfTwelveHeadsKeepAllHeads) {
 TEST(PooledQueries, LayersOfWindowsAreLeftOutAndTheOthersKeepTheirNumber) {
   const PooledAttention pooled = pool_queries(window_picture_sample(), 10'000'000);
   ASSERT_EQ(pooled.packed.maps.size(), 2);
-  EXPECT_EQ(pooled.packed.maps[0].layer, 1);
+  EXPECT_EQ(pooled.packed.maps[0].layer, 0);
   EXPECT_EQ(pooled.packed.maps[1].layer, 2);
   EXPECT_EQ(pooled.packed.note, "1 of 3 layers attend within windows and are left out.");
 }

@@ -232,7 +232,7 @@ Explanation window_picture_sample() {
   Explanation explanation = picture_sample({.layers = 2, .class_token = false});
   auto values = std::make_shared<float[]>(3 * 49 * 49);
   std::fill_n(values.get(), 3 * 49 * 49, 1.0f / 49);
-  explanation.attention.insert(explanation.attention.begin(),
+  explanation.attention.insert(explanation.attention.begin() + 1,
                                AttentionMap{"windows", 3, 49, 49, values});
   return explanation;
 }

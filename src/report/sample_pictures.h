@@ -24,7 +24,7 @@ Explanation picture_sample(const PictureSampleOptions& options = {});
 std::vector<Explanation> picture_classes_sample(const PictureSampleOptions& options = {});  // three
 
 Explanation documented_picture_sample();  // two patches, with every key that pictures add
-Explanation window_picture_sample();      // maps of windows beside one of the whole picture
+Explanation window_picture_sample();      // layer 1 attends within windows, layers 0 and 2 do not
 Explanation hostile_picture_sample();     // markup and escapes in every string, broken scores
 
 }  // namespace whyformer::report

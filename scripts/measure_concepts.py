@@ -50,7 +50,7 @@ def states_and_logits(model, processor, pictures, layer):
 def activations(model, processor, pictures, layer):
     with torch.no_grad():
         states, _ = states_and_logits(model, processor, pictures, layer)
-    return states.flatten(1).double().numpy()
+    return states.detach().flatten(1).double().numpy()
 
 
 def target_gradients(model, processor, pictures, target, layer):

@@ -6,8 +6,8 @@
     python scripts/paint_pictures.py --kind pairs --count 12 --seed 2 --out out/pairs
     python scripts/paint_pictures.py --kind concept --name striped --count 30 --seed 3 --out out/concepts
 
-An object is a shape with a texture, and the two together are its class: a striped four-legged shape is a zebra, a dotted one a
-dalmatian, a plain one a horse. Colours, sizes, places and backgrounds are drawn at random and tell nothing about the class. Bits and
+An object is a shape with a texture, and the two together are its class: a striped four-legged shape is a zebra, a plain one a horse,
+a dotted round one a ladybird, a plain round one a beetle. Colours, sizes, places and backgrounds are drawn at random and tell nothing about the class. Bits and
 pieces in the background (squares, triangles, crosses, some of them textured) belong to no class.
 
 Kinds:
@@ -32,16 +32,12 @@ SIZE = 128  # pixels on each side, unless told otherwise
 
 # class -> (shape, texture)
 CLASSES = {
-    "horse": ("four-legged", "plain"),
     "zebra": ("four-legged", "striped"),
-    "dalmatian": ("four-legged", "dotted"),
-    "goldfish": ("fish", "plain"),
-    "clownfish": ("fish", "striped"),
-    "pufferfish": ("fish", "bubbly"),
-    "beetle": ("round", "plain"),
-    "potato beetle": ("round", "striped"),
+    "horse": ("four-legged", "plain"),
     "ladybird": ("round", "dotted"),
+    "beetle": ("round", "plain"),
     "jellyfish": ("bell", "bubbly"),
+    "goldfish": ("fish", "plain"),
 }
 NAMES = list(CLASSES)
 CONCEPTS = ["striped", "dotted", "bubbly", "random"]
@@ -331,9 +327,9 @@ def paint_scene(labels, rng, size=SIZE):
 def places(count, rng):
     """Centres and scales of objects that lie inside the picture and apart from each other."""
     while True:
-        scales = rng.uniform(0.16, 0.4, 1) if count == 1 else rng.uniform(0.16, 0.26, count)
+        scales = rng.uniform(0.24, 0.42, 1) if count == 1 else rng.uniform(0.21, 0.29, count)
         centres = [rng.uniform(0.95 * scale, 1 - 0.95 * scale, 2) for scale in scales]
-        if count < 2 or np.hypot(*(centres[0] - centres[1])) > 0.95 * scales.sum():
+        if count < 2 or np.hypot(*(centres[0] - centres[1])) > 0.9 * scales.sum():
             return list(zip(centres, scales))
 
 

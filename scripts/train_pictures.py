@@ -47,8 +47,7 @@ TRAIN_SEED, HELDOUT_SEED, TEST_SEED = 1000, 2000, 3000
 
 def shrunk(picture):
     """As ViTImageProcessor does it: bilinear with antialiasing."""
-    image = Image.fromarray(picture).resize((INPUT, INPUT), Image.Resampling.BILINEAR)
-    return np.asarray(image)
+    return np.array(Image.fromarray(picture).resize((INPUT, INPUT), Image.Resampling.BILINEAR))
 
 
 def paint_pool(count, seed, shares):
@@ -139,7 +138,7 @@ def rate_at(progress, warmup=0.05):
     return min(1, progress / warmup) * 0.5 * (1 + math.cos(math.pi * progress))
 
 
-def train(model, pictures, targets, heldout, epochs, size=32, rate=1e-3, kept=0.5, whole_from=0.65):
+def train(model, pictures, targets, heldout, epochs, size=32, rate=1e-3, kept=0.6, whole_from=0.45):
     """Returns the moving average of the weights. The last part of the training reads whole pictures."""
     optimizer = make_optimizer(model, rate)
     average = copy.deepcopy(model).eval()
@@ -226,8 +225,8 @@ def main():
     parser = argparse.ArgumentParser(description="Train the built-in picture model from scratch.")
     parser.add_argument("--out", default="models/pictures")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--pictures", type=int, default=20000, help="painted for training")
-    parser.add_argument("--epochs", type=int, default=6)
+    parser.add_argument("--pictures", type=int, default=16000, help="painted for training")
+    parser.add_argument("--epochs", type=int, default=8)
     parser.add_argument("--cache", type=Path, help="a folder that keeps painted pictures for the next run")
     arguments = parser.parse_args()
 

@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""How well explanations of the built-in picture model point at the object, computed with PyTorch.
+
+    pip install torch==2.15.0 transformers==5.22.2 numpy==2.4.6 pillow==13.0.0
+    python scripts/measure_regions.py --model models/pictures --objects 200 --pairs 100
+    python scripts/measure_regions.py --model models/pictures --list tests/data/pictures/pairs.tsv --json out/pairs.json
+
+The target is the class of the object; a picture of two objects is explained once for each. A map has a number for each patch and is
+enlarged to the picture bilinearly (align_corners=False). Measures, all against the mask of the target's object:
+  pointing   share of maps whose largest pixel lies in the mask
+  other      share of maps whose largest pixel lies in the mask of the other object (pairs only)
+  iou        mean over maps of the intersection over union of {pixels > mean of the map} and the mask
+  iou-area   the same with as many of the largest pixels as the mask has
+  miou       dataset level, as for ImageNet-segmentation: summed intersections over summed unions of {pixels > mean}, mean of object
+             and background
+  mass       mean over maps of the share of the positive relevance that lies in the mask
+"""
+
+import argparse
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from PIL import Image
+from transformers import AutoImageProcessor, ViTForImageClassification, logging
+
+import paint_pictures
+
+
+# -------------------------------------------------------------------------------------- methods
+# From the maps A[layer][head][query][key], their gradients G and the pixels to a number for each patch.
+
+def gae(maps, gradients, **_):
+    """R <- R + mean over heads of (G * A)+, R; row of the class token (ICCV'21)."""
+    row = F.one_hot(torch.tensor(0), maps.shape[-1]).to(maps)
+    for weights, gradient in zip(maps.flip(0), gradients.flip(0)):
+        row = row + row @ (weights * gradient).clamp(min=0).mean(0)
+    return row[1:]
+
+
+def grad_sam(maps, gradients, **_):
+    return (maps * gradients.clamp(min=0)).mean((0, 1, 2))[1:]
+
+
+def grad_cam(maps, gradients, **_):
+    weight = gradients[-1, :, 0, 1:].mean(1, keepdim=True)
+    return (weight * maps[-1, :, 0, 1:]).mean(0).clamp(min=0)
+
+
+def rollout(maps, **_):
+    row = F.one_hot(torch.tensor(0), maps.shape[-1]).to(maps)
+    for weights in maps.mean(1).flip(0):
+        row = (row + row @ weights) / 2
+    return row[1:]
+
+
+def raw_attention(maps, **_):
+    return maps[-1, :, 0, 1:].mean(0)
+
+
+def gradient_x_input(pixels, pixel_gradients, patch, **_):
+    """Pixels and colours of a patch added up, with their signs."""
+    return F.avg_pool2d((pixels * pixel_gradients).sum(0, keepdim=True)[None], patch).flatten()
+
+
+def random_map(maps, rng, **_):
+    return torch.from_numpy(rng.random(maps.shape[-1] - 1))
+
+
+def centre_map(maps, **_):
+    side = int((maps.shape[-1] - 1) ** 0.5)
+    ticks = torch.arange(side) - (side - 1) / 2
+    return -torch.hypot(ticks[:, None], ticks[None]).flatten()
+
+
+METHODS = {"gae": gae, "grad-sam": grad_sam, "grad-cam": grad_cam, "gradient-x-input": gradient_x_input, "rollout": rollout,
+           "raw-attention": raw_attention, "random": random_map, "centre": centre_map}
+
+
+def explain(model, pixels, target, rng):
+    """Maps of all methods for one picture; side x side each."""
+    pixels = pixels[None].requires_grad_()
+    output = model(pixels, output_attentions=True)
+    gradients = torch.autograd.grad(output.logits[0, target], [pixels, *output.attentions])
+    given = dict(maps=torch.stack(output.attentions)[:, 0].detach().double(), gradients=torch.stack(gradients[1:])[:, 0].double(),
+                 pixels=pixels[0].detach(), pixel_gradients=gradients[0][0], patch=model.config.patch_size, rng=rng)
+    side = model.config.image_size // model.config.patch_size
+    return {name: method(**given).reshape(side, side).double() for name, method in METHODS.items()}
+
+
+# ------------------------------------------------------------------------------------- measures
+
+def enlarged(relevance, size):
+    return F.interpolate(relevance[None, None], size=(size, size), mode="bilinear", align_corners=False)[0, 0].numpy()
+
+
+def overlap(chosen, mask):
+    return (chosen & mask).sum() / (chosen | mask).sum()
+
+
+class Measures:
+    def __init__(self):
+        self.rows, self.unions = [], np.zeros(4)
+
+    def add(self, relevance, mask, other):
+        place = np.unravel_index(relevance.argmax(), relevance.shape)
+        largest = np.zeros(relevance.size, dtype=bool)
+        largest[np.argsort(-relevance, axis=None, kind="stable")[:mask.sum()]] = True
+        chosen = relevance > relevance.mean()
+        positive = relevance.clip(min=0)
+        mass = positive[mask].sum() / positive.sum() if positive.any() else 0.0
+        self.rows.append([mask[place], other[place], overlap(chosen, mask), overlap(largest.reshape(mask.shape), mask), mass])
+        self.unions += [(chosen & mask).sum(), (chosen | mask).sum(), (~chosen & ~mask).sum(), (~chosen | ~mask).sum()]
+
+    def result(self):
+        pointing, other, iou, iou_area, mass = np.mean(self.rows, axis=0)
+        miou = (self.unions[0] / self.unions[1] + self.unions[2] / self.unions[3]) / 2
+        return dict(pointing=pointing, other=other, iou=iou, iou_area=iou_area, miou=miou, mass=mass)
+
+
+def measure(model, processor, scenes, seed=1):
+    """scenes: (picture, class numbers, masks) each."""
+    measures = {name: Measures() for name in METHODS}
+    rng = np.random.default_rng(seed)
+    for picture, labels, masks in scenes:
+        pixels = processor(images=Image.fromarray(picture), return_tensors="pt").pixel_values[0]
+        for place, label in enumerate(labels):
+            others = [mask for other, mask in enumerate(masks) if other != place]
+            other = np.any(others, axis=0) if others else np.zeros_like(masks[0])
+            for name, relevance in explain(model, pixels, label, rng).items():
+                measures[name].add(enlarged(relevance, len(picture)), masks[place], other)
+    return {name: values.result() for name, values in measures.items()}
+
+
+def painted_scenes(kind, count, seed):
+    for number in range(count):
+        scene = paint_pictures.paint(kind, None, seed, number)
+        yield scene.picture, scene.labels, scene.masks
+
+
+def listed_scenes(file):
+    rows = list(csv.DictReader(file.open(), delimiter="\t"))
+    for picture in dict.fromkeys(row["picture"] for row in rows):
+        objects = [row for row in rows if row["picture"] == picture]
+        yield (np.asarray(Image.open(file.parent / picture)), [paint_pictures.NAMES.index(row["class"]) for row in objects],
+               [np.asarray(Image.open(file.parent / row["mask"])).astype(bool) for row in objects])
+
+
+def show(title, results):
+    print(f"\n{title}\n| method | pointing | other | iou | iou-area | miou | mass |\n|---|---|---|---|---|---|---|")
+    for name, result in results.items():
+        print(f"| {name} | " + " | ".join(f"{value:.3f}" for value in result.values()) + " |", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="How well explanations of the picture model point at the object.")
+    parser.add_argument("--model", default="models/pictures")
+    parser.add_argument("--objects", type=int, default=0, help="pictures of one object to paint")
+    parser.add_argument("--pairs", type=int, default=0, help="pictures of two objects to paint")
+    parser.add_argument("--seed", type=int, default=77)
+    parser.add_argument("--list", type=Path, action="append", default=[], help="objects.tsv or pairs.tsv of painted pictures")
+    parser.add_argument("--json", type=Path)
+    arguments = parser.parse_args()
+
+    torch.set_num_threads(1)
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    model = ViTForImageClassification.from_pretrained(arguments.model, attn_implementation="eager", dtype=torch.float32).eval()
+    processor = AutoImageProcessor.from_pretrained(arguments.model, backend="pil")
+
+    results = {}
+    for kind, count in (("objects", arguments.objects), ("pairs", arguments.pairs)):
+        if count:
+            results[kind] = measure(model, processor, painted_scenes(kind, count, arguments.seed))
+            show(f"{count} {kind}, seed {arguments.seed}", results[kind])
+    for file in arguments.list:
+        results[file.stem] = measure(model, processor, listed_scenes(file))
+        show(str(file), results[file.stem])
+    if arguments.json:
+        arguments.json.write_text(json.dumps(results, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

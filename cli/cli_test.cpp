@@ -332,7 +332,9 @@ TEST_F(CommandLine, TcavRefusesWithOneClearLine) {
   expect_refusal("tcav" + sets + " --concept " + path("texts.txt") + " --layer 99", "there is no layer 99");
   expect_refusal("tcav" + sets + " --concept " + path("texts.txt") + " --layer x", "expected block numbers");
   expect_refusal("tcav" + sets + " --concept a=/no/such/file", "cannot read '/no/such/file'");
-  expect_refusal("tcav" + sets + " --concept " + path("."), "is a folder");
+  expect_refusal("tcav" + sets + " --concept " + path("."), "has no JPEG, PNG or WebP pictures");
+  expect_refusal("tcav --target positive --random " + path("texts.txt") + " --concept " + path("texts.txt"),
+                 "there are no examples of 'positive'");
   expect_refusal("tcav" + sets + " --given-sets --concept " + path("texts.txt"), "give at least 4");
   expect_refusal("tcav" + sets + " --tokens all --concept " + path("texts.txt"), "inputs of one length");
   expect_refusal("tcav --target up --examples " + path("few.txt") + " --random " + path("texts.txt") +
@@ -340,6 +342,41 @@ TEST_F(CommandLine, TcavRefusesWithOneClearLine) {
                  "there is no target 'up'");
   expect_refusal("tcav" + sets + " --concept " + path("texts.txt") + " --concept " + path("texts.txt"),
                  "two sets are called 'texts'");
+}
+
+TEST_F(CommandLine, ExplainsAPictureWithNoModelGiven) {
+  const std::string picture = WHYFORMER_SOURCE_DIR "/tests/data/pictures/pairs/pair-000.png";
+  const Answer answer = run("explain " + picture + " --top 2 --html " + path("a.html") + " --png " + path("a.png") +
+                            " --json " + path("a.json"));
+  EXPECT_EQ(answer.code, 0) << answer.error;
+  EXPECT_THAT(answer.out, HasSubstr("row "));
+  std::ifstream lines(path("a.json"));
+  std::string line;
+  int explanations = 0;
+  while (std::getline(lines, line)) {
+    const nlohmann::json json = nlohmann::json::parse(line);
+    EXPECT_EQ(json["units"].size(), json["attributions"][0]["scores"].size());
+    EXPECT_EQ(json["picture"]["patches"]["rows"], 12);
+    ++explanations;
+  }
+  EXPECT_EQ(explanations, 2);
+  EXPECT_GT(std::filesystem::file_size(path("a.png")), 10000);
+  EXPECT_GT(std::filesystem::file_size(path("a.html")), 100000);
+}
+
+TEST_F(CommandLine, BadPicturesGetOneClearLine) {
+  write("empty.png", "");
+  write("text.jpg", "not a picture");
+  write("cut.png", std::string("\x89PNG\r\n\x1a\n", 8));
+  expect_refusal("explain " + path("no.png"), "No such file");
+  expect_refusal("explain " + path("empty.png"), "is empty");
+  expect_refusal("explain " + path("text.jpg"), "no picture that can be read");
+  expect_refusal("explain " + path("cut.png"), "cannot be decoded as PNG");
+  const std::string picture = WHYFORMER_SOURCE_DIR "/tests/data/pictures/pairs/pair-000.png";
+  expect_refusal("explain " + picture + " --target cat", "there is no target 'cat'");
+  expect_refusal("explain " + picture + " --model " WHYFORMER_SOURCE_DIR "/models/sentiment", "reads texts, not pictures");
+  expect_refusal("explain " + picture + " --among 'a cat'", "does not compare pictures with texts");
+  expect_refusal("explain x --top 2", "--top and --among go with a picture");
 }
 
 TEST_F(CommandLine, HelpIsThereForEveryCommand) {

@@ -138,7 +138,7 @@ def rate_at(progress, warmup=0.05):
     return min(1, progress / warmup) * 0.5 * (1 + math.cos(math.pi * progress))
 
 
-def train(model, pictures, targets, heldout, epochs, size=32, rate=1e-3, kept=0.6, whole_from=0.45):
+def train(model, pictures, targets, heldout, epochs, size=32, rate=1e-3, kept=0.6, whole_from=0.5):
     """Returns the moving average of the weights. The last part of the training reads whole pictures."""
     optimizer = make_optimizer(model, rate)
     average = copy.deepcopy(model).eval()
@@ -225,8 +225,8 @@ def main():
     parser = argparse.ArgumentParser(description="Train the built-in picture model from scratch.")
     parser.add_argument("--out", default="models/pictures")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--pictures", type=int, default=16000, help="painted for training")
-    parser.add_argument("--epochs", type=int, default=8)
+    parser.add_argument("--pictures", type=int, default=12000, help="painted for training")
+    parser.add_argument("--epochs", type=int, default=6)
     parser.add_argument("--cache", type=Path, help="a folder that keeps painted pictures for the next run")
     arguments = parser.parse_args()
 

@@ -17,7 +17,7 @@ Scores attention_flow(Explained& explained, const AttentionFlowOptions& options)
   const int64_t tokens = explained.tokens();
   if (tokens > options.max_tokens) {
     throw InvalidInput(fmt::format(
-        "attention-flow solves a maximum-flow problem per token and this text has {} tokens; raise "
+        "attention-flow solves a maximum-flow problem per token and there are {} tokens; raise "
         "the limit with --option attention-flow.max-tokens={} if you can wait",
         tokens, tokens));
   }

@@ -43,6 +43,23 @@ std::string units_of(const Stream& stream) {
   return text;
 }
 
+// Runs of tokens that count alike: "token 0 and mean over tokens 1 to 16".
+std::string shared_tokens(const std::vector<double>& shares) {
+  std::string text;
+  for (size_t begin = 0, end = 0; begin < shares.size(); begin = end) {
+    while (end < shares.size() && shares[end] == shares[begin]) ++end;
+    if (shares[begin] == 0) continue;
+    const bool alone = end == begin + 1;
+    // Two tokens that count half each are read one by one.
+    const bool one_by_one = shares[begin] * static_cast<double>(end - begin) > 0.999;
+    text += text.empty() ? "" : " and ";
+    text += alone        ? fmt::format("token {}", begin)
+            : one_by_one ? fmt::format("tokens {} to {}", begin, end - 1)
+                         : fmt::format("mean over tokens {} to {}", begin, end - 1);
+  }
+  return text;
+}
+
 std::string read_out_of(const Discovery& found) {
   const ReadOut& read_out = found.read_out;
   const std::string of =
@@ -55,7 +72,7 @@ std::string read_out_of(const Discovery& found) {
       }
       return fmt::format("mean over tokens {} to {}", read_out.row, read_out.row + read_out.rows - 1) + of;
     case ReadOut::Kind::kWeights: return "mean over tokens" + of;
-    case ReadOut::Kind::kShares: return "several tokens, or a token and a mean" + of;
+    case ReadOut::Kind::kShares: return shared_tokens(read_out.shares) + of;
     case ReadOut::Kind::kChosen: return "a token that depends on the input" + of;
     case ReadOut::Kind::kEach: return "one answer per token" + of;
     case ReadOut::Kind::kUnknown: break;

@@ -42,7 +42,8 @@ def gae(maps, gradients, **_):
 
 
 def grad_sam(maps, gradients, **_):
-    return (maps * gradients.clamp(min=0)).mean((0, 1, 2))[1:]
+    """The row of a token's query, as in the paper."""
+    return (maps * gradients.clamp(min=0)).mean((0, 1, 3))[1:]
 
 
 def grad_cam(maps, gradients, **_):

@@ -42,6 +42,9 @@ CLASSES = {
 NAMES = list(CLASSES)
 CONCEPTS = ["striped", "dotted", "bubbly", "random"]
 
+# Smallest and largest scale (half the length of a body, as a share of the picture) of an object alone and of two.
+SCALES = {1: (0.24, 0.42), 2: (0.21, 0.29)}
+
 
 # ------------------------------------------------------------------------------------ distances
 # Signed distances to simple figures, negative inside (their union is the minimum).
@@ -314,23 +317,25 @@ def background(size, rng):
     return (pixels + grain * rng.standard_normal((size, size, 1), dtype=np.float32)).astype(np.float32)
 
 
-def paint_scene(labels, rng, size=SIZE):
+def paint_scene(labels, rng, size=SIZE, scales=SCALES):
     """A picture of objects of these classes (none, one or two)."""
     canvas = Canvas(size, rng)
     for _ in range(rng.integers(0, 6) if labels else rng.integers(2, 9)):
         canvas.paint_piece()
-    for label, (centre, scale) in zip(labels, places(len(labels), rng)):
+    for label, (centre, scale) in zip(labels, places(len(labels), rng, scales)):
         canvas.paint_object(label, centre, scale)
     return canvas.finished(list(labels))
 
 
-def places(count, rng):
+def places(count, rng, scales):
     """Centres and scales of objects that lie inside the picture and apart from each other."""
+    if count == 0:
+        return []
     while True:
-        scales = rng.uniform(0.24, 0.42, 1) if count == 1 else rng.uniform(0.21, 0.29, count)
-        centres = [rng.uniform(0.95 * scale, 1 - 0.95 * scale, 2) for scale in scales]
-        if count < 2 or np.hypot(*(centres[0] - centres[1])) > 0.9 * scales.sum():
-            return list(zip(centres, scales))
+        drawn = rng.uniform(*scales[count], count)
+        centres = [rng.uniform(0.95 * scale, 1 - 0.95 * scale, 2) for scale in drawn]
+        if count == 1 or np.hypot(*(centres[0] - centres[1])) > 0.9 * drawn.sum():
+            return list(zip(centres, drawn))
 
 
 def paint_texture(texture, rng, size=SIZE):

@@ -41,6 +41,8 @@ CONFIG = dict(image_size=INPUT, patch_size=PATCH, hidden_size=WIDTH, num_hidden_
               intermediate_size=256, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, layer_norm_eps=1e-6,
               encoder_stride=PATCH)
 TRAIN_SEED, HELDOUT_SEED, TEST_SEED = 1000, 2000, 3000
+# Somewhat smaller objects than those usually painted: the harder task.
+SCALES = {1: (0.2, 0.4), 2: (0.18, 0.28)}
 
 
 # ------------------------------------------------------------------------------------- pictures
@@ -50,7 +52,7 @@ def shrunk(picture):
     return np.array(Image.fromarray(picture).resize((INPUT, INPUT), Image.Resampling.BILINEAR))
 
 
-def paint_pool(count, seed, shares):
+def paint_pool(count, seed, shares, scales=SCALES):
     """Pictures as bytes and their targets; `shares` of them have no, one, two objects."""
     classes = len(paint_pictures.NAMES)
     pictures = np.empty((count, INPUT, INPUT, 3), dtype=np.uint8)
@@ -58,7 +60,7 @@ def paint_pool(count, seed, shares):
     for number in range(count):
         rng = np.random.default_rng([seed, number])
         labels = rng.choice(classes, rng.choice(3, p=shares), replace=False)
-        pictures[number] = shrunk(paint_pictures.paint_scene(labels.tolist(), rng).picture)
+        pictures[number] = shrunk(paint_pictures.paint_scene(labels.tolist(), rng, scales=scales).picture)
         targets[number, labels if len(labels) else slice(None)] = 1
     return torch.from_numpy(pictures), torch.from_numpy(targets / targets.sum(1, keepdims=True))
 

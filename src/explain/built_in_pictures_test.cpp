@@ -1,9 +1,11 @@
-// The built-in picture model and what its explanations point at; scripts/paint_pictures.py painted
-// tests/data/pictures, with masks of the objects.
+// The built-in picture model and what its explanations point at. scripts/paint_pictures.py painted
+// tests/data/pictures with masks of the objects: --kind objects --count 24 --seed 6001 --size 96, and
+// --kind pairs --count 12 --seed 6002 --size 96.
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/random.h"
@@ -69,6 +71,24 @@ TEST(BuiltInPictures, NamesPaintedObjects) {
   EXPECT_GE(right, 22);
 }
 
+TEST(BuiltInPictures, GivesTheLogitsOfTransformers) {
+  // From the file of the picture to the logits: decoding, processing and the model.
+  const std::filesystem::path folder = source_folder() / "tests/data/pictures";
+  std::ifstream file(folder / "logits.json");
+  const nlohmann::json expected = nlohmann::json::parse(file);
+  const Model model = Model::built_in_for_pictures();
+  ExplainRequest request;
+  request.methods = {{"raw-attention", {}}};
+  ASSERT_EQ(expected["logits"].size(), 8);
+  for (const auto& [name, logits] : expected["logits"].items()) {
+    const Explanation explanation = explain(model, PictureFile{folder / name}, request)[0];
+    ASSERT_EQ(explanation.output.labels, expected["labels"].get<std::vector<std::string>>());
+    for (size_t i = 0; i < logits.size(); ++i) {
+      EXPECT_NEAR(explanation.output.values[i], logits[i].get<double>(), 1e-5) << name;
+    }
+  }
+}
+
 // Whether the strongest pixel of the enlarged map lies in the mask.
 bool points_at(const Explanation& explanation, const std::vector<double>& scores, const Picture& mask) {
   const PictureView& view = *explanation.picture;
@@ -113,8 +133,9 @@ TEST(BuiltInPictures, ClassSpecificMethodsPointAtTheObjectOfTheirClass) {
   // Rollout knows no class: of two objects it points at one, whichever is asked about.
   EXPECT_LE(hits["rollout"], 14);
   for (const char* method : {"gae", "transformer-attribution", "attn-lrp", "cp-lrp"}) {
-    EXPECT_GE(hits[method], 15) << method;
+    RecordProperty(method, hits[method]);
     EXPECT_GT(hits[method], hits["rollout"]) << method;
+    EXPECT_GT(hits[method], objects / 2) << method;
   }
 }
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "formats/onnx/onnx_model.h"
-#include "formats/onnx/rewrites/rewrite.h"
 #include "graph/blocks.h"
+#include "models/onnx_graph.h"
 #include "models/picture_model.h"
 #include "whyformer/error.h"
 
@@ -86,18 +86,10 @@ class OnnxPictureModel final : public PictureModel {
   std::shared_ptr<PictureGraph> build(const PictureKey& key) const override {
     auto built = std::make_shared<PictureGraph>();
     built->key = key;
-    onnx::BuildRequest request = request_for(key);
-    request.outputs = {output_};
-    const onnx::BuiltGraph imported = model_.build(request);
-    const auto share = [&](const Tensor& weight, const Tensor& bias) {
-      return model_.linear_weights(weight, bias);
-    };
-    onnx::Rewritten rewritten =
-        onnx::rewrite(imported.graph, {imported.values.at(output_)}, key.batch, share);
-    const auto renamed = [&](Value value) { return rewritten.new_value[value.id]; };
-    built->pixels = renamed(imported.inputs.at(input_));
-    built->output = renamed(imported.values.at(output_));
-    GraphBuilder graph(std::move(rewritten.graph), Folding::kNo);
+    OnnxGraph imported = build_onnx(model_, request_for(key), output_, key.batch);
+    built->pixels = imported.input(input_);
+    built->output = imported.output;
+    GraphBuilder graph(std::move(imported.graph), Folding::kNo);
     if (key.head != Head::kLogits) built->output = embedding_head(graph, built->output, *built);
     const Graph whole = graph.finish();
     const Discovery found = discover(whole, built->output, key.batch);

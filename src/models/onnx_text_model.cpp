@@ -6,8 +6,8 @@
 
 #include "formats/onnx/node_scope.h"
 #include "formats/onnx/onnx_model.h"
-#include "formats/onnx/rewrites/rewrite.h"
 #include "graph/blocks.h"
+#include "models/onnx_graph.h"
 #include "models/text_model.h"
 #include "ops/ops.h"
 #include "whyformer/error.h"
@@ -221,24 +221,12 @@ class OnnxTextModel final : public TextModel {
   std::shared_ptr<TextGraph> build(const GraphKey& key) const override {
     auto built = std::make_shared<TextGraph>();
     built->key = key;
-    onnx::BuildRequest request = request_for(key);
-    request.outputs = {output_};
-    const onnx::BuiltGraph imported = model_.build(request);
-    const auto share = [&](const Tensor& weight, const Tensor& bias) {
-      return model_.linear_weights(weight, bias);
-    };
-    onnx::Rewritten rewritten =
-        onnx::rewrite(imported.graph, {imported.values.at(output_)}, key.batch, share);
-    const auto renamed = [&](Value value) { return rewritten.new_value[value.id]; };
-    const auto input = [&](const std::string& name) {
-      const auto found = imported.inputs.find(name);
-      return found == imported.inputs.end() ? Value{} : renamed(found->second);
-    };
-    built->inputs.ids = input(inputs_.ids);
-    built->inputs.types = input(inputs_.types);
-    built->inputs.mask = input(inputs_.mask);
-    built->output = renamed(imported.values.at(output_));
-    GraphBuilder graph(std::move(rewritten.graph), Folding::kNo);
+    OnnxGraph imported = build_onnx(model_, request_for(key), output_, key.batch);
+    built->inputs.ids = imported.input(inputs_.ids);
+    built->inputs.types = imported.input(inputs_.types);
+    built->inputs.mask = imported.input(inputs_.mask);
+    built->output = imported.output;
+    GraphBuilder graph(std::move(imported.graph), Folding::kNo);
     if (key.head != Head::kLogits) built->output = with_head(graph, *built);
     const Graph whole = graph.finish();
     built->found = discover(whole, built->output);

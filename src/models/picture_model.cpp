@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/files.h"
-#include "graph/restrict_rows.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -81,40 +80,12 @@ std::shared_ptr<const PictureGraph> PictureModel::graph(const PictureKey& key) c
 }
 
 Value PictureModel::embedding_head(GraphBuilder& graph, Value vector, PictureGraph& built) {
-  const PictureKey& key = built.key;
-  if (key.head != Head::kSimilarity) return vector;
-  const int64_t width = graph.shape(vector)[1];
-  built.reference = graph.input("reference", {key.batch, width, 1}, key.dtype, InputRole::kGiven);
-  const Value unit = l2_normalise(graph, vector, "similarity/normalise");
-  const Value row = reshape(graph, unit, {key.batch, 1, width}, "similarity/row");
-  return reshape(graph, matmul(graph, row, built.reference, "similarity"), {key.batch, 1},
-                 "similarity");
+  return built.key.head == Head::kSimilarity ? add_similarity(graph, vector, built) : vector;
 }
 
 void PictureModel::finish(const Graph& whole, PictureGraph& built) {
-  built.found = discover(whole, built.output, built.key.batch);
-  std::vector<Value> full{built.patches, built.embeddings, built.layers_input};
-  for (const AttentionSite& site : built.found.sites) full.push_back(site.attention);
-  // Where several rows are read, or it must be measured which, the last layer stays whole.
-  ReadOut& read_out = built.found.read_out;
-  const bool stays = read_out.kind == ReadOut::Kind::kShares ||
-                     read_out.kind == ReadOut::Kind::kUnknown;
-  if (!stays) read_out.read = {};
-  if (built.key.all_rows) {
-    built.graph = whole;
-    return;
-  }
-  if (read_out.read.valid()) full.push_back(read_out.read);
-  Restricted restricted = restrict_rows(whole, built.output, full);
-  const auto renamed = [&](Value& value) {
-    if (value.valid()) value = restricted.new_value[value.id];
-  };
-  for (Value* value : {&built.pixels, &built.patches, &built.embeddings, &built.layers_input,
-                       &built.reference, &built.output, &read_out.weights, &read_out.read}) {
-    renamed(*value);
-  }
-  for (AttentionSite& site : built.found.sites) renamed(site.attention);
-  built.graph = std::move(restricted.graph);
+  finish_graph(whole, built, built.key.batch, built.key.all_rows ? KeptRows::kAll : KeptRows::kRead, {&built.pixels},
+               {&built.patches});
 }
 
 Feeds PictureModel::feeds(const PictureGraph& graph, const Tensor& pixels,
@@ -126,17 +97,7 @@ Feeds PictureModel::feeds(const PictureGraph& graph, const Tensor& pixels,
                                    to_string(expected)));
   }
   Feeds feeds{{graph.pixels, pixels.contiguous().cast(key.dtype)}};
-  if (graph.reference.valid()) {
-    const int64_t width = graph.graph.shape(graph.reference)[1];
-    if (static_cast<int64_t>(reference.size()) != width) {
-      throw InvalidInput(fmt::format("a reference of {} numbers for embeddings of {}",
-                                     reference.size(), width));
-    }
-    feeds[graph.reference] = Tensor::of<double>({1, width, 1}, std::span<const double>(reference))
-                                 .cast(key.dtype)
-                                 .expand({key.batch, width, 1})
-                                 .contiguous();
-  }
+  feed_reference(graph, reference, feeds);
   return feeds;
 }
 

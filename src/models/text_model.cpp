@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "base/files.h"
-#include "graph/restrict_rows.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -161,44 +160,15 @@ Value TextModel::pooled(GraphBuilder& graph, Value hidden, TextGraph& built) con
 }
 
 Value TextModel::embedding_head(GraphBuilder& graph, Value hidden, TextGraph& built) const {
-  const GraphKey& key = built.key;
   const Value vector = pooled(graph, hidden, built);
-  if (key.head != Head::kSimilarity) return vector;
-  const int64_t width = graph.shape(vector)[1];
-  built.reference = graph.input("reference", {key.batch, width, 1}, key.dtype, InputRole::kGiven);
-  const Value unit = l2_normalise(graph, vector, "similarity/normalise");
-  const Value row = reshape(graph, unit, {key.batch, 1, width}, "similarity/row");
-  return reshape(graph, matmul(graph, row, built.reference, "similarity"), {key.batch, 1},
-                 "similarity");
+  return built.key.head == Head::kSimilarity ? add_similarity(graph, vector, built) : vector;
 }
 
 void TextModel::finish(const Graph& whole, TextGraph& built) {
-  built.found = discover(whole, built.output);
-  std::vector<Value> full{built.word_embeddings, built.embeddings, built.layers_input};
-  for (const AttentionSite& site : built.found.sites) full.push_back(site.attention);
-  // Only where it must be measured which rows are read (see Explained::read_out).
-  ReadOut& read_out = built.found.read_out;
-  const bool measured = read_out.kind == ReadOut::Kind::kChosen ||
-                        read_out.kind == ReadOut::Kind::kShares ||
-                        read_out.kind == ReadOut::Kind::kUnknown;
-  if (!measured) read_out.read = {};
-  if (built.key.all_rows) {
-    built.graph = whole;
-    return;
-  }
-  if (read_out.read.valid()) full.push_back(read_out.read);
-  Restricted restricted = restrict_rows(whole, built.output, full);
-  const auto renamed = [&](Value& value) {
-    if (value.valid()) value = restricted.new_value[value.id];
-  };
-  for (Value* value :
-       {&built.inputs.ids, &built.inputs.types, &built.inputs.positions, &built.inputs.mask,
-        &built.pooling, &built.reference, &built.found.read_out.weights, &built.found.read_out.read, &built.word_embeddings,
-        &built.embeddings, &built.layers_input, &built.output}) {
-    renamed(*value);
-  }
-  for (AttentionSite& site : built.found.sites) renamed(site.attention);
-  built.graph = std::move(restricted.graph);
+  // Texts tell of a batch by their first axis alone.
+  finish_graph(whole, built, 1, built.key.all_rows ? KeptRows::kAll : KeptRows::kRead,
+               {&built.inputs.ids, &built.inputs.types, &built.inputs.positions, &built.inputs.mask, &built.pooling},
+               {&built.word_embeddings});
 }
 
 Feeds TextModel::feeds(const TextGraph& graph, const TokenBatch& batch,
@@ -216,13 +186,7 @@ Feeds TextModel::feeds(const TextGraph& graph, const TokenBatch& batch,
     }
     feeds[graph.pooling] = weights.cast(key.dtype);
   }
-  if (graph.reference.valid()) {
-    const Shape one{1, static_cast<int64_t>(reference.size()), 1};
-    const Tensor column = Tensor::of<double>(one, std::span<const double>(reference));
-    feeds[graph.reference] = column.cast(key.dtype)
-                                 .expand({key.batch, one[1], 1})
-                                 .contiguous();
-  }
+  feed_reference(graph, reference, feeds);
   return feeds;
 }
 

@@ -1,9 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <regex>
-#include <sstream>
-
+#include "report/printed_lines.h"
 #include "report/sample_pictures.h"
 #include "report/terminal_image.h"
 #include "report/text.h"
@@ -16,17 +14,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
-
-std::string without_colours(const std::string& text) {
-  return std::regex_replace(text, std::regex("\x1b\\[[0-9;]*m"), "");
-}
 
 TEST(TerminalImage, TwoPixelsShareACharacter) {
   const Raster raster{1, 2, {1, 2, 3, 40, 50, 60}};

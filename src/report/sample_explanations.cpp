@@ -7,6 +7,7 @@
 
 #include "report/sample_pictures.h"
 #include "report/text.h"
+#include "report/sample_sequence.h"
 
 namespace whyformer::report {
 namespace {
@@ -34,19 +35,6 @@ const std::vector<MethodShape>& method_shapes() {
       {"smooth_grad", true, {{"noise", 0.1}}}};
   return shapes;
 }
-
-// A small linear congruential generator: the same numbers on every platform.
-class Sequence {
- public:
-  explicit Sequence(uint64_t seed) : state_(seed) {}
-  double next() {
-    state_ = state_ * 6364136223846793005ull + 1442695040888963407ull;
-    return static_cast<double>(state_ >> 11) / 9007199254740992.0;
-  }
-
- private:
-  uint64_t state_;
-};
 
 bool is_letter(const std::string& code_point) {
   const auto first = static_cast<unsigned char>(code_point[0]);

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "report/sample_sequence.h"
+
 namespace whyformer::report {
 namespace {
 
@@ -14,19 +16,6 @@ const std::vector<std::string>& labels() {
   static const std::vector<std::string> names{"beach ball", "wooden box", "sky", "kite", "balloon"};
   return names;
 }
-
-// A small linear congruential generator: the same numbers on every platform.
-class Sequence {
- public:
-  explicit Sequence(uint64_t seed) : state_(seed) {}
-  double next() {
-    state_ = state_ * 6364136223846793005ull + 1442695040888963407ull;
-    return static_cast<double>(state_ >> 11) / 9007199254740992.0;
-  }
-
- private:
-  uint64_t state_;
-};
 
 // Places are shares of the width and the height.
 bool on_ball(double x, double y) { return std::hypot(x - 0.3, y - 0.55) < 0.2; }

@@ -1,0 +1,24 @@
+// One output of an ONNX file as a rewritten graph: what text and picture models start from.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "formats/onnx/onnx_model.h"
+
+namespace whyformer {
+
+struct OnnxGraph {
+  Graph graph;
+  std::map<std::string, Value, std::less<>> inputs;  // those that must be fed
+  Value output;
+
+  // Invalid where the graph does not read that input.
+  Value input(const std::string& name) const;
+};
+
+// Weights of Linears are shared between all graphs of the model.
+OnnxGraph build_onnx(const onnx::OnnxModel& model, onnx::BuildRequest request, const std::string& output,
+                     int64_t batch);
+
+}  // namespace whyformer

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <tuple>
 
 #include "base/bytes.h"
 #include "explain/attention_math.h"
@@ -229,38 +230,77 @@ int64_t Explained::most_inputs_at_once() const {
   return std::clamp<int64_t>(fitting, 1, std::min(useful, subject_->most_at_once()));
 }
 
-std::vector<std::vector<double>> Explained::evaluate(
-    int64_t count, const std::function<Run(int64_t begin, int64_t end)>& part) {
-  std::vector<std::vector<double>> answers;
+namespace {
+
+// Inputs that the memo does not know, each once, those that can run together side by side.
+std::vector<const Variant*> unknown_inputs(const std::vector<Variant>& inputs, const AnswerMemo& memo) {
+  std::vector<const Variant*> unknown;
+  for (const Variant& input : inputs) {
+    if (memo.find(input) == nullptr) unknown.push_back(&input);
+  }
+  const auto order = [](const Variant* a, const Variant* b) {
+    using Key = std::tuple<int64_t, size_t, const Variant&>;
+    return Key(a->front(), a->size(), *a) < Key(b->front(), b->size(), *b);
+  };
+  std::sort(unknown.begin(), unknown.end(), order);
+  const auto equal = [](const Variant* a, const Variant* b) { return *a == *b; };
+  unknown.erase(std::unique(unknown.begin(), unknown.end(), equal), unknown.end());
+  return unknown;
+}
+
+}  // namespace
+
+std::vector<std::vector<double>> Explained::answers(const std::vector<Variant>& inputs, Report report) {
+  const std::vector<const Variant*> unknown = unknown_inputs(inputs, memo_);
   const auto classes = static_cast<int64_t>(outputs_.size());
   const int64_t step = most_inputs_at_once();
-  for (int64_t begin = 0; begin < count; begin += step) {
-    const int64_t end = std::min(count, begin + step);
-    const Run inputs = part(begin, end);
-    const Value output = inputs.graph->output;
-    const Pass pass = run(inputs.graph->graph, inputs.feeds, {.outputs = {output}});
-    const std::vector<double> flat = pass[output].to_doubles();
-    for (int64_t i = 0; i < end - begin; ++i) {
-      answers.emplace_back(flat.begin() + i * classes, flat.begin() + (i + 1) * classes);
+  // What is asked now stays, however little memory there is.
+  std::map<Variant, std::vector<double>> fresh;
+  for (size_t begin = 0, end = 0; begin < unknown.size(); begin = end) {
+    std::vector<Variant> batch;
+    for (; end < unknown.size() && static_cast<int64_t>(batch.size()) < step; ++end) {
+      const Variant& next = *unknown[end];
+      if (!batch.empty() && (next.front() != batch[0].front() || next.size() != batch[0].size())) break;
+      batch.push_back(next);
     }
-    spent_.forwards += static_cast<int>(end - begin);
-    report_progress(end, count);
+    const Run together = subject_->run_of(batch);
+    const Value output = together.graph->output;
+    const Pass pass = run(together.graph->graph, together.feeds, {.outputs = {output}});
+    const std::vector<double> flat = pass[output].to_doubles();
+    for (size_t i = 0; i < batch.size(); ++i) {
+      const auto first = flat.begin() + static_cast<int64_t>(i) * classes;
+      fresh[batch[i]] = {first, first + classes};
+    }
+    spent_.forwards += static_cast<int>(batch.size());
+    if (report == Report::kYes) {
+      report_progress(static_cast<int64_t>(end), static_cast<int64_t>(unknown.size()));
+    }
   }
-  return answers;
+  std::vector<std::vector<double>> results;
+  for (const Variant& input : inputs) {
+    const auto* known = memo_.find(input);
+    results.push_back(known != nullptr ? *known : fresh.at(input));
+  }
+  for (auto& [input, answer] : fresh) memo_.add(input, std::move(answer), settings_.memory_bytes / 4);
+  return results;
 }
 
 std::vector<std::vector<double>> Explained::evaluate_hiding(
     const std::vector<std::vector<bool>>& hidden, const std::string& how) {
-  return evaluate(static_cast<int64_t>(hidden.size()), [&](int64_t begin, int64_t end) {
-    return subject_->hiding({hidden.begin() + begin, hidden.begin() + end}, how);
-  });
+  std::vector<Variant> inputs;
+  for (const std::vector<bool>& one : hidden) inputs.push_back(subject_->hiding(one, how));
+  return answers(inputs);
 }
 
 std::vector<std::vector<double>> Explained::evaluate_hiding_cells(
     const std::vector<std::vector<bool>>& hidden, const std::string& how) {
-  return evaluate(static_cast<int64_t>(hidden.size()), [&](int64_t begin, int64_t end) {
-    return subject_->hiding_cells({hidden.begin() + begin, hidden.begin() + end}, how);
-  });
+  std::vector<Variant> inputs;
+  for (const std::vector<bool>& one : hidden) inputs.push_back(subject_->hiding_cells(one, how));
+  return answers(inputs);
+}
+
+double Explained::in_space(OutputSpace space, const std::vector<double>& outputs) const {
+  return whyformer::in_space(space, outputs, target_, settings_.head == Head::kLogits ? settings_.problem : std::nullopt);
 }
 
 std::vector<Explained::Slope> Explained::slopes(Place place,
@@ -294,8 +334,12 @@ std::vector<Explained::Slope> Explained::slopes(Place place,
   return results;
 }
 
+bool Explained::goes_on(int64_t done, int64_t total) const {
+  return !settings_.progress || settings_.progress(done, total);
+}
+
 void Explained::report_progress(int64_t done, int64_t total) const {
-  if (settings_.progress && !settings_.progress(done, total)) throw Interrupted();
+  if (!goes_on(done, total)) throw Interrupted();
 }
 
 }  // namespace whyformer

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "explain/perturb/answer_memo.h"
+#include "explain/perturb/output_space.h"
 #include "explain/text_subject.h"
 #include "graph/relevance_walk.h"
 #include "whyformer/model.h"
@@ -32,6 +34,7 @@ class Explained {
   struct Settings {
     Head head = Head::kLogits;
     std::vector<double> reference = {};  // of the similarity head
+    std::optional<Problem> problem = {};  // that a classifier solves
     Needs needs = {};
     DType dtype = DType::kFloat32;  // of the whole run
     std::optional<ReadOut> read_out = {};  // instead of what discovery found
@@ -89,14 +92,19 @@ class Explained {
   // The one row that is read, if it is one.
   std::optional<int64_t> read_out_row() const;
 
-  // Outputs for inputs in which some units are hidden (see Subject::hiding), in batches that fit the
-  // memory. [input][output].
+  // Outputs for inputs made from the explained one, [input][output]. Equal inputs run once, also over all methods of
+  // the call; those of one length run together, in batches that fit the memory.
+  enum class Report { kNo, kYes };
+  std::vector<std::vector<double>> answers(const std::vector<Variant>& inputs, Report report = Report::kYes);
+  // Of inputs in which some units are hidden (see Subject::hiding), or cells.
   std::vector<std::vector<double>> evaluate_hiding(const std::vector<std::vector<bool>>& hidden,
                                                    const std::string& how);
-
-  // The same for smaller pieces (see Subject::cells).
   std::vector<std::vector<double>> evaluate_hiding_cells(const std::vector<std::vector<bool>>& hidden,
                                                          const std::string& how);
+  int64_t most_inputs_at_once() const;
+
+  // The target's value in that space. Throws InvalidInput where the model has no probabilities.
+  double in_space(OutputSpace space, const std::vector<double>& outputs) const;
 
   // Target value and its gradient at `place` when that value is replaced; one entry per replacement.
   struct Slope {
@@ -105,7 +113,9 @@ class Explained {
   };
   std::vector<Slope> slopes(Place place, const std::vector<Tensor>& replacements);
 
-  // Throws Interrupted where the caller wants to stop.
+  // False where the caller wants to stop.
+  bool goes_on(int64_t done, int64_t total) const;
+  // Throws Interrupted there.
   void report_progress(int64_t done, int64_t total) const;
 
   // Runs and walks beyond the shared ones.
@@ -122,9 +132,6 @@ class Explained {
   Tensor gradient_at(Value value);
   Tensor relevance_at(const RelevanceKind& kind, Value value);
   RelevanceWalk& relevance_walk(const RelevanceKind& kind);
-  int64_t most_inputs_at_once() const;
-  std::vector<std::vector<double>> evaluate(int64_t count,
-                                            const std::function<Run(int64_t begin, int64_t end)>& part);
   const ReadOut& found_read_out() const;
   std::vector<double> measured_read_out() const;
 
@@ -135,6 +142,7 @@ class Explained {
   std::unique_ptr<BackwardWalk> gradient_walk_;
   std::map<RelevanceKind, std::unique_ptr<RelevanceWalk>> relevance_walks_;
   std::vector<double> outputs_;
+  AnswerMemo memo_;
   mutable std::vector<double> measured_read_out_;  // empty until it is asked for
   int64_t target_ = 0;
   void count_walk(const void* walk, double seconds);

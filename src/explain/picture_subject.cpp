@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
 
+#include "explain/perturb/grid_tree.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -136,10 +139,83 @@ Subject::Cells PictureSubject::cells() const {
   return {pixels_.dim(1), pixels_.dim(2), grid_.patch_height, grid_.patch_width};
 }
 
-Run PictureSubject::hiding_cells(const std::vector<std::vector<bool>>& pixels,
-                                 const std::string& how) const {
+namespace {
+
+// What a picture variant's first number says: how hidden parts are painted, and whether they are pixels.
+constexpr std::array<std::string_view, 4> kWays{"grey", "black", "mean", "blur"};
+
+int64_t way_of(const std::string& how) {
+  const auto way = std::find(kWays.begin(), kWays.end(), how == "auto" ? "grey" : how);
+  if (way == kWays.end()) {
+    throw InvalidInput(
+        fmt::format("parts of a picture are hidden by painting them grey, black, in its mean colour or blurred, "
+                    "not by '{}'",
+                    how));
+  }
+  return way - kWays.begin();
+}
+
+Variant packed(int64_t first, const std::vector<bool>& bits) {
+  Variant variant(1 + (bits.size() + 63) / 64, 0);
+  variant[0] = first;
+  for (size_t i = 0; i < bits.size(); ++i) {
+    if (bits[i]) variant[1 + i / 64] |= static_cast<int64_t>(uint64_t{1} << (i % 64));
+  }
+  return variant;
+}
+
+std::vector<bool> unpacked(const Variant& variant, int64_t size) {
+  std::vector<bool> bits(size);
+  for (int64_t i = 0; i < size; ++i) bits[i] = static_cast<uint64_t>(variant[1 + i / 64]) >> (i % 64) & 1;
+  return bits;
+}
+
+}  // namespace
+
+Variant PictureSubject::hiding(const std::vector<bool>& hidden, const std::string& how) const {
+  return packed(2 * way_of(how), hidden);
+}
+
+Variant PictureSubject::hiding_cells(const std::vector<bool>& hidden, const std::string& how) const {
+  return packed(2 * way_of(how) + 1, hidden);
+}
+
+Run PictureSubject::run_of(std::span<const Variant> inputs) const {
+  const std::string way(kWays[inputs[0][0] / 2]);
+  const bool of_pixels = inputs[0][0] % 2 == 1;
+  HiddenUnits hidden;
+  const int64_t size = of_pixels ? pixels_.dim(1) * pixels_.dim(2) : units();
+  for (const Variant& input : inputs) hidden.push_back(unpacked(input, size));
+  if (of_pixels) return painted(hidden, way);
+  const auto run_painted = [&](const HiddenUnits& units) {
+    std::vector<std::vector<bool>> pixels;
+    for (const std::vector<bool>& one : units) pixels.push_back(pixels_of(one));
+    return painted(pixels, way);
+  };
+  if (!attends_by_unit_) return run_painted(hidden);
+  Run result = copies(static_cast<int64_t>(inputs.size()));
+  const size_t fed = result.feeds.size();
+  painted_states_[way].feed(result, hidden, run_painted);
+  return result.feeds.size() > fed ? result : run_painted(hidden);
+}
+
+std::vector<int64_t> PictureSubject::players() const {
+  std::vector<int64_t> patches(grid_.count());
+  std::iota(patches.begin(), patches.end(), grid_.first);
+  return patches;
+}
+
+std::vector<bool> PictureSubject::can_hide() const {
+  std::vector<bool> can = special_;
+  can.flip();
+  return can;
+}
+
+PlayerTree PictureSubject::player_tree() const { return grid_tree(grid_.rows, grid_.columns); }
+
+Run PictureSubject::painted(const std::vector<std::vector<bool>>& pixels, const std::string& how) const {
   const std::vector<double> own = pixels_.to_doubles();
-  const std::vector<double> other = paint(how == "auto" ? "grey" : how).to_doubles();
+  const std::vector<double> other = paint(how).to_doubles();
   const int64_t plane = pixels_.dim(1) * pixels_.dim(2);
   std::vector<double> values;
   values.reserve(pixels.size() * own.size());
@@ -153,23 +229,19 @@ Run PictureSubject::hiding_cells(const std::vector<std::vector<bool>>& pixels,
   return run_of(Tensor::of<double>(shape, std::span<const double>(values)).cast(kind_.dtype));
 }
 
-Run PictureSubject::hiding(const std::vector<std::vector<bool>>& hidden, const std::string& how) const {
+std::vector<bool> PictureSubject::pixels_of(const std::vector<bool>& units) const {
   const int64_t height = pixels_.dim(1), width = pixels_.dim(2);
-  std::vector<std::vector<bool>> pixels;
-  for (const std::vector<bool>& units : hidden) {
-    std::vector<bool> covered(height * width, false);
-    for (int64_t patch = 0; patch < grid_.count(); ++patch) {
-      if (!units[grid_.first + patch]) continue;
-      const int64_t top = patch / grid_.columns * grid_.patch_height;
-      const int64_t left = patch % grid_.columns * grid_.patch_width;
-      for (int64_t y = top; y < std::min(height, top + grid_.patch_height); ++y) {
-        const int64_t right = std::min(width, left + grid_.patch_width);
-        std::fill(covered.begin() + y * width + left, covered.begin() + y * width + right, true);
-      }
+  std::vector<bool> covered(height * width, false);
+  for (int64_t patch = 0; patch < grid_.count(); ++patch) {
+    if (!units[grid_.first + patch]) continue;
+    const int64_t top = patch / grid_.columns * grid_.patch_height;
+    const int64_t left = patch % grid_.columns * grid_.patch_width;
+    for (int64_t y = top; y < std::min(height, top + grid_.patch_height); ++y) {
+      const int64_t right = std::min(width, left + grid_.patch_width);
+      std::fill(covered.begin() + y * width + left, covered.begin() + y * width + right, true);
     }
-    pixels.push_back(std::move(covered));
   }
-  return hiding_cells(pixels, how);
+  return covered;
 }
 
 std::vector<double> PictureSubject::unit_means(const std::vector<double>& cells) const {

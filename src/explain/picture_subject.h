@@ -2,6 +2,9 @@
 // model attends within windows, they are square blocks of pixels.
 #pragma once
 
+#include <map>
+
+#include "explain/perturb/two_states.h"
 #include "explain/subject.h"
 #include "inputs/picture_processor.h"
 #include "models/picture_model.h"
@@ -25,9 +28,14 @@ class PictureSubject : public Subject {
   int64_t most_at_once() const override { return model_.most_at_once(); }
   Run copies(int64_t count) const override;
   // Painted "grey" (0 after normalisation), "black", in the picture's "mean" colour, or as its "blur".
-  Run hiding(const std::vector<std::vector<bool>>& hidden, const std::string& how) const override;
+  Variant hiding(const std::vector<bool>& hidden, const std::string& how) const override;
+  Run run_of(std::span<const Variant> inputs) const override;
+  std::vector<int64_t> players() const override;
+  std::vector<bool> can_hide() const override;
+  // Halves of the picture, quarters, and so on.
+  PlayerTree player_tree() const override;
   Cells cells() const override;
-  Run hiding_cells(const std::vector<std::vector<bool>>& hidden, const std::string& how) const override;
+  Variant hiding_cells(const std::vector<bool>& hidden, const std::string& how) const override;
   std::vector<double> unit_means(const std::vector<double>& cells) const override;
   Value value_at(const ModelGraph& graph, Place place) const override;
   Tensor rows(Place place, const Tensor& value) const override;
@@ -39,6 +47,9 @@ class PictureSubject : public Subject {
 
  private:
   Run run_of(const Tensor& pixels) const;
+  // The picture with some pixels of each input painted over.
+  Run painted(const std::vector<std::vector<bool>>& pixels, const std::string& how) const;
+  std::vector<bool> pixels_of(const std::vector<bool>& units) const;
   // The whole picture painted over, [channels, height, width].
   Tensor paint(const std::string& how) const;
   void choose_units(const PictureGraph& graph);
@@ -51,6 +62,7 @@ class PictureSubject : public Subject {
   PatchGrid grid_;
   std::vector<bool> special_;
   bool attends_by_unit_ = true;
+  mutable std::map<std::string, TwoStates> painted_states_;  // by how they are painted
 };
 
 // [channels, height, width] blurred by a Gaussian of this deviation in pixels; edges are mirrored.

@@ -73,7 +73,8 @@ TEST(PictureSubject, EveryPixelBelongsToTheUnitThatSeesIt) {
   std::vector<bool> hidden(test.subject->units(), false);
   const int64_t patch = grid.columns + 1;
   hidden[grid.first + patch] = true;
-  const auto other = test.subject->hiding({hidden}, "black");
+  const Variant variant = test.subject->hiding(hidden, "black");
+  const auto other = test.subject->run_of({&variant, 1});
   const std::vector<double> after =
       run(graph.graph, other.feeds, {.outputs = {graph.patches}})[graph.patches].to_doubles();
   const int64_t width = static_cast<int64_t>(before.size()) / grid.count();
@@ -142,8 +143,9 @@ TEST(PictureMethods, IntegratedGradientsAddUpToTheDifferenceFromTheBaseline) {
   Case test("dinov2");
   for (const std::string baseline : {"black", "grey", "white", "blur"}) {
     const Scores scores = test.scores(kIntegratedGradients, {{"baseline", baseline}, {"tolerance", 1e-6}});
-    const auto other = test.subject->hiding({std::vector<bool>(test.subject->units(), true)},
-                                           baseline == "white" ? "grey" : baseline);
+    const Variant hidden = test.subject->hiding(std::vector<bool>(test.subject->units(), true),
+                                                baseline == "white" ? "grey" : baseline);
+    const auto other = test.subject->run_of({&hidden, 1});
     EXPECT_LT(std::abs(*scores.completeness_gap), 1e-4) << baseline;
     if (baseline == "white") continue;
     const double at = run(other.graph->graph, other.feeds,
@@ -165,7 +167,8 @@ TEST(PictureMethods, OcclusionByPatchesIsLeaveOneOut) {
 TEST(PictureMethods, AWindowOverAllGivesOneNumberEverywhere) {
   Case test("vit");
   const Scores scores = test.scores(kOcclusion, {{"window", int64_t{1000}}, {"how", std::string("black")}});
-  const auto black = test.subject->hiding({std::vector<bool>(test.subject->units(), true)}, "black");
+  const Variant hidden = test.subject->hiding(std::vector<bool>(test.subject->units(), true), "black");
+  const auto black = test.subject->run_of({&hidden, 1});
   const double at = run(black.graph->graph, black.feeds,
                         {.outputs = {black.graph->output}})[black.graph->output].to_doubles()[1];
   for (const double pixel : scores.pixels) EXPECT_NEAR(pixel, test.explained->target_value() - at, 1e-12);

@@ -151,7 +151,9 @@ Prepared prepare(const TextModel& model, const TextInput& input, const ExplainRe
     settings.reference = reference_vector(model, *request.similar_to, settings.dtype, prepared.notes);
   }
   settings.head = head;
-  prepared.explained = std::make_unique<Explained>(model, std::move(encoding), settings);
+  settings.problem = model.problem();
+  prepared.explained = std::make_unique<Explained>(
+      std::make_unique<TextSubject>(model, std::move(encoding), settings.kind(), input), settings);
   prepared.output = output_of(*prepared.explained, model, head, request);
   prepared.problem = model.problem();
   choose_target(prepared, target_index(prepared.output, request.target));
@@ -169,6 +171,7 @@ Prepared prepare(const Model& model, const Picture& picture, const ExplainReques
     settings.reference = pictures.text_embedding(*request.similar_to);
   }
   settings.head = head;
+  settings.problem = pictures.problem();
   auto subject = std::make_unique<PictureSubject>(pictures, model.picture_processor(),
                                                   model.picture_processor()(picture), settings.kind());
   settings.read_out = told_read_out(request, subject->units());

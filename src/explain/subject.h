@@ -2,12 +2,13 @@
 // others like it.
 #pragma once
 
-#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "models/model_graph.h"
+#include "explain/run.h"
+#include "whyformer/games.h"
 
 namespace whyformer {
 
@@ -25,11 +26,9 @@ struct RunKind {
   DType dtype = DType::kFloat32;
 };
 
-// A graph with what its inputs get.
-struct Run {
-  std::shared_ptr<const ModelGraph> graph;
-  Feeds feeds;
-};
+// Another input of the same kind, as numbers: equal numbers are equal inputs. Those with the same first number and as
+// many numbers can run together.
+using Variant = std::vector<int64_t>;
 
 class Subject {
  public:
@@ -47,9 +46,16 @@ class Subject {
   virtual int64_t most_at_once() const { return int64_t{1} << 30; }
   // So many copies of the input.
   virtual Run copies(int64_t count) const = 0;
-  // Inputs in which some units are hidden, as many in each: [input][unit]. Throws InvalidInput for a way
-  // to hide them that this kind of input does not know.
-  virtual Run hiding(const std::vector<std::vector<bool>>& hidden, const std::string& how) const = 0;
+  // The input with some of its units hidden. Throws InvalidInput for a way to hide them that this kind of input
+  // does not know.
+  virtual Variant hiding(const std::vector<bool>& hidden, const std::string& how) const = 0;
+  virtual Run run_of(std::span<const Variant> inputs) const = 0;
+
+  // Units that take part when parts of the input are hidden; those among them that can be hidden at all; and a tree
+  // over them, neighbours first.
+  virtual std::vector<int64_t> players() const = 0;
+  virtual std::vector<bool> can_hide() const = 0;  // by unit
+  virtual PlayerTree player_tree() const = 0;
 
   // The smallest pieces of the input that can be hidden, in their order: ordinary tokens in a row, or pixels.
   struct Cells {
@@ -59,8 +65,8 @@ class Subject {
     int64_t unit_width = 1;
   };
   virtual Cells cells() const = 0;
-  // [input][cell], row by row.
-  virtual Run hiding_cells(const std::vector<std::vector<bool>>& hidden, const std::string& how) const = 0;
+  // `hidden` row by row.
+  virtual Variant hiding_cells(const std::vector<bool>& hidden, const std::string& how) const = 0;
   // The mean of each unit's cells; 0 for special units.
   virtual std::vector<double> unit_means(const std::vector<double>& cells) const = 0;
 

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
+#include "explain/perturb/token_segments.h"
+#include "explain/perturb/token_tree.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -21,8 +24,8 @@ std::vector<T> shown(const std::vector<T>& all, const std::vector<bool>& hidden)
 
 }  // namespace
 
-TextSubject::TextSubject(const TextModel& model, Encoding encoding, RunKind kind)
-    : model_(model), encoding_(std::move(encoding)), kind_(std::move(kind)) {}
+TextSubject::TextSubject(const TextModel& model, Encoding encoding, RunKind kind, TextInput input)
+    : model_(model), encoding_(std::move(encoding)), kind_(std::move(kind)), input_(std::move(input)) {}
 
 TokenBatch TextSubject::repeated(int64_t count) const {
   TokenBatch batch;
@@ -42,26 +45,135 @@ Run TextSubject::run_of(const TokenBatch& batch) const {
 
 Run TextSubject::copies(int64_t count) const { return run_of(repeated(count)); }
 
-Run TextSubject::hiding(const std::vector<std::vector<bool>>& hidden, const std::string& how) const {
-  const std::string way = how == "auto" ? "mask" : how;
-  if (way == "mask" && !model_.mask_id()) {
-    throw InvalidInput("this tokenizer has no mask token: hide tokens by 'delete' or 'drop'");
+namespace {
+
+// What a text variant's first number says.
+constexpr int64_t kPlain = 0;
+constexpr int64_t kWithHidden = 1;  // tokens that attention does not see
+
+Variant variant_of(const std::vector<int64_t>& ids, const std::vector<int64_t>& types) {
+  Variant variant{kPlain};
+  variant.insert(variant.end(), ids.begin(), ids.end());
+  variant.insert(variant.end(), types.begin(), types.end());
+  return variant;
+}
+
+}  // namespace
+
+Variant TextSubject::of_text(const TextInput& text) const {
+  const auto pair = text.pair ? std::optional<std::string_view>(*text.pair) : std::nullopt;
+  const Encoding other = model_.tokenizer().encode(text.text, pair, model_.max_tokens());
+  return variant_of(other.ids, other.type_ids);
+}
+
+std::vector<std::string> TextSubject::segments() const {
+  return token_segments(encoding_, input_.text, input_.pair.value_or(""));
+}
+
+Variant TextSubject::retokenized(const std::vector<bool>& hidden) const {
+  if (input_.text.empty()) throw InvalidInput("there is no text to tokenize again: only its tokens are known");
+  const std::vector<std::string> pieces = segments();
+  const std::string mask = model_.mask_id() ? model_.tokenizer().token(*model_.mask_id()) : "";
+  TextInput other{masked_text(encoding_, pieces, 0, hidden, mask), {}};
+  if (input_.pair) other.pair = masked_text(encoding_, pieces, 1, hidden, mask);
+  return of_text(other);
+}
+
+Variant TextSubject::hiding(const std::vector<bool>& hidden, const std::string& how) const {
+  const std::string way = how == "auto" ? (model_.mask_id() ? "mask" : "delete") : how;
+  if (way == "retokenize") return retokenized(hidden);
+  if (way == "delete") return variant_of(shown(encoding_.ids, hidden), shown(encoding_.type_ids, hidden));
+  if (way == "mask") {
+    if (!model_.mask_id()) {
+      throw InvalidInput("this tokenizer has no mask token: hide tokens by 'delete' or 'drop'");
+    }
+    std::vector<int64_t> ids = encoding_.ids;
+    for (size_t t = 0; t < hidden.size(); ++t) {
+      if (hidden[t]) ids[t] = *model_.mask_id();
+    }
+    return variant_of(ids, encoding_.type_ids);
   }
-  TokenBatch batch = repeated(static_cast<int64_t>(hidden.size()));
-  for (size_t i = 0; i < hidden.size(); ++i) {
-    if (way == "delete") {
-      batch.ids[i] = shown(encoding_.ids, hidden[i]);
-      batch.types[i] = shown(encoding_.type_ids, hidden[i]);
-    } else if (way == "mask") {
-      for (size_t t = 0; t < hidden[i].size(); ++t) {
-        if (hidden[i][t]) batch.ids[i][t] = *model_.mask_id();
+  if (way != "drop") {
+    throw InvalidInput(
+        fmt::format("a text's tokens are hidden by mask, delete, drop or retokenize, not by '{}'", how));
+  }
+  Variant variant = variant_of(encoding_.ids, encoding_.type_ids);
+  variant[0] = kWithHidden;
+  variant.insert(variant.end(), hidden.begin(), hidden.end());
+  return variant;
+}
+
+std::optional<HiddenUnits> TextSubject::masked_only(std::span<const Variant> inputs) const {
+  const size_t tokens = encoding_.ids.size();
+  // The embeddings of positions that padding counts depend on what the other positions hold.
+  if (!model_.mask_id() || model_.mask_id() == model_.pad_id()) return std::nullopt;
+  HiddenUnits hidden;
+  for (const Variant& input : inputs) {
+    if (input[0] != kPlain || input.size() != 2 * tokens + 1) return std::nullopt;
+    std::vector<bool> masked(tokens, false);
+    for (size_t t = 0; t < tokens; ++t) {
+      masked[t] = input[1 + t] != encoding_.ids[t];
+      if (masked[t] && input[1 + t] != *model_.mask_id()) return std::nullopt;
+      if (input[1 + tokens + t] != encoding_.type_ids[t]) return std::nullopt;
+    }
+    hidden.push_back(std::move(masked));
+  }
+  return hidden;
+}
+
+Run TextSubject::run_of(std::span<const Variant> inputs) const {
+  const bool with_hidden = inputs[0][0] == kWithHidden;
+  const auto tokens = static_cast<int64_t>(inputs[0].size() - 1) / (with_hidden ? 3 : 2);
+  TokenBatch batch;
+  for (const Variant& input : inputs) {
+    const auto ids = input.begin() + 1, types = ids + tokens, hidden = types + tokens;
+    batch.ids.emplace_back(ids, types);
+    batch.types.emplace_back(types, hidden);
+    if (with_hidden) batch.hidden.emplace_back(hidden, input.end());
+  }
+  Run result = run_of(batch);
+  if (const auto hidden = masked_only(inputs)) {
+    masked_states_.feed(result, *hidden, [&](const HiddenUnits& states) {
+      TokenBatch pair = repeated(static_cast<int64_t>(states.size()));
+      for (size_t i = 0; i < states.size(); ++i) {
+        for (int64_t t = 0; t < tokens; ++t) {
+          if (states[i][t]) pair.ids[i][t] = *model_.mask_id();
+        }
       }
-    } else if (way != "drop") {
-      throw InvalidInput(fmt::format("a text's tokens are hidden by mask, delete or drop, not by '{}'", how));
+      return run_of(pair);
+    });
+  }
+  return result;
+}
+
+std::vector<int64_t> TextSubject::players() const {
+  std::vector<int64_t> all(units());
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+std::vector<bool> TextSubject::can_hide() const {
+  std::vector<bool> can = encoding_.special;
+  can.flip();
+  // A separator that the user wrote stays too, or the model would read other parts.
+  const std::optional<int64_t> separator = model_.tokenizer().sep_id();
+  for (size_t i = 0; i < can.size(); ++i) {
+    if (separator && encoding_.ids[i] == *separator) can[i] = false;
+  }
+  return can;
+}
+
+PlayerTree TextSubject::player_tree() const {
+  std::vector<std::string> pieces = segments();
+  const std::optional<int64_t> id = model_.tokenizer().sep_id();
+  const std::string separator = id ? model_.tokenizer().token(*id) : "";
+  // Between two texts the template's separators stand for themselves, so that the texts come together last.
+  if (input_.pair) {
+    for (size_t i = 0; i + 1 < pieces.size(); ++i) {
+      if (id && encoding_.ids[i] == *id) pieces[i] = separator;
     }
   }
-  if (way == "drop") batch.hidden = hidden;
-  return run_of(batch);
+  return token_tree(pieces, separator);
 }
 
 namespace {
@@ -81,10 +193,8 @@ Subject::Cells TextSubject::cells() const {
   return {.width = std::count(special().begin(), special().end(), false)};
 }
 
-Run TextSubject::hiding_cells(const std::vector<std::vector<bool>>& hidden, const std::string& how) const {
-  std::vector<std::vector<bool>> units;
-  for (const std::vector<bool>& cells : hidden) units.push_back(spread(special(), cells, false));
-  return hiding(units, how);
+Variant TextSubject::hiding_cells(const std::vector<bool>& hidden, const std::string& how) const {
+  return hiding(spread(special(), hidden, false), how);
 }
 
 std::vector<double> TextSubject::unit_means(const std::vector<double>& cells) const {

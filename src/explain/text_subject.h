@@ -2,26 +2,36 @@
 #pragma once
 
 #include "explain/subject.h"
+#include "explain/perturb/two_states.h"
 #include "models/text_model.h"
+#include "whyformer/model.h"
 
 namespace whyformer {
 
 class TextSubject : public Subject {
  public:
-  TextSubject(const TextModel& model, Encoding encoding, RunKind kind);
+  TextSubject(const TextModel& model, Encoding encoding, RunKind kind, TextInput input = {});
 
   const TextModel& model() const { return model_; }
   const Encoding& encoding() const { return encoding_; }
+  const TextInput& input() const { return input_; }
   // Other inputs of one length.
   Run run_of(const TokenBatch& batch) const;
+  // Any text, cut off where the model's longest input ends.
+  Variant of_text(const TextInput& text) const;
 
   std::string kind() const override { return "text"; }
   const std::vector<bool>& special() const override { return encoding_.special; }
   Run copies(int64_t count) const override;
-  // "mask" in place, "delete" (later positions move up), or "drop" from attention in every layer.
-  Run hiding(const std::vector<std::vector<bool>>& hidden, const std::string& how) const override;
+  // "mask" in place, "delete" (later positions move up), "drop" from attention in every layer, or "retokenize" the
+  // text with mask tokens written into it.
+  Variant hiding(const std::vector<bool>& hidden, const std::string& how) const override;
+  Run run_of(std::span<const Variant> inputs) const override;
+  std::vector<int64_t> players() const override;
+  std::vector<bool> can_hide() const override;
+  PlayerTree player_tree() const override;
   Cells cells() const override;
-  Run hiding_cells(const std::vector<std::vector<bool>>& hidden, const std::string& how) const override;
+  Variant hiding_cells(const std::vector<bool>& hidden, const std::string& how) const override;
   std::vector<double> unit_means(const std::vector<double>& cells) const override;
   Value value_at(const ModelGraph& graph, Place place) const override;
   // Every ordinary token replaced by "pad", "mask" or "unk", special tokens kept; or "zero" vectors.
@@ -31,10 +41,16 @@ class TextSubject : public Subject {
  private:
   TokenBatch repeated(int64_t count) const;
   Tensor value_of(Place place, const std::vector<int64_t>& ids) const;
+  std::vector<std::string> segments() const;
+  Variant retokenized(const std::vector<bool>& hidden) const;
+  // The masked positions of each input; nothing unless they differ from the explained one by mask tokens alone.
+  std::optional<HiddenUnits> masked_only(std::span<const Variant> inputs) const;
 
   const TextModel& model_;
   Encoding encoding_;
   RunKind kind_;
+  TextInput input_;
+  TwoStates masked_states_;
 };
 
 }  // namespace whyformer

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
+#include <string_view>
 #include <vector>
 
 namespace whyformer {
@@ -60,5 +62,154 @@ struct PlayerTree {
   };
   std::vector<Merge> merges;
 };
+
+// ---- Fits over sampled coalitions ----
+
+// Outputs are compared as they are, or as log-odds of probabilities clipped to [1e-15, 1 - 1e-15].
+enum class GameLink { kIdentity, kLogit };
+
+// Which players a fit keeps; the others get exactly 0. Only without a selection are the values Shapley values.
+struct KernelSelection {
+  enum class Kind {
+    kNone,
+    kNumber,  // as many passes of least angle regression as `players`
+    kAic,     // the knot of the lasso path with the best information criterion
+    kBic,
+    kLasso,  // the lasso with penalty `alpha`
+    kAuto,   // kAic where less than a fifth of the coalitions is seen, else kNone
+  };
+  Kind kind = Kind::kNone;
+  int64_t players = 10;
+  double alpha = 0;
+};
+
+// From "none", "num_features(10)", "aic", "bic", "auto" or a number for alpha, as shap's `l1_reg`.
+KernelSelection kernel_selection(std::string_view name);
+
+struct KernelOptions {
+  int64_t samples = 0;  // coalitions; 0: 2 · players + 2048
+  uint32_t seed = 0;    // of NumPy's legacy stream
+  KernelSelection selection = {};
+  GameLink link = GameLink::kIdentity;
+  // Above 0: stop as soon as no standard error is larger, tested every 256 drawn coalitions.
+  double target_error = 0;
+};
+
+// Kernel SHAP: the weighted least squares whose exact solution are the Shapley values, over all coalitions of the
+// smallest and largest sizes and a paired sample of the others, with the sum held to full - base. Base and full
+// are behind the link. Coalitions and values of shap 0.51; its own default is {.selection = num_features(10)}.
+// Errors: delete-a-block jackknife over ten blocks of the drawn pairs, for the players selected from all of them.
+GameValues kernel_shap(Game& game, const KernelOptions& options = {}, const Watch& watch = {});
+
+// How LIME draws the coalitions around the whole input, and the defaults that go with it.
+enum class LimeNeighbours {
+  kWords,         // hides 1..n players, all sizes equally often: 5000, kernel 25 on 100 · cosine distance
+  kPictureParts,  // hides each player with chance 1/2: 1000, kernel 0.25 on the cosine distance
+};
+
+enum class LimeSelection {
+  kAuto,  // forward up to 6 players, else the highest weights
+  kForward,
+  kHighestWeights,
+  kNone,
+};
+
+struct LimeOptions {
+  LimeNeighbours neighbours = LimeNeighbours::kWords;
+  int64_t samples = 0;      // with the whole input; 0: the default of the neighbours
+  double kernel_width = 0;  // 0: the default of the neighbours
+  LimeSelection selection = LimeSelection::kAuto;
+  int64_t players = 10;  // how many the selection keeps
+  double ridge = 1;      // penalty of the final fit
+  uint32_t seed = 0;     // of NumPy's legacy stream
+};
+
+// A linear model around the whole input, one per output.
+struct LimeFit {
+  std::vector<double> intercepts;                // [outputs]
+  std::vector<double> coefficients;              // [players × outputs]; 0 where not selected
+  std::vector<double> errors;                    // standard errors, as Kernel SHAP's
+  std::vector<std::vector<int64_t>> selected;    // per output, largest coefficient first
+  std::vector<double> r_squared;                 // [outputs], weighted
+  std::vector<double> local_predictions;         // [outputs]: what the linear model says of the whole input
+  std::vector<double> full;                      // [outputs]: what the game says of it
+  int64_t evaluations = 0;                       // distinct coalitions that were asked for
+  bool finished = true;
+};
+
+LimeFit lime(Game& game, const LimeOptions& options = {}, const Watch& watch = {});
+
+// ---- Importance over a table ----
+
+struct Table {
+  int64_t rows = 0, columns = 0;
+  std::vector<double> values = {};  // [rows × columns]
+};
+
+// Columns that are shuffled or hidden together; none at all: each column alone.
+using ColumnGroups = std::vector<std::vector<int64_t>>;
+
+// How good the model is on `values` [rows × columns], where row i has the target of row rows[i] of the table.
+using TableScore = std::function<double(const std::vector<double>& values, const std::vector<int64_t>& rows)>;
+
+struct PermutationImportanceOptions {
+  int64_t repeats = 5;
+  uint32_t seed = 0;        // of NumPy's legacy stream
+  int64_t max_samples = 0;  // rows to shuffle; 0: all
+  ColumnGroups groups = {};
+};
+
+struct PermutationImportance {
+  double score = 0;                  // of the table as it is, all rows
+  std::vector<double> importances;   // [groups × repeats]: how much the score fell
+  std::vector<double> means;         // [groups]
+  std::vector<double> deviations;    // [groups], of the population
+  std::vector<double> errors;        // [groups], standard errors of the means; NaN with one repeat
+  int64_t repeats = 0;               // those that were finished
+  int64_t evaluations = 0;
+  bool finished = true;
+};
+
+// Breiman's importance with the shuffles of scikit-learn: the same for all columns, each on top of the last.
+PermutationImportance permutation_importance(const Table& table, const TableScore& score,
+                                             const PermutationImportanceOptions& options = {},
+                                             const Watch& watch = {});
+
+// Predictions [rows × outputs] for `values` [rows × columns].
+using TablePrediction = std::function<std::vector<double>(const std::vector<double>& values, int64_t rows)>;
+// What a prediction [outputs] costs, given the target of a row of the table.
+using PredictionLoss = std::function<double(std::span<const double> prediction, int64_t row)>;
+
+struct SageOptions {
+  uint32_t seed = 0;
+  double precision = 0.025;  // stop when the largest standard error is this share of max - min of the values
+  int64_t most_draws = 0;    // pairs of a row and an order of the groups; 0: 512 · groups
+  ColumnGroups groups = {};
+  int64_t most_rows_at_once = 4096;  // per call of the model
+};
+
+struct SageValues {
+  std::vector<double> values = {}, errors = {};  // [groups]: mean and standard error
+  double total = 0;                    // loss of the mean prediction less the loss of the model, over the draws
+  int64_t draws = 0;
+  int64_t evaluations = 0;  // rows that were predicted
+  bool finished = true;     // false: the watch or most_draws ended it before the precision was reached
+};
+
+// Shapley values of the loss that columns save, hidden ones taken from every row of `background` in turn. Every row
+// of the table is drawn before any is drawn again. The values sum to `total` exactly; after whole rounds that is
+// what all columns together save over the table.
+SageValues sage(const Table& table, const Table& background, const TablePrediction& predict,
+                const PredictionLoss& loss, const SageOptions& options = {}, const Watch& watch = {});
+
+// Rows that stand for a table, and their shares of it.
+struct Background {
+  Table rows;
+  std::vector<double> weights = {};  // sum to 1
+};
+
+// The centres of k-means clusters, each coordinate moved to the nearest value that occurs in its column. NaN means
+// missing: the mean of its column. Equal to shap.kmeans, which is scikit-learn's k-means++ with 10 starts and seed 0.
+Background kmeans_background(const Table& table, int64_t clusters);
 
 }  // namespace whyformer

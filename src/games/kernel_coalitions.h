@@ -1,0 +1,34 @@
+// The coalitions over which Kernel SHAP fits, drawn as shap 0.51 draws them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "whyformer/games.h"
+
+namespace whyformer {
+
+struct KernelCoalitions {
+  std::vector<Coalition> rows;  // those of enumerated sizes first, then drawn ones in order of their first draw
+
+  // One for each enumerated row.
+  std::vector<double> enumerated_weights;
+
+  // The drawn rows, again and again as they were drawn: each time adds one share of `drawn_weight`, the weight of
+  // all sizes that were not enumerated. Rows appear in order, so a prefix is what a smaller budget had drawn.
+  std::vector<int64_t> draws;
+  double drawn_weight = 0;
+  std::vector<int64_t> pairs;  // of each drawn row: the number of its pair; a complement belongs to its original
+  int64_t pair_count = 0;
+
+  int64_t enumerated() const { return static_cast<int64_t>(enumerated_weights.size()); }
+  int64_t drawn() const { return static_cast<int64_t>(rows.size()) - enumerated(); }
+};
+
+// For at least two players and at most all their 2^players - 2 coalitions.
+KernelCoalitions kernel_coalitions(int64_t players, int64_t samples, uint32_t seed);
+
+// All coalitions but the empty and the whole one, saturated at 2^30 as shap does.
+int64_t proper_coalitions(int64_t players);
+
+}  // namespace whyformer

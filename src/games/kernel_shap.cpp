@@ -1,0 +1,179 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "games/batched_game.h"
+#include "games/kernel_coalitions.h"
+#include "games/kernel_regression.h"
+#include "games/kernel_selection.h"
+#include "games/shapley_table.h"
+#include "whyformer/error.h"
+#include "whyformer/games.h"
+#include "whyformer/model.h"
+
+namespace whyformer {
+namespace {
+
+// Ten blocks of moments of this many players take 400 MB.
+constexpr int64_t kMostPlayers = 2048;
+constexpr int64_t kMostSamples = int64_t{1} << 24;
+// Drawn coalitions between two looks at the errors.
+constexpr int64_t kRound = 256;
+
+void check(const KernelOptions& options, int64_t players) {
+  if (options.samples < 0 || options.samples > kMostSamples) {
+    throw InvalidInput(fmt::format("Kernel SHAP: samples is {}, expected 0 to {}", options.samples, kMostSamples));
+  }
+  if (!(options.target_error >= 0)) {
+    throw InvalidInput(fmt::format("Kernel SHAP: target_error is {}, expected 0 or more", options.target_error));
+  }
+  if (options.selection.kind == KernelSelection::Kind::kNumber && options.selection.players < 1) {
+    throw InvalidInput(fmt::format("Kernel SHAP: it cannot select {} players", options.selection.players));
+  }
+  if (options.selection.kind == KernelSelection::Kind::kLasso && !(options.selection.alpha >= 0)) {
+    throw InvalidInput(fmt::format("Kernel SHAP: the lasso's alpha is {}, expected 0 or more", options.selection.alpha));
+  }
+  if (players > kMostPlayers) {
+    throw InvalidInput(fmt::format("Kernel SHAP over {} players: at most {} fit; group them or use permutation SHAP",
+                                   players, kMostPlayers));
+  }
+}
+
+double behind(GameLink link, double value) {
+  if (link == GameLink::kIdentity) return value;
+  constexpr double kClip = 1e-15;
+  const double p = std::min(1 - kClip, std::max(value, kClip));
+  return std::log(p / (1 - p));
+}
+
+class Estimate {
+ public:
+  Estimate(Game& game, const KernelOptions& options, const Watch& watch)
+      : options_(options),
+        all_(game.players()),
+        outputs_(game.outputs()),
+        players_(varying_players(game)),
+        game_(game, watch, 2) {
+    const int64_t wanted = options.samples > 0 ? options.samples : 2 * count() + 2048;
+    check(options_, count());
+    if (count() < 2) return;
+    samples_ = std::min(wanted, proper_coalitions(count()));
+    const double share_seen = static_cast<double>(samples_) / static_cast<double>(proper_coalitions(count()));
+    options_.selection = settled(options.selection, share_seen);
+    game_.set_total(2 + samples_);
+  }
+
+  GameValues run() {
+    const std::vector<double> ends = ask({Coalition(all_, false), Coalition(all_, true)});
+    result_.base.assign(ends.begin(), ends.begin() + outputs_);
+    result_.full.assign(ends.begin() + outputs_, ends.end());
+    result_.values.resize(all_ * outputs_);
+    for (int64_t output = 0; output < outputs_; ++output) {
+      deltas_.push_back(result_.full[output] - result_.base[output]);
+    }
+    if (stopped_ && count() > 1) throw Interrupted();
+    if (count() == 1) {
+      place(deltas_, result_.values);
+    } else if (count() > 1 && enumerates_all() && options_.selection.kind == KernelSelection::Kind::kNone) {
+      from_table();
+    } else if (count() > 1) {
+      by_regression();
+    }
+    result_.evaluations = game_.evaluations();
+    return std::move(result_);
+  }
+
+ private:
+  int64_t count() const { return static_cast<int64_t>(players_.size()); }
+  bool enumerates_all() const { return count() <= 30 && samples_ >= proper_coalitions(count()); }
+
+  // All or Interrupted.
+  std::vector<double> ask(const std::vector<Coalition>& coalitions) {
+    std::vector<double> values;
+    stopped_ = !game_.ask(coalitions, values);
+    if (values.size() < coalitions.size() * outputs_) throw Interrupted();
+    for (double& value : values) value = behind(options_.link, value);
+    return values;
+  }
+
+  void place(const std::vector<double>& of_varying, std::vector<double>& of_all) const {
+    for (size_t i = 0; i < players_.size(); ++i) {
+      std::copy_n(of_varying.begin() + i * outputs_, outputs_, of_all.begin() + players_[i] * outputs_);
+    }
+  }
+
+  void from_table() {
+    std::vector<Coalition> coalitions;
+    for (int64_t bits = 1; bits <= samples_; ++bits) {
+      Coalition coalition(count());
+      for (int64_t player = 0; player < count(); ++player) coalition[player] = bits >> player & 1;
+      coalitions.push_back(among_all(coalition, players_, all_));
+    }
+    const std::vector<double> between = ask(coalitions);
+    std::vector<double> table = result_.base;
+    table.insert(table.end(), between.begin(), between.end());
+    table.insert(table.end(), result_.full.begin(), result_.full.end());
+    place(shapley_from_table(table, count(), outputs_), result_.values);
+  }
+
+  void by_regression() {
+    const KernelCoalitions coalitions = kernel_coalitions(count(), samples_, options_.seed);
+    game_.set_total(2 + static_cast<int64_t>(coalitions.rows.size()));
+    KernelRegression regression(coalitions, deltas_, options_.selection, samples_);
+    const int64_t rows = static_cast<int64_t>(coalitions.rows.size());
+    std::vector<double> y;
+    bool precise = false;
+    for (int64_t asked = 0; asked < rows && !stopped_ && !precise;) {
+      const int64_t round_end = std::max(asked, coalitions.enumerated()) + kRound;
+      stopped_ = !take(coalitions, asked, options_.target_error > 0 ? std::min(rows, round_end) : rows, y);
+      asked = static_cast<int64_t>(y.size()) / outputs_;
+      if (asked < rows && asked < coalitions.enumerated() + 2) throw Interrupted();
+      regression.take(y);
+      precise = report(regression.fit(), asked < rows);
+    }
+    const bool complete = static_cast<int64_t>(y.size()) == rows * outputs_;
+    result_.finished = precise || (complete && options_.target_error == 0);
+  }
+
+  // Asks for some rows and appends what they are worth over nothing visible.
+  bool take(const KernelCoalitions& coalitions, int64_t begin, int64_t end, std::vector<double>& y) {
+    std::vector<Coalition> wanted;
+    for (int64_t row = begin; row < end; ++row) wanted.push_back(among_all(coalitions.rows[row], players_, all_));
+    std::vector<double> values;
+    const bool goes_on = game_.ask(wanted, values);
+    for (size_t i = 0; i < values.size(); ++i) {
+      y.push_back(behind(options_.link, values[i]) - result_.base[i % outputs_]);
+    }
+    return goes_on;
+  }
+
+  // Whether the errors are as small as wanted.
+  bool report(const KernelRegression::Fit& fit, bool cut_short) {
+    if (stopped_ && cut_short && fit.singular) throw Interrupted();
+    place(fit.values, result_.values);
+    result_.errors.clear();
+    if (fit.errors.empty()) return true;
+    result_.errors.resize(all_ * outputs_);
+    place(fit.errors, result_.errors);
+    const double largest = *std::max_element(fit.errors.begin(), fit.errors.end());
+    return options_.target_error > 0 && !fit.singular && largest <= options_.target_error;
+  }
+
+  KernelOptions options_;
+  int64_t all_, outputs_;
+  std::vector<int64_t> players_;
+  BatchedGame game_;
+  int64_t samples_ = 0;
+  bool stopped_ = false;  // by the watch
+  std::vector<double> deltas_;
+  GameValues result_;
+};
+
+}  // namespace
+
+GameValues kernel_shap(Game& game, const KernelOptions& options, const Watch& watch) {
+  return Estimate(game, options, watch).run();
+}
+
+}  // namespace whyformer

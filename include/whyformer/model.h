@@ -17,6 +17,7 @@ namespace whyformer {
 
 class PictureModel;
 class PictureProcessor;
+class TableModel;
 class TextModel;
 class Tokenizer;
 
@@ -97,7 +98,7 @@ ModelInfo inspect(const std::filesystem::path& path, const InputShapes& shapes =
 // Immutable; copies share everything; safe to use from several threads.
 class Model {
  public:
-  // A HuggingFace folder, an ONNX file, or a folder with one. Throws FileError or UnsupportedModel.
+  // A HuggingFace folder, an ONNX file, or a folder with one; for texts, pictures or rows of tables. Throws FileError or UnsupportedModel.
   static Model load(const std::filesystem::path& folder);
   // The small models inside the program: one judges sentences, the other names painted things.
   static Model built_in();
@@ -106,10 +107,12 @@ class Model {
   ModelName name() const;
   ModelInfo inspect() const;
   bool reads_pictures() const { return picture_model_ != nullptr; }
-  // Throw InvalidInput where the model reads the other kind of input.
+  bool reads_tables() const { return table_model_ != nullptr; }
+  // Throw InvalidInput where the model reads another kind of input.
   const TextModel& text_model() const;
   const PictureModel& picture_model() const;
   const PictureProcessor& picture_processor() const;
+  const TableModel& table_model() const;
 
   // The same model as a classifier among texts, for those that compare pictures with texts.
   Model among(const std::vector<std::string>& texts) const;
@@ -118,9 +121,11 @@ class Model {
   explicit Model(std::shared_ptr<const TextModel> model) : text_model_(std::move(model)) {}
   Model(std::shared_ptr<const PictureModel> model, std::shared_ptr<const PictureProcessor> processor)
       : picture_model_(std::move(model)), picture_processor_(std::move(processor)) {}
+  explicit Model(std::shared_ptr<const TableModel> model) : table_model_(std::move(model)) {}
   std::shared_ptr<const TextModel> text_model_;
   std::shared_ptr<const PictureModel> picture_model_;
   std::shared_ptr<const PictureProcessor> picture_processor_;
+  std::shared_ptr<const TableModel> table_model_;
 };
 
 // The tokenizer of a folder, which needs no weights.

@@ -14,7 +14,9 @@ namespace {
 constexpr std::array kMethods{
     &kGenericAttention, &kRollout,  &kRawAttention,       &kAttentionFlow,
     &kGradCam,          &kGradSam,  &kIntegratedGradients, &kGradientTimesInput,
-    &kSaliency,         &kSmoothGrad, &kLeaveOneOut, &kOcclusion,
+    &kSaliency,         &kSmoothGrad,
+    &kShap,             &kExactShap, &kKernelShap, &kPartitionShap, &kPermutationShap, &kSamplingShap,
+    &kShapleyTaylor,    &kLime,     &kLeaveOneOut, &kOcclusion,
     &kTransformerAttribution, &kAttnLrp, &kCpLrp, &kPartialLrp, &kLrp,
     &kAttentionNorm,    &kGlobEnc,  &kAlti,               &kDecompX,
 };

@@ -102,10 +102,7 @@ Tensor Explained::gradient_at(Value value) {
 
 void Explained::require_maps() const {
   if (subject_->attends_by_unit()) return;
-  throw InvalidInput(
-      "this model attends within windows and merges patches between layers, so no attention map goes over "
-      "all of its patches; saliency, gradient-x-input, integrated-gradients, smooth-grad, leave-one-out, "
-      "occlusion and, with at=pixels, lrp, attn-lrp and cp-lrp explain it");
+  throw InvalidInput(subject_->why_no_maps());
 }
 
 Tensor Explained::attention(int layer) const {
@@ -299,8 +296,12 @@ std::vector<std::vector<double>> Explained::evaluate_hiding_cells(
   return answers(inputs);
 }
 
+bool Explained::has_probabilities() const {
+  return settings_.head == Head::kLogits && settings_.problem && *settings_.problem != Problem::kRegression;
+}
+
 double Explained::in_space(OutputSpace space, const std::vector<double>& outputs) const {
-  return whyformer::in_space(space, outputs, target_, settings_.head == Head::kLogits ? settings_.problem : std::nullopt);
+  return whyformer::in_space(space, outputs, target_, has_probabilities() ? settings_.problem : std::nullopt);
 }
 
 std::vector<Explained::Slope> Explained::slopes(Place place,

@@ -105,6 +105,7 @@ class Explained {
 
   // The target's value in that space. Throws InvalidInput where the model has no probabilities.
   double in_space(OutputSpace space, const std::vector<double>& outputs) const;
+  bool has_probabilities() const;
 
   // Target value and its gradient at `place` when that value is replaced; one entry per replacement.
   struct Slope {

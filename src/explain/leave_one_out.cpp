@@ -1,10 +1,10 @@
-#include "explain/method.h"
+#include "explain/perturb/input_game.h"
 
 namespace whyformer {
 namespace {
 
 // a_i = y(x) - y(x without unit i); special tokens stay and get 0.
-Scores leave_one_out(Explained& explained, const std::string& how) {
+Scores leave_one_out(Explained& explained, const HidingOptions& options) {
   const std::vector<bool>& special = explained.subject().special();
   std::vector<std::vector<bool>> hidden;
   for (size_t i = 0; i < special.size(); ++i) {
@@ -12,11 +12,12 @@ Scores leave_one_out(Explained& explained, const std::string& how) {
     hidden.emplace_back(special.size(), false);
     hidden.back()[i] = true;
   }
-  const std::vector<std::vector<double>> answers = explained.evaluate_hiding(hidden, how);
+  const std::vector<std::vector<double>> answers = explained.evaluate_hiding(hidden, options.how);
+  const double whole = explained.in_space(options.space, explained.outputs());
   Scores scores{std::vector<double>(special.size(), 0.0)};
   size_t next = 0;
   for (size_t i = 0; i < special.size(); ++i) {
-    if (!special[i]) scores.values[i] = explained.target_value() - answers[next++][explained.target()];
+    if (!special[i]) scores.values[i] = whole - explained.in_space(options.space, answers[next++]);
   }
   return scores;
 }
@@ -30,15 +31,11 @@ const Method kLeaveOneOut{
      .cost = "1 forward per token or patch",
      .class_specific = true,
      .is_signed = true,
-     .options = {{"how",
-                  "tokens: replace by the mask token (auto), delete, or drop from attention in every "
-                  "layer; patches: paint grey (auto), black, the picture's mean colour, or blurred",
-                  std::string("auto"),
-                  {"auto", "mask", "delete", "drop", "grey", "black", "mean", "blur"}}},
+     .options = {hiding_option(), space_option()},
      .presets = {}},
     {},
     [](Explained& explained, const OptionReader& options) {
-      return leave_one_out(explained, options.word("how"));
+      return leave_one_out(explained, hiding_options(options));
     }};
 
 }  // namespace whyformer

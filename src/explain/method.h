@@ -17,6 +17,7 @@ struct Scores {
   std::optional<double> completeness_gap = {};
   std::optional<int64_t> seed = {};
   std::vector<std::string> notes = {};
+  std::optional<Estimate> estimate = {};
   std::vector<double> pixels = {};  // one per pixel, where the method looks at pixels
 };
 
@@ -48,19 +49,27 @@ extern const Method kAttentionNorm;
 extern const Method kAttnLrp;
 extern const Method kCpLrp;
 extern const Method kDecompX;
+extern const Method kExactShap;
 extern const Method kGenericAttention;
 extern const Method kGlobEnc;
 extern const Method kGradCam;
 extern const Method kGradSam;
 extern const Method kGradientTimesInput;
 extern const Method kIntegratedGradients;
+extern const Method kKernelShap;
 extern const Method kLeaveOneOut;
+extern const Method kLime;
 extern const Method kLrp;
 extern const Method kOcclusion;
 extern const Method kPartialLrp;
+extern const Method kPartitionShap;
+extern const Method kPermutationShap;
 extern const Method kRawAttention;
 extern const Method kRollout;
 extern const Method kSaliency;
+extern const Method kSamplingShap;
+extern const Method kShap;
+extern const Method kShapleyTaylor;
 extern const Method kSmoothGrad;
 extern const Method kTransformerAttribution;
 

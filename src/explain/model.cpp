@@ -7,6 +7,7 @@
 #include "inputs/picture_processor.h"
 #include "models/built_in.h"
 #include "models/picture_model.h"
+#include "models/table_model.h"
 #include "models/text_model.h"
 #include "whyformer/error.h"
 
@@ -45,7 +46,10 @@ std::shared_ptr<const PictureProcessor> processor_of(const FileLookup& files, co
 
 Model Model::load(const std::filesystem::path& folder) {
   std::shared_ptr<const PictureModel> pictures = PictureModel::load_if_one(folder);
-  if (pictures == nullptr) return Model(TextModel::load(folder));
+  if (pictures == nullptr) {
+    if (auto tables = TableModel::load_if_one(folder)) return Model(std::move(tables));
+    return Model(TextModel::load(folder));
+  }
   return {pictures, processor_of(files_of_model(folder), *pictures)};
 }
 
@@ -70,22 +74,33 @@ bool means_picture(const std::string& argument) {
 
 ModelName Model::name() const {
   if (reads_pictures()) return {picture_model_->name(), picture_model_->architecture()};
+  if (reads_tables()) return {table_model_->name(), table_model_->architecture()};
   return {text_model_->name(), text_model_->architecture()};
 }
 
 const TextModel& Model::text_model() const {
   if (text_model_ == nullptr) {
-    throw InvalidInput(fmt::format("'{}' reads pictures, not texts: give it a JPEG, PNG or WebP file",
-                                   picture_model_->name()));
+    throw InvalidInput(fmt::format("'{}' reads {}", name().name,
+                                   reads_pictures() ? "pictures, not texts: give it a JPEG, PNG or WebP file"
+                                                    : "rows of a table, not texts: give it --table FILE"));
   }
   return *text_model_;
 }
 
 const PictureModel& Model::picture_model() const {
   if (picture_model_ == nullptr) {
-    throw InvalidInput(fmt::format("'{}' reads texts, not pictures", text_model_->name()));
+    throw InvalidInput(fmt::format("'{}' reads {}, not pictures", name().name,
+                                   reads_tables() ? "rows of a table" : "texts"));
   }
   return *picture_model_;
+}
+
+const TableModel& Model::table_model() const {
+  if (table_model_ == nullptr) {
+    throw InvalidInput(fmt::format("'{}' reads {}, not rows of a table", name().name,
+                                   reads_pictures() ? "pictures" : "texts"));
+  }
+  return *table_model_;
 }
 
 const PictureProcessor& Model::picture_processor() const {

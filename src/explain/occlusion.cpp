@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "explain/method.h"
+#include "explain/perturb/input_game.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -11,7 +11,7 @@ namespace {
 struct OcclusionOptions {
   int64_t window = 0;  // 0: as large as a unit
   int64_t stride = 0;  // 0: the window
-  std::string how = "auto";
+  HidingOptions hiding = {};
 };
 
 struct Span {
@@ -47,10 +47,11 @@ Scores occlusion(Explained& explained, const OcclusionOptions& options) {
       }
     }
   }
-  const auto answers = explained.evaluate_hiding_cells(hidden, options.how);
+  const auto answers = explained.evaluate_hiding_cells(hidden, options.hiding.how);
+  const double whole = explained.in_space(options.hiding.space, explained.outputs());
   std::vector<double> sums(cells.height * cells.width, 0.0), counts(sums.size(), 0.0);
   for (size_t i = 0; i < hidden.size(); ++i) {
-    const double fall = explained.target_value() - answers[i][explained.target()];
+    const double fall = whole - explained.in_space(options.hiding.space, answers[i]);
     for (size_t cell = 0; cell < sums.size(); ++cell) {
       if (!hidden[i][cell]) continue;
       sums[cell] += fall;
@@ -75,17 +76,13 @@ const Method kOcclusion{
      .is_signed = true,
      .options = {{"window", "side of the window in pixels or tokens; 0: a patch, or a token", int64_t{0}, {}, 0, 100000},
                  {"stride", "from one window to the next; 0: the window's side", int64_t{0}, {}, 0, 100000},
-                 {"how",
-                  "tokens: replace by the mask token (auto), or drop from attention in every layer; "
-                  "pixels: paint grey (auto), black, the picture's mean colour, or blurred",
-                  std::string("auto"),
-                  {"auto", "mask", "drop", "grey", "black", "mean", "blur"}}},
+                 hiding_option(), space_option()},
      .presets = {}},
     {},
     [](Explained& explained, const OptionReader& options) {
       return occlusion(explained, {.window = options.whole("window"),
                                    .stride = options.whole("stride"),
-                                   .how = options.word("how")});
+                                   .hiding = hiding_options(options)});
     }};
 
 }  // namespace whyformer

@@ -96,6 +96,12 @@ void PictureSubject::choose_units(const PictureGraph& graph) {
   std::fill_n(special_.begin() + grid_.first, grid_.count(), false);
 }
 
+std::string PictureSubject::why_no_maps() const {
+  return "this model attends within windows and merges patches between layers, so no attention map goes over all of "
+         "its patches; saliency, gradient-x-input, integrated-gradients, smooth-grad, shap and its relatives, lime, "
+         "leave-one-out, occlusion and, with at=pixels, lrp, attn-lrp and cp-lrp explain it";
+}
+
 Run PictureSubject::run_of(const Tensor& pixels) const {
   const auto graph = model_.graph({.batch = pixels.dim(0),
                                    .height = pixels.dim(2),

@@ -25,9 +25,11 @@ class PictureSubject : public Subject {
   std::string kind() const override { return "picture"; }
   const std::vector<bool>& special() const override { return special_; }
   bool attends_by_unit() const override { return attends_by_unit_; }
+  std::string why_no_maps() const override;
   int64_t most_at_once() const override { return model_.most_at_once(); }
   Run copies(int64_t count) const override;
   // Painted "grey" (0 after normalisation), "black", in the picture's "mean" colour, or as its "blur".
+  using Subject::hiding;
   Variant hiding(const std::vector<bool>& hidden, const std::string& how) const override;
   Run run_of(std::span<const Variant> inputs) const override;
   std::vector<int64_t> players() const override;

@@ -8,6 +8,7 @@
 
 #include "explain/labels.h"
 #include "explain/picture_subject.h"
+#include "explain/table_subject.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -180,6 +181,23 @@ Prepared prepare(const Model& model, const Picture& picture, const ExplainReques
   prepared.problem = pictures.problem();
   choose_target(prepared, target_index(prepared.output, {}));
   add_notes(prepared, head, request);
+  return prepared;
+}
+
+Prepared prepare(const Model& model, const RowInput& row, const ExplainRequest& request, Needs needs) {
+  const TableModel& tables = model.table_model();
+  if (request.similar_to) throw InvalidInput("similarity to a text has no meaning for rows of a table");
+  const auto columns = static_cast<int64_t>(row.values.size());
+  Prepared prepared;
+  Explained::Settings settings = settings_of(request, needs);
+  settings.problem = prepared.problem = tables.problem(columns);
+  auto subject = std::make_unique<TableSubject>(tables, row, settings.kind());
+  settings.read_out = told_read_out(request, subject->units());
+  prepared.explained = std::make_unique<Explained>(std::move(subject), settings);
+  prepared.output.values = prepared.explained->outputs();
+  prepared.output.labels = tables.output_names(columns);
+  prepared.output.space = prepared.problem == Problem::kRegression ? "value" : "logit";
+  choose_target(prepared, target_index(prepared.output, request.target));
   return prepared;
 }
 

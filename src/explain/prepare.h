@@ -9,6 +9,7 @@
 #include "formats/pictures/picture.h"
 #include "whyformer/explanation.h"
 #include "whyformer/model.h"
+#include "whyformer/tables.h"
 
 namespace whyformer {
 
@@ -27,6 +28,8 @@ Prepared prepare(const TextModel& model, const TextInput& input, const ExplainRe
 
 // The highest output is the target at first.
 Prepared prepare(const Model& model, const Picture& picture, const ExplainRequest& request, Needs needs);
+
+Prepared prepare(const Model& model, const RowInput& row, const ExplainRequest& request, Needs needs);
 
 // What is asked for: the named outputs, or so many of the highest.
 std::vector<int64_t> targets_of(const Output& output, const ExplainRequest& request);

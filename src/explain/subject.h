@@ -41,6 +41,8 @@ class Subject {
   int64_t units() const { return static_cast<int64_t>(special().size()); }
   // Whether attention maps have a row and a column for each unit.
   virtual bool attends_by_unit() const { return true; }
+  // Where they have not: what to say about it.
+  virtual std::string why_no_maps() const { return ""; }
 
   // How many inputs can be run together.
   virtual int64_t most_at_once() const { return int64_t{1} << 30; }
@@ -50,6 +52,13 @@ class Subject {
   // does not know.
   virtual Variant hiding(const std::vector<bool>& hidden, const std::string& how) const = 0;
   virtual Run run_of(std::span<const Variant> inputs) const = 0;
+
+  // Rows of a table that hidden columns are taken from, with their weights, which sum to 1; others have one way to
+  // hide a unit.
+  virtual std::vector<double> background_weights() const { return {1.0}; }
+  virtual Variant hiding(const std::vector<bool>& hidden, const std::string& how, int64_t /*background*/) const {
+    return hiding(hidden, how);
+  }
 
   // Units that take part when parts of the input are hidden; those among them that can be hidden at all; and a tree
   // over them, neighbours first.

@@ -25,6 +25,7 @@ class TextSubject : public Subject {
   Run copies(int64_t count) const override;
   // "mask" in place, "delete" (later positions move up), "drop" from attention in every layer, or "retokenize" the
   // text with mask tokens written into it.
+  using Subject::hiding;
   Variant hiding(const std::vector<bool>& hidden, const std::string& how) const override;
   Run run_of(std::span<const Variant> inputs) const override;
   std::vector<int64_t> players() const override;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "formats/onnx/onnx_model.h"
+#include "graph/attention_sites.h"
 
 namespace whyformer {
 
@@ -20,5 +21,9 @@ struct OnnxGraph {
 // Weights of Linears are shared between all graphs of the model.
 OnnxGraph build_onnx(const onnx::OnnxModel& model, onnx::BuildRequest request, const std::string& output,
                      int64_t batch);
+
+// What enters the first layer, [batch, tokens, width]; `otherwise` where that is not recognised. Methods that need the
+// layer's input say so.
+Value first_layer_input(const Graph& graph, const Discovery& found, Value otherwise);
 
 }  // namespace whyformer

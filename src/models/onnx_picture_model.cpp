@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "formats/onnx/onnx_model.h"
-#include "graph/blocks.h"
 #include "models/onnx_graph.h"
 #include "models/picture_model.h"
 #include "whyformer/error.h"
@@ -94,7 +93,7 @@ class OnnxPictureModel final : public PictureModel {
     const Graph whole = graph.finish();
     const Discovery found = discover(whole, built->output, key.batch);
     built->grid = grid_of(found, key);
-    built->embeddings = built->layers_input = built->patches = first_layer_input(whole, found, *built);
+    built->embeddings = built->layers_input = built->patches = first_layer_input(whole, found, built->pixels);
     finish(whole, *built);
     return built;
   }
@@ -116,29 +115,6 @@ class OnnxPictureModel final : public PictureModel {
     grid.patch_height = (key.height + grid.rows - 1) / grid.rows;
     grid.patch_width = (key.width + grid.columns - 1) / grid.columns;
     return grid;
-  }
-
-  static Value first_layer_input(const Graph& graph, const Discovery& found, const PictureGraph& built) {
-    if (found.sites.empty()) return built.pixels;
-    try {
-      return find_blocks(graph, {found.sites[0]})[0].input;
-    } catch (const UnsupportedModel&) {
-      return query_source(graph, found.sites[0].attention, built);
-    }
-  }
-
-  // Back from a map along first operands to the Linear of the queries, and to what its norm reads.
-  static Value query_source(const Graph& graph, Value map, const PictureGraph& built) {
-    for (Value value = map; graph.producer(value) >= 0;) {
-      const Node& node = graph.nodes()[graph.producer(value)];
-      if (node.inputs.empty()) break;
-      value = node.inputs[0];
-      if (node.op->linear_weights() == nullptr || graph.shape(value).size() != 3) continue;
-      const int norm = graph.producer(value);
-      const bool normed = norm >= 0 && graph.nodes()[norm].op->layer_norm_weights() != nullptr;
-      return normed ? graph.nodes()[norm].inputs[0] : value;
-    }
-    return built.pixels;  // methods that need the layer's input say so
   }
 
   Config config_;

@@ -1,5 +1,6 @@
 // The stable, documented form of an explanation: docs/json.md and docs/explanation.schema.json.
 #include <bit>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "report/base64.h"
@@ -79,6 +80,24 @@ Json words_json(const std::vector<WordScore>& words) {
   return list;
 }
 
+Json estimate_json(const Estimate& estimate) {
+  Json json{{"space", estimate.space},
+            {"base", estimate.base},
+            {"value", estimate.value},
+            {"errors", estimate.errors},
+            {"evaluations", estimate.evaluations},
+            {"finished", estimate.finished},
+            {"r_squared", or_null(estimate.r_squared)}};
+  if (estimate.interactions.empty()) return json;
+  const auto units = static_cast<size_t>(std::lround(std::sqrt(estimate.interactions.size())));
+  json["interactions"] = Json::array();
+  for (size_t unit = 0; unit < units; ++unit) {
+    const auto row = estimate.interactions.begin() + static_cast<int64_t>(unit * units);
+    json["interactions"].push_back(std::vector<double>(row, row + static_cast<int64_t>(units)));
+  }
+  return json;
+}
+
 Json attribution_json(const Attribution& attribution) {
   Json json{{"method", attribution.method},
             {"options", options_json(attribution.options)},
@@ -88,6 +107,7 @@ Json attribution_json(const Attribution& attribution) {
   json["signed"] = attribution.is_signed;
   json["completeness_gap"] = or_null(attribution.completeness_gap);
   json["seed"] = or_null(attribution.seed);
+  if (attribution.estimate) json["estimate"] = estimate_json(*attribution.estimate);
   json["cost"] = {{"forwards", attribution.cost.forwards},
                   {"backwards", attribution.cost.backwards},
                   {"seconds", attribution.cost.seconds}};

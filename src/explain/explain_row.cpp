@@ -1,0 +1,77 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/numpy_random.h"
+#include "explain/jobs.h"
+#include "explain/prepare.h"
+#include "explain/table_subject.h"
+#include "whyformer/error.h"
+#include "whyformer/tables.h"
+
+namespace whyformer {
+namespace {
+
+// The row as a text, "age = 39, hours = 40", and where each column stands in it.
+struct WrittenRow {
+  std::string text;
+  std::vector<Unit> units;
+};
+
+WrittenRow written(const TableSubject& subject) {
+  const RowInput& row = subject.row();
+  WrittenRow result;
+  std::vector<Unit> by_column;
+  int64_t length = 0;
+  for (size_t column = 0; column < row.values.size(); ++column) {
+    if (column > 0) {
+      result.text += ", ";
+      length += 2;
+    }
+    const std::string cell = fmt::format("{} = {:.6g}", row.names[column], row.values[column]);
+    // Offsets count code points.
+    const int64_t size = std::count_if(cell.begin(), cell.end(), [](char c) { return (c & 0xC0) != 0x80; });
+    by_column.push_back({.text = cell, .start = length, .end = length + size, .word = static_cast<int64_t>(column)});
+    result.text += cell;
+    length += size;
+  }
+  for (const int64_t column : subject.columns()) {
+    result.units.push_back(column >= 0 ? by_column[column] : Unit{.text = "[CLS]", .special = true});
+  }
+  return result;
+}
+
+}  // namespace
+
+Table background_of(const Table& table, int64_t most_rows) {
+  if (table.rows <= most_rows) return table;
+  std::vector<int64_t> order = NumpyRandom(0).permutation(table.rows);
+  Table chosen{.rows = most_rows, .columns = table.columns};
+  for (int64_t i = 0; i < most_rows; ++i) {
+    const auto first = table.values.begin() + order[i] * table.columns;
+    chosen.values.insert(chosen.values.end(), first, first + table.columns);
+  }
+  return chosen;
+}
+
+Explanation explain(const Model& model, const RowInput& row, const ExplainRequest& request) {
+  const std::vector<Job> jobs = jobs_of(request);
+  Prepared prepared = prepare(model, row, request, needs_of(jobs));
+  const auto& subject = static_cast<const TableSubject&>(prepared.explained->subject());
+  WrittenRow text = written(subject);
+  Explanation explanation;
+  explanation.model = model.name();
+  explanation.text = std::move(text.text);
+  explanation.units = std::move(text.units);
+  explanation.output = std::move(prepared.output);
+  explanation.target = std::move(prepared.target);
+  explanation.notes = std::move(prepared.notes);
+  run_jobs(jobs, *prepared.explained, explanation);
+  for (Attribution& result : explanation.attributions) {
+    result.words = fold_words(explanation.units, result.scores, {explanation.text, {}}, WordFold::kSum);
+  }
+  explanation.attention = attention_maps(*prepared.explained);
+  return explanation;
+}
+
+}  // namespace whyformer

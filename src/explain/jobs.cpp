@@ -1,0 +1,97 @@
+#include "explain/jobs.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "whyformer/error.h"
+
+namespace whyformer {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+}  // namespace
+
+AttentionMap map_of(const std::string& name, const Tensor& maps) {
+  const Tensor owned = maps.contiguous().cast(DType::kFloat32);
+  return {name, owned.dim(0), owned.dim(1), owned.dim(2),
+          std::shared_ptr<const float[]>(owned.storage(), owned.data<float>())};
+}
+
+std::vector<Job> jobs_of(const ExplainRequest& request) {
+  if (request.methods.empty()) throw InvalidInput("no method was asked for");
+  std::vector<Job> jobs;
+  for (const MethodRequest& asked : request.methods) {
+    const Method& method = find_method(asked.name);
+    jobs.push_back({&method, complete_options(method, asked.options)});
+  }
+  return jobs;
+}
+
+Needs needs_of(const std::vector<Job>& jobs) {
+  Needs needs{.attention = true};  // reports show the maps
+  for (const Job& job : jobs) needs = needs | job.method->needs;
+  return needs;
+}
+
+namespace {
+
+bool gives_signed_scores(const Job& job) {
+  if (job.method->info.is_signed) return true;
+  for (const auto& [name, value] : job.options.all()) {
+    if (name == "of" && std::get<std::string>(value) == "gradient-x-input") return true;
+  }
+  return false;
+}
+
+Attribution run_method(const Job& job, Explained& explained) {
+  const auto start = Clock::now();
+  const Cost before = explained.spent();
+  const double shared_before = explained.shared_seconds();
+  explained.forget_walks_read();
+  Scores scores = job.method->run(explained, job.options);
+  const double own = std::chrono::duration<double>(Clock::now() - start).count() -
+                     (explained.shared_seconds() - shared_before);
+  Attribution result;
+  result.method = job.method->info.name;
+  result.options = job.options.all();
+  result.scores = std::move(scores.values);
+  result.pixels.assign(scores.pixels.begin(), scores.pixels.end());
+  result.is_signed = gives_signed_scores(job);
+  result.completeness_gap = scores.completeness_gap;
+  result.seed = scores.seed;
+  result.estimate = std::move(scores.estimate);
+  result.notes = std::move(scores.notes);
+  // The shared run and walk count for every method that reads them.
+  result.cost.forwards = 1 + explained.spent().forwards - before.forwards;
+  result.cost.backwards = explained.walks_read() + explained.spent().backwards - before.backwards;
+  result.cost.seconds = own + explained.seconds_read();
+  return result;
+}
+
+}  // namespace
+
+void run_jobs(const std::vector<Job>& jobs, Explained& explained, Explanation& explanation) {
+  for (const Job& job : jobs) {
+    try {
+      explanation.attributions.push_back(run_method(job, explained));
+    } catch (const Interrupted&) {
+      // A method that was cut short gave what it had; that is worth more than nothing.
+      if (explanation.attributions.empty() || !explanation.attributions.back().estimate) throw;
+      explanation.notes.push_back(fmt::format("Interrupted before {}.", job.method->info.name));
+      return;
+    }
+  }
+}
+
+std::vector<AttentionMap> attention_maps(const Explained& explained) {
+  std::vector<AttentionMap> maps;
+  if (!explained.subject().attends_by_unit()) return maps;
+  for (int layer = 0; layer < explained.layers(); ++layer) {
+    maps.push_back(map_of(explained.found().sites[layer].name, explained.attention(layer)));
+  }
+  return maps;
+}
+
+}  // namespace whyformer

@@ -1,0 +1,29 @@
+// Methods that were asked for, with their options, and running them one after the other.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "explain/method.h"
+
+namespace whyformer {
+
+struct Job {
+  const Method* method;
+  OptionReader options;
+};
+
+// Throws InvalidInput for unknown methods and options.
+std::vector<Job> jobs_of(const ExplainRequest& request);
+
+// What the shared run must keep for all of them.
+Needs needs_of(const std::vector<Job>& jobs);
+
+// Adds what each gives. Where the caller stops a long estimate, that one is kept and the rest is left out.
+void run_jobs(const std::vector<Job>& jobs, Explained& explained, Explanation& explanation);
+
+// One per layer; none where maps do not go over the units.
+std::vector<AttentionMap> attention_maps(const Explained& explained);
+AttentionMap map_of(const std::string& name, const Tensor& maps);
+
+}  // namespace whyformer

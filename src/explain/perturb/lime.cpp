@@ -1,0 +1,77 @@
+#include <fmt/format.h>
+
+#include "explain/perturb/word_game.h"
+
+namespace whyformer {
+namespace {
+
+// What is explained unless the user says: probabilities, as the lime package, where there are any.
+std::string chosen_space(const Explained& explained, const std::string& asked) {
+  if (asked != "auto") return asked;
+  return explained.has_probabilities() ? "probability" : "logit";
+}
+
+LimeOptions lime_options(const Explained& explained, const OptionReader& options) {
+  const int64_t keep = options.whole("keep");
+  const bool text = explained.subject().kind() == "text";
+  return {.neighbours = text ? LimeNeighbours::kWords : LimeNeighbours::kPictureParts,
+          .samples = options.whole("samples"),
+          .kernel_width = options.number("kernel-width"),
+          .selection = keep > 0 ? LimeSelection::kAuto : LimeSelection::kNone,
+          .players = keep,
+          .ridge = options.number("ridge"),
+          .seed = static_cast<uint32_t>(explained.seed())};
+}
+
+template <class AnyGame>
+Scores scores_of(const AnyGame& game, const LimeFit& fit, const std::string& space, int64_t seed) {
+  Scores scores{game.by_unit(fit.coefficients)};
+  scores.seed = seed;
+  scores.estimate = Estimate{.space = space,
+                             .base = fit.intercepts[0],
+                             .value = fit.full[0],
+                             .errors = game.by_unit(fit.errors),
+                             .evaluations = fit.evaluations,
+                             .finished = fit.finished,
+                             .r_squared = fit.r_squared[0]};
+  scores.notes.push_back(fmt::format(
+      "The linear model explains {:.0f} % of the variation around this input (weighted R²), and says {:.3g} where the "
+      "model says {:.3g}.",
+      100 * fit.r_squared[0], fit.local_predictions[0], fit.full[0]));
+  return scores;
+}
+
+}  // namespace
+
+const Method kLime{
+    {.name = "lime",
+     .summary = "a linear model around the input: coefficients of words, or of patches",
+     .paper = "Ribeiro, Singh & Guestrin, KDD 2016",
+     .cost = "1 forward per distinct sample",
+     .class_specific = true,
+     .is_signed = true,
+     .options = {{"samples", "inputs around the explained one, itself included", int64_t{1000}, {}, 2, 1e8},
+                 {"space", "what is explained; auto: the probability, where there is one", std::string("auto"),
+                  {"auto", "logit", "probability", "log-odds"}},
+                 {"words", "hide all occurrences of a word together (types), or each by itself (places)",
+                  std::string("types"), {"types", "places"}},
+                 {"how", "patches: paint grey (auto), black, the picture's mean colour, or blurred", std::string("auto"),
+                  {"auto", "grey", "black", "mean", "blur"}},
+                 {"keep", "how many words or patches the linear model keeps; 0: all", int64_t{0}, {}, 0, 1e6},
+                 {"kernel-width", "how fast far inputs lose weight; 0: 25 for words, 0.25 for patches", 0.0, {}, 0, 1e6},
+                 {"ridge", "penalty of the linear model", 1.0, {}, 0, 1e9}},
+     .presets = {{"lime", "the lime package: 5000 samples of a text, ten words",
+                  {{"samples", int64_t{5000}}, {"keep", int64_t{10}}}}}},
+    {},
+    [](Explained& explained, const OptionReader& options) {
+      const std::string space = chosen_space(explained, options.word("space"));
+      const LimeOptions fit = lime_options(explained, options);
+      if (explained.subject().kind() == "text") {
+        WordGame game(explained, {options.word("words") == "types", space_named(space)});
+        return scores_of(game, lime(game, fit, watch_of(explained)), space, explained.seed());
+      }
+      InputGame game(explained, {options.word("how"), space_named(space)});
+      return scores_of(game, lime(game, fit, watch_of(explained)), space, explained.seed());
+    }};
+
+}  // namespace whyformer

@@ -1,0 +1,229 @@
+#include "explain/table_subject.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "whyformer/error.h"
+
+namespace whyformer {
+
+TableSubject::TableSubject(const TableModel& model, RowInput row, RunKind kind)
+    : model_(model), row_(std::move(row)), kind_(std::move(kind)) {
+  const auto count = static_cast<int64_t>(row_.values.size());
+  all_columns_ = model.columns(count);
+  if (row_.background.rows > 0 && row_.background.columns != count) {
+    throw InvalidInput(fmt::format("the background has {} columns, but the row has {}", row_.background.columns, count));
+  }
+  choose_units(*copies(1).graph);
+}
+
+void TableSubject::choose_units(const ModelGraph& graph) {
+  const auto count = static_cast<int64_t>(all_columns_.size());
+  const Discovery& found = graph.found;
+  std::vector<int64_t> tokens;
+  if (!found.streams.empty()) {
+    for (const StreamSegment& segment : found.streams[0].segments) {
+      for (int64_t i = 0; i < segment.length; ++i) {
+        const auto column = std::find_if(all_columns_.begin(), all_columns_.end(), [&](const TableColumn& one) {
+          return one.input == segment.input && one.index == i;
+        });
+        tokens.push_back(column == all_columns_.end() ? -1 : column - all_columns_.begin());
+      }
+    }
+  }
+  const auto size = static_cast<int64_t>(tokens.size());
+  attends_by_unit_ = !found.sites.empty();
+  for (const AttentionSite& site : found.sites) {
+    attends_by_unit_ &= site.windows == 1 && site.keys == size && site.queries == size;
+  }
+  for (int64_t column = 0; column < count; ++column) {
+    attends_by_unit_ &= std::count(tokens.begin(), tokens.end(), column) == 1;
+  }
+  columns_ = tokens;
+  if (!attends_by_unit_) {
+    columns_.resize(count);
+    for (int64_t column = 0; column < count; ++column) columns_[column] = column;
+  }
+  for (const int64_t column : columns_) special_.push_back(column < 0);
+}
+
+std::string TableSubject::why_no_maps() const {
+  return "this model's attention does not go over all columns of the table, so there is no map of them; shap and its "
+         "relatives, lime, leave-one-out, saliency and gradient-x-input explain it";
+}
+
+Run TableSubject::run_rows(const std::vector<std::vector<double>>& rows) const {
+  const auto graph = model_.graph(static_cast<int64_t>(rows.size()), static_cast<int64_t>(row_.values.size()), kind_.dtype);
+  return {graph, model_.feeds(*graph, rows)};
+}
+
+Run TableSubject::copies(int64_t count) const {
+  return run_rows(std::vector<std::vector<double>>(count, row_.values));
+}
+
+std::vector<double> TableSubject::background_weights() const {
+  if (!row_.weights.empty()) return row_.weights;
+  const int64_t rows = std::max<int64_t>(1, row_.background.rows);
+  return std::vector<double>(rows, 1 / static_cast<double>(rows));
+}
+
+std::vector<double> TableSubject::mean_row() const {
+  const Table& table = row_.background;
+  if (table.rows == 0) {
+    throw InvalidInput("hidden columns take their values from a background: give rows of the table, or hide by 'zero'");
+  }
+  const std::vector<double> weights = background_weights();
+  std::vector<double> mean(table.columns, 0.0);
+  for (int64_t i = 0; i < table.rows * table.columns; ++i) {
+    mean[i % table.columns] += weights[i / table.columns] * table.values[i];
+  }
+  for (size_t column = 0; column < mean.size(); ++column) {
+    if (all_columns_[column].whole) mean[column] = std::round(mean[column]);
+  }
+  return mean;
+}
+
+std::vector<double> TableSubject::hidden_row(const std::string& how, int64_t background) const {
+  if (how == "zero") return std::vector<double>(row_.values.size(), 0.0);
+  if (how == "mean") return mean_row();
+  if (how != "auto" && how != "background") {
+    throw InvalidInput(fmt::format("columns of a table are hidden by background, mean or zero, not by '{}'", how));
+  }
+  const Table& table = row_.background;
+  if (table.rows == 0) return mean_row();  // says what is missing
+  const auto first = table.values.begin() + background * table.columns;
+  return {first, first + table.columns};
+}
+
+Variant TableSubject::hiding(const std::vector<bool>& hidden, const std::string& how) const {
+  return hiding(hidden, how == "auto" ? "mean" : how, 0);
+}
+
+Variant TableSubject::hiding(const std::vector<bool>& hidden, const std::string& how, int64_t background) const {
+  std::vector<double> row = row_.values;
+  const std::vector<double> other = hidden_row(how, background);
+  for (size_t unit = 0; unit < hidden.size(); ++unit) {
+    if (hidden[unit] && columns_[unit] >= 0) row[columns_[unit]] = other[columns_[unit]];
+  }
+  Variant variant{0};
+  for (const double number : row) variant.push_back(std::bit_cast<int64_t>(number));
+  return variant;
+}
+
+Run TableSubject::run_of(std::span<const Variant> inputs) const {
+  std::vector<std::vector<double>> rows;
+  for (const Variant& input : inputs) {
+    rows.emplace_back();
+    for (size_t i = 1; i < input.size(); ++i) rows.back().push_back(std::bit_cast<double>(input[i]));
+  }
+  return run_rows(rows);
+}
+
+std::vector<int64_t> TableSubject::players() const {
+  std::vector<int64_t> units(row_.values.size());
+  for (size_t unit = 0; unit < columns_.size(); ++unit) {
+    if (columns_[unit] >= 0) units[columns_[unit]] = static_cast<int64_t>(unit);
+  }
+  return units;
+}
+
+// A column that has the background's value everywhere (as near as shap's test goes) changes nothing.
+std::vector<bool> TableSubject::can_hide() const {
+  std::vector<bool> can;
+  const Table& table = row_.background;
+  for (const int64_t column : columns_) {
+    bool differs = column >= 0 && table.rows == 0;
+    for (int64_t row = 0; column >= 0 && row < table.rows; ++row) {
+      const double other = table.values[row * table.columns + column];
+      differs |= !(std::abs(row_.values[column] - other) <= 1e-8 + 1e-5 * std::abs(other));
+    }
+    can.push_back(differs);
+  }
+  return can;
+}
+
+// Neighbouring columns first, halves last.
+PlayerTree TableSubject::player_tree() const {
+  PlayerTree tree;
+  const auto count = static_cast<int64_t>(row_.values.size());
+  std::vector<int64_t> nodes(count);
+  for (int64_t i = 0; i < count; ++i) nodes[i] = i;
+  while (nodes.size() > 1) {
+    std::vector<int64_t> merged;
+    for (size_t i = 0; i < nodes.size(); i += 2) {
+      if (i + 1 == nodes.size()) {
+        merged.push_back(nodes[i]);
+        continue;
+      }
+      tree.merges.push_back({nodes[i], nodes[i + 1]});
+      merged.push_back(count + static_cast<int64_t>(tree.merges.size()) - 1);
+    }
+    nodes = std::move(merged);
+  }
+  return tree;
+}
+
+Subject::Cells TableSubject::cells() const { return {.width = static_cast<int64_t>(row_.values.size())}; }
+
+Variant TableSubject::hiding_cells(const std::vector<bool>& hidden, const std::string& how) const {
+  std::vector<bool> units;
+  for (const int64_t column : columns_) units.push_back(column >= 0 && hidden[column]);
+  return hiding(units, how);
+}
+
+std::vector<double> TableSubject::unit_means(const std::vector<double>& cells) const {
+  std::vector<double> means;
+  for (const int64_t column : columns_) means.push_back(column >= 0 ? cells[column] : 0);
+  return means;
+}
+
+Value TableSubject::value_at(const ModelGraph& graph, Place place) const {
+  const Value numbers = static_cast<const TableGraph&>(graph).numbers;
+  // Integers have no gradient: where there is nothing else, the first layer is the input.
+  if (place == Place::kInput && numbers.valid()) return numbers;
+  return place == Place::kEmbeddingBlock ? graph.embeddings : graph.layers_input;
+}
+
+std::vector<int64_t> TableSubject::number_units() const {
+  std::vector<int64_t> units;
+  for (size_t column = 0; column < all_columns_.size(); ++column) {
+    if (all_columns_[column].input == model_.numbers_input()) units.push_back(players()[column]);
+  }
+  return units;
+}
+
+Tensor TableSubject::rows(Place place, const Tensor& value) const {
+  if (place != Place::kInput) {
+    if (attends_by_unit_) return value;
+    throw InvalidInput(why_no_maps());
+  }
+  const std::vector<double> numbers = value.to_doubles();
+  std::vector<double> all(units(), 0.0);
+  const std::vector<int64_t> of = number_units();
+  for (size_t i = 0; i < of.size(); ++i) all[of[i]] = numbers[i];
+  return Tensor::of<double>({units(), 1}, std::span<const double>(all)).cast(value.dtype());
+}
+
+Tensor TableSubject::from_rows(Place place, const Tensor& rows) const {
+  if (place != Place::kInput) return rows;
+  const std::vector<double> all = rows.to_doubles();
+  std::vector<double> numbers;
+  for (const int64_t unit : number_units()) numbers.push_back(all[unit]);
+  return Tensor::of<double>({static_cast<int64_t>(numbers.size())}, std::span<const double>(numbers)).cast(rows.dtype());
+}
+
+Tensor TableSubject::baseline(Place place, const std::string& name) const {
+  const std::string way = name == "auto" ? usual_baseline() : name;
+  if (way != "mean" && way != "zero") {
+    throw InvalidInput(fmt::format("a row's baseline is the background's mean or zero, not '{}'", name));
+  }
+  const Run other = run_rows({hidden_row(way, 0)});
+  const Value value = value_at(*other.graph, place);
+  const Tensor found = run(other.graph->graph, other.feeds, {.outputs = {value}})[value];
+  return rows(place, found.select(0, 0).contiguous());
+}
+
+}  // namespace whyformer

@@ -1,0 +1,173 @@
+#include "models/table_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/onnx_graph.h"
+#include "models/text_model.h"
+#include "whyformer/error.h"
+
+namespace whyformer {
+namespace {
+
+constexpr int64_t kMostRows = 1 << 20;
+constexpr int64_t kMostColumns = 1 << 16;
+constexpr size_t kMostGraphs = 16;  // numbers of rows vary; old graphs are dropped
+
+// Tokens of a text are integers in rows as well, but a row of a table has numbers or a name of its own.
+bool is_text_input(const std::string& name) {
+  return name == "input_ids" || name == "attention_mask" || name == "token_type_ids" || name.ends_with("_ids");
+}
+
+bool takes_rows(const onnx::OnnxFile& file) {
+  for (const onnx::InputInfo& input : file.graph.inputs) {
+    if (input.shape.size() != 2 || is_text_input(input.name)) return false;
+  }
+  return !file.graph.inputs.empty();
+}
+
+}  // namespace
+
+std::shared_ptr<const TableModel> TableModel::load_if_one(const std::filesystem::path& path) {
+  const std::filesystem::path file = onnx_file_of(path);
+  std::error_code error;
+  if (file.empty() || !std::filesystem::is_regular_file(file, error)) return nullptr;
+  onnx::OnnxFile read = onnx::read_onnx(file);
+  if (!takes_rows(read)) return nullptr;
+  const std::string name = std::filesystem::weakly_canonical(path).filename().string();
+  return std::shared_ptr<const TableModel>(new TableModel(std::move(read), files_of_model(file), name));
+}
+
+TableModel::TableModel(onnx::OnnxFile file, const FileLookup& files, std::string name)
+    : name_(std::move(name)), config_(config_of(files)), model_(std::move(file)) {
+  architecture_ = config_.model_type().empty() ? "ONNX" : config_.model_type();
+  most_rows_ = kMostRows;
+  for (const onnx::InputInfo& input : model_.file().graph.inputs) {
+    if (input.shape[0] > 0) most_rows_ = std::min(most_rows_, input.shape[0]);
+  }
+  for (const onnx::InputInfo& input : model_.file().graph.inputs) {
+    if (numbers_.empty() && onnx::is_float(input.type)) numbers_ = input.name;
+  }
+  for (const auto& output : model_.file().graph.outputs) {
+    if (output_.empty() || output.name.find("logits") != output.name.npos) output_ = output.name;
+  }
+}
+
+std::vector<TableColumn> TableModel::columns(int64_t total) const {
+  const auto& inputs = model_.file().graph.inputs;
+  int64_t known = 0;
+  std::vector<std::string> open;
+  for (const onnx::InputInfo& input : inputs) {
+    if (input.shape[1] > 0) known += input.shape[1];
+    else open.push_back(input.name);
+  }
+  if (open.size() > 1) {
+    throw UnsupportedModel(fmt::format("the inputs '{}' and '{}' may have any number of columns each: export the model "
+                                       "with fixed ones",
+                                       open[0], open[1]));
+  }
+  if (total > kMostColumns || (open.empty() ? total != known : total <= known)) {
+    throw InvalidInput(fmt::format("the model takes {}{} columns, but the table has {}", open.empty() ? "" : "more than ",
+                                   known, total));
+  }
+  std::vector<TableColumn> columns;
+  for (const onnx::InputInfo& input : inputs) {
+    const int64_t width = input.shape[1] > 0 ? input.shape[1] : total - known;
+    for (int64_t i = 0; i < width; ++i) columns.push_back({input.name, i, !onnx::is_float(input.type)});
+  }
+  return columns;
+}
+
+std::vector<int64_t> TableModel::places_of(const std::vector<std::string>& names) const {
+  std::vector<int64_t> by_name, in_order;
+  for (const TableColumn& column : columns(static_cast<int64_t>(names.size()))) {
+    const auto found = std::find(names.begin(), names.end(), fmt::format("{}.{}", column.input, column.index));
+    if (found != names.end()) by_name.push_back(found - names.begin());
+    in_order.push_back(static_cast<int64_t>(in_order.size()));
+  }
+  return by_name.size() == names.size() ? by_name : in_order;
+}
+
+onnx::BuildRequest TableModel::request_for(int64_t rows, int64_t total, DType dtype) const {
+  onnx::BuildRequest request;
+  request.floats = dtype;
+  for (const TableColumn& column : columns(total)) {
+    request.inputs[column.input] = {{rows, column.index + 1}, std::nullopt, InputRole::kExplained};
+  }
+  return request;
+}
+
+std::shared_ptr<const TableGraph> TableModel::graph(int64_t rows, int64_t columns, DType dtype) const {
+  const std::tuple key(rows, columns, dtype);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = graphs_.find(key);
+    if (known != graphs_.end()) return known->second;
+  }
+  if (rows < 1 || rows > kMostRows) throw InvalidInput(fmt::format("{} rows at once: at most {}", rows, kMostRows));
+  auto built = std::make_shared<TableGraph>();
+  built->rows = rows;
+  OnnxGraph imported = build_onnx(model_, request_for(rows, columns, dtype), output_, rows);
+  built->inputs = imported.inputs;
+  built->output = imported.output;
+  const Shape& answer = imported.graph.shape(built->output);
+  if (answer.empty() || answer[0] != rows || answer.size() > 2) {
+    throw UnsupportedModel(fmt::format("the output '{}' has the shape {} for {} rows: expected some numbers for each row",
+                                       output_, to_string(answer), rows));
+  }
+  if (!numbers_.empty()) built->numbers = imported.input(numbers_);
+  const Value input = built->numbers.valid() ? built->numbers : imported.graph.inputs()[0];
+  built->embeddings = built->layers_input =
+      first_layer_input(imported.graph, discover(imported.graph, built->output, rows), input);
+  std::vector<Value*> inputs{&built->numbers};
+  for (auto& [name, value] : built->inputs) inputs.push_back(&value);
+  finish_graph(imported.graph, *built, rows, KeptRows::kRead, inputs, {});
+  const std::lock_guard lock(mutex_);
+  if (graphs_.size() >= kMostGraphs) graphs_.clear();
+  return graphs_.try_emplace(key, std::move(built)).first->second;
+}
+
+int64_t TableModel::output_width(int64_t columns) const {
+  const auto built = graph(1, columns, DType::kFloat32);
+  const Shape& shape = built->graph.shape(built->output);
+  return shape.size() == 2 ? shape[1] : 1;
+}
+
+std::vector<std::string> TableModel::output_names(int64_t columns) const {
+  return config_.labels(output_width(columns));
+}
+
+std::optional<Problem> TableModel::problem(int64_t columns) const { return config_.problem(output_width(columns)); }
+
+Feeds TableModel::feeds(const TableGraph& graph, const std::vector<std::vector<double>>& rows) const {
+  const auto total = static_cast<int64_t>(rows[0].size());
+  std::map<std::string, Tensor, std::less<>> tensors;
+  const std::vector<TableColumn> all = columns(total);
+  for (const auto& [name, value] : graph.inputs) {
+    if (value.valid()) tensors[name] = Tensor::empty(graph.graph.shape(value), graph.graph.type(value).dtype);
+  }
+  for (int64_t c = 0; c < total; ++c) {
+    const auto found = tensors.find(all[c].input);
+    if (found == tensors.end()) continue;
+    Tensor& tensor = found->second;
+    const int64_t width = tensor.dim(1);
+    for (size_t row = 0; row < rows.size(); ++row) {
+      const double number = rows[row][c];
+      const int64_t at = static_cast<int64_t>(row) * width + all[c].index;
+      if (tensor.dtype() == DType::kFloat32) tensor.mutable_data<float>()[at] = static_cast<float>(number);
+      else if (tensor.dtype() == DType::kFloat64) tensor.mutable_data<double>()[at] = number;
+      else if (number == std::floor(number) && std::abs(number) < 1e15) {
+        tensor.mutable_data<int64_t>()[at] = static_cast<int64_t>(number);
+      } else {
+        throw InvalidInput(fmt::format("column {} of '{}' takes whole numbers, not {}", all[c].index, all[c].input, number));
+      }
+    }
+  }
+  Feeds feeds;
+  for (const auto& [name, tensor] : tensors) feeds[graph.inputs.at(name)] = tensor;
+  return feeds;
+}
+
+}  // namespace whyformer

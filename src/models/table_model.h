@@ -1,0 +1,70 @@
+// A model of table rows in an ONNX file: every input is [rows, columns].
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "formats/onnx/onnx_model.h"
+#include "models/config.h"
+#include "models/model_graph.h"
+
+namespace whyformer {
+
+struct TableGraph : ModelGraph {
+  int64_t rows = 0;
+  std::map<std::string, Value, std::less<>> inputs;
+  Value numbers;  // the input of real numbers; invalid where there is none
+};
+
+// One number of a row.
+struct TableColumn {
+  std::string input;
+  int64_t index = 0;      // in it
+  bool whole = false;     // takes integers
+};
+
+class TableModel {
+ public:
+  // Null for a file whose inputs are not all rows of numbers.
+  static std::shared_ptr<const TableModel> load_if_one(const std::filesystem::path& file);
+
+  const std::string& name() const { return name_; }
+  const std::string& architecture() const { return architecture_; }
+  // The model's inputs one after the other. `total` is how many columns there are, which tells the width of an input
+  // that may have any. Throws InvalidInput where they do not fit.
+  std::vector<TableColumn> columns(int64_t total) const;
+  // Names of the outputs, and what they mean.
+  std::vector<std::string> output_names(int64_t columns) const;
+  std::optional<Problem> problem(int64_t columns) const;
+  int64_t most_rows_at_once() const { return most_rows_; }
+  // The first input of real numbers; empty where there is none.
+  const std::string& numbers_input() const { return numbers_; }
+  // Where the model's columns stand in a table with these names: by "INPUT.INDEX" where they are so called, else in
+  // their order.
+  std::vector<int64_t> places_of(const std::vector<std::string>& names) const;
+
+  // Built once for each number of rows, and shared.
+  std::shared_ptr<const TableGraph> graph(int64_t rows, int64_t columns, DType dtype) const;
+  // `rows` as many as the graph takes, each with all columns. Throws InvalidInput for a part of a number where an
+  // integer must be.
+  Feeds feeds(const TableGraph& graph, const std::vector<std::vector<double>>& rows) const;
+
+ private:
+  TableModel(onnx::OnnxFile file, const FileLookup& files, std::string name);
+  onnx::BuildRequest request_for(int64_t rows, int64_t columns, DType dtype) const;
+  int64_t output_width(int64_t columns) const;
+
+  std::string name_, architecture_;
+  Config config_;
+  onnx::OnnxModel model_;
+  std::string output_, numbers_;
+  int64_t most_rows_ = 1;
+  mutable std::mutex mutex_;
+  mutable std::map<std::tuple<int64_t, int64_t, DType>, std::shared_ptr<const TableGraph>> graphs_;
+};
+
+}  // namespace whyformer

@@ -34,7 +34,9 @@ std::vector<double> Asker::in_batches(int64_t count, const AskBatch& ask_batch) 
 }
 
 std::vector<double> Asker::ask(const std::vector<Coalition>& coalitions) {
-  return in_batches(static_cast<int64_t>(coalitions.size()), [&](int64_t first, int64_t last) {
+  const auto count = static_cast<int64_t>(coalitions.size());
+  return in_batches(count, [&](int64_t first, int64_t last) {
+    if (last - first == count) return game_.values(coalitions);
     return game_.values({coalitions.begin() + first, coalitions.begin() + last});
   });
 }

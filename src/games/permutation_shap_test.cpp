@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <cmath>
+#include <limits>
 #include <set>
 
 #include "games/brute_force.h"
@@ -58,25 +60,28 @@ TEST(PermutationShap, OfTwoPlayersIsExactAndSaysSo) {
   EXPECT_EQ(values.evaluations, 5);
 }
 
-// Over many seeds: errors in units of the standard error have a mean square near 1.
+// Over many seeds, the mean squared error equals the mean squared standard error, and the mean error is none.
 TEST(PermutationShap, ErrsAsMuchAsItsStandardErrorsSay) {
   TableGame game({.players = 5, .table_seed = 54});
+  constexpr int kSeeds = 1000;
   for (const bool on_a_tree : {false, true}) {
     PermutationOptions options{.max_evals = 40 * 11};
     if (on_a_tree) options.tree = random_tree(5, 55);
     const std::vector<double> truth = on_a_tree ? owen_by_contexts(game, *options.tree) : shapley_by_orders(game);
-    double squares = 0;
-    std::vector<double> mean(5);
-    for (options.seed = 0; options.seed < 400; ++options.seed) {
+    std::vector<double> error(5), squared_error(5), squared_standard_error(5);
+    for (options.seed = 0; options.seed < kSeeds; ++options.seed) {
       const GameValues values = permutation_shap(game, options);
       for (size_t player = 0; player < 5; ++player) {
-        const double error = values.values[player] - truth[player];
-        mean[player] += error / 400;
-        squares += values.errors[player] > 1e-12 ? error * error / (values.errors[player] * values.errors[player]) : 1;
+        const double difference = values.values[player] - truth[player];
+        error[player] += difference / kSeeds;
+        squared_error[player] += difference * difference / kSeeds;
+        squared_standard_error[player] += values.errors[player] * values.errors[player] / kSeeds;
       }
     }
-    EXPECT_NEAR(squares / 2000, 1, 0.15);
-    EXPECT_THAT(mean, near(std::vector<double>(5), 0.005));
+    for (size_t player = 0; player < 5; ++player) {
+      EXPECT_NEAR(squared_error[player], squared_standard_error[player], 0.15 * squared_standard_error[player] + 1e-20);
+      EXPECT_LE(std::abs(error[player]), 4 * std::sqrt(squared_error[player] / kSeeds) + 1e-12);
+    }
   }
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "whyformer/explanation.h"
+#include "whyformer/interrupted.h"
 #include "whyformer/methods.h"
 
 namespace whyformer {
@@ -145,12 +146,6 @@ class TextTokenizer {
 
 // Called now and then during long work; returning false stops it with Interrupted.
 using Progress = std::function<bool(int64_t done, int64_t total)>;
-
-// The caller's Progress asked to stop.
-class Interrupted : public std::exception {
- public:
-  const char* what() const noexcept override { return "interrupted"; }
-};
 
 struct MethodRequest {
   std::string name;

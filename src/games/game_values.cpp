@@ -1,3 +1,9 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "whyformer/error.h"
 #include "whyformer/games.h"
 
 namespace whyformer {
@@ -11,6 +17,19 @@ std::vector<double> additivity_gaps(const GameValues& values) {
     gaps[output] = sum - values.full[output];
   }
   return gaps;
+}
+
+void check_additivity(const GameValues& values) {
+  const std::vector<double> gaps = additivity_gaps(values);
+  for (size_t output = 0; output < gaps.size(); ++output) {
+    const double full = values.full[output];
+    // Also true for NaN.
+    if (!(std::abs(gaps[output]) <= 1e-6 * std::max(1.0, std::abs(full)))) {
+      throw Error(fmt::format("Adding up values of players, output {}: with the base they make {} where the game "
+                              "gives {}; players said not to vary may do so, or a coalition has several values",
+                              output, full + gaps[output], full));
+    }
+  }
 }
 
 }  // namespace whyformer

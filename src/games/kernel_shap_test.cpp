@@ -52,6 +52,23 @@ TEST(KernelShap, EqualsShapOnTables) {
   }
 }
 
+TEST(KernelShap, EqualsShapAmongManyPlayers) {
+  const nlohmann::json cases = fit_golden("kernel_sine");
+  ASSERT_GT(cases.size(), 5u);
+  for (const nlohmann::json& entry : cases) {
+    const std::vector<double> angles = entry["angles"];
+    FunctionGame game(entry["players"], [&](const Coalition& coalition) {
+      double sum = 0;
+      for (size_t i = 0; i < angles.size(); ++i) sum += coalition[i] ? angles[i] : 0;
+      return std::sin(sum);
+    });
+    const GameValues found = kernel_shap(game, {.samples = entry["samples"],
+                                                .seed = entry["seed"],
+                                                .selection = kernel_selection(entry["selection"].get<std::string>())});
+    expect_near(found.values, entry["values"], 1e-9, name_of(entry));
+  }
+}
+
 TEST(KernelShap, HoldsTheSumWhateverIsSampledOrSelected) {
   for (const char* selection : {"none", "num_features(3)", "aic", "bic", "0.02"}) {
     for (const int64_t samples : {20, 40, 100, 0}) {

@@ -115,6 +115,16 @@ TEST(KernelShap, OfAnAdditiveGameIsExactFromAnySample) {
   }
 }
 
+TEST(KernelShap, SelectsEveryoneWhoMattersInAnAdditiveGame) {
+  std::vector<double> worth = random_numbers(14, 3);
+  worth[2] = worth[9] = 0;
+  for (const char* selection : {"aic", "bic", "num_features(14)"}) {
+    FunctionGame game = additive_game(worth);
+    expect_near(kernel_shap(game, {.samples = 300, .selection = kernel_selection(selection)}).values, worth, 1e-10,
+                selection);
+  }
+}
+
 TEST(KernelShap, GivesPlayersThatAreAlikeTheSame) {
   std::vector<double> table = random_numbers(1 << 8, 9);
   const auto either = [](size_t row) { return (row & 3) != 0 ? (row & ~size_t{3}) | 1 : row; };

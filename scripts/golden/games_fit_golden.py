@@ -81,6 +81,17 @@ def kernel_case(seed, players, still, outputs, backgrounds, link, selection, sam
     }
 
 
+def sine_case(seed, players, selection, samples):
+    """The sine of a sum: interactions of all orders among more players than a table could hold."""
+    angles = np.round(np.random.default_rng(seed).normal(size=players), 3)
+    explainer = shap.KernelExplainer(lambda rows: np.sin(rows @ angles), np.zeros((1, players)))
+    np.random.seed(seed)
+    values = explainer.shap_values(np.ones((1, players)), nsamples=samples or "auto",
+                                   l1_reg=False if selection == "none" else selection, silent=True)[0]
+    return {"players": players, "selection": selection, "samples": samples, "seed": seed, "angles": numbers(angles),
+            "values": numbers(values)}
+
+
 def kernel_cases():
     cases = []
     for players in range(1, 13):
@@ -184,6 +195,9 @@ def kmeans_case(seed, rows, columns, clusters, missing):
 if __name__ == "__main__":
     FOLDER.mkdir(parents=True, exist_ok=True)
     write("kernel_fit.json", kernel_cases())
+    write("kernel_sine_fit.json", [sine_case(*case) for case in [
+        (1, 16, "none", 0), (2, 16, "num_features(10)", 500), (3, 25, "none", 1000), (4, 33, "num_features(10)", 0),
+        (5, 40, "aic", 400), (6, 40, "bic", 0), (7, 60, "none", 0)]])
     write("lime_fit.json", lime_cases())
     write("importance_fit.json", [importance_case(*case) for case in [
         (1, 30, 4, 5, 0), (2, 50, 3, 7, 20), (3, 250, 3, 3, 2), (4, 120, 3, 4, 119)]])

@@ -43,6 +43,7 @@ std::vector<int64_t> varying_players(const Game& game) {
 }
 
 Coalition among_all(const Coalition& varying, const std::vector<int64_t>& players, int64_t all) {
+  if (static_cast<int64_t>(players.size()) == all) return varying;
   Coalition coalition(all, true);
   for (size_t i = 0; i < players.size(); ++i) coalition[players[i]] = varying[i];
   return coalition;

@@ -13,6 +13,9 @@ struct CoalitionMoments {
   CoalitionMoments(int64_t players, int64_t outputs);
 
   void add(const Coalition& coalition, double weight, std::span<const double> y);
+  // The same for some rows of equal weight; y is [rows × outputs]. Counts who is seen together in packed bits.
+  void add_alike(std::span<const Coalition> coalitions, std::span<const int64_t> rows, double weight,
+                 std::span<const double> y);
   void add(const CoalitionMoments& other, double scale);
 
   double seen_together(int64_t a, int64_t b) const {
@@ -27,6 +30,8 @@ struct CoalitionMoments {
   std::vector<double> y;   // [outputs]: Σ w y
 
  private:
+  void add_values(const Coalition& coalition, double weight, std::span<const double> y);
+
   std::vector<double> expanded_;  // scratch of add
 };
 

@@ -1,8 +1,9 @@
 #include "games/kernel_regression.h"
 
 #include <cmath>
-#include <limits>
+#include <map>
 #include <numeric>
+#include <utility>
 
 #include "games/augmented_system.h"
 #include "games/jackknife.h"
@@ -26,32 +27,37 @@ KernelRegression::KernelRegression(const KernelCoalitions& coalitions, std::vect
 void KernelRegression::take(std::vector<double> y) {
   const int64_t taken = static_cast<int64_t>(y_.size()) / outputs_, rows = static_cast<int64_t>(y.size()) / outputs_;
   y_ = std::move(y);
-  const auto values = [&](int64_t row) { return std::span(y_).subspan(row * outputs_, outputs_); };
+  std::map<double, std::vector<int64_t>> by_weight;
   for (int64_t row = taken; row < std::min(rows, coalitions_.enumerated()); ++row) {
-    enumerated_.add(coalitions_.rows[row], coalitions_.enumerated_weights[row], values(row));
+    by_weight[coalitions_.enumerated_weights[row]].push_back(row);
   }
+  for (const auto& [weight, alike] : by_weight) enumerated_.add_alike(coalitions_.rows, alike, weight, y_);
+
   std::vector<double> more(counts_.size());
   for (; next_draw_ < coalitions_.draws.size() && coalitions_.draws[next_draw_] < rows; ++next_draw_) {
     more[coalitions_.draws[next_draw_] - coalitions_.enumerated()] += 1;
   }
+  std::map<std::pair<int64_t, double>, std::vector<int64_t>> by_block_and_count;
   for (size_t i = 0; i < more.size(); ++i) {
     if (more[i] == 0) continue;
-    const int64_t row = coalitions_.enumerated() + static_cast<int64_t>(i);
-    blocks_[coalitions_.pairs[i] % kJackknifeBlocks].add(coalitions_.rows[row], more[i], values(row));
     counts_[i] += more[i];
+    by_block_and_count[{coalitions_.pairs[i] % kJackknifeBlocks, more[i]}].push_back(
+        coalitions_.enumerated() + static_cast<int64_t>(i));
+  }
+  for (const auto& [key, alike] : by_block_and_count) {
+    blocks_[key.first].add_alike(coalitions_.rows, alike, key.second, y_);
   }
 }
 
-// The drawn coalitions that are left carry the weight of all drawn ones.
-CoalitionMoments KernelRegression::moments_without(int64_t block) const {
+CoalitionMoments KernelRegression::all_drawn() const {
+  CoalitionMoments drawn(players_, outputs_);
+  for (const CoalitionMoments& block : blocks_) drawn.add(block, 1);
+  return drawn;
+}
+
+CoalitionMoments KernelRegression::with_enumerated(const CoalitionMoments& drawn) const {
   CoalitionMoments moments = enumerated_;
-  double counted = 0;
-  for (size_t b = 0; b < blocks_.size(); ++b) {
-    if (static_cast<int64_t>(b) != block) counted += blocks_[b].weight;
-  }
-  for (size_t b = 0; b < blocks_.size(); ++b) {
-    if (static_cast<int64_t>(b) != block && counted > 0) moments.add(blocks_[b], coalitions_.drawn_weight / counted);
-  }
+  if (drawn.weight > 0) moments.add(drawn, coalitions_.drawn_weight / drawn.weight);
   return moments;
 }
 
@@ -78,10 +84,11 @@ KernelRegression::Selected KernelRegression::select() const {
 
 KernelRegression::Fit KernelRegression::fit() const {
   const Selected selected = select();
+  const CoalitionMoments drawn = all_drawn();
   Fit fit;
   fit.values.resize(players_ * outputs_);
-  fit.singular = solve(moments_without(-1), selected, fit.values);
-  if (!coalitions_.draws.empty()) fit.errors = errors(selected);
+  fit.singular = solve(with_enumerated(drawn), selected, fit.values);
+  if (!coalitions_.draws.empty()) fit.errors = errors(selected, drawn);
   return fit;
 }
 
@@ -132,12 +139,14 @@ bool KernelRegression::solve(const CoalitionMoments& moments, const std::vector<
   return system.singular();
 }
 
-std::vector<double> KernelRegression::errors(const Selected& selected) const {
+std::vector<double> KernelRegression::errors(const Selected& selected, const CoalitionMoments& drawn) const {
   std::vector<std::vector<double>> estimates;
-  for (size_t block = 0; block < blocks_.size(); ++block) {
-    if (blocks_[block].weight == 0) continue;
+  for (const CoalitionMoments& block : blocks_) {
+    if (block.weight == 0) continue;
+    CoalitionMoments others = drawn;
+    others.add(block, -1);
     estimates.emplace_back(players_ * outputs_);
-    solve(moments_without(static_cast<int64_t>(block)), selected, estimates.back());
+    solve(with_enumerated(others), selected, estimates.back());
   }
   return jackknife_errors(estimates, players_ * outputs_);
 }

@@ -30,13 +30,15 @@ class KernelRegression {
  private:
   using Selected = std::vector<std::vector<int64_t>>;  // per output
 
-  CoalitionMoments moments_without(int64_t block) const;
+  CoalitionMoments all_drawn() const;
+  // Enumerated coalitions and these drawn ones, which carry the weight of all that could be drawn.
+  CoalitionMoments with_enumerated(const CoalitionMoments& drawn) const;
   Selected select() const;
   // Adds values [players × outputs]; returns whether the equations were singular.
   bool solve(const CoalitionMoments& moments, const Selected& selected, std::vector<double>& values) const;
   bool solve(const CoalitionMoments& moments, const std::vector<int64_t>& players,
              const std::vector<int64_t>& outputs, std::vector<double>& values) const;
-  std::vector<double> errors(const Selected& selected) const;
+  std::vector<double> errors(const Selected& selected, const CoalitionMoments& drawn) const;
 
   const KernelCoalitions& coalitions_;
   std::vector<double> deltas_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -67,7 +68,9 @@ std::vector<int64_t> by_information(const GramSystem& augmented, bool bayesian) 
   }
   const GramSystem system = standardised(augmented);
   const std::vector<double> least = SymmetricSystem(system.gram, system.columns).solve(system.right, 1);
-  const double noise = residual_square(system, least) / static_cast<double>(freedom);
+  // A game without interactions leaves only rounding; scikit-learn then chooses by it.
+  const double noise = std::max(residual_square(system, least) / static_cast<double>(freedom),
+                                std::numeric_limits<double>::epsilon() * system.target_square);
   const double rows = static_cast<double>(system.rows);
   const double factor = bayesian ? std::log(rows) : 2;
   constexpr int64_t kMostPasses = 500;

@@ -52,6 +52,23 @@ TEST(KernelShap, EqualsShapOnTables) {
   }
 }
 
+TEST(KernelShap, EqualsShapAmongManyPlayers) {
+  const nlohmann::json cases = fit_golden("kernel_sine");
+  ASSERT_GT(cases.size(), 5u);
+  for (const nlohmann::json& entry : cases) {
+    const std::vector<double> angles = entry["angles"];
+    FunctionGame game(entry["players"], [&](const Coalition& coalition) {
+      double sum = 0;
+      for (size_t i = 0; i < angles.size(); ++i) sum += coalition[i] ? angles[i] : 0;
+      return std::sin(sum);
+    });
+    const GameValues found = kernel_shap(game, {.samples = entry["samples"],
+                                                .seed = entry["seed"],
+                                                .selection = kernel_selection(entry["selection"].get<std::string>())});
+    expect_near(found.values, entry["values"], 1e-9, name_of(entry));
+  }
+}
+
 TEST(KernelShap, HoldsTheSumWhateverIsSampledOrSelected) {
   for (const char* selection : {"none", "num_features(3)", "aic", "bic", "0.02"}) {
     for (const int64_t samples : {20, 40, 100, 0}) {
@@ -95,6 +112,16 @@ TEST(KernelShap, OfAnAdditiveGameIsExactFromAnySample) {
     const GameValues found = kernel_shap(game, {.samples = samples, .seed = 4});
     expect_near(found.values, worth, 1e-10, "additive");
     expect_near(found.errors, std::vector<double>(25, 0.0), 1e-10, "its errors");
+  }
+}
+
+TEST(KernelShap, SelectsEveryoneWhoMattersInAnAdditiveGame) {
+  std::vector<double> worth = random_numbers(14, 3);
+  worth[2] = worth[9] = 0;
+  for (const char* selection : {"aic", "bic", "num_features(14)"}) {
+    FunctionGame game = additive_game(worth);
+    expect_near(kernel_shap(game, {.samples = 300, .selection = kernel_selection(selection)}).values, worth, 1e-10,
+                selection);
   }
 }
 

@@ -44,14 +44,14 @@ using Options = std::vector<std::pair<std::string, OptionValue>>;
 // How scores were reached that come from hiding parts of the input. The scores and the base add up to the value,
 // except for methods that do not share out the whole difference.
 struct Estimate {
-  std::string space;           // "logit", "probability" or "log-odds": of everything here, and of the scores
+  std::string space = {};      // "logit", "probability" or "log-odds": of everything here, and of the scores
   double base = 0;             // with everything hidden; a fit's intercept
   double value = 0;            // of the whole input
-  std::vector<double> errors;  // standard errors, one per unit; empty where nothing was sampled
+  std::vector<double> errors = {};  // standard errors, one per unit; empty where nothing was sampled
   int64_t evaluations = 0;     // coalitions that were asked for; equal inputs run once, see Cost
   bool finished = true;        // false: stopped before the end, by the user or the budget
-  std::optional<double> r_squared;    // of a linear fit
-  std::vector<double> interactions;   // [units × units], where the method gives them
+  std::optional<double> r_squared = {};   // of a linear fit
+  std::vector<double> interactions = {};  // [units × units], where the method gives them
 };
 
 // The scores of one method.

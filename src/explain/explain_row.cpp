@@ -6,6 +6,7 @@
 #include "explain/jobs.h"
 #include "explain/prepare.h"
 #include "explain/table_subject.h"
+#include "explain/units.h"
 #include "whyformer/error.h"
 #include "whyformer/tables.h"
 

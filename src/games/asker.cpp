@@ -48,6 +48,12 @@ std::vector<double> Asker::ask(const std::vector<Coalition>& coalitions, const s
   });
 }
 
+bool Asker::ask(const std::vector<Coalition>& coalitions, std::vector<double>& values) {
+  const std::vector<double> got = ask(coalitions);
+  values.insert(values.end(), got.begin(), got.end());
+  return !stopped_;
+}
+
 std::vector<double> Asker::ask_ends() {
   std::vector<double> ends = ask({Coalition(players_, false), Coalition(players_, true)});
   if (static_cast<int64_t>(ends.size()) < 2 * outputs_) throw Interrupted();
@@ -65,6 +71,13 @@ void Asker::check(const std::vector<double>& values, int64_t coalitions) const {
                             "output, such as a logit instead of a log-probability",
                             at % outputs_, values[at]));
   }
+}
+
+Coalition among_all(const Coalition& varying, const std::vector<int64_t>& players, int64_t all) {
+  if (static_cast<int64_t>(players.size()) == all) return varying;
+  Coalition coalition(all, true);
+  for (size_t i = 0; i < players.size(); ++i) coalition[players[i]] = varying[i];
+  return coalition;
 }
 
 std::vector<int64_t> varying_players(const Game& game) {

@@ -17,8 +17,13 @@ class Asker {
   std::vector<double> ask(const std::vector<Coalition>& coalitions);
   // The same, with one background each.
   std::vector<double> ask(const std::vector<Coalition>& coalitions, const std::vector<int64_t>& background);
+  // The same, appended to `values`. False where the watch ended it; some may be missing then.
+  bool ask(const std::vector<Coalition>& coalitions, std::vector<double>& values);
   // Everything hidden, then everything visible: two rows. Throws Interrupted where the watch ended it in between.
   std::vector<double> ask_ends();
+
+  // Changes how many coalitions are planned.
+  void plan(int64_t of) { of_ = of; }
 
   int64_t players() const { return players_; }
   int64_t outputs() const { return outputs_; }
@@ -41,6 +46,9 @@ class Asker {
 
 // The players that can change something, in ascending order.
 std::vector<int64_t> varying_players(const Game& game);
+
+// Of all players, from one of the varying ones. The others are visible.
+Coalition among_all(const Coalition& varying, const std::vector<int64_t>& players, int64_t all);
 
 // Throws InvalidInput where it is negative or not a number.
 void check_target_error(double target_error);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "games/batched_game.h"
+#include "games/asker.h"
 #include "games/kernel_coalitions.h"
 #include "games/kernel_regression.h"
 #include "games/kernel_selection.h"
@@ -47,9 +47,9 @@ double behind(GameLink link, double value) {
   return std::log(p / (1 - p));
 }
 
-class Estimate {
+class KernelFit {
  public:
-  Estimate(Game& game, const KernelOptions& options, const Watch& watch)
+  KernelFit(Game& game, const KernelOptions& options, const Watch& watch)
       : options_(options),
         all_(game.players()),
         outputs_(game.outputs()),
@@ -61,7 +61,7 @@ class Estimate {
     samples_ = std::min(wanted, proper_coalitions(count()));
     const double share_seen = static_cast<double>(samples_) / static_cast<double>(proper_coalitions(count()));
     options_.selection = settled(options.selection, share_seen);
-    game_.set_total(2 + samples_);
+    game_.plan(2 + samples_);
   }
 
   GameValues run() {
@@ -80,7 +80,7 @@ class Estimate {
     } else if (count() > 1) {
       by_regression();
     }
-    result_.evaluations = game_.evaluations();
+    result_.evaluations = game_.asked();
     return std::move(result_);
   }
 
@@ -119,7 +119,7 @@ class Estimate {
 
   void by_regression() {
     const KernelCoalitions coalitions = kernel_coalitions(count(), samples_, options_.seed);
-    game_.set_total(2 + static_cast<int64_t>(coalitions.rows.size()));
+    game_.plan(2 + static_cast<int64_t>(coalitions.rows.size()));
     KernelRegression regression(coalitions, deltas_, options_.selection, samples_);
     const int64_t rows = static_cast<int64_t>(coalitions.rows.size());
     std::vector<double> y;
@@ -163,7 +163,7 @@ class Estimate {
   KernelOptions options_;
   int64_t all_, outputs_;
   std::vector<int64_t> players_;
-  BatchedGame game_;
+  Asker game_;
   int64_t samples_ = 0;
   bool stopped_ = false;  // by the watch
   std::vector<double> deltas_;
@@ -173,7 +173,7 @@ class Estimate {
 }  // namespace
 
 GameValues kernel_shap(Game& game, const KernelOptions& options, const Watch& watch) {
-  return Estimate(game, options, watch).run();
+  return KernelFit(game, options, watch).run();
 }
 
 }  // namespace whyformer

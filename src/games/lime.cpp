@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "games/batched_game.h"
+#include "games/asker.h"
 #include "games/coalition_moments.h"
 #include "games/jackknife.h"
 #include "games/lime_neighbours.h"
@@ -99,7 +99,7 @@ class Neighbourhood {
         game_(game, watch, 0) {
     check(options, static_cast<int64_t>(players_.size()));
     rows_ = lime_rows(options, static_cast<int64_t>(players_.size()));
-    game_.set_total(static_cast<int64_t>(rows_.distinct.size()));
+    game_.plan(static_cast<int64_t>(rows_.distinct.size()));
   }
 
   LimeFit run() {
@@ -109,7 +109,7 @@ class Neighbourhood {
     fit.coefficients.resize(all_ * outputs_);
     fit.errors.resize(all_ * outputs_);
     fit.full.assign(values_.begin(), values_.begin() + outputs_);
-    fit.evaluations = game_.evaluations();
+    fit.evaluations = game_.asked();
     fit.finished = answered_ == static_cast<int64_t>(rows_.distinct.size());
     const CoalitionMoments moments = moments_without(-1);
     std::vector<CoalitionMoments> leaving_out;
@@ -205,7 +205,7 @@ class Neighbourhood {
   LimeOptions options_;
   int64_t all_, outputs_;
   std::vector<int64_t> players_;
-  BatchedGame game_;
+  Asker game_;
   LimeRows rows_;
   std::vector<double> values_;
   int64_t answered_ = 0;

@@ -25,7 +25,7 @@ class WordGame final : public Game {
  private:
   // A part of a text: a word, or what is between two.
   struct Piece {
-    std::string text;
+    std::string text = {};
     int64_t start = 0, end = 0;  // code points
     int64_t player = -1;
   };

@@ -23,7 +23,8 @@ bool BatchedGame::ask(std::span<const Coalition> coalitions, std::vector<double>
     }
     for (const double value : got) {
       if (!std::isfinite(value)) {
-        throw InvalidInput("a coalition is worth infinity or NaN: check the model's output on hidden inputs");
+        throw InvalidInput(
+            "a coalition is worth infinity or NaN: check the model's output on hidden inputs");
       }
     }
     values.insert(values.end(), got.begin(), got.end());

@@ -14,7 +14,8 @@ class BatchedGame {
   // `total` is what the watch is told of the whole.
   BatchedGame(Game& game, const Watch& watch, int64_t total);
 
-  // Appends the outputs of the coalitions in their order. False where the watch ended it; some may be missing then.
+  // Appends the outputs of the coalitions in their order. False where the watch ended it; some may
+  // be missing then.
   bool ask(std::span<const Coalition> coalitions, std::vector<double>& values);
 
   int64_t evaluations() const { return evaluations_; }

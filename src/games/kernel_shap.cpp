@@ -149,8 +149,9 @@ class Estimate {
   bool take(const KernelCoalitions& coalitions, int64_t begin, int64_t end,
             std::vector<double>& y) {
     std::vector<Coalition> wanted;
-    for (int64_t row = begin; row < end; ++row)
+    for (int64_t row = begin; row < end; ++row) {
       wanted.push_back(among_all(coalitions.rows[row], players_, all_));
+    }
     std::vector<double> values;
     const bool goes_on = game_.ask(wanted, values);
     for (size_t i = 0; i < values.size(); ++i) {

@@ -275,7 +275,8 @@ struct Background {
 };
 
 // The centres of k-means clusters, each coordinate moved to the nearest value that occurs in its column. NaN means
-// missing: the mean of its column. Equal to shap.kmeans, which is scikit-learn's k-means++ with 10 starts and seed 0.
+// missing: the mean of its column. Equal to shap.kmeans, which is scikit-learn's k-means++ with 10 starts and seed 0,
+// but for exact ties, which hang on rounding: a centre midway between two rows, seeds that serve equally well.
 Background kmeans_background(const Table& table, int64_t clusters);
 
 }  // namespace whyformer

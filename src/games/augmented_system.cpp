@@ -21,7 +21,8 @@ void add_row(GramSystem& system, const std::vector<double>& x, double target) {
 
 void mirror(GramSystem& system) {
   for (int64_t a = 0; a < system.columns; ++a) {
-    for (int64_t b = 0; b < a; ++b) system.gram[b * system.columns + a] = system.gram[a * system.columns + b];
+    for (int64_t b = 0; b < a; ++b)
+      system.gram[b * system.columns + a] = system.gram[a * system.columns + b];
   }
 }
 
@@ -36,7 +37,8 @@ GramSystem augmented_system(std::span<const Coalition> coalitions, std::span<con
   system.column_sums.resize(players);
   std::vector<double> x(players);
   for (size_t i = 0; i < coalitions.size(); ++i) {
-    const double size = static_cast<double>(std::count(coalitions[i].begin(), coalitions[i].end(), true));
+    const double size =
+        static_cast<double>(std::count(coalitions[i].begin(), coalitions[i].end(), true));
     const double shown = std::sqrt(weights[i] * (static_cast<double>(players) - size));
     const double hidden = std::sqrt(weights[i] * size);
     for (int64_t a = 0; a < players; ++a) x[a] = coalitions[i][a] ? shown : 0;

@@ -18,7 +18,8 @@ namespace whyformer {
 // The worth of every coalition of those who vary; bit i of the row number for the i-th of them.
 class TableOfWorth final : public Game {
  public:
-  TableOfWorth(std::vector<double> table, int64_t players, int64_t outputs = 1, std::vector<int64_t> still = {})
+  TableOfWorth(std::vector<double> table, int64_t players, int64_t outputs = 1,
+               std::vector<int64_t> still = {})
       : table_(std::move(table)), outputs_(outputs), varying_(players, true) {
     for (const int64_t player : still) varying_[player] = false;
   }
@@ -36,7 +37,8 @@ class TableOfWorth final : public Game {
       for (size_t player = 0; player < varying_.size(); ++player) {
         if (varying_[player]) row |= static_cast<int64_t>(coalition[player]) << bit++;
       }
-      values.insert(values.end(), table_.begin() + row * outputs_, table_.begin() + (row + 1) * outputs_);
+      values.insert(values.end(), table_.begin() + row * outputs_,
+                    table_.begin() + (row + 1) * outputs_);
     }
     asked.insert(asked.end(), coalitions.begin(), coalitions.end());
     return values;
@@ -88,13 +90,15 @@ inline FunctionGame additive_game(const std::vector<double>& worth) {
 }
 
 inline nlohmann::json fit_golden(const std::string& name) {
-  return nlohmann::json::parse(std::ifstream(source_folder() / "tests/golden/games" / (name + "_fit.json")));
+  return nlohmann::json::parse(
+      std::ifstream(source_folder() / "tests/golden/games" / (name + "_fit.json")));
 }
 
-inline void expect_near(const std::vector<double>& got, const std::vector<double>& wanted, double tolerance,
-                        const std::string& what) {
+inline void expect_near(const std::vector<double>& got, const std::vector<double>& wanted,
+                        double tolerance, const std::string& what) {
   ASSERT_EQ(got.size(), wanted.size()) << what;
-  for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], wanted[i], tolerance) << what << " [" << i << "]";
+  for (size_t i = 0; i < got.size(); ++i)
+    EXPECT_NEAR(got[i], wanted[i], tolerance) << what << " [" << i << "]";
 }
 
 }  // namespace whyformer

@@ -13,7 +13,8 @@ class GrowingCholesky {
 
   void clear() { rows_.clear(); }
 
-  // `products`: of the new column with those before it. False, and nothing changes, where it depends on them.
+  // `products`: of the new column with those before it. False, and nothing changes, where it
+  // depends on them.
   bool append(std::vector<double> products, double square) {
     for (size_t i = 0; i < products.size(); ++i) {
       for (size_t j = 0; j < i; ++j) products[i] -= rows_[i][j] * products[j];

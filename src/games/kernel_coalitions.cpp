@@ -11,7 +11,8 @@ namespace {
 
 double binomial(int64_t n, int64_t k) {
   double product = 1;
-  for (int64_t i = 1; i <= k; ++i) product = product * static_cast<double>(n - k + i) / static_cast<double>(i);
+  for (int64_t i = 1; i <= k; ++i)
+    product = product * static_cast<double>(n - k + i) / static_cast<double>(i);
   return product;
 }
 
@@ -25,7 +26,8 @@ struct Sizes {
   explicit Sizes(int64_t players) : paired((players - 1) / 2), weights(players / 2) {
     for (size_t i = 0; i < weights.size(); ++i) {
       const double size = static_cast<double>(i + 1), all = static_cast<double>(players);
-      weights[i] = (all - 1) / (size * (all - size)) * (is_paired(static_cast<int64_t>(i) + 1) ? 2 : 1);
+      weights[i] =
+          (all - 1) / (size * (all - size)) * (is_paired(static_cast<int64_t>(i) + 1) ? 2 : 1);
     }
     const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
     for (double& weight : weights) weight /= sum;
@@ -65,9 +67,11 @@ class Drawing {
     return static_cast<int64_t>(rest.size());
   }
 
-  // All subsets in lexicographic order, each followed by its complement where that has another size.
+  // All subsets in lexicographic order, each followed by its complement where that has another
+  // size.
   void enumerate(int64_t size) {
-    const double weight = sizes_.weights[size - 1] / binomial(players_, size) / (sizes_.is_paired(size) ? 2 : 1);
+    const double weight =
+        sizes_.weights[size - 1] / binomial(players_, size) / (sizes_.is_paired(size) ? 2 : 1);
     std::vector<int64_t> members(size);
     std::iota(members.begin(), members.end(), 0);
     while (true) {
@@ -101,13 +105,14 @@ class Drawing {
     for (size_t i = 0; i < drawn_sizes.size() && left_ > 0; ++i) draw(drawn_sizes[i]);
   }
 
-  // A coalition that was drawn before counts once more. One that was only added as a complement is not recognised:
-  // shap's rule, and harmless.
+  // A coalition that was drawn before counts once more. One that was only added as a complement is
+  // not recognised: shap's rule, and harmless.
   void draw(int64_t size) {
     const std::vector<int64_t> order = random_.permutation(players_);
     Coalition coalition(players_);
     for (int64_t i = 0; i < size; ++i) coalition[order[i]] = true;
-    const auto [seen, is_new] = first_draws_.try_emplace(coalition, static_cast<int64_t>(result_.rows.size()));
+    const auto [seen, is_new] =
+        first_draws_.try_emplace(coalition, static_cast<int64_t>(result_.rows.size()));
     const int64_t row = seen->second;
     if (is_new) add_drawn(coalition, result_.pair_count++);
     result_.draws.push_back(row);

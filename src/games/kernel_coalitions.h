@@ -9,16 +9,19 @@
 namespace whyformer {
 
 struct KernelCoalitions {
-  std::vector<Coalition> rows;  // those of enumerated sizes first, then drawn ones in order of their first draw
+  std::vector<Coalition>
+      rows;  // those of enumerated sizes first, then drawn ones in order of their first draw
 
   // One for each enumerated row.
   std::vector<double> enumerated_weights;
 
-  // The drawn rows, again and again as they were drawn: each time adds one share of `drawn_weight`, the weight of
-  // all sizes that were not enumerated. Rows appear in order, so a prefix is what a smaller budget had drawn.
+  // The drawn rows, again and again as they were drawn: each time adds one share of `drawn_weight`,
+  // the weight of all sizes that were not enumerated. Rows appear in order, so a prefix is what a
+  // smaller budget had drawn.
   std::vector<int64_t> draws;
   double drawn_weight = 0;
-  std::vector<int64_t> pairs;  // of each drawn row: the number of its pair; a complement belongs to its original
+  std::vector<int64_t>
+      pairs;  // of each drawn row: the number of its pair; a complement belongs to its original
   int64_t pair_count = 0;
 
   int64_t enumerated() const { return static_cast<int64_t>(enumerated_weights.size()); }

@@ -22,19 +22,23 @@ KernelRegression::KernelRegression(const KernelCoalitions& coalitions, std::vect
       outputs_(static_cast<int64_t>(deltas_.size())),
       counts_(coalitions.drawn()),
       enumerated_(players_, outputs_),
-      blocks_(coalitions.draws.empty() ? 0 : kJackknifeBlocks, CoalitionMoments(players_, outputs_)) {}
+      blocks_(coalitions.draws.empty() ? 0 : kJackknifeBlocks,
+              CoalitionMoments(players_, outputs_)) {}
 
 void KernelRegression::take(std::vector<double> y) {
-  const int64_t taken = static_cast<int64_t>(y_.size()) / outputs_, rows = static_cast<int64_t>(y.size()) / outputs_;
+  const int64_t taken = static_cast<int64_t>(y_.size()) / outputs_,
+                rows = static_cast<int64_t>(y.size()) / outputs_;
   y_ = std::move(y);
   std::map<double, std::vector<int64_t>> by_weight;
   for (int64_t row = taken; row < std::min(rows, coalitions_.enumerated()); ++row) {
     by_weight[coalitions_.enumerated_weights[row]].push_back(row);
   }
-  for (const auto& [weight, alike] : by_weight) enumerated_.add_alike(coalitions_.rows, alike, weight, y_);
+  for (const auto& [weight, alike] : by_weight)
+    enumerated_.add_alike(coalitions_.rows, alike, weight, y_);
 
   std::vector<double> more(counts_.size());
-  for (; next_draw_ < coalitions_.draws.size() && coalitions_.draws[next_draw_] < rows; ++next_draw_) {
+  for (; next_draw_ < coalitions_.draws.size() && coalitions_.draws[next_draw_] < rows;
+       ++next_draw_) {
     more[coalitions_.draws[next_draw_] - coalitions_.enumerated()] += 1;
   }
   std::map<std::pair<int64_t, double>, std::vector<int64_t>> by_block_and_count;
@@ -76,8 +80,9 @@ KernelRegression::Selected KernelRegression::select() const {
   for (int64_t output = 0; output < outputs_; ++output) {
     std::vector<double> y(rows);
     for (int64_t row = 0; row < rows; ++row) y[row] = y_[row * outputs_ + output];
-    selected.push_back(select_players(selection_, augmented_system(std::span(coalitions_.rows).first(rows), weights,
-                                                                   y, deltas_[output], budget_)));
+    selected.push_back(
+        select_players(selection_, augmented_system(std::span(coalitions_.rows).first(rows),
+                                                    weights, y, deltas_[output], budget_)));
   }
   return selected;
 }
@@ -108,7 +113,8 @@ bool KernelRegression::solve(const CoalitionMoments& moments, const Selected& se
 
 // The last player gets what the others leave of the sum: y - z* Δ regressed on z - z*.
 bool KernelRegression::solve(const CoalitionMoments& moments, const std::vector<int64_t>& players,
-                             const std::vector<int64_t>& outputs, std::vector<double>& values) const {
+                             const std::vector<int64_t>& outputs,
+                             std::vector<double>& values) const {
   if (players.empty()) return false;
   const int64_t last = players.back(), free = static_cast<int64_t>(players.size()) - 1;
   const int64_t sides = static_cast<int64_t>(outputs.size());
@@ -118,12 +124,13 @@ bool KernelRegression::solve(const CoalitionMoments& moments, const std::vector<
     const double with_last = moments.seen_together(a, last) - moments.seen(last);
     for (int64_t j = 0; j <= i; ++j) {
       const int64_t b = players[j];
-      matrix[i * free + j] = moments.seen_together(a, b) - moments.seen_together(b, last) - with_last;
+      matrix[i * free + j] =
+          moments.seen_together(a, b) - moments.seen_together(b, last) - with_last;
     }
     for (int64_t side = 0; side < sides; ++side) {
       const int64_t output = outputs[side];
-      right[i * sides + side] = moments.zy[a * outputs_ + output] - moments.zy[last * outputs_ + output] -
-                                deltas_[output] * with_last;
+      right[i * sides + side] = moments.zy[a * outputs_ + output] -
+                                moments.zy[last * outputs_ + output] - deltas_[output] * with_last;
     }
   }
   const SymmetricSystem system(std::move(matrix), free);
@@ -139,7 +146,8 @@ bool KernelRegression::solve(const CoalitionMoments& moments, const std::vector<
   return system.singular();
 }
 
-std::vector<double> KernelRegression::errors(const Selected& selected, const CoalitionMoments& drawn) const {
+std::vector<double> KernelRegression::errors(const Selected& selected,
+                                             const CoalitionMoments& drawn) const {
   std::vector<std::vector<double>> estimates;
   for (const CoalitionMoments& block : blocks_) {
     if (block.weight == 0) continue;

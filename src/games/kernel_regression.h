@@ -14,15 +14,17 @@ namespace whyformer {
 class KernelRegression {
  public:
   // `deltas`: what all players together are worth, per output. `budget`: rows that were planned.
-  KernelRegression(const KernelCoalitions& coalitions, std::vector<double> deltas, KernelSelection selection,
-                   int64_t budget);
+  KernelRegression(const KernelCoalitions& coalitions, std::vector<double> deltas,
+                   KernelSelection selection, int64_t budget);
 
-  // Values [rows × outputs] of the first rows, that of nothing visible taken off. Those taken before stay.
+  // Values [rows × outputs] of the first rows, that of nothing visible taken off. Those taken
+  // before stay.
   void take(std::vector<double> y);
 
   struct Fit {
     std::vector<double> values;  // [players × outputs]
-    std::vector<double> errors;  // empty where nothing was drawn; infinite where they cannot be told
+    std::vector<double>
+        errors;  // empty where nothing was drawn; infinite where they cannot be told
     bool singular = false;
   };
   Fit fit() const;
@@ -35,7 +37,8 @@ class KernelRegression {
   CoalitionMoments with_enumerated(const CoalitionMoments& drawn) const;
   Selected select() const;
   // Adds values [players × outputs]; returns whether the equations were singular.
-  bool solve(const CoalitionMoments& moments, const Selected& selected, std::vector<double>& values) const;
+  bool solve(const CoalitionMoments& moments, const Selected& selected,
+             std::vector<double>& values) const;
   bool solve(const CoalitionMoments& moments, const std::vector<int64_t>& players,
              const std::vector<int64_t>& outputs, std::vector<double>& values) const;
   std::vector<double> errors(const Selected& selected, const CoalitionMoments& drawn) const;

@@ -28,7 +28,8 @@ GramSystem standardised(GramSystem system) {
     if (variance > 0) scale[j] = 1 / std::sqrt(variance);
   }
   for (int64_t a = 0; a < system.columns; ++a) {
-    for (int64_t b = 0; b < system.columns; ++b) system.gram[a * system.columns + b] *= scale[a] * scale[b];
+    for (int64_t b = 0; b < system.columns; ++b)
+      system.gram[a * system.columns + b] *= scale[a] * scale[b];
     system.right[a] *= scale[a];
   }
   return system;
@@ -38,7 +39,8 @@ double residual_square(const GramSystem& system, const std::vector<double>& coef
   double rest = system.target_square;
   for (int64_t a = 0; a < system.columns; ++a) {
     double fitted = 0;
-    for (int64_t b = 0; b < system.columns; ++b) fitted += system.gram[a * system.columns + b] * coefficients[b];
+    for (int64_t b = 0; b < system.columns; ++b)
+      fitted += system.gram[a * system.columns + b] * coefficients[b];
     rest += coefficients[a] * (fitted - 2 * system.right[a]);
   }
   return rest;
@@ -58,16 +60,19 @@ int64_t degrees_of_freedom(const std::vector<double>& coefficients) {
   return count;
 }
 
-// n log(2πσ²) + RSS/σ² + factor · non-zeros over the knots of the lasso path, σ² from ordinary least squares.
+// n log(2πσ²) + RSS/σ² + factor · non-zeros over the knots of the lasso path, σ² from ordinary
+// least squares.
 std::vector<int64_t> by_information(const GramSystem& augmented, bool bayesian) {
   const int64_t freedom = augmented.rows - augmented.columns - 1;
   if (freedom <= 0) {
-    throw InvalidInput(fmt::format("selecting among {} players by an information criterion takes more than {} "
-                                   "samples: raise samples or select otherwise",
-                                   augmented.columns, augmented.rows / 2));
+    throw InvalidInput(
+        fmt::format("selecting among {} players by an information criterion takes more than {} "
+                    "samples: raise samples or select otherwise",
+                    augmented.columns, augmented.rows / 2));
   }
   const GramSystem system = standardised(augmented);
-  const std::vector<double> least = SymmetricSystem(system.gram, system.columns).solve(system.right, 1);
+  const std::vector<double> least =
+      SymmetricSystem(system.gram, system.columns).solve(system.right, 1);
   // A game without interactions leaves only rounding; scikit-learn then chooses by it.
   const double noise = std::max(residual_square(system, least) / static_cast<double>(freedom),
                                 std::numeric_limits<double>::epsilon() * system.target_square);
@@ -133,11 +138,13 @@ KernelSelection kernel_selection(std::string_view name) {
     if (parse(name, selection.players) && selection.players > 0) return selection;
   } else {
     selection.kind = Kind::kLasso;
-    if (parse(name, selection.alpha) && selection.alpha >= 0 && std::isfinite(selection.alpha)) return selection;
+    if (parse(name, selection.alpha) && selection.alpha >= 0 && std::isfinite(selection.alpha))
+      return selection;
   }
-  throw InvalidInput(fmt::format("selection of players '{}' is not known: give none, num_features(10), aic, bic, "
-                                 "auto or a number from 0 on for the penalty of a lasso",
-                                 name));
+  throw InvalidInput(
+      fmt::format("selection of players '{}' is not known: give none, num_features(10), aic, bic, "
+                  "auto or a number from 0 on for the penalty of a lasso",
+                  name));
 }
 
 }  // namespace whyformer

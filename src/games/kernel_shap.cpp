@@ -17,26 +17,31 @@ namespace {
 
 // Ten blocks of moments of this many players take 400 MB.
 constexpr int64_t kMostPlayers = 2048;
-constexpr int64_t kMostSamples = int64_t{1} << 24;
+constexpr int64_t kMostSamples = int64_t{1} << 22;
 // Drawn coalitions between two looks at the errors.
 constexpr int64_t kRound = 256;
 
 void check(const KernelOptions& options, int64_t players) {
   if (options.samples < 0 || options.samples > kMostSamples) {
-    throw InvalidInput(fmt::format("Kernel SHAP: samples is {}, expected 0 to {}", options.samples, kMostSamples));
+    throw InvalidInput(
+        fmt::format("Kernel SHAP: samples is {}, expected 0 to {}", options.samples, kMostSamples));
   }
   if (!(options.target_error >= 0)) {
-    throw InvalidInput(fmt::format("Kernel SHAP: target_error is {}, expected 0 or more", options.target_error));
+    throw InvalidInput(
+        fmt::format("Kernel SHAP: target_error is {}, expected 0 or more", options.target_error));
   }
   if (options.selection.kind == KernelSelection::Kind::kNumber && options.selection.players < 1) {
-    throw InvalidInput(fmt::format("Kernel SHAP: it cannot select {} players", options.selection.players));
+    throw InvalidInput(
+        fmt::format("Kernel SHAP: it cannot select {} players", options.selection.players));
   }
   if (options.selection.kind == KernelSelection::Kind::kLasso && !(options.selection.alpha >= 0)) {
-    throw InvalidInput(fmt::format("Kernel SHAP: the lasso's alpha is {}, expected 0 or more", options.selection.alpha));
+    throw InvalidInput(fmt::format("Kernel SHAP: the lasso's alpha is {}, expected 0 or more",
+                                   options.selection.alpha));
   }
   if (players > kMostPlayers) {
-    throw InvalidInput(fmt::format("Kernel SHAP over {} players: at most {} fit; group them or use permutation SHAP",
-                                   players, kMostPlayers));
+    throw InvalidInput(fmt::format(
+        "Kernel SHAP over {} players: at most {} fit; group them or use permutation SHAP", players,
+        kMostPlayers));
   }
 }
 
@@ -59,7 +64,8 @@ class KernelFit {
     check(options_, count());
     if (count() < 2) return;
     samples_ = std::min(wanted, proper_coalitions(count()));
-    const double share_seen = static_cast<double>(samples_) / static_cast<double>(proper_coalitions(count()));
+    const double share_seen =
+        static_cast<double>(samples_) / static_cast<double>(proper_coalitions(count()));
     options_.selection = settled(options.selection, share_seen);
     game_.plan(2 + samples_);
   }
@@ -75,7 +81,8 @@ class KernelFit {
     if (stopped_ && count() > 1) throw Interrupted();
     if (count() == 1) {
       place(deltas_, result_.values);
-    } else if (count() > 1 && enumerates_all() && options_.selection.kind == KernelSelection::Kind::kNone) {
+    } else if (count() > 1 && enumerates_all() &&
+               options_.selection.kind == KernelSelection::Kind::kNone) {
       from_table();
     } else if (count() > 1) {
       by_regression();
@@ -99,7 +106,8 @@ class KernelFit {
 
   void place(const std::vector<double>& of_varying, std::vector<double>& of_all) const {
     for (size_t i = 0; i < players_.size(); ++i) {
-      std::copy_n(of_varying.begin() + i * outputs_, outputs_, of_all.begin() + players_[i] * outputs_);
+      std::copy_n(of_varying.begin() + i * outputs_, outputs_,
+                  of_all.begin() + players_[i] * outputs_);
     }
   }
 
@@ -126,7 +134,8 @@ class KernelFit {
     bool precise = false;
     for (int64_t asked = 0; asked < rows && !stopped_ && !precise;) {
       const int64_t round_end = std::max(asked, coalitions.enumerated()) + kRound;
-      stopped_ = !take(coalitions, asked, options_.target_error > 0 ? std::min(rows, round_end) : rows, y);
+      stopped_ =
+          !take(coalitions, asked, options_.target_error > 0 ? std::min(rows, round_end) : rows, y);
       asked = static_cast<int64_t>(y.size()) / outputs_;
       if (asked < rows && asked < coalitions.enumerated() + 2) throw Interrupted();
       regression.take(y);
@@ -137,9 +146,12 @@ class KernelFit {
   }
 
   // Asks for some rows and appends what they are worth over nothing visible.
-  bool take(const KernelCoalitions& coalitions, int64_t begin, int64_t end, std::vector<double>& y) {
+  bool take(const KernelCoalitions& coalitions, int64_t begin, int64_t end,
+            std::vector<double>& y) {
     std::vector<Coalition> wanted;
-    for (int64_t row = begin; row < end; ++row) wanted.push_back(among_all(coalitions.rows[row], players_, all_));
+    for (int64_t row = begin; row < end; ++row) {
+      wanted.push_back(among_all(coalitions.rows[row], players_, all_));
+    }
     std::vector<double> values;
     const bool goes_on = game_.ask(wanted, values);
     for (size_t i = 0; i < values.size(); ++i) {

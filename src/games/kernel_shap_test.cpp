@@ -32,7 +32,8 @@ std::vector<double> brute_force(const std::vector<double>& table, int64_t player
 }
 
 std::string name_of(const nlohmann::json& entry) {
-  return std::to_string(entry["players"].get<int>()) + " players, " + entry["selection"].get<std::string>() + ", seed " +
+  return std::to_string(entry["players"].get<int>()) + " players, " +
+         entry["selection"].get<std::string>() + ", seed " +
          std::to_string(entry["seed"].get<int>());
 }
 
@@ -41,11 +42,11 @@ TEST(KernelShap, EqualsShapOnTables) {
   ASSERT_GT(cases.size(), 50u);
   for (const nlohmann::json& entry : cases) {
     TableOfWorth game(entry["table"], entry["players"], entry["outputs"], entry["still"]);
-    const GameValues found =
-        kernel_shap(game, {.samples = entry["samples"],
-                           .seed = entry["seed"],
-                           .selection = kernel_selection(entry["selection"].get<std::string>()),
-                           .link = entry["link"] == "logit" ? GameLink::kLogit : GameLink::kIdentity});
+    const GameValues found = kernel_shap(
+        game, {.samples = entry["samples"],
+               .seed = entry["seed"],
+               .selection = kernel_selection(entry["selection"].get<std::string>()),
+               .link = entry["link"] == "logit" ? GameLink::kLogit : GameLink::kIdentity});
     expect_near(found.values, entry["values"], 1e-9, name_of(entry));
     EXPECT_TRUE(found.finished);
     EXPECT_EQ(found.evaluations, static_cast<int64_t>(game.asked.size()));
@@ -62,9 +63,10 @@ TEST(KernelShap, EqualsShapAmongManyPlayers) {
       for (size_t i = 0; i < angles.size(); ++i) sum += coalition[i] ? angles[i] : 0;
       return std::sin(sum);
     });
-    const GameValues found = kernel_shap(game, {.samples = entry["samples"],
-                                                .seed = entry["seed"],
-                                                .selection = kernel_selection(entry["selection"].get<std::string>())});
+    const GameValues found =
+        kernel_shap(game, {.samples = entry["samples"],
+                           .seed = entry["seed"],
+                           .selection = kernel_selection(entry["selection"].get<std::string>())});
     expect_near(found.values, entry["values"], 1e-9, name_of(entry));
   }
 }
@@ -75,7 +77,8 @@ TEST(KernelShap, HoldsTheSumWhateverIsSampledOrSelected) {
       TableOfWorth game(random_numbers(2 << 9, 5), 9, 2);
       const GameValues found =
           kernel_shap(game, {.samples = samples, .selection = kernel_selection(selection)});
-      if (std::all_of(found.values.begin(), found.values.end(), [](double v) { return v == 0; })) continue;
+      if (std::all_of(found.values.begin(), found.values.end(), [](double v) { return v == 0; }))
+        continue;
       expect_near(additivity_gaps(found), {0, 0}, 1e-12, selection);
     }
   }
@@ -93,11 +96,13 @@ TEST(KernelShap, OfEveryCoalitionIsTheShapleyValue) {
     // The regression that the table stands in for.
     const KernelCoalitions coalitions = kernel_coalitions(players, proper_coalitions(players), 0);
     ASSERT_TRUE(coalitions.draws.empty());
-    KernelRegression regression(coalitions, {table.back() - table.front()}, {}, proper_coalitions(players));
+    KernelRegression regression(coalitions, {table.back() - table.front()}, {},
+                                proper_coalitions(players));
     std::vector<double> y;
     for (const Coalition& coalition : coalitions.rows) {
       size_t row = 0;
-      for (int64_t player = 0; player < players; ++player) row |= static_cast<size_t>(coalition[player]) << player;
+      for (int64_t player = 0; player < players; ++player)
+        row |= static_cast<size_t>(coalition[player]) << player;
       y.push_back(table[row] - table.front());
     }
     regression.take(y);
@@ -120,8 +125,9 @@ TEST(KernelShap, SelectsEveryoneWhoMattersInAnAdditiveGame) {
   worth[2] = worth[9] = 0;
   for (const char* selection : {"aic", "bic", "num_features(14)"}) {
     FunctionGame game = additive_game(worth);
-    expect_near(kernel_shap(game, {.samples = 300, .selection = kernel_selection(selection)}).values, worth, 1e-10,
-                selection);
+    expect_near(
+        kernel_shap(game, {.samples = 300, .selection = kernel_selection(selection)}).values, worth,
+        1e-10, selection);
   }
 }
 
@@ -192,7 +198,8 @@ TEST(KernelShap, StopsWhenTheErrorIsSmallEnough) {
 // Over many seeds the jackknife's errors are about the real ones.
 TEST(KernelShap, TellsItsErrors) {
   const int64_t players = 12;
-  const std::vector<double> table = random_numbers(size_t{1} << players, 17), exact = brute_force(table, players);
+  const std::vector<double> table = random_numbers(size_t{1} << players, 17),
+                            exact = brute_force(table, players);
   double real = 0, told = 0;
   for (uint32_t seed = 0; seed < 40; ++seed) {
     TableOfWorth game(table, players);
@@ -230,7 +237,8 @@ TEST(KernelShap, RefusesWhatItCannotDo) {
   EXPECT_THROW(kernel_shap(game, {.samples = -1}), InvalidInput);
   EXPECT_THROW(kernel_shap(game, {.samples = int64_t{1} << 40}), InvalidInput);
   EXPECT_THROW(kernel_shap(game, {.target_error = -1}), InvalidInput);
-  EXPECT_THROW(kernel_shap(game, {.selection = {.kind = Kind::kNumber, .players = 0}}), InvalidInput);
+  EXPECT_THROW(kernel_shap(game, {.selection = {.kind = Kind::kNumber, .players = 0}}),
+               InvalidInput);
   FunctionGame crowd(5000, [](const Coalition&) { return 0.0; });
   EXPECT_THROW(kernel_shap(crowd), InvalidInput);
   TableOfWorth broken({0, NAN, 2, 3}, 2);
@@ -242,7 +250,8 @@ TEST(KernelSelection, IsNamedAsInShap) {
   EXPECT_EQ(kernel_selection("num_features(7)").players, 7);
   EXPECT_EQ(kernel_selection("bic").kind, Kind::kBic);
   EXPECT_EQ(kernel_selection("0.5").alpha, 0.5);
-  for (const char* name : {"", "some", "num_features(0)", "num_features(x)", "-1", "1e999", "0.5x"}) {
+  for (const char* name :
+       {"", "some", "num_features(0)", "num_features(x)", "-1", "1e999", "0.5x"}) {
     EXPECT_THROW(kernel_selection(name), InvalidInput) << name;
   }
 }

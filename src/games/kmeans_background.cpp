@@ -36,7 +36,10 @@ bool same_clusters(const std::vector<int64_t>& a, const std::vector<int64_t>& b,
 class KMeans {
  public:
   KMeans(const std::vector<double>& rows, int64_t columns, int64_t clusters)
-      : rows_(rows), columns_(columns), count_(static_cast<int64_t>(rows.size()) / columns), clusters_(clusters) {
+      : rows_(rows),
+        columns_(columns),
+        count_(static_cast<int64_t>(rows.size()) / columns),
+        clusters_(clusters) {
     for (int64_t row = 0; row < count_; ++row) squares_.push_back(dot(at(row), at(row)));
     double variance = 0;
     for (const double value : rows) variance += value * value;
@@ -47,8 +50,9 @@ class KMeans {
     Clustering best;
     for (int start = 0; start < kStarts; ++start) {
       Clustering found = lloyd(seeds());
-      const bool better = best.labels.empty() ||
-                          (found.inertia < best.inertia && !same_clusters(found.labels, best.labels, clusters_));
+      const bool better =
+          best.labels.empty() ||
+          (found.inertia < best.inertia && !same_clusters(found.labels, best.labels, clusters_));
       if (better) best = std::move(found);
     }
     return best;
@@ -57,7 +61,9 @@ class KMeans {
  private:
   const double* at(int64_t row) const { return rows_.data() + row * columns_; }
 
-  double dot(const double* a, const double* b) const { return std::inner_product(a, a + columns_, b, 0.0); }
+  double dot(const double* a, const double* b) const {
+    return std::inner_product(a, a + columns_, b, 0.0);
+  }
 
   double distance(const double* a, const double* b) const {
     double sum = 0;
@@ -69,20 +75,23 @@ class KMeans {
   std::vector<double> nearer(int64_t row, const std::vector<double>& so_far) const {
     std::vector<double> distances(count_);
     for (int64_t i = 0; i < count_; ++i) {
-      const double square = i == row ? 0 : std::max(0.0, squares_[row] - 2 * dot(at(row), at(i)) + squares_[i]);
+      const double square =
+          i == row ? 0 : std::max(0.0, squares_[row] - 2 * dot(at(row), at(i)) + squares_[i]);
       distances[i] = std::min(square, so_far[i]);
     }
     return distances;
   }
 
-  // k-means++: the next centre is the best of a few drawn by their squared distance to the centres so far.
+  // k-means++: the next centre is the best of a few drawn by their squared distance to the centres
+  // so far.
   std::vector<double> seeds() {
     std::vector<double> cumulative(count_);
     double sum = 0;
     for (double& entry : cumulative) entry = sum += 1 / static_cast<double>(count_);
     const int64_t first = random_.choose(cumulative);
     std::vector<double> centres(at(first), at(first) + columns_);
-    std::vector<double> closest = nearer(first, std::vector<double>(count_, std::numeric_limits<double>::infinity()));
+    std::vector<double> closest =
+        nearer(first, std::vector<double>(count_, std::numeric_limits<double>::infinity()));
     const int trials = 2 + static_cast<int>(std::log(static_cast<double>(clusters_)));
     while (static_cast<int64_t>(centres.size()) < clusters_ * columns_) {
       const int64_t next = best_candidate(closest, trials);
@@ -98,7 +107,8 @@ class KMeans {
     std::vector<int64_t> candidates;
     for (int trial = 0; trial < trials; ++trial) {
       const double drawn = random_.uniform() * cumulative.back();
-      const int64_t place = std::lower_bound(cumulative.begin(), cumulative.end(), drawn) - cumulative.begin();
+      const int64_t place =
+          std::lower_bound(cumulative.begin(), cumulative.end(), drawn) - cumulative.begin();
       candidates.push_back(std::min(place, count_ - 1));
     }
     int64_t best = candidates.front();
@@ -117,8 +127,9 @@ class KMeans {
     for (int round = 0; round < kMostRounds; ++round) {
       labels = assign(centres);
       std::vector<double> next = means(labels, centres);
-      const double shift = std::inner_product(centres.begin(), centres.end(), next.begin(), 0.0, std::plus<>(),
-                                              [](double a, double b) { return (a - b) * (a - b); });
+      const double shift =
+          std::inner_product(centres.begin(), centres.end(), next.begin(), 0.0, std::plus<>(),
+                             [](double a, double b) { return (a - b) * (a - b); });
       centres = std::move(next);
       settled = labels == before;
       if (settled || shift <= tolerance_) break;
@@ -148,7 +159,8 @@ class KMeans {
     return labels;
   }
 
-  std::vector<double> means(const std::vector<int64_t>& labels, const std::vector<double>& centres) const {
+  std::vector<double> means(const std::vector<int64_t>& labels,
+                            const std::vector<double>& centres) const {
     std::vector<double> sums(clusters_ * columns_), sizes(clusters_);
     for (int64_t row = 0; row < count_; ++row) {
       sizes[labels[row]] += 1;
@@ -160,21 +172,24 @@ class KMeans {
       for (int64_t j = 0; j < columns_ && sizes[k] > 0; ++j) sums[k * columns_ + j] *= 1 / sizes[k];
     }
     for (int64_t k = 0; k < clusters_; ++k) {
-      if (sizes[k] == 0) std::copy_n(sums.begin() + largest * columns_, columns_, sums.begin() + k * columns_);
+      if (sizes[k] == 0)
+        std::copy_n(sums.begin() + largest * columns_, columns_, sums.begin() + k * columns_);
     }
     return sums;
   }
 
   // Clusters without rows get those that are farthest from their centres.
-  void refill(const std::vector<int64_t>& labels, const std::vector<double>& centres, std::vector<double>& sums,
-              std::vector<double>& sizes) const {
+  void refill(const std::vector<int64_t>& labels, const std::vector<double>& centres,
+              std::vector<double>& sums, std::vector<double>& sizes) const {
     if (std::find(sizes.begin(), sizes.end(), 0.0) == sizes.end()) return;
     std::vector<double> apart(count_);
-    for (int64_t row = 0; row < count_; ++row) apart[row] = distance(at(row), centres.data() + labels[row] * columns_);
+    for (int64_t row = 0; row < count_; ++row)
+      apart[row] = distance(at(row), centres.data() + labels[row] * columns_);
     if (*std::max_element(apart.begin(), apart.end()) == 0) return;
     std::vector<int64_t> farthest(count_);
     std::iota(farthest.begin(), farthest.end(), 0);
-    std::stable_sort(farthest.begin(), farthest.end(), [&](int64_t a, int64_t b) { return apart[a] > apart[b]; });
+    std::stable_sort(farthest.begin(), farthest.end(),
+                     [&](int64_t a, int64_t b) { return apart[a] > apart[b]; });
     auto next = farthest.begin();
     for (int64_t k = 0; k < clusters_; ++k) {
       if (sizes[k] > 0) continue;
@@ -201,10 +216,12 @@ std::vector<double> without_gaps(const Table& table) {
   for (int64_t column = 0; column < table.columns; ++column) {
     double sum = 0, known = 0;
     for (size_t i = column; i < values.size(); i += table.columns) {
-      if (std::isinf(values[i])) throw InvalidInput(fmt::format("k-means: column {} holds infinity", column));
+      if (std::isinf(values[i]))
+        throw InvalidInput(fmt::format("k-means: column {} holds infinity", column));
       if (!std::isnan(values[i])) sum += values[i], known += 1;
     }
-    if (known == 0) throw InvalidInput(fmt::format("k-means: column {} has no values; leave it out", column));
+    if (known == 0)
+      throw InvalidInput(fmt::format("k-means: column {} has no values; leave it out", column));
     for (size_t i = column; i < values.size(); i += table.columns) {
       if (std::isnan(values[i])) values[i] = sum / known;
     }
@@ -213,7 +230,8 @@ std::vector<double> without_gaps(const Table& table) {
 }
 
 // The first of the nearest values that occur in the column.
-double nearest_in_column(const std::vector<double>& values, int64_t columns, int64_t column, double wanted) {
+double nearest_in_column(const std::vector<double>& values, int64_t columns, int64_t column,
+                         double wanted) {
   double nearest = values[column];
   for (size_t i = column; i < values.size(); i += columns) {
     if (std::abs(values[i] - wanted) < std::abs(nearest - wanted)) nearest = values[i];
@@ -226,7 +244,8 @@ double nearest_in_column(const std::vector<double>& values, int64_t columns, int
 Background kmeans_background(const Table& table, int64_t clusters) {
   check_table(table, "k-means");
   if (clusters < 1 || clusters > table.rows) {
-    throw InvalidInput(fmt::format("k-means: {} clusters of {} rows; ask for 1 to {}", clusters, table.rows, table.rows));
+    throw InvalidInput(fmt::format("k-means: {} clusters of {} rows; ask for 1 to {}", clusters,
+                                   table.rows, table.rows));
   }
   const std::vector<double> values = without_gaps(table);
   std::vector<double> means(table.columns);
@@ -236,13 +255,16 @@ Background kmeans_background(const Table& table, int64_t clusters) {
   for (size_t i = 0; i < values.size(); ++i) off_mean[i] -= means[i % table.columns];
 
   const Clustering found = KMeans(off_mean, table.columns, clusters).run();
-  Background background{.rows = {.rows = clusters, .columns = table.columns, .values = found.centres}};
+  Background background{
+      .rows = {.rows = clusters, .columns = table.columns, .values = found.centres}};
   for (size_t i = 0; i < found.centres.size(); ++i) {
     const int64_t column = static_cast<int64_t>(i) % table.columns;
-    background.rows.values[i] = nearest_in_column(values, table.columns, column, found.centres[i] + means[column]);
+    background.rows.values[i] =
+        nearest_in_column(values, table.columns, column, found.centres[i] + means[column]);
   }
   background.weights.resize(clusters);
-  for (const int64_t label : found.labels) background.weights[label] += 1 / static_cast<double>(table.rows);
+  for (const int64_t label : found.labels)
+    background.weights[label] += 1 / static_cast<double>(table.rows);
   return background;
 }
 

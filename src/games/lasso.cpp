@@ -100,6 +100,8 @@ class Descent {
 
 }  // namespace
 
-std::vector<double> lasso(const GramSystem& system, double alpha) { return Descent(system, alpha).run(); }
+std::vector<double> lasso(const GramSystem& system, double alpha) {
+  return Descent(system, alpha).run();
+}
 
 }  // namespace whyformer

@@ -104,14 +104,15 @@ class Walk {
     std::vector<double> changes;
     for (const int64_t column : inactive_) {
       double change = 0;
-      for (size_t i = 0; i < direction.size(); ++i) change += gram(column, path_.active[i]) * direction[i];
+      for (size_t i = 0; i < direction.size(); ++i)
+        change += gram(column, path_.active[i]) * direction[i];
       changes.push_back(std::nearbyint(change * 1e15) / 1e15);
     }
     return changes;
   }
 
-  // Places of the active coefficients that reach 0 within `length`, last first. The lasso shortens the step to
-  // that point; least angles go on, as scikit-learn has it.
+  // Places of the active coefficients that reach 0 within `length`, last first. The lasso shortens
+  // the step to that point; least angles go on, as scikit-learn has it.
   std::vector<size_t> first_to_cross(const std::vector<double>& direction, double& length) const {
     const std::vector<double>& coefficients = path_.knots.back();
     std::vector<double> reach(direction.size());
@@ -129,7 +130,8 @@ class Walk {
     return crossing;
   }
 
-  void move(const std::vector<double>& direction, const std::vector<double>& changes, double length) {
+  void move(const std::vector<double>& direction, const std::vector<double>& changes,
+            double length) {
     // One that has left is exactly 0 from the next knot on, whatever rounding left of it.
     std::vector<double> coefficients(system_.columns);
     for (size_t i = 0; i < direction.size(); ++i) {

@@ -1,4 +1,5 @@
-// Least angle regression and the lasso path it walks along, step by step as scikit-learn's `lars_path`.
+// Least angle regression and the lasso path it walks along, step by step as scikit-learn's
+// `lars_path`.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,8 @@ enum class PathKind {
 };
 
 struct LeastAnglePath {
-  std::vector<int64_t> active;              // in order of entry
-  std::vector<std::vector<double>> knots;   // coefficients, from all 0 on
+  std::vector<int64_t> active;             // in order of entry
+  std::vector<std::vector<double>> knots;  // coefficients, from all 0 on
 };
 
 // Columns that depend on those already active never enter; scikit-learn then confuses its columns.

@@ -12,14 +12,16 @@ namespace whyformer {
 namespace {
 
 GramSystem random_system(int64_t rows, int64_t columns, uint32_t seed) {
-  const std::vector<double> x = random_numbers(rows * columns, seed), y = random_numbers(rows, seed + 1);
+  const std::vector<double> x = random_numbers(rows * columns, seed),
+                            y = random_numbers(rows, seed + 1);
   GramSystem system{.rows = rows, .columns = columns};
   system.gram.resize(columns * columns);
   system.right.resize(columns);
   system.column_sums.resize(columns);
   for (int64_t row = 0; row < rows; ++row) {
     for (int64_t a = 0; a < columns; ++a) {
-      for (int64_t b = 0; b < columns; ++b) system.gram[a * columns + b] += x[row * columns + a] * x[row * columns + b];
+      for (int64_t b = 0; b < columns; ++b)
+        system.gram[a * columns + b] += x[row * columns + a] * x[row * columns + b];
       system.right[a] += x[row * columns + a] * y[row];
       system.column_sums[a] += x[row * columns + a];
     }
@@ -33,14 +35,16 @@ GramSystem random_system(int64_t rows, int64_t columns, uint32_t seed) {
 std::vector<double> correlations(const GramSystem& system, const std::vector<double>& w) {
   std::vector<double> left = system.right;
   for (int64_t a = 0; a < system.columns; ++a) {
-    for (int64_t b = 0; b < system.columns; ++b) left[a] -= system.gram[a * system.columns + b] * w[b];
+    for (int64_t b = 0; b < system.columns; ++b)
+      left[a] -= system.gram[a * system.columns + b] * w[b];
   }
   return left;
 }
 
-// What characterises a solution of the lasso: all correlations are at most the penalty, and equal to it with the sign
-// of the coefficient where that is not 0.
-void expect_lasso_solution(const GramSystem& system, const std::vector<double>& w, double tolerance) {
+// What characterises a solution of the lasso: all correlations are at most the penalty, and equal
+// to it with the sign of the coefficient where that is not 0.
+void expect_lasso_solution(const GramSystem& system, const std::vector<double>& w,
+                           double tolerance) {
   const std::vector<double> left = correlations(system, w);
   double penalty = 0;
   for (const double c : left) penalty = std::max(penalty, std::abs(c));
@@ -69,8 +73,8 @@ TEST(LeastAngle, EntersTheStrongestFirstAndOneInEachPass) {
   const LeastAnglePath path = least_angle_path(system, PathKind::kLeastAngle, 3);
   ASSERT_EQ(path.active.size(), 3u);
   const auto weaker = [&](double a, double b) { return std::abs(a) < std::abs(b); };
-  EXPECT_EQ(path.active[0],
-            std::max_element(system.right.begin(), system.right.end(), weaker) - system.right.begin());
+  EXPECT_EQ(path.active[0], std::max_element(system.right.begin(), system.right.end(), weaker) -
+                                system.right.begin());
 }
 
 TEST(LeastAngle, LeavesOutColumnsThatDependOnOthers) {

@@ -17,21 +17,24 @@ namespace whyformer {
 namespace {
 
 constexpr int64_t kMostPlayers = 2048;
-constexpr int64_t kMostSamples = int64_t{1} << 24;
+constexpr int64_t kMostSamples = int64_t{1} << 22;
 
 void check(const LimeOptions& options, int64_t players) {
   if (players < 1) throw InvalidInput("LIME: the input has nothing to hide");
   if (players > kMostPlayers) {
-    throw InvalidInput(fmt::format("LIME over {} players: at most {} fit; group them", players, kMostPlayers));
+    throw InvalidInput(
+        fmt::format("LIME over {} players: at most {} fit; group them", players, kMostPlayers));
   }
   if (options.samples < 0 || options.samples == 1 || options.samples > kMostSamples) {
-    throw InvalidInput(fmt::format("LIME: samples is {}, expected 0 or 2 to {}", options.samples, kMostSamples));
+    throw InvalidInput(
+        fmt::format("LIME: samples is {}, expected 0 or 2 to {}", options.samples, kMostSamples));
   }
   if (!(options.kernel_width >= 0) || !(options.ridge >= 0)) {
-    throw InvalidInput(fmt::format("LIME: kernel width {} and ridge {} must not be negative", options.kernel_width,
-                                   options.ridge));
+    throw InvalidInput(fmt::format("LIME: kernel width {} and ridge {} must not be negative",
+                                   options.kernel_width, options.ridge));
   }
-  if (options.players < 1) throw InvalidInput(fmt::format("LIME: it cannot select {} players", options.players));
+  if (options.players < 1)
+    throw InvalidInput(fmt::format("LIME: it cannot select {} players", options.players));
 }
 
 // Greedily the player that explains most next to those chosen; the first of equals.
@@ -44,7 +47,8 @@ std::vector<int64_t> forward(const CoalitionMoments& moments, int64_t output, in
       if (std::find(chosen.begin(), chosen.end(), player) != chosen.end()) continue;
       std::vector<int64_t> tried = chosen;
       tried.push_back(player);
-      const double explained = explained_square(moments, tried, output, ridge(moments, tried, output, 0));
+      const double explained =
+          explained_square(moments, tried, output, ridge(moments, tried, output, 0));
       if (best < 0 || explained > best_explained) best = player, best_explained = explained;
     }
     chosen.push_back(best);
@@ -65,7 +69,8 @@ std::vector<int64_t> every_player(const CoalitionMoments& moments) {
   return all;
 }
 
-std::vector<int64_t> highest_weights(const CoalitionMoments& moments, int64_t output, int64_t count) {
+std::vector<int64_t> highest_weights(const CoalitionMoments& moments, int64_t output,
+                                     int64_t count) {
   constexpr double kPenalty = 0.01;
   std::vector<int64_t> order = every_player(moments);
   sort_by_size(order, ridge(moments, order, output, kPenalty).coefficients);
@@ -73,7 +78,8 @@ std::vector<int64_t> highest_weights(const CoalitionMoments& moments, int64_t ou
   return order;
 }
 
-std::vector<int64_t> select(const CoalitionMoments& moments, int64_t output, const LimeOptions& options) {
+std::vector<int64_t> select(const CoalitionMoments& moments, int64_t output,
+                            const LimeOptions& options) {
   constexpr int64_t kMostForward = 6;
   switch (options.selection) {
     case LimeSelection::kAuto:
@@ -116,7 +122,8 @@ class Neighbourhood {
     for (int64_t block = 0; block < kJackknifeBlocks; ++block) {
       if (blocks_[block].weight > 0) leaving_out.push_back(moments_without(block));
     }
-    for (int64_t output = 0; output < outputs_; ++output) explain(fit, moments, leaving_out, output);
+    for (int64_t output = 0; output < outputs_; ++output)
+      explain(fit, moments, leaving_out, output);
     return fit;
   }
 
@@ -126,7 +133,8 @@ class Neighbourhood {
     for (const Coalition& row : rows_.distinct) wanted.push_back(among_all(row, players_, all_));
     game_.ask(wanted, values_);
     answered_ = static_cast<int64_t>(values_.size()) / outputs_;
-    if (answered_ < std::min<int64_t>(2, static_cast<int64_t>(rows_.distinct.size()))) throw Interrupted();
+    if (answered_ < std::min<int64_t>(2, static_cast<int64_t>(rows_.distinct.size())))
+      throw Interrupted();
   }
 
   // Draws after the first unanswered one do not count. The whole input belongs to no block.
@@ -137,7 +145,8 @@ class Neighbourhood {
     }
     weights_.assign(answered_, 0);
     weights_[0] = rows_.weights[0];
-    blocks_.assign(kJackknifeBlocks, CoalitionMoments(static_cast<int64_t>(players_.size()), outputs_));
+    blocks_.assign(kJackknifeBlocks,
+                   CoalitionMoments(static_cast<int64_t>(players_.size()), outputs_));
     for (int64_t block = 0; block < kJackknifeBlocks; ++block) {
       for (int64_t row = 0; row < answered_; ++row) {
         if (counts[block][row] == 0) continue;
@@ -148,7 +157,9 @@ class Neighbourhood {
     }
   }
 
-  std::span<const double> values(int64_t row) const { return std::span(values_).subspan(row * outputs_, outputs_); }
+  std::span<const double> values(int64_t row) const {
+    return std::span(values_).subspan(row * outputs_, outputs_);
+  }
 
   CoalitionMoments moments_without(int64_t block) const {
     CoalitionMoments moments(static_cast<int64_t>(players_.size()), outputs_);
@@ -159,8 +170,8 @@ class Neighbourhood {
     return moments;
   }
 
-  void explain(LimeFit& fit, const CoalitionMoments& moments, const std::vector<CoalitionMoments>& leaving_out,
-               int64_t output) const {
+  void explain(LimeFit& fit, const CoalitionMoments& moments,
+               const std::vector<CoalitionMoments>& leaving_out, int64_t output) const {
     const std::vector<int64_t> chosen = select(moments, output, options_);
     const RidgeFit found = ridge(moments, chosen, output, options_.ridge);
     std::vector<std::vector<double>> estimates;
@@ -184,8 +195,8 @@ class Neighbourhood {
   }
 
   // From the residuals themselves: they may be far smaller than the values.
-  double r_squared(const CoalitionMoments& moments, const std::vector<int64_t>& chosen, const RidgeFit& found,
-                   int64_t output) const {
+  double r_squared(const CoalitionMoments& moments, const std::vector<int64_t>& chosen,
+                   const RidgeFit& found, int64_t output) const {
     const double mean = moments.y[output] / moments.weight;
     double left = 0, whole = 0;
     bool constant = true;

@@ -22,7 +22,8 @@ std::vector<Coalition> hide_words(int64_t samples, int64_t players, uint32_t see
   return rows;
 }
 
-// One draw goes to the seed of a segmentation, and the first row is drawn before it becomes the whole picture.
+// One draw goes to the seed of a segmentation, and the first row is drawn before it becomes the
+// whole picture.
 std::vector<Coalition> toss_coins(int64_t samples, int64_t players, uint32_t seed) {
   NumpyRandom random(seed);
   random.up_to(999);
@@ -36,7 +37,8 @@ std::vector<Coalition> toss_coins(int64_t samples, int64_t players, uint32_t see
 
 double kernel(const Coalition& coalition, double distance_scale, double width) {
   const double visible = static_cast<double>(std::count(coalition.begin(), coalition.end(), true));
-  const double distance = distance_scale * (1 - std::sqrt(visible / static_cast<double>(coalition.size())));
+  const double distance =
+      distance_scale * (1 - std::sqrt(visible / static_cast<double>(coalition.size())));
   return std::sqrt(std::exp(-distance * distance / (width * width)));
 }
 
@@ -48,8 +50,10 @@ LimeRows lime_rows(const LimeOptions& options, int64_t players) {
   const int64_t samples = options.samples > 0 ? options.samples : words ? 5000 : 1000;
   LimeRows result;
   std::unordered_map<Coalition, int64_t> seen;
-  for (Coalition& row : words ? hide_words(samples, players, options.seed) : toss_coins(samples, players, options.seed)) {
-    const auto [known, is_new] = seen.try_emplace(row, static_cast<int64_t>(result.distinct.size()));
+  for (Coalition& row : words ? hide_words(samples, players, options.seed)
+                              : toss_coins(samples, players, options.seed)) {
+    const auto [known, is_new] =
+        seen.try_emplace(row, static_cast<int64_t>(result.distinct.size()));
     result.draws.push_back(known->second);
     if (!is_new) continue;
     result.weights.push_back(kernel(row, words ? 100 : 1, width));

@@ -23,12 +23,13 @@ TEST(Lime, EqualsThePackageOnTables) {
     const std::string name = "seed " + std::to_string(entry["seed"].get<int>());
     TableOfWorth game(entry["table"], entry["players"]);
     const bool words = entry["neighbours"] == "words";
-    const LimeFit fit = lime(game, {.neighbours = words ? LimeNeighbours::kWords : LimeNeighbours::kPictureParts,
-                                    .samples = entry["samples"],
-                                    .kernel_width = entry["width"],
-                                    .selection = selection_named(entry["selection"]),
-                                    .players = entry["features"],
-                                    .seed = entry["seed"]});
+    const LimeFit fit =
+        lime(game, {.neighbours = words ? LimeNeighbours::kWords : LimeNeighbours::kPictureParts,
+                    .samples = entry["samples"],
+                    .kernel_width = entry["width"],
+                    .selection = selection_named(entry["selection"]),
+                    .players = entry["features"],
+                    .seed = entry["seed"]});
     expect_near(fit.coefficients, entry["coefficients"], 1e-9, name);
     expect_near(fit.intercepts, {entry["intercept"].get<double>()}, 1e-9, name);
     expect_near(fit.r_squared, {entry["r_squared"].get<double>()}, 1e-9, name);
@@ -51,7 +52,8 @@ TEST(Lime, RecoversALinearGameWithoutPenalty) {
   const std::vector<double> worth = random_numbers(14, 3);
   for (const LimeNeighbours neighbours : {LimeNeighbours::kWords, LimeNeighbours::kPictureParts}) {
     FunctionGame game = additive_game(worth);
-    const LimeFit fit = lime(game, {.neighbours = neighbours, .samples = 300, .players = 14, .ridge = 0});
+    const LimeFit fit =
+        lime(game, {.neighbours = neighbours, .samples = 300, .players = 14, .ridge = 0});
     expect_near(fit.coefficients, worth, 1e-10, "linear");
     EXPECT_NEAR(fit.intercepts[0], 0.25, 1e-10);
     EXPECT_NEAR(fit.local_predictions[0], fit.full[0], 1e-10);
@@ -75,7 +77,8 @@ TEST(Lime, TellsItsErrors) {
   const std::vector<double> table = random_numbers(1 << 10, 21);
   const auto fit_of = [&](uint32_t seed, int64_t samples) {
     TableOfWorth game(table, 10);
-    return lime(game, {.samples = samples, .selection = LimeSelection::kNone, .ridge = 0, .seed = seed});
+    return lime(game,
+                {.samples = samples, .selection = LimeSelection::kNone, .ridge = 0, .seed = seed});
   };
   const LimeFit reference = fit_of(1000, 400'000);
   double real = 0, told = 0;

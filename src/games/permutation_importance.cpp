@@ -27,7 +27,8 @@ std::vector<int64_t> draw_rows(NumpyRandom& random, int64_t rows, int64_t wanted
   } else if (share < 0.2) {
     std::unordered_set<int64_t> taken;
     while (static_cast<int64_t>(drawn.size()) < wanted) {
-      if (const int64_t row = random.up_to(rows - 1); taken.insert(row).second) drawn.push_back(row);
+      if (const int64_t row = random.up_to(rows - 1); taken.insert(row).second)
+        drawn.push_back(row);
     }
   } else {
     drawn.resize(wanted);
@@ -47,12 +48,13 @@ class Shuffles {
     check_table(table, "permutation importance");
     groups_ = checked_groups(options.groups, table.columns);
     if (options.repeats < 1 || options.repeats > kMostRepeats) {
-      throw InvalidInput(fmt::format("permutation importance: repeats is {}, expected 1 to {}", options.repeats,
-                                     kMostRepeats));
+      throw InvalidInput(fmt::format("permutation importance: repeats is {}, expected 1 to {}",
+                                     options.repeats, kMostRepeats));
     }
     if (options.max_samples < 0 || options.max_samples > table.rows) {
-      throw InvalidInput(fmt::format("permutation importance: max_samples is {}, the table has {} rows",
-                                     options.max_samples, table.rows));
+      throw InvalidInput(
+          fmt::format("permutation importance: max_samples is {}, the table has {} rows",
+                      options.max_samples, table.rows));
     }
     // One seed for every column: they are shuffled alike.
     constexpr int64_t kLargestSeed = std::numeric_limits<int32_t>::max();
@@ -104,11 +106,13 @@ class Shuffles {
     return rows;
   }
 
-  bool score_shuffled(std::vector<double>& rows, int64_t group, const std::vector<int64_t>& source, double& score) {
+  bool score_shuffled(std::vector<double>& rows, int64_t group, const std::vector<int64_t>& source,
+                      double& score) {
     const auto fill = [&](bool shuffled) {
       for (const int64_t column : groups_[group]) {
         for (size_t i = 0; i < rows_.size(); ++i) {
-          rows[i * table_.columns + column] = table_.values[rows_[shuffled ? source[i] : i] * table_.columns + column];
+          rows[i * table_.columns + column] =
+              table_.values[rows_[shuffled ? source[i] : i] * table_.columns + column];
         }
       }
     };
@@ -160,7 +164,8 @@ class Shuffles {
 }  // namespace
 
 PermutationImportance permutation_importance(const Table& table, const TableScore& score,
-                                             const PermutationImportanceOptions& options, const Watch& watch) {
+                                             const PermutationImportanceOptions& options,
+                                             const Watch& watch) {
   return Shuffles(table, score, options, watch).result();
 }
 

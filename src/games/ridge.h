@@ -13,10 +13,11 @@ struct RidgeFit {
   double intercept = 0;
 };
 
-RidgeFit ridge(const CoalitionMoments& moments, const std::vector<int64_t>& players, int64_t output, double penalty);
+RidgeFit ridge(const CoalitionMoments& moments, const std::vector<int64_t>& players, int64_t output,
+               double penalty);
 
 // How much of the weighted square of the target about its mean the fit explains, times that square.
-double explained_square(const CoalitionMoments& moments, const std::vector<int64_t>& players, int64_t output,
-                        const RidgeFit& fit);
+double explained_square(const CoalitionMoments& moments, const std::vector<int64_t>& players,
+                        int64_t output, const RidgeFit& fit);
 
 }  // namespace whyformer

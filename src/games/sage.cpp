@@ -19,18 +19,24 @@ constexpr int64_t kRound = 32;
 
 class Draws {
  public:
-  Draws(const Table& table, const Table& background, const TablePrediction& predict, const PredictionLoss& loss,
-        const SageOptions& options, const Watch& watch)
-      : table_(table), background_(background), predict_(predict), loss_(loss), options_(options), watch_(watch),
+  Draws(const Table& table, const Table& background, const TablePrediction& predict,
+        const PredictionLoss& loss, const SageOptions& options, const Watch& watch)
+      : table_(table),
+        background_(background),
+        predict_(predict),
+        loss_(loss),
+        options_(options),
+        watch_(watch),
         random_(options.seed) {
     check_table(table, "SAGE, table");
     check_table(background, "SAGE, background");
     if (table.columns != background.columns) {
-      throw InvalidInput(fmt::format("SAGE: the table has {} columns, its background {}", table.columns,
-                                     background.columns));
+      throw InvalidInput(fmt::format("SAGE: the table has {} columns, its background {}",
+                                     table.columns, background.columns));
     }
     if (!(options.precision > 0) || options.most_draws < 0 || options.most_rows_at_once < 1) {
-      throw InvalidInput("SAGE: precision and most_rows_at_once must be above 0, most_draws not below");
+      throw InvalidInput(
+          "SAGE: precision and most_rows_at_once must be above 0, most_draws not below");
     }
     groups_ = checked_groups(options.groups, table.columns);
     if (options_.most_draws == 0) options_.most_draws = 512 * groups();
@@ -61,7 +67,8 @@ class Draws {
       const int64_t size = std::min(options_.most_rows_at_once, count - begin);
       const auto first = rows.begin() + begin * table_.columns;
       const std::vector<double> got = predict_({first, first + size * table_.columns}, size);
-      if (got.empty() || got.size() % size != 0 || (outputs_ > 0 && static_cast<int64_t>(got.size()) != size * outputs_)) {
+      if (got.empty() || got.size() % size != 0 ||
+          (outputs_ > 0 && static_cast<int64_t>(got.size()) != size * outputs_)) {
         throw Error(fmt::format("SAGE: {} rows were predicted by {} numbers", size, got.size()));
       }
       outputs_ = static_cast<int64_t>(got.size()) / size;
@@ -73,17 +80,24 @@ class Draws {
   }
 
   int64_t expected() const {
-    return background_.rows + options_.most_draws * ((groups() - 1) * background_.rows + 1);
+    const double per_draw =
+        static_cast<double>(groups() - 1) * static_cast<double>(background_.rows) + 1;
+    const double rows =
+        static_cast<double>(background_.rows) + static_cast<double>(options_.most_draws) * per_draw;
+    constexpr double kMost = 9e18;
+    return static_cast<int64_t>(std::min(rows, kMost));
   }
 
-  // Over the background, of the block of predictions for one set of visible groups. As an offset from the first, so
-  // that predictions which are all equal keep their bits.
-  std::vector<double> mean_prediction(const std::vector<double>& predictions, int64_t block) const {
-    const double* first = predictions.data() + block * background_.rows * outputs_;
+  // Over as many rows as the background has. As an offset from the first, so that predictions which
+  // are all equal keep their bits.
+  std::vector<double> mean_prediction(const std::vector<double>& predictions,
+                                      int64_t first_row) const {
+    const double* first = predictions.data() + first_row * outputs_;
     std::vector<double> mean(first, first + outputs_);
     for (int64_t output = 0; output < outputs_; ++output) {
       double off = 0;
-      for (int64_t row = 1; row < background_.rows; ++row) off += first[row * outputs_ + output] - first[output];
+      for (int64_t row = 1; row < background_.rows; ++row)
+        off += first[row * outputs_ + output] - first[output];
       mean[output] += off / static_cast<double>(background_.rows);
     }
     return mean;
@@ -98,40 +112,55 @@ class Draws {
     return order_[place_++ % table_.rows];
   }
 
-  // One row, its groups made visible in one order. False where the watch ended it before it was complete.
+  // One row, its groups made visible in one order. False where the watch ended it before it was
+  // complete.
   bool draw() {
     const int64_t row = next_row();
     const std::vector<int64_t> order = random_.permutation(groups());
-    std::vector<double> predictions;
-    if (!predict(imputed(row, order), predictions)) return false;
-    double before = loss_(nothing_, row);
-    const double at_first = before;
+    std::vector<double> losses(groups());
+    if (!losses_along(order, row, losses)) return false;
     ++draws_;
+    double before = loss_(nothing_, row);
+    total_ += before - losses.back();
     for (int64_t step = 0; step < groups(); ++step) {
-      const std::vector<double> prediction =
-          step + 1 < groups() ? mean_prediction(predictions, step)
-                              : std::vector<double>(predictions.end() - outputs_, predictions.end());
-      const double after = loss_(prediction, row);
-      add(order[step], before - after);
-      before = after;
+      add(order[step], before - losses[step]);
+      before = losses[step];
     }
-    total_ += at_first - before;
     return true;
   }
 
-  // For each proper beginning of the order: the background rows with those groups taken from the row. At the end
-  // the row itself.
-  std::vector<double> imputed(int64_t row, const std::vector<int64_t>& order) const {
+  // When the first, the first two, ... groups of the order are visible. In portions: all imputed
+  // rows together may be many. The row itself goes with the first portion.
+  bool losses_along(const std::vector<int64_t>& order, int64_t row, std::vector<double>& losses) {
     const double* own = table_.values.data() + row * table_.columns;
-    std::vector<double> current = background_.values, rows;
-    for (int64_t step = 0; step + 1 < groups(); ++step) {
-      for (const int64_t column : groups_[order[step]]) {
-        for (int64_t b = 0; b < background_.rows; ++b) current[b * table_.columns + column] = own[column];
+    const int64_t steps_at_once =
+        std::max<int64_t>(1, options_.most_rows_at_once / background_.rows);
+    std::vector<double> current = background_.values, portion(own, own + table_.columns),
+                        predictions;
+    int64_t step = 0;
+    do {
+      const int64_t first = step, before = first == 0 ? 1 : 0;
+      for (; step < std::min(first + steps_at_once, groups() - 1); ++step) {
+        show(groups_[order[step]], own, current);
+        portion.insert(portion.end(), current.begin(), current.end());
       }
-      rows.insert(rows.end(), current.begin(), current.end());
+      predictions.clear();
+      if (!predict(portion, predictions)) return false;
+      if (before > 0) losses.back() = loss_(std::span(predictions).first(outputs_), row);
+      for (int64_t s = first; s < step; ++s) {
+        losses[s] =
+            loss_(mean_prediction(predictions, before + (s - first) * background_.rows), row);
+      }
+      portion.clear();
+    } while (step + 1 < groups());
+    return true;
+  }
+
+  void show(const std::vector<int64_t>& columns, const double* own,
+            std::vector<double>& rows) const {
+    for (const int64_t column : columns) {
+      for (size_t i = column; i < rows.size(); i += table_.columns) rows[i] = own[column];
     }
-    rows.insert(rows.end(), own, own + table_.columns);
-    return rows;
   }
 
   // Welford's running mean and sum of squares.
@@ -155,8 +184,10 @@ class Draws {
   }
 
   SageValues summary() const {
-    SageValues values{.values = means_, .total = total_ / static_cast<double>(draws_),
-                      .draws = draws_, .evaluations = evaluations_,
+    SageValues values{.values = means_,
+                      .total = total_ / static_cast<double>(draws_),
+                      .draws = draws_,
+                      .evaluations = evaluations_,
                       .finished = precise_};
     for (int64_t group = 0; group < groups(); ++group) values.errors.push_back(error(group));
     return values;

@@ -40,7 +40,8 @@ struct Example {
       double prediction = 0;
       for (int64_t b = 0; b < background.rows; ++b) {
         std::vector<double> x(4);
-        for (int j = 0; j < 4; ++j) x[j] = visible >> j & 1 ? table.values[row * 4 + j] : background.values[b * 4 + j];
+        for (int j = 0; j < 4; ++j)
+          x[j] = visible >> j & 1 ? table.values[row * 4 + j] : background.values[b * 4 + j];
         prediction += model(x, 1)[0] / static_cast<double>(background.rows);
       }
       sum += loss(std::span(&prediction, 1), row) / static_cast<double>(table.rows);
@@ -79,7 +80,8 @@ TEST(Sage, TendsToTheShapleyValuesOfTheLoss) {
   const SageValues found = example.run({.precision = 0.005, .most_draws = 200'000});
   EXPECT_TRUE(found.finished);
   const std::vector<double> exact = example.exact();
-  for (int j = 0; j < 4; ++j) EXPECT_NEAR(found.values[j], exact[j], 4 * found.errors[j] + 1e-15) << j;
+  for (int j = 0; j < 4; ++j)
+    EXPECT_NEAR(found.values[j], exact[j], 4 * found.errors[j] + 1e-15) << j;
   EXPECT_EQ(found.values[3], 0);
   EXPECT_EQ(found.errors[3], 0);
 }
@@ -95,10 +97,11 @@ TEST(Sage, StopsAtThePrecision) {
 
 TEST(Sage, HidesGroupsTogether) {
   const Example example;
-  const SageValues found = example.run({.precision = 0.02, .most_draws = 50'000, .groups = {{0, 1}, {2}}});
+  const SageValues found =
+      example.run({.precision = 0.02, .most_draws = 50'000, .groups = {{0, 1}, {2}}});
   // Two groups: the mean of both orders. Column 3 is never seen, and never used.
-  const double nothing = example.mean_loss(0), pair = example.mean_loss(3), third = example.mean_loss(4),
-               all = example.mean_loss(7);
+  const double nothing = example.mean_loss(0), pair = example.mean_loss(3),
+               third = example.mean_loss(4), all = example.mean_loss(7);
   ASSERT_EQ(found.values.size(), 2u);
   EXPECT_NEAR(found.values[0], (nothing - pair + third - all) / 2, 4 * found.errors[0]);
   EXPECT_NEAR(found.values[1], (nothing - third + pair - all) / 2, 4 * found.errors[1]);
@@ -108,7 +111,8 @@ TEST(Sage, DoesNotDependOnTheBatches) {
   const Example example;
   const SageValues reference = example.run({.precision = 1e-9, .most_draws = 100});
   for (const int64_t most : {1, 5, 100000}) {
-    EXPECT_EQ(example.run({.precision = 1e-9, .most_draws = 100, .most_rows_at_once = most}).values, reference.values);
+    EXPECT_EQ(example.run({.precision = 1e-9, .most_draws = 100, .most_rows_at_once = most}).values,
+              reference.values);
   }
 }
 
@@ -126,7 +130,9 @@ TEST(Sage, GivesWholeDrawsWhenTheWatchEndsIt) {
 
 TEST(Sage, RefusesWhatDoesNotFit) {
   const Example example;
-  EXPECT_THROW(sage(example.table, {.rows = 1, .columns = 2, .values = {1, 2}}, model, example.loss), InvalidInput);
+  EXPECT_THROW(
+      sage(example.table, {.rows = 1, .columns = 2, .values = {1, 2}}, model, example.loss),
+      InvalidInput);
   EXPECT_THROW(example.run({.precision = 0}), InvalidInput);
   EXPECT_THROW(example.run({.most_rows_at_once = 0}), InvalidInput);
   EXPECT_THROW(example.run({.groups = {{9}}}), InvalidInput);

@@ -4,7 +4,8 @@
 
 namespace whyformer {
 
-std::vector<double> shapley_from_table(const std::vector<double>& table, int64_t players, int64_t outputs) {
+std::vector<double> shapley_from_table(const std::vector<double>& table, int64_t players,
+                                       int64_t outputs) {
   // s! (n - s - 1)! / n! = 1 / (n · C(n - 1, s)).
   std::vector<double> weights(players);
   double binomial = 1;

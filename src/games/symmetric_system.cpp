@@ -48,10 +48,13 @@ std::vector<double> SymmetricSystem::solve(const std::vector<double>& right, int
   return solution;
 }
 
-// Cholesky with the largest remaining diagonal entry as pivot, column by column, until nothing is left.
+// Cholesky with the largest remaining diagonal entry as pivot, column by column, until nothing is
+// left.
 void SymmetricSystem::factor_by_pivots(const std::vector<double>& matrix) {
   const double largest = largest_diagonal(matrix, size_);
-  const auto entry = [&](int64_t i, int64_t j) { return matrix[std::max(i, j) * size_ + std::min(i, j)]; };
+  const auto entry = [&](int64_t i, int64_t j) {
+    return matrix[std::max(i, j) * size_ + std::min(i, j)];
+  };
   std::vector<double> rest(size_);
   for (int64_t i = 0; i < size_; ++i) rest[i] = matrix[i * size_ + i];
   std::vector<std::vector<double>> columns;

@@ -6,8 +6,9 @@
 
 namespace whyformer {
 
-// Solves A x = b for a symmetric, positive semi-definite A [size × size], of which the lower half is read, and one
-// or more right-hand sides [size × sides] in the range of A. Where A is singular: the shortest solution.
+// Solves A x = b for a symmetric, positive semi-definite A [size × size], of which the lower half
+// is read, and one or more right-hand sides [size × sides] in the range of A. Where A is singular:
+// the shortest solution.
 class SymmetricSystem {
  public:
   SymmetricSystem(std::vector<double> matrix, int64_t size);

@@ -7,7 +7,8 @@
 
 namespace whyformer {
 
-// Throws InvalidInput, with `what` as the table's name, unless it has rows, columns and a value for each of them.
+// Throws InvalidInput, with `what` as the table's name, unless it has rows, columns and a value for
+// each of them.
 void check_table(const Table& table, std::string_view what);
 
 // One group per column where none are given. Columns that are in no group stay as they are.

@@ -26,7 +26,9 @@ inline std::vector<double> shapley_by_orders(Game& game) {
       const std::vector<double> before = worth(game, visible);
       visible[player] = true;
       const std::vector<double> after = worth(game, visible);
-      for (int64_t output = 0; output < outputs; ++output) sums[player * outputs + output] += after[output] - before[output];
+      for (int64_t output = 0; output < outputs; ++output) {
+        sums[player * outputs + output] += after[output] - before[output];
+      }
     }
     ++orders;
   } while (std::next_permutation(order.begin(), order.end()));

@@ -83,7 +83,8 @@ std::vector<double> shared_out(std::vector<double> given, const TreeLayout& tree
 
 void check(const PartitionOptions& options) {
   if (options.max_evals < 2) {
-    throw InvalidInput(fmt::format("partition-shap needs at least 2 evaluations but max_evals is {}", options.max_evals));
+    throw InvalidInput(
+        fmt::format("partition-shap needs at least 2 evaluations but max_evals is {}", options.max_evals));
   }
   if (options.batch_size < 1) {
     throw InvalidInput(fmt::format("partition-shap's batch_size must be at least 1 but is {}", options.batch_size));
@@ -94,8 +95,8 @@ void check(const PartitionOptions& options) {
 bool reaches_the_end(const PartitionOptions& options, int64_t players) { return options.max_evals >= 2 * players - 1; }
 
 int64_t planned(const PartitionOptions& options, const TreeLayout& tree, int64_t players) {
-  return std::min(options.max_evals,
-                  options.context == SiblingContext::kBoth ? tree.owen_evaluations() : 2 * std::max<int64_t>(1, players));
+  const bool both = options.context == SiblingContext::kBoth;
+  return std::min(options.max_evals, both ? tree.owen_evaluations() : 2 * std::max<int64_t>(1, players));
 }
 
 }  // namespace

@@ -77,7 +77,8 @@ TEST(PartitionShap, WithAFixedContextIsHierarchicalLeaveOneOut) {
       const auto [left, right] = tree.merges[merge];
       const std::vector<int64_t> below = players_below(tree, 7, 7 + merge);
       for (const int64_t player : below) {
-        expected[player] += (worth_of(7 + merge) - worth_of(left) - worth_of(right)) / static_cast<double>(below.size());
+        expected[player] +=
+            (worth_of(7 + merge) - worth_of(left) - worth_of(right)) / static_cast<double>(below.size());
       }
     }
     const SiblingContext context = visible ? SiblingContext::kVisible : SiblingContext::kHidden;
@@ -132,13 +133,13 @@ TEST(PartitionShap, GivesDummiesNothingWithBothContexts) {
   EXPECT_NEAR(values[5], 0, 1e-14);
 }
 
-// Section "context 1": what first word and [CLS] differ by is the first word's leave-one-out where they are siblings.
+// What first word and [CLS] differ by is the first word's leave-one-out where they are siblings.
 TEST(PartitionShap, SiblingsDifferByWhatLeavingThemOutChanges) {
   TableGame game({.players = 4, .table_seed = 43, .still = {0}});
   const std::vector<double> values =
       partition_shap(game, {{{0, 1}, {2, 3}, {4, 5}}}, {.context = SiblingContext::kVisible}).values;
-  EXPECT_NEAR(values[1] - values[0], worth(game, {true, true, true, true})[0] - worth(game, {true, false, true, true})[0],
-              1e-12);
+  const double left_out = worth(game, {true, true, true, true})[0] - worth(game, {true, false, true, true})[0];
+  EXPECT_NEAR(values[1] - values[0], left_out, 1e-12);
 }
 
 TEST(PartitionShap, OfOnePlayerOrNobodyNeedsNoTree) {
@@ -178,8 +179,8 @@ TEST(PartitionShap, StillAddsUpWhereTheWatchEndsIt) {
     for (int64_t calls = 1; calls < 14; ++calls) {
       TableGame game({.players = 9, .outputs = 2, .table_seed = 46});
       game.at_once = 3;
-      const auto run = [&] { return partition_shap(game, random_tree(9, 47), {.context = context}, ends_after(calls)); };
-      const PartitionValues values = run();
+      const PartitionValues values =
+          partition_shap(game, random_tree(9, 47), {.context = context}, ends_after(calls));
       EXPECT_EQ(values.evaluations, game.asked);
       EXPECT_THAT(additivity_gaps(values), near({0, 0}, 1e-12));
       const bool complete = context != SiblingContext::kBoth && values.evaluations == 18;

@@ -207,7 +207,8 @@ void Sampler::close_gap(GameValues& result) const {
 int64_t samples_of(const SamplingOptions& options, int64_t varying) {
   const int64_t samples = options.samples == 0 ? 1000 * varying : options.samples;
   if (samples < 2 * varying || samples > kMostSamples) {
-    throw InvalidInput(fmt::format("sampling-shap of {} players that vary takes from {} to {} samples but {} are asked for",
+    throw InvalidInput(fmt::format("sampling-shap of {} players that vary takes from {} to {} samples but {} are "
+                                   "asked for",
                                    varying, 2 * varying, kMostSamples, samples));
   }
   return samples;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 
 #include "games/enumeration.h"
@@ -37,7 +38,9 @@ InteractionValues shapley_taylor(Game& game, const InteractionOptions& options, 
   const std::vector<double> weights = shapley_weights(players);
   InteractionValues result;
   result.values.resize(game.players() * row);
-  const auto cell = [&](int64_t i, int64_t j) { return result.values.data() + varying[i] * row + varying[j] * outputs; };
+  const auto cell = [&](int64_t i, int64_t j) {
+    return result.values.data() + varying[i] * row + varying[j] * outputs;
+  };
 
   all.each([&](uint64_t members, const double* value) {
     const int size = std::popcount(members);

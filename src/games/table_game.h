@@ -74,7 +74,9 @@ class TableGame : public Game {
 
   double mean(int64_t members, int64_t output) const {
     double sum = 0;
-    for (int64_t background = 0; background < shape_.backgrounds; ++background) sum += (&at(background, members))[output];
+    for (int64_t background = 0; background < shape_.backgrounds; ++background) {
+      sum += (&at(background, members))[output];
+    }
     return sum / static_cast<double>(shape_.backgrounds);
   }
   std::vector<double>& table() { return table_; }

@@ -34,8 +34,8 @@ TEST(TreeLayout, CountsWhatOwenValuesNeed) {
 TEST(TreeLayout, RefusesWhatIsNoTree) {
   const auto layout = [](PlayerTree tree) { return [tree] { TreeLayout(tree, 3); }; };
   EXPECT_THAT(layout({{{0, 1}}}), ThrowsMessage<InvalidInput>(HasSubstr("3 players needs 2 merges but has 1")));
-  EXPECT_THAT(layout({{{0, 1}, {0, 2}}}), ThrowsMessage<InvalidInput>(HasSubstr("joins node 0, which is joined already")));
-  EXPECT_THAT(layout({{{0, 3}, {1, 2}}}), ThrowsMessage<InvalidInput>(HasSubstr("joins node 3, which is not there yet")));
+  EXPECT_THAT(layout({{{0, 1}, {0, 2}}}), ThrowsMessage<InvalidInput>(HasSubstr("node 0, which is joined already")));
+  EXPECT_THAT(layout({{{0, 3}, {1, 2}}}), ThrowsMessage<InvalidInput>(HasSubstr("node 3, which is not there yet")));
   EXPECT_THAT(layout({{{0, -1}, {3, 2}}}), ThrowsMessage<InvalidInput>(HasSubstr("node -1")));
   EXPECT_THAT(layout({{{1, 1}, {3, 2}}}), ThrowsMessage<InvalidInput>(HasSubstr("node 1, which is joined already")));
 }

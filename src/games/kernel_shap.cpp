@@ -10,7 +10,7 @@
 #include "games/shapley_table.h"
 #include "whyformer/error.h"
 #include "whyformer/games.h"
-#include "whyformer/model.h"
+#include "whyformer/interrupted.h"
 
 namespace whyformer {
 namespace {

@@ -8,7 +8,7 @@
 #include "games/kernel_coalitions.h"
 #include "games/kernel_regression.h"
 #include "whyformer/error.h"
-#include "whyformer/model.h"
+#include "whyformer/interrupted.h"
 
 namespace whyformer {
 namespace {

@@ -11,7 +11,7 @@
 #include "games/ridge.h"
 #include "whyformer/error.h"
 #include "whyformer/games.h"
-#include "whyformer/model.h"
+#include "whyformer/interrupted.h"
 
 namespace whyformer {
 namespace {

@@ -10,7 +10,7 @@
 #include "games/table_columns.h"
 #include "whyformer/error.h"
 #include "whyformer/games.h"
-#include "whyformer/model.h"
+#include "whyformer/interrupted.h"
 
 namespace whyformer {
 namespace {

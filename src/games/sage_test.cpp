@@ -5,7 +5,7 @@
 
 #include "games/fit_test_games.h"
 #include "whyformer/error.h"
-#include "whyformer/model.h"
+#include "whyformer/interrupted.h"
 
 namespace whyformer {
 namespace {

@@ -18,7 +18,7 @@ LimeOptions lime_options(const Explained& explained, const OptionReader& options
           .samples = options.whole("samples"),
           .kernel_width = options.number("kernel-width"),
           .selection = keep > 0 ? LimeSelection::kAuto : LimeSelection::kNone,
-          .players = keep,
+          .players = std::max<int64_t>(1, keep),
           .ridge = options.number("ridge"),
           .seed = static_cast<uint32_t>(explained.seed())};
 }

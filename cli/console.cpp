@@ -68,6 +68,8 @@ ProgressBar::~ProgressBar() { clear(); }
 void ProgressBar::show(int64_t done, int64_t total) {
   constexpr double kPatience = 0.5, kRefresh = 0.1;
   const double time = now();
+  if (done < last_) started_ = time;  // the next piece of work
+  last_ = done;
   if (!progress_is_visible() || time - started_ < kPatience || time - drawn_ < kRefresh) return;
   drawn_ = time;
   visible_ = true;

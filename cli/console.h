@@ -33,6 +33,7 @@ class ProgressBar {
   std::string what_;
   double started_;
   double drawn_ = 0;
+  int64_t last_ = 0;
   bool visible_ = false;
 };
 

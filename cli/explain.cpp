@@ -8,6 +8,7 @@
 #include "command.h"
 #include "console.h"
 #include "model_arguments.h"
+#include "table_arguments.h"
 #include "whyformer/error.h"
 #include "whyformer/report.h"
 
@@ -20,6 +21,7 @@ struct Arguments {
   PictureArguments picture;
   TargetArguments target;
   ArrayArguments arrays;
+  TableArguments table;
   std::string file;
   std::vector<std::string> methods;
   std::vector<std::string> options;
@@ -47,6 +49,7 @@ void add_arguments(CLI::App& command, Arguments& a) {
                      "option of a method, such as rollout.start=1; may be repeated")
       ->type_name("METHOD.NAME=VALUE");
   a.target.add_to(command);
+  a.table.add_to(command);
   a.arrays.add_to(command);
   command.add_option("--html", a.html, "write a page")->type_name("FILE");
   command.add_option("--json", a.json, "write JSON ('-': standard output)")->type_name("FILE");
@@ -148,12 +151,17 @@ class Files {
   std::vector<std::pair<std::string, std::string>> files_;
 };
 
-void explain_one(const Arguments& a, const TextInput& input) {
+// After an interruption the answers so far have been given; the exit code tells that they are not all.
+void tell_interruption() {
+  if (interrupted()) throw Interrupted();
+}
+
+template <class Input>
+void explain_one(const Arguments& a, const Model& model, const Input& input) {
   if (a.target.targets.size() > 1) {
-    throw InvalidInput("a text is explained for one --target at a time");
+    throw InvalidInput("a text or a row is explained for one --target at a time");
   }
   ExplainRequest request = request_of(a);
-  const Model model = a.model.load();
   ProgressBar bar("explaining");
   request.progress = [&bar](int64_t done, int64_t total) {
     bar.show(done, total);
@@ -175,11 +183,12 @@ void explain_one(const Arguments& a, const TextInput& input) {
   files.write();
   if (a.json == "-") {
     print(to_json(explanation) + "\n");
-    return;
+    return tell_interruption();
   }
   print(to_terminal(explanation,
                     {.colour = may_colour(), .width = terminal_width(), .special = special_of(a)}));
   files.name_them();
+  tell_interruption();
 }
 
 // One explanation for each target; JSON has a line for each.
@@ -217,11 +226,12 @@ void explain_picture(const Arguments& a, const PictureFile& picture) {
   files.write();
   if (a.json == "-") {
     print(json);
-    return;
+    return tell_interruption();
   }
   print(to_terminal(explanations,
                     {.colour = may_colour(), .width = terminal_width(), .special = special_of(a)}));
   files.name_them();
+  tell_interruption();
 }
 
 // A line that could not be explained keeps its place among the answers.
@@ -231,54 +241,89 @@ std::string error_line(const std::string& text, const std::string& message) {
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-void explain_lines(const Arguments& a, const std::string& path) {
-  if (!a.html.empty() || !a.svg.empty() || !a.png.empty() || !a.attention_svg.empty() ||
-      !a.attention_png.empty()) {
-    throw InvalidInput(
-        "pages and pictures show one text; for a file of texts use --json, or give one text");
-  }
-  ExplainRequest request = request_of(a);
-  request.progress = [](int64_t, int64_t) { return !interrupted(); };
-  const Model model = a.model.load();
-  const std::vector<std::string> lines = read_lines(path);
-  if (lines.empty()) throw InvalidInput("there is no text: the input has no lines");
+// Explains inputs one after the other; `explain_at` gives number i, `text_at` what to call it.
+template <class ExplainAt, class TextAt>
+void explain_all(const Arguments& a, size_t count, const std::string& what, const ExplainAt& explain_at,
+                 const TextAt& text_at) {
   const bool to_file = !a.json.empty() && a.json != "-";
   std::string written;
   int64_t failed = 0;
-  ProgressBar bar("texts");
-  for (size_t i = 0; i < lines.size() && !interrupted(); ++i) {
+  ProgressBar bar(what);
+  for (size_t i = 0; i < count && !interrupted(); ++i) {
     std::string line;
     try {
-      TextInput input{lines[i], {}};
-      if (a.text.has_pair->count() > 0) input.pair = a.text.pair;
-      line = to_json(explain(model, input, request), -1) + "\n";
+      line = to_json(explain_at(i), -1) + "\n";
     } catch (const InvalidInput& error) {
-      line = error_line(lines[i], error.what());
+      line = error_line(text_at(i), error.what());
       ++failed;
     } catch (const Interrupted&) {
       break;
     }
     if (to_file) written += line;
     else print(line);
-    bar.show(static_cast<int64_t>(i) + 1, static_cast<int64_t>(lines.size()));
+    bar.show(static_cast<int64_t>(i) + 1, static_cast<int64_t>(count));
   }
   bar.clear();
   if (to_file) save(a.json, written);
-  if (interrupted()) throw Interrupted();  // the answers so far are kept
+  tell_interruption();
   if (failed > 0) {
-    throw InvalidInput(fmt::format(
-        "{} of {} lines could not be explained; their answers have an \"error\"", failed,
-        lines.size()));
+    throw InvalidInput(fmt::format("{} of {} {} could not be explained; their answers have an \"error\"", failed, count,
+                                   what));
   }
 }
 
+void refuse_pictures(const Arguments& a) {
+  if (!a.html.empty() || !a.svg.empty() || !a.png.empty() || !a.attention_svg.empty() ||
+      !a.attention_png.empty()) {
+    throw InvalidInput(
+        "pages and pictures show one text or row; for many of them use --json, or 'whyformer importance'");
+  }
+}
+
+void explain_lines(const Arguments& a, const std::string& path) {
+  refuse_pictures(a);
+  ExplainRequest request = request_of(a);
+  request.progress = [](int64_t, int64_t) { return !interrupted(); };
+  const Model model = a.model.load();
+  const std::vector<std::string> lines = read_lines(path);
+  if (lines.empty()) throw InvalidInput("there is no text: the input has no lines");
+  const auto explain_at = [&](size_t i) {
+    TextInput input{lines[i], {}};
+    if (a.text.has_pair->count() > 0) input.pair = a.text.pair;
+    return explain(model, input, request);
+  };
+  explain_all(a, lines.size(), "lines", explain_at, [&](size_t i) { return lines[i]; });
+}
+
+void explain_table(const Arguments& a) {
+  if (a.text.given() || !a.file.empty()) throw InvalidInput("give a text or a table, not both");
+  if (a.model.model.empty()) throw InvalidInput("--table goes with a model of tables: --model model.onnx");
+  const Model model = a.model.load();
+  const NamedTable rows = a.table.read();
+  if (a.table.has_row->count() > 0 || rows.table.rows == 1) {
+    return explain_one(a, model, a.table.input(rows, a.table.row));
+  }
+  refuse_pictures(a);
+  ExplainRequest request = request_of(a);
+  request.progress = [](int64_t, int64_t) { return !interrupted(); };
+  RowInput input = a.table.input(rows, 0);
+  const auto explain_at = [&](size_t i) {
+    const auto first = rows.table.values.begin() + static_cast<int64_t>(i) * rows.table.columns;
+    input.values.assign(first, first + rows.table.columns);
+    return explain(model, input, request);
+  };
+  explain_all(a, static_cast<size_t>(rows.table.rows), "rows", explain_at,
+              [](size_t i) { return fmt::format("row {}", i); });
+}
+
 void run(const Arguments& a) {
+  if (a.table.given()) return explain_table(a);
   if (const auto picture = a.picture.given(a.text)) return explain_picture(a, *picture);
   const std::optional<TextInput> input = a.text.given();
   if (input && !a.file.empty()) {
     throw InvalidInput("give a text or a file of texts, not both");
   }
-  if (input) return explain_one(a, *input);
+  if (input) return explain_one(a, a.model.load(), *input);
   if (!a.file.empty()) return explain_lines(a, a.file);
   if (input_is_terminal()) {
     throw InvalidInput("no text or picture: whyformer explain \"I cannot wait for next time\"");

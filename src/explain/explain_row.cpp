@@ -55,9 +55,31 @@ Table background_of(const Table& table, int64_t most_rows) {
   return chosen;
 }
 
+namespace {
+
+// Columns in the order in which the model takes them.
+RowInput in_order(const TableModel& model, const RowInput& given) {
+  RowInput row = given;
+  const std::vector<int64_t> places = model.places_of(given.names);
+  const auto count = static_cast<int64_t>(places.size());
+  for (int64_t column = 0; column < count; ++column) {
+    row.names[column] = given.names[places[column]];
+    row.values[column] = given.values[places[column]];
+    for (int64_t other = 0; given.background.columns == count && other < given.background.rows; ++other) {
+      row.background.values[other * count + column] = given.background.values[other * count + places[column]];
+    }
+  }
+  return row;
+}
+
+}  // namespace
+
 Explanation explain(const Model& model, const RowInput& row, const ExplainRequest& request) {
+  if (row.names.size() != row.values.size()) {
+    throw InvalidInput(fmt::format("a row of {} numbers with {} names", row.values.size(), row.names.size()));
+  }
   const std::vector<Job> jobs = jobs_of(request);
-  Prepared prepared = prepare(model, row, request, needs_of(jobs));
+  Prepared prepared = prepare(model, in_order(model.table_model(), row), request, needs_of(jobs));
   const auto& subject = static_cast<const TableSubject&>(prepared.explained->subject());
   WrittenRow text = written(subject);
   Explanation explanation;

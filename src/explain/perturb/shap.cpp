@@ -1,11 +1,30 @@
+#include <algorithm>
+
 #include "explain/perturb/partition_shap.h"
 
 namespace whyformer {
+namespace {
 
-// shap.Explainer takes the Partition explainer where there is a tree over the players, as texts and pictures have.
+constexpr int64_t kMostColumnsExactly = 10;
+
+// As shap.Explainer chooses: every coalition of a few columns, random orders of more.
+Scores table_scores(Explained& explained, int64_t max_evals, const HidingOptions& hiding, const std::string& space) {
+  InputGame game(explained, hiding);
+  if (game.players() <= kMostColumnsExactly) return game.scores(exact_shap(game, {}, watch_of(explained)), space);
+  const GameValues found = permutation_shap(game,
+                                            {.max_evals = std::max(max_evals, 10 * (2 * game.players() + 1)),
+                                             .seed = static_cast<uint32_t>(explained.seed())},
+                                            watch_of(explained));
+  Scores scores = game.scores(found, space);
+  scores.seed = explained.seed();
+  return scores;
+}
+
+}  // namespace
+
 const Method kShap{
     {.name = "shap",
-     .summary = "what shap.Explainer chooses: partition-shap for texts and pictures",
+     .summary = "what shap.Explainer chooses: partition-shap for texts and pictures, exact-shap or permutation-shap for tables",
      .paper = "Lundberg & Lee, NeurIPS 2017; the shap package",
      .cost = "at most max-evals forwards",
      .class_specific = true,
@@ -14,6 +33,9 @@ const Method kShap{
      .presets = {{"shap", "the shap package's way to mask text", {{"how", std::string("retokenize")}}}}},
     {},
     [](Explained& explained, const OptionReader& options) {
+      if (explained.subject().kind() == "table") {
+        return table_scores(explained, options.whole("max-evals"), hiding_options(options), options.word("space"));
+      }
       return partition_scores(explained, {.max_evals = options.whole("max-evals")}, hiding_options(options),
                               options.word("space"));
     }};

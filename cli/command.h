@@ -8,6 +8,7 @@ namespace whyformer::cli {
 // Adds the subcommand to the program; its callback runs it. Errors are exceptions.
 void add_explain(CLI::App& program);
 void add_heads(CLI::App& program);
+void add_importance(CLI::App& program);
 void add_tcav(CLI::App& program);
 void add_trace(CLI::App& program);
 void add_tokenize(CLI::App& program);

@@ -51,6 +51,7 @@ int main(int argc, char** argv) {
       "Each command has its own --help.");
   add_explain(program);
   add_heads(program);
+  add_importance(program);
   add_tcav(program);
   add_trace(program);
   add_tokenize(program);

@@ -6,15 +6,17 @@
     python scripts/paint_pictures.py --kind pairs --count 12 --seed 2 --out out/pairs
     python scripts/paint_pictures.py --kind concept --name striped --count 30 --seed 3 --out out/concepts
 
-An object is a shape with a texture, and the two together are its class: a striped four-legged shape is a zebra, a plain one a horse,
-a dotted round one a ladybird, a plain round one a beetle. Colours, sizes, places and backgrounds are drawn at random and tell nothing about the class. Bits and
-pieces in the background (squares, triangles, crosses, some of them textured) belong to no class.
+An object is a shape with a texture, and the two together are its class. Classes of one shape differ by texture alone: a four-legged shape
+is a zebra if striped, a dalmatian if dotted and a horse if plain; a round one is a ladybird if dotted and a beetle if plain. Colours, sizes, places and
+backgrounds are drawn at random and tell nothing about the class. Bits and pieces in the background (squares, triangles, crosses, some of them textured)
+belong to no class.
 
 Kinds:
   objects   one object, of all classes in turn or of the class --name; objects.tsv (zebras.tsv) lists picture, class, mask and box
-            (left, top, right, bottom; right and bottom exclusive)
+            (left, top, right, bottom; right and bottom exclusive). Masks have a folder of their own.
   pairs     two objects of different classes, a line of pairs.tsv each, with a mask each
-  concept   a texture that fills the picture (striped, dotted, bubbly), or "random": backgrounds with bits and pieces, no object
+  concept   a patchwork without objects: all patches striped, dotted or bubbly, or, as "random", each of any texture or plain. So a concept's
+            pictures and the random ones differ by texture alone.
 
 A mask is white where the object is seen. Every picture has random numbers of its own, from the seed and its number: the same bytes
 whatever the count.
@@ -33,11 +35,11 @@ SIZE = 128  # pixels on each side, unless told otherwise
 # class -> (shape, texture)
 CLASSES = {
     "zebra": ("four-legged", "striped"),
+    "dalmatian": ("four-legged", "dotted"),
     "horse": ("four-legged", "plain"),
     "ladybird": ("round", "dotted"),
     "beetle": ("round", "plain"),
     "jellyfish": ("bell", "bubbly"),
-    "goldfish": ("fish", "plain"),
 }
 NAMES = list(CLASSES)
 CONCEPTS = ["striped", "dotted", "bubbly", "random"]
@@ -93,16 +95,6 @@ def four_legged(u, v, rng):
     return body, None, [(neck[0] + 0.05, neck[1] - 0.02, 0.05)]
 
 
-def fish(u, v, rng):
-    height, fork = rng.uniform(0.38, 0.47), rng.uniform(0.26, 0.36)
-    body = ellipse(u, v, (0.08, 0), (0.74, height))
-    body = melt(body, limb(u, v, (-0.55, 0), (-0.92, -fork), 0.1, 0.15), 0.12)
-    body = melt(body, limb(u, v, (-0.55, 0), (-0.92, fork), 0.1, 0.15), 0.12)
-    body = melt(body, limb(u, v, (0.1, -height + 0.08), (-0.22, -height - 0.1), 0.14, 0.07), 0.1)
-    body = melt(body, limb(u, v, (0.05, height - 0.06), (-0.16, height + 0.08), 0.1, 0.05), 0.1)
-    return body, None, [(0.52, -0.1, 0.085)]
-
-
 def round_one(u, v, rng):
     """A beetle from above."""
     body = ellipse(u, v, (-0.08, 0), (0.7, rng.uniform(0.56, 0.64)))
@@ -126,8 +118,8 @@ def bell(u, v, rng):
     return body, plain, []
 
 
-SHAPES = {"four-legged": four_legged, "fish": fish, "round": round_one, "bell": bell}
-LARGEST_TURN = {"four-legged": 0.3, "fish": 0.6, "round": 3.15, "bell": 0.5}
+SHAPES = {"four-legged": four_legged, "round": round_one, "bell": bell}
+LARGEST_TURN = {"four-legged": 0.3, "round": 3.15, "bell": 0.5}
 
 
 def piece(u, v, rng):
@@ -338,13 +330,20 @@ def places(count, rng, scales):
             return list(zip(centres, drawn))
 
 
-def paint_texture(texture, rng, size=SIZE):
-    """A picture filled with one texture."""
+def paint_quilt(textures, rng, size=SIZE):
+    """A patchwork that fills the picture: every patch has one of the textures, and colours, a period and a tilt of its own.
+
+    Stripes are as upright as those of a standing zebra: lying ones say nothing about zebras.
+    """
     canvas = Canvas(size, rng)
     part, x, y = canvas.around((0.5, 0.5), 1)
-    colours = two_colours(rng, canvas.pixels.mean((0, 1)))
-    canvas.blend(part, np.ones_like(x), textured(x, y, texture, rng.uniform(0.048, 0.095), 1 / size, colours, rng,
-                                                 rng.uniform(0, 3.14)))
+    centres = rng.random((rng.integers(4, 10), 2)) - 0.5
+    nearest = np.argmin([np.hypot(x - across, y - down) for across, down in centres], axis=0)
+    for number in range(len(centres)):
+        texture = textures[rng.integers(len(textures))]
+        colours = two_colours(rng, canvas.pixels.mean((0, 1)))
+        canvas.blend(part, nearest == number, textured(x, y, texture, rng.uniform(0.048, 0.095), 1 / size, colours, rng,
+                                                       rng.uniform(-0.7, 0.7)))
     # Some of the background's light shines through, so that the texture is not all there is to see.
     canvas.pixels *= 0.9 + 0.2 * np.clip(0.5 + soft_noise(size, 4, rng), 0, 1)[..., None]
     return canvas.finished([])
@@ -359,7 +358,7 @@ def paint(kind, name, seed, number, size=SIZE):
     if kind == "pairs":
         first = number % len(NAMES)
         return paint_scene([first, (first + int(rng.integers(1, len(NAMES)))) % len(NAMES)], rng, size)
-    return paint_scene([], rng, size) if name == "random" else paint_texture(name, rng, size)
+    return paint_quilt(list(TEXTURES) if name == "random" else [name], rng, size)
 
 
 # -------------------------------------------------------------------------------------- writing
@@ -370,7 +369,7 @@ def bounds(mask):
 
 
 def write_pictures(kind, name, count, seed, size, out):
-    out.mkdir(parents=True, exist_ok=True)
+    (out if kind == "concept" else out / "masks").mkdir(parents=True, exist_ok=True)
     lines = ["picture\tclass\tmask\tleft\ttop\tright\tbottom"]
     stem = (name or {"objects": "object", "pairs": "pair"}[kind]).replace(" ", "-")
     for number in range(count):
@@ -378,7 +377,7 @@ def write_pictures(kind, name, count, seed, size, out):
         picture = f"{stem}-{number:03}.png"
         Image.fromarray(painted.picture).save(out / picture, optimize=True)
         for place, (label, mask) in enumerate(zip(painted.labels, painted.masks), 1):
-            file = f"{stem}-{number:03}-mask{place if kind == 'pairs' else ''}.png"
+            file = f"masks/{stem}-{number:03}{f'-{place}' if kind == 'pairs' else ''}.png"
             Image.fromarray(np.uint8(255) * mask).convert("1").save(out / file, optimize=True)
             lines.append("\t".join([picture, NAMES[label], file, *map(str, bounds(mask))]))
     if kind != "concept":

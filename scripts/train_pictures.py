@@ -42,7 +42,7 @@ CONFIG = dict(image_size=INPUT, patch_size=PATCH, hidden_size=WIDTH, num_hidden_
               encoder_stride=PATCH)
 TRAIN_SEED, HELDOUT_SEED, TEST_SEED = 1000, 2000, 3000
 # Somewhat smaller objects than those usually painted: the harder task.
-SCALES = {1: (0.2, 0.4), 2: (0.18, 0.28)}
+SCALES = {1: (0.22, 0.42), 2: (0.2, 0.29)}
 
 
 # ------------------------------------------------------------------------------------- pictures
@@ -227,8 +227,8 @@ def main():
     parser = argparse.ArgumentParser(description="Train the built-in picture model from scratch.")
     parser.add_argument("--out", default="models/pictures")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--pictures", type=int, default=12000, help="painted for training")
-    parser.add_argument("--epochs", type=int, default=6)
+    parser.add_argument("--pictures", type=int, default=16000, help="painted for training")
+    parser.add_argument("--epochs", type=int, default=8)
     parser.add_argument("--cache", type=Path, help="a folder that keeps painted pictures for the next run")
     arguments = parser.parse_args()
 

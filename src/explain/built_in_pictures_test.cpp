@@ -1,6 +1,5 @@
-// The built-in picture model and what its explanations point at. scripts/paint_pictures.py painted
-// tests/data/pictures with masks of the objects: --kind objects --count 24 --seed 6001 --size 96, and
-// --kind pairs --count 12 --seed 6002 --size 96.
+// The built-in picture model and what its explanations point at. scripts/golden/painted_pictures.py painted
+// tests/data/pictures, with masks of the objects.
 #include <gtest/gtest.h>
 
 #include <fstream>

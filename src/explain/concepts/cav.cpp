@@ -10,6 +10,8 @@ namespace whyformer {
 namespace {
 
 constexpr int kMostSteps = 100;
+// Below this every example is told apart beyond doubt, and none says where the intercept should go.
+constexpr double kSaturated = 1e-200;
 
 double sigmoid(double z) {
   if (z >= 0) return 1 / (1 + std::exp(-z));
@@ -136,7 +138,7 @@ class Fit {
       sy += s_[i] * y_[i];
       ss += s_[i] * ys_[i];
     }
-    db_ = ss > 0 ? (excess_ - sy) / ss : 0;
+    db_ = ss > kSaturated ? (excess_ - sy) / ss : 0;
     for (int64_t i = 0; i < n_; ++i) da_[i] = r_[i] - s_[i] * (y_[i] + db_ * ys_[i]);
     multiply_vector(k_.numbers.data(), n_, n_, da_.data(), kda_.data());
     return take();
@@ -154,8 +156,9 @@ class Fit {
     return false;
   }
 
-  // Halves the step until the objective falls or the gradient does: near the end, or where a Gram matrix of
-  // floats is not quite positive, the objective alone cannot tell.
+  // Halves the step until the objective falls, or stays and the gradient falls: near the end, or where a Gram
+  // matrix of floats is not quite positive, the objective alone cannot tell. A falling gradient alone is no
+  // progress: where a few examples lie far from the others it would lead around in circles.
   bool take() {
     const double before = loss(0), residual = residual_, intercept = intercept_;
     const std::vector<double> a = a_, ka = ka_;
@@ -165,7 +168,8 @@ class Fit {
       multiply_vector(k_.numbers.data(), n_, n_, a_.data(), ka_.data());  // sums of steps would add up rounding
       intercept_ = intercept + along * db_;
       look();
-      if (after < before - 1e-12 * std::abs(before) || residual_ < residual) return true;
+      if (after < before - 1e-12 * std::abs(before)) return true;
+      if (after <= before + 1e-9 * std::abs(before) && residual_ < residual) return true;
       a_ = a;
       ka_ = ka;
       intercept_ = intercept;

@@ -71,6 +71,25 @@ TEST(Cav, StationarityIsExactForAllKindsOfData) {
   }
 }
 
+TEST(Cav, IsStationaryWhereAFewExamplesLieFarFromTheOthers) {
+  for (const char* name : {"far a", "far b", "far c", "far d", "far e", "far f", "far g", "far h"}) {
+    for (const auto& [width, scale] : {std::pair{5, 0.3}, {50, 0.3}, {400, 0.1}, {400, 3.0}}) {
+      SCOPED_TRACE(testing::Message() << name << ", " << width << ", " << scale);
+      TestRows x = normal_rows(40, width, name);
+      const TestRows far = normal_rows(40, 1, name);
+      for (int64_t i = 0; i < x.rows; ++i) {
+        for (int64_t j = 0; j < width; ++j) {
+          x.numbers[i * width + j] *= static_cast<float>(scale * std::exp(2 * far.numbers[i]));
+        }
+      }
+      const SquareMatrix gram = inner_products(x.view(), {}).gram;
+      const Cav cav = fit_cav(gram, numbered(0, 20), numbered(20, 20));
+      const double largest = *std::max_element(gram.numbers.begin(), gram.numbers.end());
+      EXPECT_LE(cav.stationarity, std::max(1e-10, 0x1p-52 * 40 * largest));
+    }
+  }
+}
+
 TEST(Cav, TakesFewStepsInManyDimensions) {
   const TestRows x = normal_rows(80, 4000, "steps");
   const Cav cav = fit_cav(inner_products(x.view(), {}).gram, numbered(0, 40), numbered(40, 40));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "games/asker.h"
 #include "games/kernel_coalitions.h"
@@ -81,9 +82,6 @@ class KernelFit {
     if (stopped_ && count() > 1) throw Interrupted();
     if (count() == 1) {
       place(deltas_, result_.values);
-    } else if (count() > 1 && enumerates_all() &&
-               options_.selection.kind == KernelSelection::Kind::kNone) {
-      from_table();
     } else if (count() > 1) {
       by_regression();
     }
@@ -111,18 +109,37 @@ class KernelFit {
     }
   }
 
-  void from_table() {
-    std::vector<Coalition> coalitions;
-    for (int64_t bits = 1; bits <= samples_; ++bits) {
-      Coalition coalition(count());
-      for (int64_t player = 0; player < count(); ++player) coalition[player] = bits >> player & 1;
-      coalitions.push_back(among_all(coalition, players_, all_));
+  // Every coalition is known: no regression is needed.
+  void from_table(const KernelCoalitions& coalitions, const std::vector<double>& y) {
+    std::vector<double> table((size_t{1} << count()) * outputs_, 0.0);
+    std::copy(deltas_.begin(), deltas_.end(), table.end() - outputs_);
+    for (size_t row = 0; row < coalitions.rows.size(); ++row) {
+      size_t bits = 0;
+      for (int64_t player = 0; player < count(); ++player) {
+        bits |= static_cast<size_t>(coalitions.rows[row][player]) << player;
+      }
+      std::copy_n(y.begin() + row * outputs_, outputs_, table.begin() + bits * outputs_);
     }
-    const std::vector<double> between = ask(coalitions);
-    std::vector<double> table = result_.base;
-    table.insert(table.end(), between.begin(), between.end());
-    table.insert(table.end(), result_.full.begin(), result_.full.end());
     place(shapley_from_table(table, count(), outputs_), result_.values);
+  }
+
+  // Stopped before any coalition was drawn: the smallest and largest ones alone, which say nothing of their error.
+  void from_enumerated(const KernelCoalitions& planned, const std::vector<double>& y) {
+    const auto known = static_cast<int64_t>(y.size()) / outputs_;
+    KernelCoalitions some;
+    some.rows.assign(planned.rows.begin(), planned.rows.begin() + known);
+    some.enumerated_weights.assign(planned.enumerated_weights.begin(), planned.enumerated_weights.begin() + known);
+    KernelRegression regression(some, deltas_, options_.selection, samples_);
+    regression.take(y);
+    const KernelRegression::Fit fit = regression.fit();
+    if (fit.singular) throw Interrupted();
+    place(fit.values, result_.values);
+    result_.errors.assign(all_ * outputs_, std::numeric_limits<double>::infinity());
+    for (int64_t player = 0; player < all_; ++player) {
+      if (std::find(players_.begin(), players_.end(), player) != players_.end()) continue;
+      std::fill_n(result_.errors.begin() + player * outputs_, outputs_, 0.0);
+    }
+    result_.finished = false;
   }
 
   void by_regression() {
@@ -134,10 +151,15 @@ class KernelFit {
     bool precise = false;
     for (int64_t asked = 0; asked < rows && !stopped_ && !precise;) {
       const int64_t round_end = std::max(asked, coalitions.enumerated()) + kRound;
-      stopped_ =
-          !take(coalitions, asked, options_.target_error > 0 ? std::min(rows, round_end) : rows, y);
+      stopped_ = !take(coalitions, asked, options_.target_error > 0 ? std::min(rows, round_end) : rows, y);
       asked = static_cast<int64_t>(y.size()) / outputs_;
-      if (asked < rows && asked < coalitions.enumerated() + 2) throw Interrupted();
+      if (asked < rows && asked < coalitions.enumerated() + 2) {
+        y.resize(std::min(asked, coalitions.enumerated()) * outputs_);
+        return from_enumerated(coalitions, y);
+      }
+      if (asked == rows && enumerates_all() && options_.selection.kind == KernelSelection::Kind::kNone) {
+        return from_table(coalitions, y);
+      }
       regression.take(y);
       precise = report(regression.fit(), asked < rows);
     }

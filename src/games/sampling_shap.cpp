@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "base/numpy_random.h"
@@ -48,6 +49,7 @@ class Sampler {
   void scale_spreads();
   double largest_error() const;
   void close_gap(GameValues& result) const;
+  void share_rest(GameValues& result, const std::vector<int64_t>& unknown) const;
 
   Asker& asker_;
   std::vector<int64_t> varying_;
@@ -173,18 +175,39 @@ GameValues Sampler::result() const {
                     .errors = std::vector<double>(asker_.players() * outputs),
                     .evaluations = asker_.asked(),
                     .finished = complete_};
+  std::vector<int64_t> unknown;
   for (int64_t i = 0; i < players(); ++i) {
-    if (samples_[i].count() < 2) throw Interrupted();  // nothing is known of some player
+    if (samples_[i].count() < 2) {
+      unknown.push_back(varying_[i]);
+      continue;
+    }
     for (int64_t output = 0; output < outputs; ++output) {
       result.values[varying_[i] * outputs + output] = samples_[i].difference(output).mean();
       result.errors[varying_[i] * outputs + output] = samples_[i].difference(output).standard_error();
     }
+  }
+  if (!unknown.empty()) {
+    share_rest(result, unknown);
+    return result;
   }
   // shap closes the gap once, up to a millionth of it. Where that is too much for the additivity check, once more.
   close_gap(result);
   const std::vector<double> gaps = additivity_gaps(result);
   if (std::any_of(gaps.begin(), gaps.end(), [](double gap) { return std::abs(gap) > 1e-6; })) close_gap(result);
   return result;
+}
+
+// Stopped before these players were sampled: what the others leave over is theirs, nobody knows how.
+void Sampler::share_rest(GameValues& result, const std::vector<int64_t>& unknown) const {
+  if (static_cast<int64_t>(unknown.size()) == players()) throw Interrupted();
+  const std::vector<double> gaps = additivity_gaps(result);
+  for (const int64_t player : unknown) {
+    for (int64_t output = 0; output < asker_.outputs(); ++output) {
+      const int64_t at = player * asker_.outputs() + output;
+      result.values[at] = -gaps[output] / static_cast<double>(unknown.size());
+      result.errors[at] = std::numeric_limits<double>::infinity();
+    }
+  }
 }
 
 // Spreads what is missing over the players by ridge regression on one row of ones.

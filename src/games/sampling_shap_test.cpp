@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "games/brute_force.h"
 #include "games/near.h"
 #include "games/table_game.h"
@@ -107,7 +109,11 @@ TEST(SamplingShap, GivesWhatWasSampledWhereTheWatchEndsIt) {
   TableGame game({.players = 3, .outputs = 2, .table_seed = 76, .backgrounds = 2});
   game.at_once = 50;
   // 300 samples of the first round are 12 batches; the third player's first comes in batch 10.
-  EXPECT_THROW(sampling_shap(game, {}, ends_after(9)), Interrupted);
+  EXPECT_THROW(sampling_shap(game, {}, ends_after(1)), Interrupted);
+  // Players that were not sampled share what the others leave.
+  const GameValues early = sampling_shap(game, {}, ends_after(9));
+  EXPECT_THAT(additivity_gaps(early), near({0, 0}, 1e-12));
+  EXPECT_TRUE(std::isinf(early.errors.back()));
   for (const int64_t calls : {10, 11, 13, 20}) {
     game.asked = 0;
     const GameValues values = sampling_shap(game, {}, ends_after(calls));

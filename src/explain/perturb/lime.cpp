@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "explain/perturb/word_game.h"
 
 namespace whyformer {
@@ -41,6 +43,14 @@ Scores scores_of(const AnyGame& game, const LimeFit& fit, const std::string& spa
   return scores;
 }
 
+Scores nothing_to_hide(const Explained& explained, const std::string& space) {
+  const double value = explained.in_space(space_named(space), explained.outputs());
+  Scores scores{std::vector<double>(explained.subject().units(), 0.0)};
+  scores.estimate = Estimate{.space = space, .base = value, .value = value};
+  scores.notes.push_back("Nothing in this input can be hidden.");
+  return scores;
+}
+
 }  // namespace
 
 const Method kLime{
@@ -68,9 +78,16 @@ const Method kLime{
       const LimeOptions fit = lime_options(explained, options);
       if (explained.subject().kind() == "text") {
         WordGame game(explained, {options.word("words") == "types", space_named(space)});
-        return scores_of(game, lime(game, fit, watch_of(explained)), space, explained.seed());
+        if (game.players() > 0) {
+          return scores_of(game, lime(game, fit, watch_of(explained)), space, explained.seed());
+        }
       }
+      // A text may have tokens and no words, such as "?!".
       InputGame game(explained, {options.word("how"), space_named(space)});
+      const std::vector<bool> varying = game.varying();
+      if (std::find(varying.begin(), varying.end(), true) == varying.end()) {
+        return nothing_to_hide(explained, space);
+      }
       return scores_of(game, lime(game, fit, watch_of(explained)), space, explained.seed());
     }};
 

@@ -25,7 +25,9 @@ struct Column {
 };
 
 std::string number(const Item& item, const Column& column) {
-  return std::isfinite(item.score) ? format_score(item.score, column.scale, column.kind) : "NaN";
+  if (!std::isfinite(item.score)) return "NaN";
+  const std::string error = format_error(item.error, column.scale);
+  return format_score(item.score, column.scale, column.kind) + (error.empty() ? "" : " " + error);
 }
 
 // "integrated_gradients" in two short lines rather than one long one.

@@ -55,6 +55,11 @@ std::string format_score(double score, double scale, ScoreKind kind) {
   return fmt::format("{}{:.{}f}", sign, score, decimals);
 }
 
+std::string format_error(const std::optional<double>& error, double scale) {
+  if (!error) return "";
+  return std::isfinite(*error) ? "± " + format_score(*error, scale, ScoreKind::kMagnitude) : "± ?";
+}
+
 std::string format_percent(double probability) {
   return std::isfinite(probability) ? fmt::format("{:.1f} %", 100 * probability) : "not a number";
 }

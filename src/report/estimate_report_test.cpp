@@ -115,11 +115,10 @@ TEST(ForceBar, IsAbsentForLinearFitsAndBrokenScores) {
 }
 
 TEST(Estimate, TheLineAddsUp) {
-  // The fourth sentence of the shap lecture: "I cannot wait for next time".
+  // A sentence with the scores of the shap package: "I cannot wait for next time".
   const Explanation explanation = explanation_of(
       {-0.10001853, 0.30019138, 1.07011396, 1.28322518, 0.11099461, 0.42985061, 0.22122911, -0.22297784}, -0.42705753);
-  EXPECT_EQ(estimate_line(explanation.attributions[0]), "base -0.4271 + 3.0926 = 2.6656 logit");
-  EXPECT_EQ(short_estimate_line(explanation.attributions[0]), "base -0.4271 → 2.6656 logit");
+  EXPECT_EQ(estimate_line(explanation.attributions[0]), "base -0.427 + 3.093 = 2.666 logit");
 }
 
 TEST(Estimate, TheLineSaysWhereTheScoresMissTheValue) {
@@ -132,7 +131,7 @@ TEST(Estimate, TheLineSaysWhereTheScoresMissTheValue) {
 
 TEST(Estimate, ALinearFitTellsInterceptAndFit) {
   EXPECT_EQ(estimate_line(estimate_sample().attributions[1]),
-            "linear model: intercept 0.43750 · the model says 0.99600 probability · R² 0.81 · stopped before the end");
+            "linear model: intercept 0.4375 · the model says 0.9960 probability · R² 0.81 · stopped before the end");
 }
 
 TEST(Estimate, AWordsErrorIsAtMostTheSumOfItsPieces) {
@@ -163,7 +162,7 @@ TEST(EstimateInTerminal, ShowsLineForceBarAndErrors) {
   EXPECT_THAT(text, HasSubstr("  base 1.000 + 1.500 = 2.500 logit\n"));
   // 44 columns for 5.5: 4 for 0.5, 24 for 3 and 16 for 2; the base 2 to the right of -1, the value 3.5.
   EXPECT_THAT(text, HasSubstr("  ───▶──────────bb───────────▶◀──────aa───────\n"));
-  EXPECT_THAT(text, HasSubstr("\n                  ▲ base 1.000 ▲ f(x) 2.500\n"));
+  EXPECT_THAT(text, HasSubstr("\n       base 1.000 ▲           ▲ f(x) 2.500\n"));
   EXPECT_THAT(text, HasSubstr("+3.000 ± 0.250"));
   EXPECT_THAT(text, HasSubstr("-2.000 ± ?"));
   EXPECT_THAT(without_colours(to_terminal(explanation, {.width = 48})),

@@ -18,6 +18,12 @@ double sum_of_scores(const Attribution& attribution) {
   return std::accumulate(attribution.scores.begin(), attribution.scores.end(), 0.0);
 }
 
+// What the digits of base, sum and value are chosen by, so that they add up to the eye.
+double scale_of_sums(const Attribution& attribution) {
+  const Estimate& estimate = *attribution.estimate;
+  return std::max({std::abs(estimate.base), std::abs(estimate.value), std::abs(sum_of_scores(attribution))});
+}
+
 std::string plain(double number, double scale) { return format_score(number, scale, ScoreKind::kMagnitude); }
 
 // Consecutive units of one word are one segment.
@@ -57,7 +63,7 @@ std::string estimate_line(const Attribution& attribution) {
   if (!attribution.estimate) return "";
   const Estimate& estimate = *attribution.estimate;
   const double sum = sum_of_scores(attribution), value = estimate.base + sum;
-  const double scale = std::max({std::abs(estimate.base), std::abs(estimate.value), std::abs(sum)});
+  const double scale = scale_of_sums(attribution);
   const std::string unfinished = estimate.finished ? "" : " · stopped before the end";
   if (estimate.r_squared) {
     return fmt::format("linear model: intercept {} · the model says {} {} · R² {:.2f}{}", plain(estimate.base, scale),
@@ -71,22 +77,13 @@ std::string estimate_line(const Attribution& attribution) {
   return line + unfinished;
 }
 
-std::string short_estimate_line(const Attribution& attribution) {
-  if (!attribution.estimate) return "";
-  const Estimate& estimate = *attribution.estimate;
-  const double value = estimate.r_squared ? estimate.value : estimate.base + sum_of_scores(attribution);
-  const double scale = std::max(std::abs(estimate.base), std::abs(value));
-  return fmt::format("{} {} {} {} {}", estimate.r_squared ? "intercept" : "base", plain(estimate.base, scale),
-                     estimate.r_squared ? "· model" : "→", plain(value, scale), valid_utf8(estimate.space));
-}
-
 std::optional<ForceBar> force_bar(const Explanation& explanation, const Attribution& attribution) {
   if (!attribution.estimate || attribution.estimate->r_squared) return {};
   const Estimate& estimate = *attribution.estimate;
   const double value = estimate.base + sum_of_scores(attribution);
   if (!std::isfinite(value)) return {};
   ForceBar bar{.space = valid_utf8(estimate.space), .base = estimate.base, .value = value, .first = value, .last = value,
-               .low = 0, .high = 0, .ticks = {}, .segments = summed_words(explanation, attribution)};
+               .low = 0, .high = 0, .scale = scale_of_sums(attribution), .ticks = {}, .segments = summed_words(explanation, attribution)};
   std::erase_if(bar.segments, [](const ForceSegment& segment) { return segment.score == 0; });
   std::stable_sort(bar.segments.begin(), bar.segments.end(), [](const ForceSegment& a, const ForceSegment& b) {
     return std::abs(a.score) > std::abs(b.score);
@@ -112,7 +109,7 @@ std::optional<ForceBar> force_bar(const Explanation& explanation, const Attribut
 }
 
 std::string format_place(double place, const ForceBar& bar) {
-  return plain(place, std::max({std::abs(bar.base), std::abs(bar.value), bar.last - bar.first}));
+  return plain(place, bar.scale);
 }
 
 std::optional<Interactions> interactions_of(const Explanation& explanation, const Attribution& attribution) {

@@ -9,9 +9,6 @@ namespace whyformer::report {
 // estimate.
 std::string estimate_line(const Attribution& attribution);
 
-// "base -0.070 → 0.723 logit", for narrow places.
-std::string short_estimate_line(const Attribution& attribution);
-
 // A word, or a unit that belongs to none, with the sum of its units' scores, between two places on the axis.
 struct ForceSegment {
   std::string text;
@@ -30,6 +27,7 @@ struct ForceBar {
   double last = 0;
   double low = 0;  // of the axis: a tenth wider on both sides
   double high = 0;
+  double scale = 0;  // that the digits of base and value are chosen by
   std::vector<double> ticks;
   int decimals = 0;                    // that tell the ticks apart
   std::vector<ForceSegment> segments;  // from left to right
@@ -39,7 +37,7 @@ struct ForceBar {
 // finite.
 std::optional<ForceBar> force_bar(const Explanation& explanation, const Attribution& attribution);
 
-// Numbers of the bar, with as many digits as its range needs.
+// Base and value of the bar, with the digits of estimate_line.
 std::string format_place(double place, const ForceBar& bar);
 
 // What units are worth alone (first == second), and what pairs are worth beyond that; a pair has one value, the sum

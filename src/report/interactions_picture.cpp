@@ -99,8 +99,10 @@ class InteractionsPicture {
                        share == 0 ? mix(kLightPalette.paper, kLightPalette.grid, 0.4) : paint);
     const double scale = panel.interactions.scale;
     if (panel.cell < kNumbersFromCell || scale < 0.01 || scale >= 1000) return;  // numbers too long for a cell
+    const int decimals = scale < 0.1 ? 3 : scale < 100 ? 2 : 1;
+    const bool is_zero = std::abs(pair.value) < 0.5 * std::pow(10, -decimals);  // never "-0.00"
     canvas_->text(box.x + box.width / 2, box.y + box.height / 2,
-                  fmt::format("{:.{}f}", pair.value, scale < 0.1 ? 3 : scale < 100 ? 2 : 1),
+                  fmt::format("{:.{}f}", is_zero ? 0.0 : pair.value, decimals),
                   {.size = 9.5, .colour = readable_on(kLightPalette, paint), .anchor = Anchor::kMiddle});
   }
 

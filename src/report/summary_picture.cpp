@@ -65,13 +65,14 @@ class SummaryPicture {
   }
 
   std::string draw(PictureFormat format) {
-    const double height = bottom_ + (plot_ == SummaryPlot::kBar ? kMargin : kAxisHeight + kMargin);
+    const double height = bottom_ + (plot_ == SummaryPlot::kBar ? kMargin + 8 : kAxisHeight + kMargin);
     canvas_ = make_canvas(format, width_, height);
     canvas_->rectangle({0, 0, width_, height}, palette_.paper);
     const double room = width_ - 2 * kMargin;
     canvas_->text(kMargin, kMargin + 8, fitted(summary_title(summary_), room, 17),
                   {.size = 17, .colour = palette_.ink, .bold = true});
-    canvas_->text(kMargin, kMargin + 34, fitted(summary_facts(summary_), room, 11), faint());
+    const std::string facts = (plot_ == SummaryPlot::kBeeswarm ? "ordered by " : "") + summary_facts(summary_);
+    canvas_->text(kMargin, kMargin + 34, fitted(facts, room, 11), faint());
     if (plot_ == SummaryPlot::kBeeswarm) axis();
     double y = kMargin + kHeader;
     for (size_t i = 0; i < summary_.rows.size(); ++i) {
@@ -82,6 +83,9 @@ class SummaryPicture {
       y += heights_[i];
     }
     if (plot_ == SummaryPlot::kBar) canvas_->line(left_, kMargin + kHeader, left_, bottom_, palette_.faint_ink);
+    if (plot_ == SummaryPlot::kBar && has_cut_bar(summary_)) {
+      canvas_->text(left_, bottom_ + 10, "The last bar is cut.", faint());
+    }
     return canvas_->finish();
   }
 
@@ -114,8 +118,12 @@ class SummaryPicture {
 
   void bar(const SummaryRow& row, double middle) {
     const double value = bar_value(summary_, row), largest = largest_bar(summary_);
-    const double length = largest > 0 ? value / largest * kPlotWidth : 0;
+    const double length = largest > 0 ? std::min(1.0, value / largest) * kPlotWidth : 0;
     canvas_->rectangle({left_, middle - kBarHeight / 2, length, kBarHeight}, palette_.magnitude);
+    if (value > largest) {  // cut: a gap says so
+      canvas_->rectangle({left_ + length - 18, middle - kBarHeight / 2, 3, kBarHeight}, palette_.paper);
+      canvas_->rectangle({left_ + length - 12, middle - kBarHeight / 2, 3, kBarHeight}, palette_.paper);
+    }
     canvas_->text(left_ + length + 6, middle, format_bar(value, largest), faint());
   }
 

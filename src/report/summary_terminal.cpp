@@ -13,7 +13,7 @@ namespace whyformer {
 namespace report {
 namespace {
 
-constexpr int kNarrowestTerminal = 44, kWidestName = 24, kWidestBar = 24, kNarrowestSpread = 15, kWidestSpread = 61;
+constexpr int kNarrowestTerminal = 44, kWidestName = 26, kWidestBar = 24, kNarrowestSpread = 15, kWidestSpread = 61;
 
 class SummaryText {
  public:
@@ -38,6 +38,7 @@ class SummaryText {
                       style_.faint(shortened(summary_facts(summary_), width_)) + "\n\n";
     for (const SummaryRow& row : summary_.rows) out += line(row) + "\n";
     if (spread_ > 0) out += style_.faint(axis()) + "\n";
+    if (has_cut_bar(summary_)) out += style_.faint("  The last bar is cut.") + "\n";
     return out;
   }
 
@@ -48,7 +49,7 @@ class SummaryText {
 
   std::string line(const SummaryRow& row) const {
     const double largest = largest_bar(summary_);
-    const double share = largest > 0 ? bar_value(summary_, row) / largest : 0;
+    const double share = largest > 0 ? std::min(1.0, bar_value(summary_, row) / largest) : 0;
     std::string line = fmt::format("  {}  {}  {}", right_aligned(shortened(printable(row.name), names_), names_),
                                    style_.bar(share, bar_, ScoreKind::kMagnitude), right_aligned(number(row), numbers_));
     if (spread_ > 0) line += "  " + spread(row);

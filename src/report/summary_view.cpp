@@ -14,9 +14,14 @@ double bar_value(const Summary& summary, const SummaryRow& row) {
 }
 
 double largest_bar(const Summary& summary) {
+  const size_t features = summary.rows.size() - (summary.others > 0 ? 1 : 0);
   double largest = 0;
-  for (const SummaryRow& row : summary.rows) largest = std::max(largest, bar_value(summary, row));
+  for (size_t i = 0; i < features; ++i) largest = std::max(largest, bar_value(summary, summary.rows[i]));
   return largest;
+}
+
+bool has_cut_bar(const Summary& summary) {
+  return summary.others > 0 && bar_value(summary, summary.rows.back()) > largest_bar(summary);
 }
 
 std::string summary_title(const Summary& summary) {

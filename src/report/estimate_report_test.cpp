@@ -93,6 +93,14 @@ TEST(ForceBar, TicksFollowTheRuleOfTheShapPackage) {
                           DoubleNear(0.2, 1e-12), DoubleNear(0.3, 1e-12), DoubleNear(0.4, 1e-12)));
 }
 
+TEST(ForceBar, HasTicksWhereTheRuleRoundsItsStepToNothing) {
+  // Range 3.24: no decimals by the rule, and a step of 0.46, which is 0 without them.
+  const ForceBar bar = bar_of(explanation_of({0, 2.7, 0}, 0));
+  EXPECT_EQ(bar.decimals, 1);
+  ASSERT_GE(bar.ticks.size(), 5);
+  EXPECT_NEAR(bar.ticks[1] - bar.ticks[0], 0.5, 1e-12);
+}
+
 TEST(ForceBar, PiecesOfAWordAreOneSegment) {
   const Explanation explanation = estimate_sample();
   const ForceBar bar = bar_of(explanation);
@@ -203,6 +211,14 @@ TEST(EstimateInPictures, ForceSegmentsAreAsWideAsTheirScores) {
   EXPECT_THAT(svg, HasSubstr("exact-shap: base 1.000 + 1.500 = 2.500 logit"));
   EXPECT_THAT(svg, HasSubstr(">base 1.000<"));
   EXPECT_THAT(svg, HasSubstr(">f(x) 2.500<"));
+}
+
+TEST(EstimateInPictures, TheTextStandsAboveItsForceBarInTheColoursOfItsScores) {
+  const std::string svg = bars_picture(explanation_of({0, -2, 4, 0}, 1), PictureFormat::kSvg);
+  const std::vector<Rectangle> words = rectangles_of_height(svg, "18\\.00");
+  ASSERT_EQ(words.size(), 2);  // special tokens without a score are not coloured
+  EXPECT_EQ(words[0].fill, css(mix(kLightPalette.paper, kLightPalette.negative, 0.5)));
+  EXPECT_EQ(words[1].fill, css(kLightPalette.positive));
 }
 
 TEST(EstimateInPictures, WhiskersReachOneErrorToBothSides) {

@@ -44,12 +44,16 @@ std::vector<ForceSegment> summed_words(const Explanation& explanation, const Att
   return segments;
 }
 
-// The shap package's rule: seven steps over the axis, rounded, from its middle, none near the ends.
+// The shap package's rule: seven steps over the axis, rounded, from its middle, none near the ends. Where its digits
+// leave no step at all, one more does.
 void set_ticks(ForceBar& bar) {
   const double range = bar.high - bar.low;
   bar.decimals = std::clamp(static_cast<int>(std::lround(1 - std::log10(range))), -300, 300);
-  const double unit = std::pow(10.0, -bar.decimals);
-  const auto rounded = [unit](double number) { return std::round(number / unit) * unit; };
+  const auto rounded = [&bar](double number) {
+    const double unit = std::pow(10.0, -bar.decimals);
+    return std::round(number / unit) * unit;
+  };
+  if (rounded(range / 7) == 0) ++bar.decimals;
   const double middle = rounded((bar.low + bar.high) / 2), step = rounded(range / 7), free = range / 14;
   const auto within = [&](double place) { return place >= bar.low + free && place <= bar.high - free; };
   for (int i = -kMostTicksPerSide; step > 0 && i <= kMostTicksPerSide; ++i) {

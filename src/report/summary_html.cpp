@@ -11,7 +11,9 @@ namespace report {
 namespace {
 
 constexpr const char* kStyle = R"(
-.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 460px), 1fr)); gap: 16px; align-items: start; }
+header { margin-bottom: 18px; }
+.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 520px), 1fr)); gap: 16px; align-items: start; }
+.plots .card { padding: 4px; }
 .plots svg { display: block; max-width: 100%; height: auto; margin: 0 auto; }
 .for-dark { display: none; }
 @media screen and (prefers-color-scheme: dark) { .for-dark { display: block; } .for-light { display: none; } }
@@ -21,10 +23,12 @@ th:first-child, td:first-child { text-align: left; unicode-bidi: plaintext; }
 )";
 
 std::string plot(const Summary& summary, SummaryPlot which) {
+  const auto drawn = [&](const Palette& palette) {
+    return draw_summary(summary, which, {.palette = palette, .titled = false});
+  };
   return fmt::format(
       "<div class=\"card\"><div class=\"for-light\">{}</div><div class=\"for-dark\">{}</div></div>\n",
-      draw_summary(summary, which, PictureFormat::kSvg, kLightPalette),
-      draw_summary(summary, which, PictureFormat::kSvg, kDarkPalette));
+      drawn(kLightPalette), drawn(kDarkPalette));
 }
 
 std::string table(const Summary& summary) {

@@ -51,8 +51,9 @@ std::vector<double> ticks_of(const Range& range) {
 
 class SummaryPicture {
  public:
-  SummaryPicture(const Summary& summary, SummaryPlot plot, const Palette& palette)
-      : summary_(summary), plot_(plot), palette_(palette), range_(range_of(summary)) {
+  SummaryPicture(const Summary& summary, SummaryPlot plot, const SummaryStyle& style)
+      : summary_(summary), plot_(plot), style_(style), palette_(style.palette), range_(range_of(summary)),
+        top_(style.titled ? kMargin + kHeader : kMargin) {
     for (const SummaryRow& row : summary.rows) {
       names_ = std::clamp(text_width(printable(row.name), 12), names_, kWidestName);
     }
@@ -60,21 +61,17 @@ class SummaryPicture {
     width_ = left_ + kPlotWidth + (plot == SummaryPlot::kBar ? kNumberWidth : 0) + kMargin;
     heights_.assign(summary.rows.size(), kRow);
     if (plot == SummaryPlot::kBeeswarm) settle();
-    bottom_ = kMargin + kHeader;
+    bottom_ = top_;
     for (const double height : heights_) bottom_ += height;
   }
 
-  std::string draw(PictureFormat format) {
+  std::string draw() {
     const double height = bottom_ + (plot_ == SummaryPlot::kBar ? kMargin + 8 : kAxisHeight + kMargin);
-    canvas_ = make_canvas(format, width_, height);
+    canvas_ = make_canvas(style_.format, width_, height);
     canvas_->rectangle({0, 0, width_, height}, palette_.paper);
-    const double room = width_ - 2 * kMargin;
-    canvas_->text(kMargin, kMargin + 8, fitted(summary_title(summary_), room, 17),
-                  {.size = 17, .colour = palette_.ink, .bold = true});
-    const std::string facts = (plot_ == SummaryPlot::kBeeswarm ? "ordered by " : "") + summary_facts(summary_);
-    canvas_->text(kMargin, kMargin + 34, fitted(facts, room, 11), faint());
+    if (style_.titled) title();
     if (plot_ == SummaryPlot::kBeeswarm) axis();
-    double y = kMargin + kHeader;
+    double y = top_;
     for (size_t i = 0; i < summary_.rows.size(); ++i) {
       const double middle = y + heights_[i] / 2;
       canvas_->text(left_ - 10, middle, fitted(printable(summary_.rows[i].name), names_ + 2, 12),
@@ -82,7 +79,7 @@ class SummaryPicture {
       plot_ == SummaryPlot::kBar ? bar(summary_.rows[i], middle) : points(i, middle);
       y += heights_[i];
     }
-    if (plot_ == SummaryPlot::kBar) canvas_->line(left_, kMargin + kHeader, left_, bottom_, palette_.faint_ink);
+    if (plot_ == SummaryPlot::kBar) canvas_->line(left_, top_, left_, bottom_, palette_.faint_ink);
     if (plot_ == SummaryPlot::kBar && has_cut_bar(summary_)) {
       canvas_->text(left_, bottom_ + 10, "The last bar is cut.", faint());
     }
@@ -92,6 +89,14 @@ class SummaryPicture {
  private:
   TextStyle faint(Anchor anchor = Anchor::kStart) const {
     return {.size = 11, .colour = palette_.faint_ink, .anchor = anchor};
+  }
+
+  void title() {
+    const double room = width_ - 2 * kMargin;
+    canvas_->text(kMargin, kMargin + 8, fitted(summary_title(summary_), room, 17),
+                  {.size = 17, .colour = palette_.ink, .bold = true});
+    const std::string facts = (plot_ == SummaryPlot::kBeeswarm ? "ordered by " : "") + summary_facts(summary_);
+    canvas_->text(kMargin, kMargin + 34, fitted(facts, room, 11), faint());
   }
 
   double x(double score) const { return left_ + (score - range_.low) / (range_.high - range_.low) * kPlotWidth; }
@@ -148,7 +153,7 @@ class SummaryPicture {
 
   void axis() {
     const double y = bottom_ + 4;
-    canvas_->line(x(0), kMargin + kHeader, x(0), y, palette_.faint_ink);
+    canvas_->line(x(0), top_, x(0), y, palette_.faint_ink);
     canvas_->line(left_, y, left_ + kPlotWidth, y, palette_.faint_ink);
     for (const double tick : ticks_of(range_)) {
       canvas_->line(x(tick), y, x(tick), y + 4, palette_.faint_ink);
@@ -177,15 +182,17 @@ class SummaryPicture {
     const std::string low = "the column's value: low";
     canvas_->text(at, y, low, faint());
     at += text_width(low, 11) + 4;
-    for (int i = 0; i < 60; ++i) canvas_->rectangle({at + 1.5 * i, y - 5, 1.6, 10}, level_colour(i / 59.0));
+    // Each reaches to the end, under the next: side by side, fine lines of paper would show between them.
+    for (int i = 0; i < 60; ++i) canvas_->rectangle({at + 1.5 * i, y - 5, 1.5 * (60 - i), 10}, level_colour(i / 59.0));
     canvas_->text(at + 98, y, "high", faint());
   }
 
   const Summary& summary_;
   SummaryPlot plot_;
+  SummaryStyle style_;
   const Palette& palette_;
   Range range_;
-  double names_ = 0, left_ = 0, width_ = 0, bottom_ = 0, radius_ = 0;
+  double top_ = 0, names_ = 0, left_ = 0, width_ = 0, bottom_ = 0, radius_ = 0;
   std::vector<double> heights_;  // of rows
   std::vector<Swarm> swarms_;
   size_t left_out_ = 0;
@@ -194,14 +201,14 @@ class SummaryPicture {
 
 }  // namespace
 
-std::string draw_summary(const Summary& summary, SummaryPlot plot, PictureFormat format, const Palette& palette) {
-  return SummaryPicture(summary, plot, palette).draw(format);
+std::string draw_summary(const Summary& summary, SummaryPlot plot, const SummaryStyle& style) {
+  return SummaryPicture(summary, plot, style).draw();
 }
 
 }  // namespace report
 
 std::string summary_picture(const Summary& summary, SummaryPlot plot, PictureFormat format) {
-  return report::draw_summary(summary, plot, format, report::kLightPalette);
+  return report::draw_summary(summary, plot, {.format = format});
 }
 
 }  // namespace whyformer

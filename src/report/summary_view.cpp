@@ -8,6 +8,11 @@
 #include "report/text.h"
 
 namespace whyformer::report {
+namespace {
+
+constexpr double kLongestWholeSum = 1.5;  // times the longest bar of a feature
+
+}  // namespace
 
 double bar_value(const Summary& summary, const SummaryRow& row) {
   return summary.order == SummaryOrder::kMean ? row.mean : row.total;
@@ -17,7 +22,9 @@ double largest_bar(const Summary& summary) {
   const size_t features = summary.rows.size() - (summary.others > 0 ? 1 : 0);
   double largest = 0;
   for (size_t i = 0; i < features; ++i) largest = std::max(largest, bar_value(summary, summary.rows[i]));
-  return largest;
+  if (summary.others == 0) return largest;
+  const double sum = bar_value(summary, summary.rows.back());
+  return sum <= kLongestWholeSum * largest ? std::max(largest, sum) : largest;
 }
 
 bool has_cut_bar(const Summary& summary) {

@@ -11,7 +11,8 @@ namespace whyformer::report {
 
 // Of a row's bar: its mean or total, as the summary is ordered.
 double bar_value(const Summary& summary, const SummaryRow& row);
-// Of single features, so that a long sum of many others does not flatten them: its bar is cut.
+// Of single features: a long sum of many others would flatten them, so its bar is cut. One that is not much longer
+// is drawn whole.
 double largest_bar(const Summary& summary);
 bool has_cut_bar(const Summary& summary);
 
@@ -21,6 +22,11 @@ std::string format_bar(double value, double largest);  // "+0.12"
 
 bool has_levels(const Summary& summary);  // of a table's columns, which colour the points
 
-std::string draw_summary(const Summary& summary, SummaryPlot plot, PictureFormat format, const Palette& palette);
+struct SummaryStyle {
+  PictureFormat format = PictureFormat::kSvg;
+  const Palette& palette = kLightPalette;
+  bool titled = true;  // a page has the title already
+};
+std::string draw_summary(const Summary& summary, SummaryPlot plot, const SummaryStyle& style);
 
 }  // namespace whyformer::report

@@ -1,4 +1,5 @@
-// Appended to the page of methods that hide tokens: points at force bars and pairs, and writes down what then stands there.
+// Appended to the page of methods that hide tokens: points at force bars and pairs, and writes down what then
+// stands there.
 window.addEventListener(
     "load",
     () => setTimeout(() => {

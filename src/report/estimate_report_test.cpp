@@ -231,7 +231,8 @@ TEST(EstimateInPictures, WhiskersReachOneErrorToBothSides) {
   EXPECT_NEAR(bars[0].width, 84, 0.01);
   EXPECT_NEAR(bars[1].width, 336, 0.01);
   const double end = bars[1].x + bars[1].width;
-  EXPECT_THAT(svg, testing::ContainsRegex(fmt::format("<line x1=\"{:.2f}\" y1=\"[0-9.]+\" x2=\"{:.2f}\"", end - 84, end + 84)));
+  EXPECT_THAT(svg, testing::ContainsRegex(
+                       fmt::format("<line x1=\"{:.2f}\" y1=\"[0-9.]+\" x2=\"{:.2f}\"", end - 84, end + 84)));
   EXPECT_THAT(svg, HasSubstr(">+4.000 ± 1.000<"));
 }
 

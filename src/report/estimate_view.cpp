@@ -86,8 +86,9 @@ std::optional<ForceBar> force_bar(const Explanation& explanation, const Attribut
   const Estimate& estimate = *attribution.estimate;
   const double value = estimate.base + sum_of_scores(attribution);
   if (!std::isfinite(value)) return {};
-  ForceBar bar{.space = valid_utf8(estimate.space), .base = estimate.base, .value = value, .first = value, .last = value,
-               .low = 0, .high = 0, .scale = scale_of_sums(attribution), .ticks = {}, .segments = summed_words(explanation, attribution)};
+  ForceBar bar{.base = estimate.base, .value = value, .first = value, .last = value};
+  bar.scale = scale_of_sums(attribution);
+  bar.segments = summed_words(explanation, attribution);
   std::erase_if(bar.segments, [](const ForceSegment& segment) { return segment.score == 0; });
   std::stable_sort(bar.segments.begin(), bar.segments.end(), [](const ForceSegment& a, const ForceSegment& b) {
     return std::abs(a.score) > std::abs(b.score);

@@ -20,7 +20,6 @@ struct ForceSegment {
 
 // Scores for the target end at the value, stacked to its left; scores against it begin there. The widest are nearest.
 struct ForceBar {
-  std::string space;
   double base = 0;
   double value = 0;  // base plus all scores
   double first = 0;  // where the segments begin and end
@@ -28,9 +27,9 @@ struct ForceBar {
   double low = 0;  // of the axis: a tenth wider on both sides
   double high = 0;
   double scale = 0;  // that the digits of base and value are chosen by
-  std::vector<double> ticks;
+  std::vector<double> ticks = {};
   int decimals = 0;                    // that tell the ticks apart
-  std::vector<ForceSegment> segments;  // from left to right
+  std::vector<ForceSegment> segments = {};  // from left to right
 };
 
 // Nothing without an estimate, for linear fits (their coefficients share out no value) and for scores that are not

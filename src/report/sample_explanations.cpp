@@ -309,8 +309,11 @@ Explanation estimate_sample() {
   shap.options.clear();
   double sum = 0;
   for (const double score : shap.scores) sum += score;
-  shap.estimate = Estimate{.space = "logit", .base = explanation.target.value - sum, .value = explanation.target.value};
-  for (size_t i = 0; i < units; ++i) shap.estimate->errors.push_back(0.02 + 0.01 * static_cast<double>(i % 3));
+  const double value = explanation.target.value;
+  shap.estimate = Estimate{.space = "logit", .base = value - sum, .value = value};
+  for (size_t i = 0; i < units; ++i) {
+    shap.estimate->errors.push_back(0.02 + 0.01 * static_cast<double>(i % 3));
+  }
   shap.estimate->errors[4] = std::numeric_limits<double>::infinity();
   shap.completeness_gap = 0.0;
 
@@ -344,8 +347,8 @@ Explanation estimate_sample() {
   }
   pairs.words = fold(explanation, pairs.scores);
   pairs.estimate = Estimate{.space = "logit",
-                            .base = explanation.target.value - sum,
-                            .value = explanation.target.value,
+                            .base = value - sum,
+                            .value = value,
                             .interactions = std::move(matrix)};
   return explanation;
 }

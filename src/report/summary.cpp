@@ -15,6 +15,7 @@ namespace report {
 namespace {
 
 constexpr const char* kSpecialTokens = "special tokens";
+constexpr double kLargestScore = 1e300;  // sums and differences of larger ones are not finite
 
 struct Cell {
   std::string name;
@@ -102,13 +103,15 @@ class Collector {
     const std::vector<Piece> pieces = pieces_of(explanation);
     const std::vector<std::optional<Cell>> cells = cells_of(explanation);
     for (size_t i = 0; i < explanation.units.size(); ++i) {
-      if (!std::isfinite(attribution.scores[i])) {
+      if (!(std::abs(attribution.scores[i]) <= kLargestScore)) {
         ++summary_.left_out;
         continue;
       }
       SummaryPoint point{.score = attribution.scores[i], .instance = summary_.instances};
       if (!cells.empty() && cells[i]) point.value = cells[i]->value;
-      const std::string name = pieces[i].special ? kSpecialTokens : point.value ? cells[i]->name : trimmed(pieces[i].text);
+      const std::string name = pieces[i].special ? kSpecialTokens
+                               : point.value     ? cells[i]->name
+                                                 : trimmed(pieces[i].text);
       row_named(name, pieces[i].special).points.push_back(point);
     }
     ++summary_.instances;

@@ -12,7 +12,8 @@ namespace {
 
 constexpr const char* kStyle = R"(
 header { margin-bottom: 18px; }
-.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 520px), 1fr)); gap: 16px; align-items: start; }
+.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 520px), 1fr)); gap: 16px;
+  align-items: start; }
 .plots .card { padding: 4px; }
 .plots svg { display: block; max-width: 100%; height: auto; margin: 0 auto; }
 .for-dark { display: none; }
@@ -58,7 +59,8 @@ std::string to_html(const Summary& summary) {
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" "
       "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n<meta name=\"viewport\" "
       "content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta "
-      "name=\"generator\" content=\"Whyformer\">\n<title>{0}</title><style>{2}{3}</style></head><body>\n<header><h1>{0}</h1>"
+      "name=\"generator\" content=\"Whyformer\">\n<title>{0}</title><style>{2}{3}</style></head><body>\n"
+      "<header><h1>{0}</h1>"
       "<p class=\"faint\">{1}</p></header>\n<main>\n<div class=\"plots\">{4}{5}</div>\n{6}</main>\n<footer>Made by "
       "Whyformer. This page is complete in itself: it loads nothing and sends nothing.</footer>\n</body></html>\n",
       escape_markup(summary_title(summary)), escape_markup(summary_facts(summary)), style_sheet(), kStyle,

@@ -42,7 +42,8 @@ Range range_of(const Summary& summary) {
 std::vector<double> ticks_of(const Range& range) {
   const double rough = (range.high - range.low) / 6;
   const double power = std::pow(10, std::floor(std::log10(rough)));
-  const double step = rough <= 1.5 * power ? power : rough <= 3.5 * power ? 2 * power : rough <= 7.5 * power ? 5 * power : 10 * power;
+  const double share = rough / power;
+  const double step = power * (share <= 1.5 ? 1 : share <= 3.5 ? 2 : share <= 7.5 ? 5 : 10);
   std::vector<double> ticks;
   if (!std::isfinite(step) || !(step > 0)) return ticks;
   for (double i = std::ceil(range.low / step); i * step <= range.high; ++i) ticks.push_back(i * step);

@@ -155,9 +155,9 @@ TEST(Summary, RefusesWhatHasNothingInCommon) {
 }
 
 TEST(Summary, ScoresThatAreNoNumbersAreCountedAndLeftOut) {
-  const Summary summary = summarise(std::vector{sentence("a b", {NAN, 2, HUGE_VAL, 1})}, "");
-  EXPECT_EQ(summary.left_out, 2);
-  EXPECT_THAT(to_terminal(summary, {.width = 120}), HasSubstr("2 scores are not a number"));
+  const Summary summary = summarise(std::vector{sentence("a b", {NAN, 2, HUGE_VAL, -1.5e308})}, "");
+  EXPECT_EQ(summary.left_out, 3);
+  EXPECT_THAT(to_terminal(summary, {.width = 120}), HasSubstr("3 scores are not a number"));
 }
 
 TEST(SummaryPicture, BarsAreAsLongAsTheirNumbers) {
@@ -187,10 +187,9 @@ TEST(SummaryPicture, PointsStandAtTheirScoresAndDoNotOverlap) {
   }
   // Scores run along one line: the same difference of scores is the same distance.
   const std::vector<SummaryPoint>& points = summary.rows[0].points;
-  size_t first = 0;  // axis() draws no points before the rows
-  const double slope = (std::stod(xs[first + 6]) - std::stod(xs[first])) / (points[6].score - points[0].score);
+  const double slope = (std::stod(xs[6]) - std::stod(xs[0])) / (points[6].score - points[0].score);
   for (size_t i = 0; i < points.size(); ++i) {
-    EXPECT_NEAR(std::stod(xs[first + i]), std::stod(xs[first]) + slope * (points[i].score - points[0].score), 0.03);
+    EXPECT_NEAR(std::stod(xs[i]), std::stod(xs[0]) + slope * (points[i].score - points[0].score), 0.03);
   }
 }
 
@@ -215,7 +214,7 @@ TEST(SummaryTerminal, SaysTheSameNumbersWithinTheWidth) {
   for (const int width : {44, 80, 133}) {
     const std::string text = to_terminal(summary, {.colour = false, .width = width});
     for (const std::string& line : lines_of(text)) EXPECT_LE(columns(line), width) << line;
-    EXPECT_THAT(text, testing::AllOf(HasSubstr("+4.95"), HasSubstr("boring"), HasSubstr("Sum of 12 other"), HasSubstr("+2.51")));
+    for (const char* said : {"boring", "+4.95", "Sum of 12 other", "+2.51"}) EXPECT_THAT(text, HasSubstr(said));
     EXPECT_THAT(text, Not(HasSubstr("\x1b")));
   }
 }

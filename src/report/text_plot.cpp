@@ -28,7 +28,9 @@ TextPlot::TextPlot(const Explanation& explanation, const Attribution& attributio
 void TextPlot::place(const Piece& piece, double strength, double width) {
   const std::vector<Cell>& line = lines_.back();
   const bool apart = piece.special || has_blank(piece.gap) || (!line.empty() && line.back().special);
-  Cell cell{.text = fitted(printable(piece.text), width - 2 * kPadding, kSize), .strength = strength, .special = piece.special};
+  Cell cell{.text = fitted(printable(piece.text), width - 2 * kPadding, kSize),
+            .strength = strength,
+            .special = piece.special};
   cell.width = text_width(cell.text, kSize) + 2 * kPadding;
   if (!line.empty()) cell.x = line.back().x + line.back().width + (apart ? kBlank : 0);
   if (cell.x + cell.width > width && !line.empty()) {

@@ -1,5 +1,5 @@
 // What pairs of tokens are worth together: the lower triangle of a matrix, tokens alone on its diagonal.
-const kMostNumberedNames = 10;  // more cells are too narrow for numbers, which the pointer tells
+const kMostNumberedNames = 8;  // more cells are too narrow for numbers, which the pointer tells
 
 function interactionTable(method) {
   const {names, values, scale} = method.estimate.interactions;

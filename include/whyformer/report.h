@@ -44,9 +44,14 @@ std::string to_html(std::span<const Explanation> explanations, const ReportOptio
 
 enum class PictureFormat { kSvg, kPng };
 
-// Bars of every method side by side.
+// Bars of every method side by side, with standard errors as whiskers; below them the coloured text and
+// the force bar of each method whose scores lead from a base to the value.
 std::string bars_picture(const Explanation& explanation, PictureFormat format,
                          const ReportOptions& options = {});
+
+// What pairs of units are worth together, as a triangle per method that says so. Throws InvalidInput
+// where none does.
+std::string interactions_picture(const Explanation& explanation, PictureFormat format);
 
 // Heat maps over an explained picture.
 enum class Grain {
@@ -87,6 +92,14 @@ struct ConceptReport;
 std::string to_json(const ConceptReport& report, int indent = 2);
 std::string to_terminal(const ConceptReport& report, const TerminalOptions& options = {});
 std::string concepts_picture(const ConceptReport& report, PictureFormat format);
+
+// A method's scores over many inputs (whyformer/summary.h): bars, and a point per score.
+struct Summary;
+enum class SummaryPlot { kBar, kBeeswarm };
+std::string to_json(const Summary& summary, int indent = 2);
+std::string to_terminal(const Summary& summary, const TerminalOptions& options = {});
+std::string to_html(const Summary& summary);  // both plots and a table
+std::string summary_picture(const Summary& summary, SummaryPlot plot, PictureFormat format);
 
 // What was found in a model (whyformer/model.h): its streams and attention sites.
 struct ModelInfo;

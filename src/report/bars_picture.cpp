@@ -5,7 +5,9 @@
 #include <cmath>
 
 #include "report/canvas.h"
+#include "report/force_picture.h"
 #include "report/text.h"
+#include "report/text_plot.h"
 #include "report/view.h"
 #include "whyformer/report.h"
 
@@ -20,6 +22,10 @@ constexpr double kGap = 26;
 constexpr double kTallRow = 21;
 constexpr double kNumbersFromRow = 14;  // rows this high carry numbers
 constexpr double kLabelSpace = 11;      // between the middles of labels of low rows
+constexpr double kNumberWidth = 62;
+constexpr double kErrorWidth = 58;       // of "± 0.0123" beside a number
+constexpr double kEstimateHeading = 22;  // of a force bar
+constexpr double kEstimateGap = 18;
 
 const TextStyle kFaint{.size = 11, .colour = kLightPalette.faint_ink};
 
@@ -50,13 +56,15 @@ class BarsPicture {
     const size_t panels = std::max<size_t>(1, aligned_.items.size());
     const double width = std::max(560.0, measures_.panel_x(panels) - kGap + kMargin);
     const double body = measures_.row_height * static_cast<double>(means_.size());
-    const double height = measures_.top + body + 56;
+    const double bottom = measures_.top + body + estimates_height(width - 2 * kMargin);
+    const double height = bottom + 56;
     canvas_ = make_canvas(format, width, height);
     canvas_->rectangle({0, 0, width, height}, kLightPalette.paper);
     header(width);
     labels();
     for (size_t i = 0; i < aligned_.items.size(); ++i) panel(i);
-    footer(measures_.top + body + 28, width);
+    estimates(measures_.top + body + kEstimateGap, width);
+    footer(bottom + 28, width);
     return canvas_->finish();
   }
 
@@ -70,7 +78,12 @@ class BarsPicture {
     }
     const size_t panels = aligned_.items.size();
     measures_.panel_width = panels == 1 ? 420 : panels <= 4 ? 160 : 112;
-    measures_.number_width = measures_.row_height >= kNumbersFromRow ? 62 : 0;
+    const bool has_errors = std::any_of(explanation_.attributions.begin(), explanation_.attributions.end(),
+                                        [](const Attribution& attribution) {
+                                          return attribution.estimate && !attribution.estimate->errors.empty();
+                                        });
+    if (measures_.row_height < kNumbersFromRow) return;
+    measures_.number_width = kNumberWidth + (has_errors ? kErrorWidth : 0);
   }
 
   void header(double width) {
@@ -127,18 +140,23 @@ class BarsPicture {
                   {.size = 12, .bold = true});
     canvas_->text(x, measures_.top - 12, scale_sentence(attribution, scale), kFaint);
 
+    // Errors get room to both sides, at most as much as the longest bar.
     double below = 0;
     double above = 0;
+    double longest = 0;
     for (const Item& item : items) {
-      below = std::max(below, -strength(item.score, scale));
-      above = std::max(above, strength(item.score, scale));
+      const double share = strength(item.score, scale), error = std::min(1.0, error_share(item, scale));
+      longest = std::max(longest, std::abs(share));
+      below = std::max(below, error - share);
+      above = std::max(above, share + error);
     }
     const double zero = below + above > 0 ? below / (below + above) : 0;
     // A hidden stronger token shortens all bars, as it pales all colours.
-    const double unit = below + above > 0 ? width / (below + above) * std::max(below, above) : 0;
+    const double unit = below + above > 0 ? width / (below + above) * longest : 0;
     for (size_t row = 0; row < items.size(); ++row) {
       bar(row, items[row].score, scale, x + zero * width, unit, kind_of(attribution));
-      number(row, items[row].score, scale, x + room, kind_of(attribution));
+      whisker(row, items[row], scale, {x, x + zero * width, x + width, unit});
+      number(row, items[row], scale, x + room, kind_of(attribution));
     }
     const double bottom = measures_.top + measures_.row_height * static_cast<double>(items.size());
     canvas_->line(x + zero * width, measures_.top - 2, x + zero * width, bottom + 2,
@@ -165,11 +183,65 @@ class BarsPicture {
         hue(kLightPalette, share, kind));
   }
 
-  void number(size_t row, double score, double scale, double x, ScoreKind kind) {
+  // Of the standard error, as a share of the longest bar; 0 where there is none.
+  static double error_share(const Item& item, double scale) {
+    return item.error && scale > 0 && std::isfinite(*item.error) ? *item.error / scale : 0;
+  }
+
+  struct BarPlace {
+    double left, zero, right, unit;
+  };
+  void whisker(size_t row, const Item& item, double scale, const BarPlace& place) {
+    const double error = error_share(item, scale) * place.unit;
+    if (error == 0 || measures_.row_height < kNumbersFromRow) return;
+    const double end = place.zero + strength(item.score, scale) * place.unit, y = row_middle(row);
+    const double from = std::max(place.left, end - error), to = std::min(place.right, end + error);
+    canvas_->line(from, y, to, y, kLightPalette.ink);
+    for (const double cap : {from, to}) canvas_->line(cap, y - 3, cap, y + 3, kLightPalette.ink);
+  }
+
+  void number(size_t row, const Item& item, double scale, double x, ScoreKind kind) {
     if (measures_.number_width == 0) return;
-    const std::string said = std::isfinite(score) ? format_score(score, scale, kind) : "NaN";
+    std::string said = std::isfinite(item.score) ? format_score(item.score, scale, kind) : "NaN";
+    if (item.error) said += " " + format_error(item.error, scale);
     canvas_->text(x, row_middle(row), said,
                   {.size = 11, .colour = kLightPalette.faint_ink, .anchor = Anchor::kEnd});
+  }
+
+  double estimates_height(double room) const {
+    double height = 0;
+    for (const Attribution& attribution : explanation_.attributions) {
+      if (!attribution.estimate) continue;
+      height += kEstimateHeading + kEstimateGap;
+      if (!explanation_.picture) height += text_plot(attribution, room).height();
+      if (force_bar(explanation_, attribution)) height += kForceHeight;
+    }
+    return height > 0 ? height + kEstimateGap : 0;
+  }
+
+  TextPlot text_plot(const Attribution& attribution, double room) const {
+    return {explanation_, attribution, options_.special, room};
+  }
+
+  // How the scores make the value, for methods that say so: a sentence, the text in colours, and the force bar.
+  void estimates(double y, double width) {
+    const double room = width - 2 * kMargin;
+    for (const Attribution& attribution : explanation_.attributions) {
+      if (!attribution.estimate) continue;
+      const std::string line = printable(attribution.method + ": " + estimate_line(attribution));
+      canvas_->text(kMargin, y + 8, fitted(line, room, 12), {.size = 12, .bold = true});
+      y += kEstimateHeading;
+      if (!explanation_.picture) {
+        const TextPlot text = text_plot(attribution, room);
+        text.draw(*canvas_, kMargin, y);
+        y += text.height();
+      }
+      if (const auto bar = force_bar(explanation_, attribution)) {
+        draw_force(*canvas_, {kMargin, y + 4, room, kForceHeight}, *bar);
+        y += kForceHeight;
+      }
+      y += kEstimateGap;
+    }
   }
 
   void footer(double y, double width) {

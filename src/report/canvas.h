@@ -46,6 +46,7 @@ class Canvas {
  public:
   virtual ~Canvas() = default;
   virtual void rectangle(const Box& box, Colour colour) = 0;
+  virtual void circle(double x, double y, double radius, Colour colour) = 0;
   virtual void line(double x1, double y1, double x2, double y2, Colour colour) = 0;
   // One line of text; `y` is the middle of its height (turned text: `x` of its width).
   virtual void text(double x, double y, std::string_view text, const TextStyle& style) = 0;

@@ -7,6 +7,7 @@
 #include "report/assets.h"
 #include "report/base64.h"
 #include "report/page_data.h"
+#include "report/page_style.h"
 #include "report/picture_page_data.h"
 #include "report/picture_view.h"
 #include "report/text.h"
@@ -36,22 +37,6 @@ std::string harmless_in_script(const std::string& json) {
     }
   }
   return out;
-}
-
-std::string colour_variables(const Palette& palette) {
-  return fmt::format(
-      "--paper:{};--ink:{};--faint:{};--grid:{};--positive:{};--negative:{};--magnitude:{};"
-      "--attention:{};",
-      css(palette.paper), css(palette.ink), css(palette.faint_ink), css(palette.grid),
-      css(palette.positive), css(palette.negative), css(palette.magnitude),
-      css(palette.attention[3]));
-}
-
-std::string style_sheet() {
-  return fmt::format(
-      ":root{{{}}}\n@media screen and "
-      "(prefers-color-scheme:dark){{:root{{color-scheme:dark;{}}}}}\n{}",
-      colour_variables(kLightPalette), colour_variables(kDarkPalette), kPageStyle);
 }
 
 std::string content_security_policy(std::string_view script_sha256) {

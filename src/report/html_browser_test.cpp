@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "base/source_folder.h"
+#include "report/estimate_view.h"
 #include "report/heat_overlay.h"
 #include "report/sample_explanations.h"
 #include "report/sample_pictures.h"
@@ -124,6 +125,41 @@ TEST_F(HtmlInBrowser, AnswersToPointerKeyboardAndControls) {
   EXPECT_EQ(result["overview click chooses"], nlohmann::json({0, 3}));
   EXPECT_EQ(result["slice"], nlohmann::json({12, 6}));
   EXPECT_EQ(result["special tokens left"], 0);
+}
+
+TEST_F(HtmlInBrowser, ForceBarsAndPairsSayTheNumbersOfTheExplanation) {
+  const Explanation explanation = estimate_sample();
+  const Visit seen = visit(with_reader(to_html(explanation), "estimate_browser_test.js"));
+  EXPECT_THAT(seen.log, Not(HasSubstr("CONSOLE")));
+  const nlohmann::json result = result_of(seen.dom);
+  ASSERT_TRUE(result.is_object()) << seen.log;
+
+  EXPECT_EQ(result["force bars"], 2);  // the linear fit has none
+  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(result["lines"][i], estimate_line(explanation.attributions[i]));
+  const ForceBar bar = force_bar(explanation, explanation.attributions[0]).value();
+  const nlohmann::json& segments = result["segments"];
+  ASSERT_EQ(segments.size(), bar.segments.size());
+  const double pixels = (segments.back()["x"].get<double>() - segments[0]["x"].get<double>()) /
+                        (bar.segments.back().from - bar.segments[0].from);
+  for (size_t i = 0; i < segments.size(); ++i) {
+    EXPECT_EQ(segments[i]["unit"], bar.segments[i].first_unit);
+    EXPECT_NEAR(segments[i]["width"].get<double>(), std::abs(bar.segments[i].score) * pixels, 1e-6);
+  }
+  const double start = segments[0]["x"].get<double>() - bar.segments[0].from * pixels;
+  EXPECT_NEAR(result["marks"][0].get<double>(), start + bar.base * pixels, 1e-6);
+  EXPECT_NEAR(result["marks"][1].get<double>(), start + bar.value * pixels, 1e-6);
+  EXPECT_EQ(result["mark names"][1], "f(x) " + format_place(bar.value, bar));
+  EXPECT_NEAR(result["fills its card"].get<double>(), 1, 0.01);
+  EXPECT_THAT(result["segment tells"].get<std::string>(), testing::StartsWith(bar.segments[0].text));
+  EXPECT_THAT(result["bar values"], testing::Contains(testing::ResultOf(
+                                        [](const nlohmann::json& text) { return text.get<std::string>(); },
+                                        testing::EndsWith("± ?"))));
+  EXPECT_EQ(result["whiskers"], 11);  // of twelve bars, one of which has an error that is not known
+  EXPECT_EQ(result["widest whisker ends within its track"], true);
+  const Interactions pairs = interactions_of(explanation, explanation.attributions[2]).value();
+  EXPECT_EQ(result["cells"], pairs.pairs.size());
+  EXPECT_THAT(result["first cell tells"].get<std::string>(),
+              HasSubstr(fmt::format("{} × {}", pairs.names[0], pairs.names[1])));
 }
 
 TEST_F(HtmlInBrowser, PicturesAnswerToPointerKeyboardAndControls) {

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/estimate_view.h"
 #include "report/text.h"
 #include "report/view.h"
 
@@ -41,6 +42,40 @@ Json word_scores_json(const Attribution& attribution) {
 }
 
 Json scale_json(const Scale& scale) { return {{"pieces", scale.pieces}, {"words", scale.items}}; }
+
+Json force_json(const ForceBar& bar) {
+  Json segments = Json::array();
+  for (const ForceSegment& segment : bar.segments) {
+    segments.push_back({{"text", printable(segment.text)},
+                        {"unit", segment.first_unit},
+                        {"score", segment.score},
+                        {"from", segment.from},
+                        {"to", segment.to}});
+  }
+  return {{"base", bar.base},   {"value", bar.value},       {"low", bar.low},
+          {"high", bar.high},   {"ticks", bar.ticks},       {"decimals", bar.decimals},
+          {"base_text", format_place(bar.base, bar)},       {"value_text", format_place(bar.value, bar)},
+          {"segments", segments}};
+}
+
+Json interactions_json(const Interactions& interactions) {
+  Json names = Json::array(), values = Json::array();
+  for (const std::string& name : interactions.names) names.push_back(printable(name));
+  for (const Interactions::Pair& pair : interactions.pairs) values.push_back(pair.value);
+  return {{"names", names}, {"units", interactions.units}, {"values", values}, {"scale", interactions.scale}};
+}
+
+// The page of a picture says the sentence alone: patches have no words to stand in a bar.
+Json estimate_json(const Explanation& explanation, const Attribution& attribution) {
+  if (!attribution.estimate) return nullptr;
+  Json json{{"line", printable(estimate_line(attribution))}, {"errors", attribution.estimate->errors}};
+  if (explanation.picture) return json;
+  const auto bar = force_bar(explanation, attribution);
+  const auto interactions = interactions_of(explanation, attribution);
+  json["force"] = bar ? force_json(*bar) : Json(nullptr);
+  json["interactions"] = interactions ? interactions_json(*interactions) : Json(nullptr);
+  return json;
+}
 
 Json methods_json(const Explanation& explanation) {
   Json list = Json::array();
@@ -105,6 +140,7 @@ Json method_json(const Explanation& explanation, const Attribution& attribution,
       {"info", printable(cost_line(attribution))},
       {"notes", notes},
       {"signed", attribution.is_signed},
+      {"estimate", estimate_json(explanation, attribution)},
       {"scores", attribution.scores},
       {"words", word_scores_json(attribution)},
       {"scale", scale_json(scale_of(explanation, attribution, counted))},

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/estimate_view.h"
 #include "report/terminal_image.h"
 #include "report/terminal_style.h"
 #include "report/terminal_table.h"
@@ -151,6 +152,8 @@ class PictureReport {
   void remarks(const Attribution& attribution) {
     const std::string cost = cost_line(attribution);
     if (!cost.empty()) sentences(printable(attribution.method + ": " + cost));
+    const std::string estimate = estimate_line(attribution);
+    if (!estimate.empty()) sentences(printable(attribution.method + ": " + estimate));
     const auto broken = [](double score) { return !std::isfinite(score); };
     if (std::any_of(attribution.scores.begin(), attribution.scores.end(), broken)) {
       sentences(printable(attribution.method) + ": some scores are not a number; they count as 0.");

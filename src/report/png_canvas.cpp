@@ -95,6 +95,13 @@ class PngCanvas final : public Canvas {
     cairo_fill(cairo_.get());
   }
 
+  void circle(double x, double y, double radius, Colour colour) override {
+    ink(colour);
+    cairo_new_sub_path(cairo_.get());
+    cairo_arc(cairo_.get(), x, y, radius, 0, 2 * G_PI);
+    cairo_fill(cairo_.get());
+  }
+
   void line(double x1, double y1, double x2, double y2, Colour colour) override {
     ink(colour);
     cairo_move_to(cairo_.get(), x1, y1);

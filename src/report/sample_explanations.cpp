@@ -198,6 +198,11 @@ Explanation documented_sample() {
   attribution.is_signed = true;
   attribution.completeness_gap = 0.0004;
   attribution.seed = 7;
+  attribution.estimate = Estimate{.space = "logit",
+                                  .base = 0.5329,
+                                  .value = 3.25,
+                                  .errors = {0.004, 0.01, 0.02, 0.01, 0.003, 0.0, 0.02, 0.004},
+                                  .evaluations = 254};
   attribution.cost = {512, 0, 0.81};
   attribution.notes = {"Special tokens were never masked."};
   explanation.attributions.push_back(attribution);
@@ -260,6 +265,22 @@ Explanation hostile_sample() {
   return explanation;
 }
 
+// Without numbers, with huge ones, and with names that steer terminals.
+Explanation hostile_estimate_sample() {
+  Explanation explanation = hostile_sample();
+  const size_t units = explanation.units.size();
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  for (size_t i = 0; i < explanation.attributions.size(); ++i) {
+    Attribution& attribution = explanation.attributions[i];
+    const double base = i == 0 ? kNaN : i == 1 ? 1e308 : -1e-300;
+    attribution.estimate = Estimate{.space = explanation.model.name, .base = base, .value = -base};
+    attribution.estimate->errors.assign(units, i == 0 ? kNaN : 1e300);
+    attribution.estimate->interactions.assign(units * units, i == 0 ? kNaN : -1e300);
+  }
+  for (double& score : explanation.attributions[1].scores) score *= 1e308;
+  return explanation;
+}
+
 Explanation broken_scores_sample() {
   Explanation explanation = sample_explanation({.methods = 3});
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -277,6 +298,58 @@ Explanation regression_sample() {
   Explanation explanation = sample_explanation({.labels = {"score"}});
   explanation.output = {"value", {3.4183}, {"score"}};
   explanation.target = {0, "score", 3.4183, std::nullopt};
+  return explanation;
+}
+
+Explanation estimate_sample() {
+  Explanation explanation = sample_explanation({.methods = 3});
+  const size_t units = explanation.units.size();
+  Attribution& shap = explanation.attributions[0];
+  shap.method = "kernel-shap";
+  shap.options.clear();
+  double sum = 0;
+  for (const double score : shap.scores) sum += score;
+  const double value = explanation.target.value;
+  shap.estimate = Estimate{.space = "logit", .base = value - sum, .value = value};
+  for (size_t i = 0; i < units; ++i) {
+    shap.estimate->errors.push_back(0.02 + 0.01 * static_cast<double>(i % 3));
+  }
+  shap.estimate->errors[4] = std::numeric_limits<double>::infinity();
+  shap.completeness_gap = 0.0;
+
+  Attribution& fit = explanation.attributions[1];
+  fit.method = "lime";
+  fit.options.clear();
+  fit.is_signed = true;
+  fit.estimate = Estimate{.space = "probability",
+                          .base = 0.4375,
+                          .value = 0.996,
+                          .errors = std::vector<double>(units, 0.005),
+                          .finished = false,
+                          .r_squared = 0.8125};
+
+  // Halves of a pair's value stand in both of its cells; a row sums up to the unit's score.
+  Attribution& pairs = explanation.attributions[2];
+  pairs.method = "shapley-taylor";
+  pairs.options.clear();
+  Sequence random(17);
+  std::vector<double> matrix(units * units, 0.0);
+  pairs.scores.assign(units, 0.0);
+  sum = 0;
+  for (size_t row = 1; row + 1 < units; ++row) {
+    for (size_t column = 1; column <= row; ++column) {
+      const double cell = (row == column ? 1.2 : 0.4) * std::pow(2 * random.next() - 1, 3);
+      matrix[row * units + column] = matrix[column * units + row] = cell;
+      pairs.scores[row] += cell;
+      if (row != column) pairs.scores[column] += cell;
+      sum += row == column ? cell : 2 * cell;
+    }
+  }
+  pairs.words = fold(explanation, pairs.scores);
+  pairs.estimate = Estimate{.space = "logit",
+                            .base = value - sum,
+                            .value = value,
+                            .interactions = std::move(matrix)};
   return explanation;
 }
 
@@ -321,6 +394,8 @@ std::vector<NamedSample> all_samples() {
           {"hostile", hostile_sample()},
           {"broken", broken_scores_sample()},
           {"regression", regression_sample()},
+          {"estimates", estimate_sample()},
+          {"hostile estimates", hostile_estimate_sample()},
           {"single token", single_token_sample()},
           {"thousand labels", many_labels_sample(1000)},
           {"picture", picture_sample()},

@@ -214,6 +214,17 @@ Explanation documented_picture_sample() {
   attribution.scores = {0.0, 0.75, 0.25};
   attribution.pixels = {0.5f, 0.125f, 0.25f, 0.0f, 0.0625f, 0.0625f, 0.0f, 0.0f};
   attribution.cost = {1, 1, 0.02};
+  Attribution& pairs = explanation.attributions.emplace_back();
+  pairs.method = "shapley-taylor";
+  pairs.scores = {0.0, 1.0, 0.25};
+  pairs.is_signed = true;
+  pairs.completeness_gap = 0.0;
+  pairs.estimate = Estimate{.space = "logit",
+                            .base = 0.25,
+                            .value = 1.5,
+                            .evaluations = 4,
+                            .interactions = {0.0, 0.0, 0.0, 0.0, 1.125, -0.125, 0.0, -0.125, 0.375}};
+  pairs.cost = {5, 0, 0.04};
   return explanation;
 }
 

@@ -52,6 +52,11 @@ class SvgCanvas final : public Canvas {
         box.y, box.width, box.height, css(colour));
   }
 
+  void circle(double x, double y, double radius, Colour colour) override {
+    svg_ += fmt::format("<circle cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"{:.2f}\" fill=\"{}\"/>\n", x, y, radius,
+                        css(colour));
+  }
+
   void line(double x1, double y1, double x2, double y2, Colour colour) override {
     svg_ += fmt::format(
         "<line x1=\"{:.2f}\" y1=\"{:.2f}\" x2=\"{:.2f}\" y2=\"{:.2f}\" stroke=\"{}\"/>\n", x1, y1,

@@ -6,6 +6,7 @@
 
 #include "report/picture_terminal.h"
 #include "report/picture_view.h"
+#include "report/terminal_estimate.h"
 #include "report/terminal_style.h"
 #include "report/terminal_table.h"
 #include "report/terminal_text.h"
@@ -125,11 +126,22 @@ class TerminalReport {
       lines({style_.faint(line)});
     }
     lines(heat_lines(explanation_, attribution, options_));
+    estimate(attribution);
     if (explanation_.attributions.size() == 1) {
       lines({""});
       bars(attribution);
     }
     remarks(attribution);
+  }
+
+  void estimate(const Attribution& attribution) {
+    const std::string line = estimate_line(attribution);
+    if (!line.empty()) lines(wrapped_sentence(line, options_.width));
+    if (const auto bar = force_bar(explanation_, attribution)) lines(force_lines(*bar, options_));
+    if (const auto interactions = interactions_of(explanation_, attribution)) {
+      sentences("What pairs are worth together, beyond each alone:", {});
+      lines(pair_lines(*interactions, options_));
+    }
   }
 
   void remarks(const Attribution& attribution) {
@@ -170,7 +182,8 @@ class TerminalReport {
   }
 
   std::string number(const Item& item, double scale, const Attribution& attribution) const {
-    return format_score(item.score, scale, kind_of(attribution));
+    const std::string error = format_error(item.error, scale);
+    return format_score(item.score, scale, kind_of(attribution)) + (error.empty() ? "" : " " + error);
   }
 
   const Explanation& explanation_;

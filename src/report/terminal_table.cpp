@@ -14,6 +14,7 @@ namespace {
 
 constexpr int kBarWidth = 7;
 constexpr int kWidestHeading = 15;
+constexpr int kShortestLabel = 8;
 
 struct Column {
   std::vector<Item> items;
@@ -25,7 +26,9 @@ struct Column {
 };
 
 std::string number(const Item& item, const Column& column) {
-  return std::isfinite(item.score) ? format_score(item.score, column.scale, column.kind) : "NaN";
+  if (!std::isfinite(item.score)) return "NaN";
+  const std::string error = format_error(item.error, column.scale);
+  return format_score(item.score, column.scale, column.kind) + (error.empty() ? "" : " " + error);
 }
 
 // "integrated_gradients" in two short lines rather than one long one.
@@ -127,6 +130,9 @@ std::vector<std::string> side_by_side_lines(const Explanation& explanation,
   for (const size_t i : writer.rows) {
     writer.label_width =
         std::max(writer.label_width, std::min(kWidestLabel, columns(printable(means[i].text))));
+  }
+  for (const Column& column : all) {  // long numbers take room from long words
+    writer.label_width = std::min(writer.label_width, std::max(kShortestLabel, options.width - 4 - column.width));
   }
   for (std::span<const Column> left = all; !left.empty();) {
     const size_t count = fitting(left, options.width - 2 - writer.label_width);

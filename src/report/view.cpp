@@ -92,6 +92,29 @@ std::vector<Piece> patch_pieces(const Explanation& explanation) {
   return pieces;
 }
 
+void check_estimate(const Explanation& explanation, const Attribution& attribution) {
+  if (!attribution.estimate) return;
+  const size_t units = explanation.units.size();
+  const auto expect = [&](const char* what, size_t count, size_t expected) {
+    if (count == 0 || count == expected) return;
+    throw InvalidInput(fmt::format("report of method '{}': it has {} {} for {} units",
+                                   attribution.method, count, what, units));
+  };
+  expect("standard errors", attribution.estimate->errors.size(), units);
+  expect("interactions", attribution.estimate->interactions.size(), units * units);
+}
+
+// Of each unit; nothing where the method has none.
+std::optional<double> error_of(const Attribution& attribution, size_t unit) {
+  if (!attribution.estimate || attribution.estimate->errors.empty()) return {};
+  const double error = attribution.estimate->errors[unit];
+  return std::isfinite(error) ? error : HUGE_VAL;
+}
+
+void add_error(Item& item, const std::optional<double>& error) {
+  if (error) item.error = item.error.value_or(0) + *error;
+}
+
 double largest(double so_far, double score) {
   return std::isfinite(score) ? std::max(so_far, std::abs(score)) : so_far;
 }
@@ -101,6 +124,7 @@ double largest(double so_far, double score) {
 void check(const Explanation& explanation) {
   if (explanation.picture) check_picture(explanation);
   for (const Attribution& attribution : explanation.attributions) {
+    check_estimate(explanation, attribution);
     if (attribution.scores.size() == explanation.units.size()) continue;
     throw InvalidInput(
         fmt::format("report of method '{}': it has {} scores but the {} has {} units",
@@ -143,12 +167,14 @@ std::vector<Item> items_of(const Explanation& explanation, const Attribution& at
   const std::vector<Piece> pieces = pieces_of(explanation);
   const auto word_count = static_cast<int64_t>(attribution.words.size());
   std::vector<Item> items;
+  std::vector<size_t> word_items;  // where each word is among the items
   int64_t words_taken = 0;
   const auto take_words_until = [&](int64_t end, int64_t unit) {
     for (; words_taken < std::min(end, word_count); ++words_taken) {
       const WordScore& word = attribution.words[static_cast<size_t>(words_taken)];
+      word_items.push_back(items.size());
       items.push_back({valid_utf8(word.text), word.score, false, word.segment,
-                       words_taken == end - 1 ? unit : -1});
+                       words_taken == end - 1 ? unit : -1, {}});
     }
   };
   for (size_t i = 0; i < explanation.units.size(); ++i) {
@@ -157,7 +183,11 @@ std::vector<Item> items_of(const Explanation& explanation, const Attribution& at
     if (word_count > 0 && !unit.special) {
       take_words_until(unit.word + 1, index);
     } else if (is_shown(unit, special)) {
-      items.push_back({pieces[i].text, attribution.scores[i], unit.special, unit.segment, index});
+      items.push_back({pieces[i].text, attribution.scores[i], unit.special, unit.segment, index,
+                       error_of(attribution, i)});
+    }
+    if (word_count > 0 && !unit.special && unit.word >= 0 && unit.word < word_count) {
+      add_error(items[word_items[static_cast<size_t>(unit.word)]], error_of(attribution, i));
     }
   }
   take_words_until(word_count, -1);

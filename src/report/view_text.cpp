@@ -55,6 +55,13 @@ std::string format_score(double score, double scale, ScoreKind kind) {
   return fmt::format("{}{:.{}f}", sign, score, decimals);
 }
 
+std::string format_error(const std::optional<double>& error, double scale) {
+  if (!error) return "";
+  if (!std::isfinite(*error)) return "± ?";
+  if (*error >= 1e5) return fmt::format("± {:.1e}", *error);  // whatever the scale of the scores
+  return "± " + format_score(*error, scale, ScoreKind::kMagnitude);
+}
+
 std::string format_percent(double probability) {
   return std::isfinite(probability) ? fmt::format("{:.1f} %", 100 * probability) : "not a number";
 }

@@ -12,15 +12,26 @@ function chosenBars(method) {
 }
 
 // Zero stands where the longest bars of both signs just fit; a hidden stronger token shortens all.
-function barAxis(scores, scale) {
-  const below = Math.max(0, ...scores.map((score) => -(score ?? 0)));
-  const above = Math.max(0, ...scores.map((score) => score ?? 0));
-  const longest = Math.max(below, above);
+// Errors get room to both sides, at most as much as the longest bar.
+function barAxis(scores, scale, errors = []) {
+  const longest = Math.max(0, ...scores.map((score) => Math.abs(score ?? 0)));
   if (!(longest > 0)) return {zero: 0, range: 0};
+  const room = (index) => (Number.isFinite(errors[index] ?? 0) ? Math.min(longest, errors[index] ?? 0) : 0);
+  const below = Math.max(0, ...scores.map((score, index) => room(index) - (score ?? 0)));
+  const above = Math.max(0, ...scores.map((score, index) => (score ?? 0) + room(index)));
   return {zero: below / (below + above), range: (below + above) * Math.max(1, scale / longest)};
 }
 
-function scoreBar(score, axis, method) {
+// From the score to both sides, cut at the ends of the track.
+function whisker(score, error, axis) {
+  const place = (value) => Math.max(0, Math.min(1, axis.zero + value / axis.range));
+  const line = el("span", {class: "whisker"});
+  line.style.left = 100 * place(score - error) + "%";
+  line.style.width = 100 * (place(score + error) - place(score - error)) + "%";
+  return line;
+}
+
+function scoreBar(score, axis, method, error = null) {
   const track = el("span", {class: "bar-track"});
   if (axis.zero > 0) {
     const line = el("span", {class: "bar-axis"});
@@ -33,6 +44,7 @@ function scoreBar(score, axis, method) {
     bar.style.left = 100 * (score < 0 ? axis.zero - size : axis.zero) + "%";
     bar.style.width = 100 * size + "%";
     track.append(bar);
+    if (error && Number.isFinite(error)) track.append(whisker(score, error, axis));
   }
   return track;
 }
@@ -40,18 +52,21 @@ function scoreBar(score, axis, method) {
 function drawBars(box, method) {
   const {top, more} = chosenBars(method);
   const scale = scaleOf(method, "words");
-  const axis = barAxis(top.map(({score}) => score), scale);
+  const errors = top.map(({entry}) => errorOf(method, entry));
+  const axis = barAxis(top.map(({score}) => score), scale, errors);
   const rows = new Map();
   const bars = el("div", {class: "bars", role: "list", "aria-label": `Strongest by ${method.name}`});
-  for (const {entry, index, score} of top) {
+  top.forEach(({entry, index, score}, place) => {
+    const error = errors[place];
     const row = el(
         "div",
         {class: entry.special ? "bar-row special" : "bar-row", role: "listitem", "data-unit": entry.units[0]},
-        el("span", {class: "bar-label", title: entry.text}, entry.text), scoreBar(score, axis, method),
-        el("span", {class: "bar-value number"}, formatScore(score, scale, method)));
+        el("span", {class: "bar-label", title: entry.text}, entry.text),
+        scoreBar(score, axis, method, error),
+        el("span", {class: "bar-value number"}, formatScore(score, scale, method) + formatError(error, scale)));
     rows.set(index, row);
     bars.append(row);
-  }
+  });
   box.replaceChildren(bars);
   if (more > 0) box.append(el("p", {class: "more"}, `and ${more} more`));
   return rows;

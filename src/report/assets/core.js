@@ -9,10 +9,18 @@ const state = {
 };
 
 function el(tag, properties = {}, ...children) {
-  const node = document.createElement(tag);
+  return dressed(document.createElement(tag), properties, children);
+}
+// The parser knows the name of the space: the page then holds no address of anything outside it.
+const svgSpace = new DOMParser().parseFromString("<svg></svg>", "text/html").body.firstChild.namespaceURI;
+function svg(tag, properties = {}, ...children) {
+  return dressed(document.createElementNS(svgSpace, tag), properties, children);
+}
+
+function dressed(node, properties, children) {
   for (const [name, value] of Object.entries(properties)) {
     if (name === "class")
-      node.className = value;
+      node.setAttribute("class", value);
     else if (name.startsWith("on"))
       node.addEventListener(name.slice(2), value);
     else
@@ -61,6 +69,14 @@ function scoreOf(method, entry, unit = state.unit) {
   return method.scores[entry.units[0]];
 }
 
+// The standard error, null where there is none, Infinity where it is not known. That of several tokens is at most the
+// sum of theirs.
+function errorOf(method, entry) {
+  const errors = method.estimate?.errors;
+  if (!errors?.length) return null;
+  return entry.units.reduce((sum, unit) => sum + (errors[unit] ?? Infinity), 0);
+}
+
 // All scales come with the data, so that this page agrees with the other reports.
 function scaleOf(method, unit = state.unit) {
   return (state.special === "exclude" ? method.scale_of_text : method.scale)[unit];
@@ -81,6 +97,12 @@ function formatScore(score, scale, method) {
   if (scale >= 1e5 || scale < 1e-3) return sign + score.toExponential(2);
   const decimals = Math.max(0, Math.min(6, 3 - Math.floor(Math.log10(scale))));
   return sign + score.toFixed(decimals);
+}
+
+function formatError(error, scale) {
+  if (error === null) return "";
+  if (!Number.isFinite(error)) return " ± ?";
+  return " ± " + (error >= 1e5 ? error.toExponential(1) : formatScore(error, scale, {signed: false}));
 }
 
 // Paints a background of this strength, with ink that can be read on it.

@@ -60,7 +60,7 @@ class Inspector {
              el("span", {class: "bar-label" + (index === methodIndex ? " here" : "")}, method.name),
              scoreBar(share, axis, method),
              el("span", {class: "bar-value number" + (index === methodIndex ? " here" : "")},
-                formatScore(score, scale, method))));
+                formatScore(score, scale, method) + formatError(errorOf(method, entry), scale))));
     });
     tip.replaceChildren(
         el("strong", {}, entry.text),

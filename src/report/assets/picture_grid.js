@@ -117,7 +117,7 @@ class PictureGrid {
   addNotes(root) {
     const list = el("ul", {class: "notes"});
     data.methods.forEach((method) => {
-      const said = [method.info, ...method.notes].filter((text) => text);
+      const said = [method.info, method.estimate?.line, ...method.notes].filter((text) => text);
       if (said.length) list.append(el("li", {}, el("strong", {}, method.name), " " + said.join(" · ")));
     });
     const signed = data.methods.some((method) => method.signed) ?

@@ -57,7 +57,9 @@ class ScoreTable {
              el("td", {class: entry.special ? "special-name" : ""}, entry.text));
       data.methods.forEach((method, column) => {
         const score = scores[column];
-        const cell = el("td", {class: "number heat"}, formatScore(score, scaleOf(method), method));
+        const cell = el(
+            "td", {class: "number heat"},
+            formatScore(score, scaleOf(method), method) + formatError(errorOf(method, entry), scaleOf(method)));
         paint(cell, 0.75 * strength(score, scaleOf(method)), hueClass(score, method));
         row.append(cell);
       });

@@ -58,7 +58,9 @@ class MethodCard {
     this.bars = el("div", {});
     const head = el("div", {}, el("h3", {}, method.name));
     if (method.info) head.append(el("p", {class: "info"}, method.info));
-    this.node = el("article", {class: "card method"}, head, this.tokens, this.legend, this.bars);
+    this.node = el("article", {class: "card method"}, head, this.tokens, this.legend);
+    if (method.estimate) this.node.append(estimateBox(method));
+    this.node.append(this.bars);
     if (method.notes.length) this.node.append(notesList(method.notes));
     this.draw();
   }

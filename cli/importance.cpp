@@ -10,14 +10,17 @@
 #include "console.h"
 #include "model_arguments.h"
 #include "whyformer/error.h"
+#include "whyformer/report.h"
+#include "whyformer/summary.h"
 
 namespace whyformer::cli {
 namespace {
 
 struct Arguments {
   ModelArguments model;
-  std::string table, answers, method = "permutation", score = "auto", json;
-  std::vector<std::string> groups;
+  std::string table, file, answers, method, score = "auto", target;
+  std::string json, html, svg, png, plot = "beeswarm";
+  std::vector<std::string> groups, options;
   int64_t repeats = 5, background_rows = 100, seed = 0;
   double precision = 0.025;
 };
@@ -25,14 +28,18 @@ struct Arguments {
 void add_arguments(CLI::App& command, Arguments& a) {
   a.model.add_to(command);
   command.add_option("--table", a.table, "rows of numbers: CSV with names of columns, or safetensors")
-      ->required()
       ->type_name("FILE");
-  command.add_option("--answers", a.answers, "the column that holds the right class or number")
-      ->required()
+  command.add_option("-f,--file", a.file, "texts, one per line ('-': standard input)")->type_name("FILE");
+  command.add_option("--answers", a.answers, "the table's column that holds the right class or number")
       ->type_name("COLUMN");
-  command.add_option("--method", a.method, "shuffle each column (permutation), or share out the loss (sage)")
-      ->check(CLI::IsMember({"permutation", "sage"}))
-      ->capture_default_str();
+  command.add_option("--method", a.method,
+                     "with answers: shuffle each column (permutation, the default), or share out the loss (sage); "
+                     "without: mean scores over all texts or rows of any method (default: shap)")
+      ->type_name("NAME");
+  command.add_option("-o,--option", a.options, "option of the method, such as max-evals=200; may be repeated")
+      ->type_name("NAME=VALUE");
+  command.add_option("--target", a.target, "label or number of the output to explain (default: each one's highest)")
+      ->type_name("LABEL");
   command.add_option("--score", a.score, "how good answers are; auto: accuracy or r2, for sage a loss")
       ->check(CLI::IsMember({"auto", "accuracy", "cross-entropy", "r2", "squared-error"}))
       ->capture_default_str();
@@ -49,6 +56,12 @@ void add_arguments(CLI::App& command, Arguments& a) {
       ->capture_default_str();
   command.add_option("--seed", a.seed, "of all random draws")->capture_default_str();
   command.add_option("--json", a.json, "write JSON ('-': standard output)")->type_name("FILE");
+  command.add_option("--html", a.html, "without answers: write a page with both plots")->type_name("FILE");
+  command.add_option("--svg", a.svg, "without answers: write a plot as SVG")->type_name("FILE");
+  command.add_option("--png", a.png, "without answers: write a plot as PNG")->type_name("FILE");
+  command.add_option("--plot", a.plot, "which one: a point for each score, or mean sizes as bars")
+      ->check(CLI::IsMember({"beeswarm", "bar"}))
+      ->capture_default_str();
 }
 
 std::vector<std::string> names_in(const std::string& list) {
@@ -99,8 +112,12 @@ std::string to_terminal(const ImportanceReport& report) {
   return text;
 }
 
-void run(const Arguments& a) {
+// With the right answers: which columns the model needs to find them.
+void run_with_answers(const Arguments& a) {
   if (a.model.model.empty()) throw InvalidInput("importance needs a model of tables: --model model.onnx");
+  if (!a.html.empty() || !a.svg.empty() || !a.png.empty()) {
+    throw InvalidInput("with --answers the importance is shown in the terminal and as JSON");
+  }
   const Model model = a.model.load();
   NamedTable rows = read_table(a.table);
   const std::vector<double> answers = take_column(rows, a.answers);
@@ -125,11 +142,91 @@ void run(const Arguments& a) {
   if (interrupted()) throw Interrupted();  // what there was is given
 }
 
+ExplainRequest request_of(const Arguments& a) {
+  const MethodInfo& method = method_named(a.method.empty() ? "shap" : a.method);
+  ExplainRequest request;
+  request.methods = {{method.name, {}}};
+  for (const std::string& option : a.options) {
+    const Options values = parse_option(method, option);
+    request.methods[0].options.insert(request.methods[0].options.end(), values.begin(), values.end());
+  }
+  request.seed = a.seed;
+  request.progress = [](int64_t, int64_t) { return !interrupted(); };
+  if (a.target.empty()) return request;
+  const bool number = std::all_of(a.target.begin(), a.target.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (number && a.target.size() < 10) request.target = static_cast<int64_t>(std::stoll(a.target));
+  else request.target = a.target;
+  return request;
+}
+
+// Explains each text or row; an interruption keeps those that are done.
+std::vector<Explanation> explain_all(const Arguments& a) {
+  const ExplainRequest request = request_of(a);
+  const Model model = a.model.load();
+  std::vector<std::string> lines;
+  NamedTable rows;
+  if (a.table.empty()) lines = read_lines(a.file);
+  else rows = read_table(a.table);
+  const auto count = a.table.empty() ? static_cast<int64_t>(lines.size()) : rows.table.rows;
+  if (count == 0) throw InvalidInput("there is no text: the input has no lines");
+  const Table background = background_of(rows.table, a.background_rows);
+  std::vector<Explanation> explanations;
+  ProgressBar bar(a.table.empty() ? "texts" : "rows");
+  for (int64_t i = 0; i < count && !interrupted(); ++i) {
+    try {
+      if (a.table.empty()) {
+        explanations.push_back(explain(model, TextInput{lines[i], {}}, request));
+      } else {
+        const auto first = rows.table.values.begin() + i * rows.table.columns;
+        explanations.push_back(
+            explain(model, RowInput{rows.names, {first, first + rows.table.columns}, background, {}}, request));
+      }
+    } catch (const Interrupted&) {
+      break;
+    }
+    bar.show(i + 1, count);
+  }
+  if (explanations.empty()) throw Interrupted();
+  return explanations;
+}
+
+// Without answers: scores of a method over many texts or rows.
+void run_over_many(const Arguments& a) {
+  if (a.method == "permutation" || a.method == "sage") {
+    throw InvalidInput(fmt::format("{} compares with the right answers: --answers COLUMN", a.method));
+  }
+  const std::vector<Explanation> explanations = explain_all(a);
+  const Summary summary = summarise(explanations, explanations[0].attributions[0].method);
+  const SummaryPlot plot = a.plot == "bar" ? SummaryPlot::kBar : SummaryPlot::kBeeswarm;
+  if (!a.html.empty()) save(a.html, to_html(summary));
+  if (!a.svg.empty()) save(a.svg, summary_picture(summary, plot, PictureFormat::kSvg));
+  if (!a.png.empty()) save(a.png, summary_picture(summary, plot, PictureFormat::kPng));
+  if (!a.json.empty() && a.json != "-") save(a.json, to_json(summary) + "\n");
+  if (a.json == "-") print(to_json(summary) + "\n");
+  else print(to_terminal(summary, {.colour = may_colour(), .width = terminal_width()}));
+  if (interrupted()) throw Interrupted();
+}
+
+void run(const Arguments& a) {
+  if (!a.table.empty() && !a.file.empty()) throw InvalidInput("give a table or a file of texts, not both");
+  if (a.table.empty() && a.file.empty()) {
+    throw InvalidInput("nothing to look at: --file texts.txt, or --table rows.csv with a model of tables");
+  }
+  if (!a.answers.empty()) {
+    if (a.table.empty()) throw InvalidInput("--answers names a column of a --table");
+    if (!a.method.empty() && a.method != "permutation" && a.method != "sage") {
+      throw InvalidInput(fmt::format("with --answers the method is permutation or sage, not '{}'", a.method));
+    }
+    return run_with_answers(a);
+  }
+  run_over_many(a);
+}
+
 }  // namespace
 
 void add_importance(CLI::App& program) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = program.add_subcommand("importance", "Which columns of a table a model needs");
+  CLI::App* command = program.add_subcommand("importance", "What matters to a model over many texts or rows");
   add_arguments(*command, *arguments);
   command->callback([arguments] { run(*arguments); });
 }

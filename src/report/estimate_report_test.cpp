@@ -177,6 +177,13 @@ TEST(EstimateInTerminal, ShowsLineForceBarAndErrors) {
               HasSubstr("     ▶          bb           ▶◀      aa       \n"));
 }
 
+TEST(EstimateInTerminal, SegmentsTooNarrowForAWordAreJoined) {
+  std::vector<double> scores(102, 0.01);
+  scores[50] = 1;
+  const std::string text = to_terminal(explanation_of(scores, 0), {.colour = false, .width = 44});
+  EXPECT_THAT(text, HasSubstr("─101 more─"));
+}
+
 TEST(EstimateInTerminal, ErrorsStandBesideTheScoresOfSeveralMethods) {
   const std::string text = to_terminal(estimate_sample(), {.colour = false, .width = 133});
   EXPECT_THAT(text, HasSubstr(" ± 0.0"));

@@ -32,6 +32,25 @@ std::string labelled(const ForceSegment& segment, int width, std::string_view fi
   return segment.score > 0 ? label + "▶" : "◀" + label;
 }
 
+// Neighbours of one sign that are each narrower than two columns become one segment, "5 more".
+std::vector<ForceSegment> with_small_ones_joined(const ForceBar& bar, int width) {
+  const double small = 2 * (bar.last - bar.first) / width;
+  std::vector<ForceSegment> joined;
+  int count = 0;  // of segments in the last one; 0 where that one is not small
+  for (const ForceSegment& segment : bar.segments) {
+    const bool is_small = segment.to - segment.from < small;
+    if (is_small && count > 0 && joined.back().score * segment.score > 0) {
+      joined.back().to = segment.to;
+      joined.back().score += segment.score;
+      joined.back().text = fmt::format("{} more", ++count);
+    } else {
+      joined.push_back(segment);
+      count = is_small ? 1 : 0;
+    }
+  }
+  return joined;
+}
+
 // A line of columns on which labels take their places as long as nothing else stands there.
 class MarkLine {
  public:
@@ -79,7 +98,7 @@ std::vector<std::string> force_lines(const ForceBar& bar, const TerminalOptions&
   };
   std::string drawn(kIndent, ' ');
   bool even = false;  // neighbours differ in shade
-  for (const ForceSegment& segment : bar.segments) {
+  for (const ForceSegment& segment : with_small_ones_joined(bar, width)) {
     const int columns = column_of(segment.to) - column_of(segment.from);
     if (columns == 0) continue;
     even = !even;

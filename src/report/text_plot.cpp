@@ -8,7 +8,7 @@
 namespace whyformer::report {
 namespace {
 
-constexpr double kSize = 12, kLine = 22, kBlank = 5, kPadding = 2;
+constexpr double kSize = 12, kLine = 22, kBlank = 5, kPadding = 2, kOverhang = 16;
 constexpr size_t kMostLines = 12;
 constexpr double kFaintest = 0.03;  // strength below which the paper stays as it is
 
@@ -33,7 +33,8 @@ void TextPlot::place(const Piece& piece, double strength, double width) {
             .special = piece.special};
   cell.width = text_width(cell.text, kSize) + 2 * kPadding;
   if (!line.empty()) cell.x = line.back().x + line.back().width + (apart ? kBlank : 0);
-  if (cell.x + cell.width > width && !line.empty()) {
+  const double limit = width + (apart ? 0 : kOverhang);  // no line begins with the full stop of another
+  if (cell.x + cell.width > limit && !line.empty()) {
     is_cut_ = lines_.size() == kMostLines;
     if (is_cut_) return;
     lines_.emplace_back();

@@ -147,15 +147,17 @@ Subject::Cells PictureSubject::cells() const {
 
 namespace {
 
-// What a picture variant's first number says: how hidden parts are painted, and whether they are pixels.
-constexpr std::array<std::string_view, 4> kWays{"grey", "black", "mean", "blur"};
+// What a picture variant's first number says: how parts are hidden, whether they are pixels, and how many units are
+// left where they are taken out.
+constexpr std::array<std::string_view, 5> kWays{"grey", "black", "mean", "blur", "drop"};
+constexpr int64_t kPixels = 8, kUnitsLeft = 16;
 
 int64_t way_of(const std::string& how) {
   const auto way = std::find(kWays.begin(), kWays.end(), how == "auto" ? "grey" : how);
   if (way == kWays.end()) {
     throw InvalidInput(
-        fmt::format("parts of a picture are hidden by painting them grey, black, in its mean colour or blurred, "
-                    "not by '{}'",
+        fmt::format("parts of a picture are hidden by painting them grey, black, in its mean colour or blurred, or by "
+                    "drop, not by '{}'",
                     how));
   }
   return way - kWays.begin();
@@ -179,20 +181,25 @@ std::vector<bool> unpacked(const Variant& variant, int64_t size) {
 }  // namespace
 
 Variant PictureSubject::hiding(const std::vector<bool>& hidden, const std::string& how) const {
-  return packed(2 * way_of(how), hidden);
+  int64_t first = way_of(how);
+  if (kWays[first] == "drop") first += kUnitsLeft * std::count(hidden.begin(), hidden.end(), false);
+  return packed(first, hidden);
 }
 
 Variant PictureSubject::hiding_cells(const std::vector<bool>& hidden, const std::string& how) const {
-  return packed(2 * way_of(how) + 1, hidden);
+  const int64_t way = way_of(how);
+  if (kWays[way] == "drop") throw InvalidInput("patches can be dropped, pixels cannot: paint them, such as grey");
+  return packed(way + kPixels, hidden);
 }
 
 Run PictureSubject::run_of(std::span<const Variant> inputs) const {
-  const std::string way(kWays[inputs[0][0] / 2]);
-  const bool of_pixels = inputs[0][0] % 2 == 1;
+  const std::string way(kWays[inputs[0][0] % kPixels]);
+  const bool of_pixels = inputs[0][0] % kUnitsLeft >= kPixels;
   HiddenUnits hidden;
   const int64_t size = of_pixels ? pixels_.dim(1) * pixels_.dim(2) : units();
   for (const Variant& input : inputs) hidden.push_back(unpacked(input, size));
   if (of_pixels) return painted(hidden, way);
+  if (way == "drop") return without(hidden);
   const auto run_painted = [&](const HiddenUnits& units) {
     std::vector<std::vector<bool>> pixels;
     for (const std::vector<bool>& one : units) pixels.push_back(pixels_of(one));
@@ -203,6 +210,38 @@ Run PictureSubject::run_of(std::span<const Variant> inputs) const {
   const size_t fed = result.feeds.size();
   painted_states_[way].feed(result, hidden, run_painted);
   return result.feeds.size() > fed ? result : run_painted(hidden);
+}
+
+Run PictureSubject::without(const HiddenUnits& hidden) const {
+  if (!attends_by_unit_) {
+    throw InvalidInput("this model merges patches between layers, so none can be left out: hide them by painting, such "
+                       "as grey");
+  }
+  if (!embeddings_.defined()) {
+    const Run own = copies(1);
+    const Value value = own.graph->embeddings;
+    embeddings_ = run(own.graph->graph, own.feeds, {.outputs = {value}})[value].select(0, 0).contiguous();
+  }
+  const int64_t batch = static_cast<int64_t>(hidden.size());
+  const int64_t left = std::count(hidden[0].begin(), hidden[0].end(), false);
+  const auto graph = model_.graph({.batch = batch,
+                                   .height = pixels_.dim(1),
+                                   .width = pixels_.dim(2),
+                                   .head = kind_.head,
+                                   .dtype = kind_.dtype,
+                                   .given_tokens = left});
+  Tensor tokens = Tensor::empty({batch, left, embeddings_.dim(1)}, kind_.dtype);
+  for (int64_t i = 0; i < batch; ++i) {
+    int64_t row = 0;
+    for (int64_t unit = 0; unit < units(); ++unit) {
+      if (!hidden[i][unit]) tokens.select(0, i).select(0, row++).copy_from(embeddings_.select(0, unit));
+    }
+  }
+  Shape shape = pixels_.shape();
+  shape.insert(shape.begin(), batch);
+  Run result{graph, model_.feeds(*graph, Tensor::zeros(shape, kind_.dtype), kind_.reference)};
+  result.feeds[graph->embeddings] = tokens;
+  return result;
 }
 
 std::vector<int64_t> PictureSubject::players() const {

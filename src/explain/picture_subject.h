@@ -28,7 +28,8 @@ class PictureSubject : public Subject {
   std::string why_no_maps() const override;
   int64_t most_at_once() const override { return model_.most_at_once(); }
   Run copies(int64_t count) const override;
-  // Painted "grey" (0 after normalisation), "black", in the picture's "mean" colour, or as its "blur".
+  // Painted "grey" (0 after normalisation), "black", in the picture's "mean" colour, or as its "blur"; or patches are
+  // left out by "drop", so that the model gets fewer tokens.
   using Subject::hiding;
   Variant hiding(const std::vector<bool>& hidden, const std::string& how) const override;
   Run run_of(std::span<const Variant> inputs) const override;
@@ -52,6 +53,7 @@ class PictureSubject : public Subject {
   // The picture with some pixels of each input painted over.
   Run painted(const std::vector<std::vector<bool>>& pixels, const std::string& how) const;
   std::vector<bool> pixels_of(const std::vector<bool>& units) const;
+  Run without(const HiddenUnits& hidden) const;
   // The whole picture painted over, [channels, height, width].
   Tensor paint(const std::string& how) const;
   void choose_units(const PictureGraph& graph);
@@ -65,6 +67,7 @@ class PictureSubject : public Subject {
   std::vector<bool> special_;
   bool attends_by_unit_ = true;
   mutable std::map<std::string, TwoStates> painted_states_;  // by how they are painted
+  mutable Tensor embeddings_;                                // [tokens, width], once they are needed
 };
 
 // [channels, height, width] blurred by a Gaussian of this deviation in pixels; edges are mirrored.

@@ -164,6 +164,30 @@ TEST(PictureMethods, OcclusionByPatchesIsLeaveOneOut) {
   }
 }
 
+// A ViT that reads its class token cannot tell a patch that is left out from one that no token attends to; without any
+// patch, only the class token is left.
+TEST(PictureSubject, DropsPatchesFromTheTokens) {
+  for (const std::string name : {"vit", "dinov2", "clip"}) {
+    Case test(name);
+    const Subject& subject = *test.subject;
+    const std::vector<bool> nothing(subject.units(), false);
+    const std::vector<double> whole = test.explained->evaluate_hiding({nothing}, "drop")[0];
+    for (size_t i = 0; i < whole.size(); ++i) EXPECT_NEAR(whole[i], test.explained->outputs()[i], 1e-6) << name;
+    std::vector<std::vector<bool>> hidden(3, nothing);
+    hidden[0][subject.units() - 1] = hidden[1][subject.units() - 2] = hidden[2][subject.units() - 1] = true;
+    hidden[2][subject.units() - 3] = true;
+    const auto answers = test.explained->evaluate_hiding(hidden, "drop");
+    EXPECT_NE(answers[0], answers[1]) << name;
+    EXPECT_NE(answers[0], answers[2]) << name;
+    const Variant variant = subject.hiding(hidden[2], "drop");
+    const auto run = subject.run_of({&variant, 1});
+    EXPECT_EQ(run.graph->graph.shape(run.graph->embeddings)[1], subject.units() - 2) << name;
+  }
+  Case beit("beit");
+  const std::vector<bool> nothing(beit.subject->units(), false);
+  EXPECT_THROW(beit.explained->evaluate_hiding({nothing}, "drop"), InvalidInput);
+}
+
 TEST(PictureMethods, AWindowOverAllGivesOneNumberEverywhere) {
   Case test("vit");
   const Scores scores = test.scores(kOcclusion, {{"window", int64_t{1000}}, {"how", std::string("black")}});

@@ -62,6 +62,7 @@ PictureOutputs encode(EncoderBuilder& build, Value pixels) {
     embedding.positions =
         build.parameter(base + "position_embeddings", {1, -1, settings.width}).select(0, 0);
   }
+  refuse_given_tokens(build);
   PictureOutputs outputs = embed_patches(build, pixels, embedding);
   const bool scaled = config.number_or("layer_scale_init_value", 0.1) > 0;
   Value x = outputs.layers_input;

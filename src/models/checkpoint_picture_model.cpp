@@ -131,6 +131,7 @@ class CheckpointPictureModel final : public PictureModel {
     built->pixels =
         graph.input("pixel_values", {key.batch, channels_, key.height, key.width}, key.dtype);
     EncoderBuilder build(graph, weights_->checkpoint, config_, prefix_, key.dtype);
+    build.set_given_tokens(key.given_tokens);
     const PictureOutputs encoded = weights_->kind.encode(build, built->pixels);
     built->patches = encoded.patches;
     built->embeddings = encoded.embeddings;

@@ -38,6 +38,9 @@ class EncoderBuilder {
   // In front of the encoder's own tensors: "bert." or nothing.
   const std::string& prefix() const { return prefix_; }
   DType type() const { return type_; }
+  // Build for so many tokens that are given instead of made from the input; 0: for all of them, made.
+  void set_given_tokens(int64_t count) { given_tokens_ = count; }
+  int64_t given_tokens() const { return given_tokens_; }
 
   Tensor parameter(const std::string& name, const Shape& shape) const {
     return checkpoint_.tensor(name, shape, type_);
@@ -64,6 +67,7 @@ class EncoderBuilder {
   const Config& config_;
   std::string prefix_;
   DType type_;
+  int64_t given_tokens_ = 0;
 };
 
 inline int64_t positions_from_zero(const Config&) { return 0; }

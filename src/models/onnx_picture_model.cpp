@@ -85,6 +85,10 @@ class OnnxPictureModel final : public PictureModel {
   std::shared_ptr<PictureGraph> build(const PictureKey& key) const override {
     auto built = std::make_shared<PictureGraph>();
     built->key = key;
+    if (key.given_tokens > 0) {
+      throw InvalidInput("patches of a picture model in an ONNX file cannot be left out: hide them by painting, such as "
+                         "grey");
+    }
     OnnxGraph imported = build_onnx(model_, request_for(key), output_, key.batch);
     built->pixels = imported.input(input_);
     built->output = imported.output;

@@ -165,8 +165,19 @@ PictureOutputs embed_patches(EncoderBuilder& build, Value pixels, const PatchEmb
         positions.reshape({1, positions.dim(0), positions.dim(1)}), "embeddings/positions");
     tokens = add(graph, tokens, given, "embeddings/add_positions");
   }
+  if (const int64_t given = build.given_tokens(); given > 0) {
+    tokens = graph.input("tokens", {graph.shape(pixels)[0], given, embedding.width}, build.type());
+    outputs.grid.rows = 1;
+    outputs.grid.columns = given - special;
+  }
   outputs.embeddings = outputs.layers_input = tokens;
   return outputs;
+}
+
+void refuse_given_tokens(const EncoderBuilder& build) {
+  if (build.given_tokens() == 0) return;
+  throw InvalidInput("this model's attention counts distances between patches, so none can be left out: hide them by "
+                     "painting, such as grey");
 }
 
 Value attend(EncoderBuilder& build, Value x, const PreNormLayer& layer,
@@ -230,6 +241,10 @@ Value first_token(EncoderBuilder& build, const PictureOutputs& encoded) {
 Value mean_of_patches(EncoderBuilder& build, const PictureOutputs& encoded) {
   GraphBuilder& graph = build.graph();
   const int64_t tokens = graph.shape(encoded.hidden)[1], first = encoded.grid.first;
+  if (tokens == first) {
+    throw InvalidInput("this model reads the mean of its patches, and all are left out: hide them by painting, such as "
+                       "grey");
+  }
   const Value patches =
       first == 0 ? encoded.hidden
                  : slice(graph, encoded.hidden, 1, first, tokens - first, "patch_tokens");

@@ -84,6 +84,8 @@ struct PatchEmbedding {
   std::string norm = {};            // behind the patches; empty for none
 };
 PictureOutputs embed_patches(EncoderBuilder& build, Value pixels, const PatchEmbedding& embedding);
+// For encoders that need all patches: throws InvalidInput where tokens are given.
+void refuse_given_tokens(const EncoderBuilder& build);
 
 // Positions learned for a square grid, for another one as transformers interpolates them: bicubic. Throws
 // InvalidInput where they do not belong to a square.

@@ -22,6 +22,8 @@ struct PictureKey {
   Head head = Head::kLogits;
   DType dtype = DType::kFloat32;
   bool all_rows = false;  // those of the last layer too that the output does not read
+  // Above 0: `embeddings` is an input with so many tokens, some patches being left out; pixels are not read.
+  int64_t given_tokens = 0;
   auto operator<=>(const PictureKey&) const = default;
 };
 

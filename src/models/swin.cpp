@@ -237,6 +237,7 @@ PictureOutputs encode(EncoderBuilder& build, Value pixels) {
     embedding.positions =
         build.parameter(base + "position_embeddings", {1, -1, embedding.width}).select(0, 0);
   }
+  refuse_given_tokens(build);
   PictureOutputs outputs = embed_patches(build, pixels, embedding);
   SwinLayers layers(build, settings);
   Stage stage{outputs.grid.rows, outputs.grid.columns, embedding.width, 0};

@@ -70,7 +70,7 @@ OptionInfo hiding_option() {
   return {"how",
           "tokens: replace by the mask token (auto), delete, drop from attention in every layer, or write mask tokens "
           "into the text and tokenize it again as shap does (retokenize); patches: paint grey (auto), black, the "
-          "picture's mean colour, or blurred; columns: as in rows of the background (auto), their mean, or zero",
+          "picture's mean colour, or blurred, or drop; columns: as in rows of the background (auto), their mean, or zero",
           std::string("auto"),
           {"auto", "mask", "delete", "drop", "retokenize", "grey", "black", "mean", "blur", "background", "zero"}};
 }

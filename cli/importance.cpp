@@ -21,7 +21,7 @@ struct Arguments {
   std::string table, file, answers, method, score = "auto", target;
   std::string json, html, svg, png, plot = "beeswarm";
   std::vector<std::string> groups, options;
-  int64_t repeats = 5, background_rows = 100, seed = 0;
+  int64_t repeats = 5, draws = 0, background_rows = 100, seed = 0;
   double precision = 0.025;
 };
 
@@ -51,7 +51,10 @@ void add_arguments(CLI::App& command, Arguments& a) {
   command.add_option("--precision", a.precision, "sage: largest standard error, as a share of the values' range")
       ->check(CLI::Range(1e-6, 1.0))
       ->capture_default_str();
-  command.add_option("--background-rows", a.background_rows, "sage: rows that hidden columns are taken from")
+  command.add_option("--draws", a.draws, "sage: at most so many; 0: 512 for each column")
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 40))
+      ->capture_default_str();
+  command.add_option("--background-rows", a.background_rows, "rows that hidden columns are taken from, at most")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
       ->capture_default_str();
   command.add_option("--seed", a.seed, "of all random draws")->capture_default_str();
@@ -115,6 +118,9 @@ std::string to_terminal(const ImportanceReport& report) {
 // With the right answers: which columns the model needs to find them.
 void run_with_answers(const Arguments& a) {
   if (a.model.model.empty()) throw InvalidInput("importance needs a model of tables: --model model.onnx");
+  if (!a.options.empty() || !a.target.empty()) {
+    throw InvalidInput("--option and --target belong to methods that explain each row: leave out --answers");
+  }
   if (!a.html.empty() || !a.svg.empty() || !a.png.empty()) {
     throw InvalidInput("with --answers the importance is shown in the terminal and as JSON");
   }
@@ -127,6 +133,7 @@ void run_with_answers(const Arguments& a) {
       .score = score_named(a.score),
       .repeats = a.repeats,
       .precision = a.precision,
+      .draws = a.draws,
       .background_rows = a.background_rows,
       .seed = a.seed,
       .progress = [&bar](int64_t done, int64_t total) {
@@ -147,7 +154,8 @@ ExplainRequest request_of(const Arguments& a) {
   ExplainRequest request;
   request.methods = {{method.name, {}}};
   for (const std::string& option : a.options) {
-    const Options values = parse_option(method, option);
+    const bool named = option.starts_with(method.name + ".");
+    const Options values = parse_option(method, std::string_view(option).substr(named ? method.name.size() + 1 : 0));
     request.methods[0].options.insert(request.methods[0].options.end(), values.begin(), values.end());
   }
   request.seed = a.seed;
@@ -169,7 +177,9 @@ std::vector<Explanation> explain_all(const Arguments& a) {
   else rows = read_table(a.table);
   const auto count = a.table.empty() ? static_cast<int64_t>(lines.size()) : rows.table.rows;
   if (count == 0) throw InvalidInput("there is no text: the input has no lines");
+  if (rows.table.rows == 1) throw InvalidInput("one row has nothing to be compared with: give a table of several");
   const Table background = background_of(rows.table, a.background_rows);
+  int64_t failed = 0;
   std::vector<Explanation> explanations;
   ProgressBar bar(a.table.empty() ? "texts" : "rows");
   for (int64_t i = 0; i < count && !interrupted(); ++i) {
@@ -183,6 +193,11 @@ std::vector<Explanation> explain_all(const Arguments& a) {
       }
     } catch (const Interrupted&) {
       break;
+    } catch (const InvalidInput& error) {
+      if (++failed == count) throw;
+      bar.clear();
+      fmt::print(stderr, "left out {} {}: {}\n", a.table.empty() ? "line" : "row", a.table.empty() ? i + 1 : i,
+                 error.what());
     }
     bar.show(i + 1, count);
   }
@@ -192,6 +207,7 @@ std::vector<Explanation> explain_all(const Arguments& a) {
 
 // Without answers: scores of a method over many texts or rows.
 void run_over_many(const Arguments& a) {
+  if (!a.groups.empty()) throw InvalidInput("--group goes with --answers");
   if (a.method == "permutation" || a.method == "sage") {
     throw InvalidInput(fmt::format("{} compares with the right answers: --answers COLUMN", a.method));
   }

@@ -10,7 +10,7 @@ void TableArguments::add_to(CLI::App& command) {
   CLI::Option* has_table =
       command.add_option("--table", table, "rows of numbers for a model of tables: CSV, or safetensors")->type_name("FILE");
   has_row = command.add_option("--row", row, "which row to explain, from 0 (default: all, as JSON lines)")
-                ->check(CLI::NonNegativeNumber)
+                ->check(CLI::Range(int64_t{0}, int64_t{1} << 40))
                 ->needs(has_table)
                 ->type_name("N");
   command.add_option("--background", background, "rows that hidden columns are taken from (default: the table)")
@@ -29,7 +29,7 @@ void TableArguments::add_to(CLI::App& command) {
 NamedTable TableArguments::read() const { return read_table(table); }
 
 Background TableArguments::background_of_rows(const NamedTable& rows) const {
-  const NamedTable given = background.empty() ? rows : read_table(background);
+  const NamedTable given = background.empty() ? rows : in_order_of(rows.names, read_table(background));
   if (clusters > 0) return kmeans_background(given.table, clusters);
   return {background_of(given.table, background_rows), {}};
 }

@@ -28,6 +28,7 @@ struct ImportanceRequest {
   ImportanceScore score = ImportanceScore::kAuto;
   int64_t repeats = 5;       // permutation: shuffles of each column
   double precision = 0.025;  // SAGE: stop when the largest standard error is this share of the values' range
+  int64_t draws = 0;         // SAGE: at most so many pairs of a row and an order of columns; 0: 512 for each column
   int64_t background_rows = 100;  // SAGE: rows that hidden columns are taken from
   std::vector<std::vector<std::string>> groups = {};  // columns that go together; those in none are alone
   int64_t seed = 0;

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes what the text masker of the shap package makes of 500 sentences: pieces, trees and masked texts.
+"""Writes what the text masker of the shap package makes of 500 sentences (pieces, trees and masked texts), and the
+groups of pixels in the tree of its image masker.
 
     python scripts/golden/text_masker_golden.py
 
@@ -42,6 +43,26 @@ def masks_of(random, masker, text):
     return masks
 
 
+def groups_of(rows, columns):
+    """The pixels under each node. The package numbers its leaves from the end."""
+    pixels = rows * columns
+    tree = shap.maskers.Image(0, (rows, columns, 1)).clustering
+
+    def under(node):
+        node = int(node)
+        if node < pixels:
+            return [pixels - 1 - node]
+        return under(tree[node - pixels, 0]) + under(tree[node - pixels, 1])
+
+    return sorted(sorted(under(pixels + merge)) for merge in range(pixels - 1))
+
+
+def write_grid_trees(folder):
+    sizes = [(1, 5), (3, 3), (4, 4), (7, 7), (5, 9), (16, 3)]
+    trees = [{"rows": rows, "columns": columns, "groups": groups_of(rows, columns)} for rows, columns in sizes]
+    (folder / "grid_tree.json").write_text(json.dumps(trees, separators=(",", ":")))
+
+
 def main():
     random = np.random.RandomState(7)
     sentences = [sentence(random) for _ in range(SENTENCES)]
@@ -62,6 +83,7 @@ def main():
             "masked": masked})
     folder = ROOT / "tests/golden/games"
     folder.mkdir(parents=True, exist_ok=True)
+    write_grid_trees(folder)
     with gzip.GzipFile(folder / "text_masker.json.gz", "wb", mtime=0) as file:
         file.write(json.dumps(cases, ensure_ascii=False).encode())
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "explain/perturb/input_game.h"
 
 namespace whyformer {
@@ -5,21 +7,27 @@ namespace {
 
 // a_i = y(x) - y(x without unit i); special tokens stay and get 0.
 Scores leave_one_out(Explained& explained, const HidingOptions& options) {
-  const std::vector<bool>& special = explained.subject().special();
-  std::vector<std::vector<bool>> hidden;
-  for (size_t i = 0; i < special.size(); ++i) {
-    if (special[i]) continue;
-    hidden.emplace_back(special.size(), false);
-    hidden.back()[i] = true;
+  InputGame game(explained, options);
+  const std::vector<bool> varying = game.varying();
+  std::vector<Coalition> without;
+  for (size_t player = 0; player < varying.size(); ++player) {
+    if (!varying[player]) continue;
+    without.emplace_back(varying.size(), true);
+    without.back()[player] = false;
   }
-  const std::vector<std::vector<double>> answers = explained.evaluate_hiding(hidden, options.how);
   const double whole = explained.in_space(options.space, explained.outputs());
-  Scores scores{std::vector<double>(special.size(), 0.0)};
-  size_t next = 0;
-  for (size_t i = 0; i < special.size(); ++i) {
-    if (!special[i]) scores.values[i] = whole - explained.in_space(options.space, answers[next++]);
+  std::vector<double> falls(varying.size(), 0.0);
+  size_t player = 0;
+  for (size_t done = 0; done < without.size();) {
+    const size_t end = std::min(without.size(), done + static_cast<size_t>(game.most_at_once()));
+    for (const double value : game.values({without.begin() + done, without.begin() + end})) {
+      while (!varying[player]) ++player;
+      falls[player++] = whole - value;
+    }
+    done = end;
+    explained.report_progress(static_cast<int64_t>(done), static_cast<int64_t>(without.size()));
   }
-  return scores;
+  return {game.by_unit(falls)};
 }
 
 }  // namespace

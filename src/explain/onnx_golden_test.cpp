@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "explain/golden_model.h"
+#include "explain/perturb/small_budgets.h"
 #include "explain/method.h"
 
 namespace whyformer {
@@ -39,7 +40,7 @@ TEST_P(OnnxTextGolden, GivesTheSameScoresByEveryMethod) {
       SCOPED_TRACE(input.name + " " + std::string(method->info.name));
       Explained expected = explained_by(folder, input, DType::kFloat64);
       Explained found = explained_by(onnx, input, DType::kFloat64);
-      const OptionReader options = complete_options(*method, {});
+      const OptionReader options = complete_options(*method, small_budget(*method));
       const std::vector<double> a = method->run(expected, options).values;
       const std::vector<double> b = method->run(found, options).values;
       ASSERT_EQ(a.size(), b.size());

@@ -250,7 +250,7 @@ std::vector<int64_t> PictureSubject::players() const {
   return patches;
 }
 
-std::vector<bool> PictureSubject::can_hide() const {
+std::vector<bool> PictureSubject::can_hide(const std::string&) const {
   std::vector<bool> can = special_;
   can.flip();
   return can;

@@ -8,6 +8,7 @@
 
 #include "base/source_folder.h"
 #include "explain/method.h"
+#include "explain/perturb/small_budgets.h"
 #include "graph/walk_back.h"
 #include "whyformer/error.h"
 
@@ -115,7 +116,12 @@ TEST(PictureMethods, AllGiveAScoreForEveryUnit) {
         EXPECT_THROW(test.scores(*method), Error) << name;
         continue;
       }
-      const Scores scores = test.scores(*method);
+      const bool of_all = method == &kExactShap || method == &kShapleyTaylor;
+      if (of_all && test.subject->players().size() > 12) {
+        EXPECT_THROW(test.scores(*method, small_budget(*method)), InvalidInput) << name;
+        continue;
+      }
+      const Scores scores = test.scores(*method, small_budget(*method));
       ASSERT_EQ(static_cast<int64_t>(scores.values.size()), test.subject->units()) << method->info.name;
       for (const double score : scores.values) EXPECT_TRUE(std::isfinite(score)) << name << method->info.name;
       if (method == &kGradCam) continue;  // 0 everywhere if every head speaks against the target
@@ -167,7 +173,7 @@ TEST(PictureMethods, OcclusionByPatchesIsLeaveOneOut) {
 // A ViT that reads its class token cannot tell a patch that is left out from one that no token attends to; without any
 // patch, only the class token is left.
 TEST(PictureSubject, DropsPatchesFromTheTokens) {
-  for (const std::string name : {"vit", "dinov2", "clip"}) {
+  for (const std::string name : {"vit", "dinov2"}) {
     Case test(name);
     const Subject& subject = *test.subject;
     const std::vector<bool> nothing(subject.units(), false);

@@ -32,10 +32,10 @@ Cells next_line(std::string_view text, size_t& at, const std::string& name, int6
       quoted = true;
     } else if (c == ',') {
       cells.emplace_back();
-    } else if (c == '\n') {
-      ++at;
+    } else if (c == '\n' || c == '\r') {
+      at += c == '\r' && at + 1 < text.size() && text[at + 1] == '\n' ? 2 : 1;
       break;
-    } else if (c != '\r') {
+    } else {
       cells.back() += c;
     }
   }
@@ -44,11 +44,16 @@ Cells next_line(std::string_view text, size_t& at, const std::string& name, int6
 }
 
 std::optional<double> number_in(std::string_view cell) {
-  while (!cell.empty() && cell.front() == ' ') cell.remove_prefix(1);
-  while (!cell.empty() && cell.back() == ' ') cell.remove_suffix(1);
+  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
+  while (!cell.empty() && blank(cell.front())) cell.remove_prefix(1);
+  while (!cell.empty() && blank(cell.back())) cell.remove_suffix(1);
   if (!cell.empty() && cell.front() == '+') cell.remove_prefix(1);
   double number = 0;
-  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), number);
+  auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), number);
+  if (error == std::errc::result_out_of_range) {
+    number = std::strtod(std::string(cell).c_str(), nullptr);  // too small is 0; too large is refused below
+    error = {};
+  }
   if (error != std::errc() || end != cell.data() + cell.size() || !std::isfinite(number)) return std::nullopt;
   return number;
 }
@@ -82,6 +87,10 @@ NamedTable read_csv(std::string_view text, const std::string& name) {
     }
     for (size_t i = 0; i < cells.size(); ++i) {
       const std::optional<double> number = number_in(cells[i]);
+      if (!number && cells[i].empty()) {
+        throw FileError(fmt::format("{}, line {}: column '{}' has no value; fill missing values in first", name, line,
+                                    result.names[i]));
+      }
       if (!number) {
         throw FileError(fmt::format("{}, line {}: '{}' in column '{}' is not a number; give categories as the numbers "
                                     "that the model takes",
@@ -100,8 +109,11 @@ NamedTable side_by_side(const NamedArrays& arrays, const std::string& name) {
   NamedTable result;
   std::vector<std::vector<double>> parts;
   for (const auto& [input, array] : arrays) {
-    if (array.rank() != 2 || (!parts.empty() && array.dim(0) != result.table.rows)) {
+    if (array.rank() != 2 || array.dim(0) < 1 || array.dim(1) < 1 || array.dim(1) > kMostCells / array.dim(0) || (!parts.empty() && array.dim(0) != result.table.rows)) {
       throw FileError(fmt::format("{}: '{}' is no array [rows, columns] with as many rows as the others", name, input));
+    }
+    for (const double number : array.to_doubles()) {
+      if (!std::isfinite(number)) throw FileError(fmt::format("{}: '{}' holds a number that is not finite", name, input));
     }
     result.table.rows = array.dim(0);
     parts.push_back(array.to_doubles());
@@ -125,6 +137,32 @@ NamedTable read_table(const std::filesystem::path& path) {
   if (path.extension() == ".safetensors") return side_by_side(read_arrays(path), name);
   const Bytes bytes = map_file(path);
   return read_csv(bytes.text(), name);
+}
+
+NamedTable in_order_of(const std::vector<std::string>& names, const NamedTable& table) {
+  if (table.names.size() != names.size()) {
+    throw InvalidInput(fmt::format("the background has {} columns, but the table has {}", table.names.size(), names.size()));
+  }
+  const auto unnamed = [](const std::vector<std::string>& all) {
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (all[i] != fmt::format("column {}", i)) return false;
+    }
+    return true;
+  };
+  if (table.names == names || unnamed(table.names) || unnamed(names)) return table;
+  NamedTable ordered{names, {.rows = table.table.rows, .columns = table.table.columns, .values = table.table.values}};
+  for (size_t column = 0; column < names.size(); ++column) {
+    const auto found = std::find(table.names.begin(), table.names.end(), names[column]);
+    if (found == table.names.end()) {
+      throw InvalidInput(fmt::format("the background has no column '{}', which the table has", names[column]));
+    }
+    const int64_t from = found - table.names.begin();
+    for (int64_t row = 0; row < table.table.rows; ++row) {
+      ordered.table.values[row * table.table.columns + static_cast<int64_t>(column)] =
+          table.table.values[row * table.table.columns + from];
+    }
+  }
+  return ordered;
 }
 
 std::vector<double> take_column(NamedTable& table, const std::string& name) {

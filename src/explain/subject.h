@@ -63,7 +63,7 @@ class Subject {
   // Units that take part when parts of the input are hidden; those among them that can be hidden at all; and a tree
   // over them, neighbours first.
   virtual std::vector<int64_t> players() const = 0;
-  virtual std::vector<bool> can_hide() const = 0;  // by unit
+  virtual std::vector<bool> can_hide(const std::string& how) const = 0;  // by unit
   virtual PlayerTree player_tree() const = 0;
 
   // The smallest pieces of the input that can be hidden, in their order: ordinary tokens in a row, or pixels.

@@ -130,17 +130,18 @@ std::vector<int64_t> TableSubject::players() const {
   return units;
 }
 
-// A column that has the background's value everywhere (as near as shap's test goes) changes nothing.
-std::vector<bool> TableSubject::can_hide() const {
-  std::vector<bool> can;
-  const Table& table = row_.background;
-  for (const int64_t column : columns_) {
-    bool differs = column >= 0 && table.rows == 0;
-    for (int64_t row = 0; column >= 0 && row < table.rows; ++row) {
-      const double other = table.values[row * table.columns + column];
-      differs |= !(std::abs(row_.values[column] - other) <= 1e-8 + 1e-5 * std::abs(other));
+// A column that looks the same when it is hidden (as near as shap's test goes) changes nothing.
+std::vector<bool> TableSubject::can_hide(const std::string& how) const {
+  const bool by_rows = how == "auto" || how == "background";
+  const int64_t ways = by_rows ? std::max<int64_t>(1, row_.background.rows) : 1;
+  std::vector<bool> can(columns_.size(), false);
+  for (int64_t way = 0; way < ways; ++way) {
+    const std::vector<double> other = hidden_row(how, way);
+    for (size_t unit = 0; unit < columns_.size(); ++unit) {
+      if (columns_[unit] < 0) continue;
+      const double own = row_.values[columns_[unit]], hidden = other[columns_[unit]];
+      can[unit] = can[unit] || !(std::abs(own - hidden) <= 1e-8 + 1e-5 * std::abs(hidden));
     }
-    can.push_back(differs);
   }
   return can;
 }

@@ -152,7 +152,7 @@ std::vector<int64_t> TextSubject::players() const {
   return all;
 }
 
-std::vector<bool> TextSubject::can_hide() const {
+std::vector<bool> TextSubject::can_hide(const std::string&) const {
   std::vector<bool> can = encoding_.special;
   can.flip();
   // A separator that the user wrote stays too, or the model would read other parts.

@@ -29,7 +29,7 @@ class TextSubject : public Subject {
   Variant hiding(const std::vector<bool>& hidden, const std::string& how) const override;
   Run run_of(std::span<const Variant> inputs) const override;
   std::vector<int64_t> players() const override;
-  std::vector<bool> can_hide() const override;
+  std::vector<bool> can_hide(const std::string& how) const override;
   PlayerTree player_tree() const override;
   Cells cells() const override;
   Variant hiding_cells(const std::vector<bool>& hidden, const std::string& how) const override;

@@ -12,7 +12,7 @@ namespace {
 uint64_t coalitions_within(int64_t players, int64_t max_evals, const std::string& what) {
   if (players < 63 && int64_t{1} << players <= max_evals) return uint64_t{1} << players;
   throw InvalidInput(fmt::format("{} of {} players needs 2^{} coalitions but max_evals is {}; estimate with "
-                                 "permutation-shap or kernel-shap, group the players, or raise max_evals",
+                                 "permutation-shap, kernel-shap or partition-shap, or raise max-evals",
                                  what, players, players, max_evals));
 }
 

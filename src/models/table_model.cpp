@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "models/onnx_graph.h"
 #include "models/text_model.h"
@@ -87,7 +88,12 @@ std::vector<int64_t> TableModel::places_of(const std::vector<std::string>& names
     if (found != names.end()) by_name.push_back(found - names.begin());
     in_order.push_back(static_cast<int64_t>(in_order.size()));
   }
-  return by_name.size() == names.size() ? by_name : in_order;
+  if (!by_name.empty() && by_name.size() < names.size()) {
+    throw InvalidInput(fmt::format("{} of {} columns are called INPUT.INDEX as the model's inputs are: name all of them so, "
+                                   "or none",
+                                   by_name.size(), names.size()));
+  }
+  return by_name.empty() ? in_order : by_name;
 }
 
 onnx::BuildRequest TableModel::request_for(int64_t rows, int64_t total, DType dtype) const {
@@ -156,6 +162,9 @@ Feeds TableModel::feeds(const TableGraph& graph, const std::vector<std::vector<d
     for (size_t row = 0; row < rows.size(); ++row) {
       const double number = rows[row][c];
       const int64_t at = static_cast<int64_t>(row) * width + all[c].index;
+      if (!(std::abs(number) <= std::numeric_limits<float>::max())) {
+        throw InvalidInput(fmt::format("column {} of '{}' is {}: too large for the model", all[c].index, all[c].input, number));
+      }
       if (tensor.dtype() == DType::kFloat32) tensor.mutable_data<float>()[at] = static_cast<float>(number);
       else if (tensor.dtype() == DType::kFloat64) tensor.mutable_data<double>()[at] = number;
       else if (number == std::floor(number) && std::abs(number) < 1e15) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -43,6 +44,10 @@ class Predictor {
       const Pass pass = run(graph->graph, model_.feeds(*graph, rows), {.outputs = {graph->output}});
       const std::vector<double> part = pass[graph->output].to_doubles();
       outputs.insert(outputs.end(), part.begin(), part.end());
+    }
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (std::isfinite(outputs[i])) continue;
+      throw InvalidInput(fmt::format("the model answers {} for a row: look for huge numbers in the table", outputs[i]));
     }
     predicted_ += count;
     to_predictions(outputs, width_, problem_);
@@ -152,10 +157,10 @@ ImportanceReport importance(const Model& model, const NamedTable& rows, const st
       return loss_of(score, prediction, answers[row]);
     };
     const SageValues found = sage(rows.table, background_of(rows.table, request.background_rows), predict_rows, loss,
-                                  {.seed = seed, .precision = request.precision, .groups = groups.columns}, watch);
+                                  {.seed = seed, .precision = request.precision, .most_draws = request.draws, .groups = groups.columns}, watch);
     report.whole = found.total;
     report.finished = found.finished;
-    if (!found.finished) report.notes.push_back("Stopped before the precision asked for was reached.");
+    if (!found.finished) report.notes.push_back(fmt::format("Stopped after {} draws, before the precision asked for was reached.", found.draws));
     add_columns(report, groups.names, found.values, found.errors);
   }
   report.evaluations = predict.predicted();

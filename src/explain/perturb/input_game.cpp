@@ -2,15 +2,25 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "whyformer/error.h"
+
 namespace whyformer {
 
 InputGame::InputGame(Explained& explained, HidingOptions options)
     : explained_(explained), options_(std::move(options)), units_(explained.subject().players()) {
-  const std::vector<bool> can_hide = explained.subject().can_hide();
+  const std::vector<bool> can_hide = explained.subject().can_hide(options_.how);
   for (const int64_t unit : units_) varying_.push_back(can_hide[unit]);
   // Other ways to hide a unit than by rows of a background have one outcome.
   const bool by_rows = options_.how == "auto" || options_.how == "background";
   weights_ = by_rows ? explained.subject().background_weights() : std::vector<double>{1.0};
+}
+
+// A coalition is as many inputs as there are backgrounds; a few batches at a time waste little on a last, small one.
+int64_t InputGame::most_at_once() const {
+  const int64_t inputs = explained_.most_inputs_at_once();
+  return backgrounds() == 1 ? inputs : std::max<int64_t>(1, 8 * inputs / backgrounds());
 }
 
 Variant InputGame::input_of(const Coalition& visible, int64_t background) const {
@@ -77,6 +87,13 @@ OptionInfo hiding_option() {
 
 HidingOptions hiding_options(const OptionReader& options) {
   return {options.word("how"), space_named(options.word("space"))};
+}
+
+uint32_t numpy_seed(const Explained& explained) {
+  if (explained.seed() < 0 || explained.seed() > 0xFFFFFFFF) {
+    throw InvalidInput(fmt::format("the seed {} is none of NumPy's stream: give one from 0 to 4294967295", explained.seed()));
+  }
+  return static_cast<uint32_t>(explained.seed());
 }
 
 Watch watch_of(const Explained& explained) {

@@ -20,7 +20,7 @@ class InputGame final : public Game {
 
   int64_t players() const override { return static_cast<int64_t>(units_.size()); }
   std::vector<bool> varying() const override { return varying_; }
-  int64_t most_at_once() const override { return explained_.most_inputs_at_once(); }
+  int64_t most_at_once() const override;
   std::vector<double> values(const std::vector<Coalition>& coalitions) override;
   int64_t backgrounds() const override { return static_cast<int64_t>(weights_.size()); }
   std::vector<double> values(const std::vector<Coalition>& coalitions, const std::vector<int64_t>& background) override;
@@ -45,6 +45,8 @@ class InputGame final : public Game {
 // The options that methods by hiding share.
 OptionInfo hiding_option();
 HidingOptions hiding_options(const OptionReader& options);
+// The call's seed for a NumPy stream. Throws InvalidInput where it does not fit.
+uint32_t numpy_seed(const Explained& explained);
 // Asks the caller's Progress whether to go on.
 Watch watch_of(const Explained& explained);
 

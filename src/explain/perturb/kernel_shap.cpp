@@ -23,7 +23,7 @@ const Method kKernelShap{
       InputGame game(explained, hiding_options(options));
       const GameValues found = kernel_shap(game,
                                            {.samples = options.whole("samples"),
-                                            .seed = static_cast<uint32_t>(explained.seed()),
+                                            .seed = numpy_seed(explained),
                                             .selection = kernel_selection(options.word("selection")),
                                             .target_error = options.number("target-error")},
                                            watch_of(explained));

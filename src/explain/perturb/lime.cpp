@@ -22,7 +22,7 @@ LimeOptions lime_options(const Explained& explained, const OptionReader& options
           .selection = keep > 0 ? LimeSelection::kAuto : LimeSelection::kNone,
           .players = std::max<int64_t>(1, keep),
           .ridge = options.number("ridge"),
-          .seed = static_cast<uint32_t>(explained.seed())};
+          .seed = numpy_seed(explained)};
 }
 
 template <class AnyGame>

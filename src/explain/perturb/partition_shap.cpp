@@ -28,7 +28,7 @@ Scores partition_scores(Explained& explained, const PartitionSettings& settings,
                                                {.context = context_named(settings.context),
                                                 .max_evals = settings.max_evals,
                                                 .batch_size = settings.batch > 0 ? settings.batch : game.most_at_once(),
-                                                .seed = static_cast<uint32_t>(explained.seed())},
+                                                .seed = numpy_seed(explained)},
                                                watch_of(explained));
   Scores scores = game.scores(found, space);
   scores.seed = explained.seed();

@@ -21,7 +21,7 @@ const Method kPermutationShap{
       const int64_t usual = std::max<int64_t>(500, 10 * (2 * game.players() + 1));
       const GameValues found = permutation_shap(game,
                                                 {.max_evals = asked > 0 ? asked : usual,
-                                                 .seed = static_cast<uint32_t>(explained.seed()),
+                                                 .seed = numpy_seed(explained),
                                                  .target_error = options.number("target-error")},
                                                 watch_of(explained));
       Scores scores = game.scores(found, options.word("space"));

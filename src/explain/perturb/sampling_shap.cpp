@@ -18,7 +18,7 @@ const Method kSamplingShap{
       InputGame game(explained, hiding_options(options));
       const GameValues found = sampling_shap(game,
                                              {.samples = options.whole("samples"),
-                                              .seed = static_cast<uint32_t>(explained.seed()),
+                                              .seed = numpy_seed(explained),
                                               .target_error = options.number("target-error")},
                                              watch_of(explained));
       Scores scores = game.scores(found, options.word("space"));

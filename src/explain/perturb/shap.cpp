@@ -13,7 +13,7 @@ Scores table_scores(Explained& explained, int64_t max_evals, const HidingOptions
   if (game.players() <= kMostColumnsExactly) return game.scores(exact_shap(game, {}, watch_of(explained)), space);
   const GameValues found = permutation_shap(game,
                                             {.max_evals = std::max(max_evals, 10 * (2 * game.players() + 1)),
-                                             .seed = static_cast<uint32_t>(explained.seed())},
+                                             .seed = numpy_seed(explained)},
                                             watch_of(explained));
   Scores scores = game.scores(found, space);
   scores.seed = explained.seed();
@@ -29,7 +29,7 @@ const Method kShap{
      .cost = "at most max-evals forwards",
      .class_specific = true,
      .is_signed = true,
-     .options = {hiding_option(), space_option(), {"max-evals", "coalitions to ask for", int64_t{500}, {}, 2, 1e9}},
+     .options = {hiding_option(), space_option(), {"max-evals", "coalitions to ask for; tables of up to 10 columns: all, of more: at least ten orders", int64_t{500}, {}, 2, 1e9}},
      .presets = {{"shap", "the shap package's way to mask text", {{"how", std::string("retokenize")}}}}},
     {},
     [](Explained& explained, const OptionReader& options) {

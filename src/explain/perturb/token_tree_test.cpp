@@ -4,7 +4,11 @@
 #include <nlohmann/json.hpp>
 #include <zlib.h>
 
+#include <algorithm>
+#include <fstream>
+
 #include "base/source_folder.h"
+#include "explain/perturb/grid_tree.h"
 #include "explain/perturb/token_segments.h"
 
 namespace whyformer {
@@ -70,6 +74,27 @@ TEST_F(TextMaskerGolden, MasksTheSameTexts) {
     }
   }
   EXPECT_GT(masked, 1500);
+}
+
+// The pixels under each node, as the image masker of the shap package groups them; same script.
+TEST(GridTree, GroupsPatchesAsShapGroupsPixels) {
+  std::ifstream file(source_folder() / "tests/golden/games/grid_tree.json");
+  for (const auto& one : nlohmann::json::parse(file)) {
+    const int64_t rows = one.at("rows"), columns = one.at("columns");
+    const PlayerTree tree = grid_tree(rows, columns);
+    std::vector<std::vector<int64_t>> under(rows * columns);
+    for (int64_t patch = 0; patch < rows * columns; ++patch) under[patch] = {patch};
+    std::vector<std::vector<int64_t>> groups;
+    for (const auto& [left, right] : tree.merges) {
+      std::vector<int64_t> group = under[left];
+      group.insert(group.end(), under[right].begin(), under[right].end());
+      std::sort(group.begin(), group.end());
+      under.push_back(group);
+      groups.push_back(std::move(group));
+    }
+    std::sort(groups.begin(), groups.end());
+    EXPECT_EQ(groups, one.at("groups").get<std::vector<std::vector<int64_t>>>()) << rows << 'x' << columns;
+  }
 }
 
 TEST(TokenTree, OfOneTokenHasNoMerges) { EXPECT_TRUE(token_tree({"word"}, "").merges.empty()); }

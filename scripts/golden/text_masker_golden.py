@@ -44,14 +44,14 @@ def masks_of(random, masker, text):
 
 
 def groups_of(rows, columns):
-    """The pixels under each node. The package numbers its leaves from the end."""
+    """The pixels under each node."""
     pixels = rows * columns
     tree = shap.maskers.Image(0, (rows, columns, 1)).clustering
 
     def under(node):
         node = int(node)
         if node < pixels:
-            return [pixels - 1 - node]
+            return [node]
         return under(tree[node - pixels, 0]) + under(tree[node - pixels, 1])
 
     return sorted(sorted(under(pixels + merge)) for merge in range(pixels - 1))

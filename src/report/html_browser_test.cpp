@@ -77,8 +77,8 @@ class HtmlInBrowser : public testing::Test {
     page =
         std::regex_replace(page, std::regex("script-src 'sha256-[^']*'"),
                            "script-src 'unsafe-inline'", std::regex_constants::format_first_only);
-    const std::string script =
-        content_of(source_folder() / "src/report" / reader);
+    const std::filesystem::path folder = source_folder() / "src/report";
+    const std::string script = content_of(folder / "browser_reader.js") + content_of(folder / reader);
     return page.insert(page.rfind("</body>"), "<script>" + script + "</script>");
   }
 

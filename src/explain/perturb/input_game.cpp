@@ -76,6 +76,12 @@ Scores InputGame::scores(const GameValues& found, const std::string& space) cons
   return scores;
 }
 
+Scores InputGame::sampled_scores(const GameValues& found, const std::string& space) const {
+  Scores result = scores(found, space);
+  result.seed = explained_.seed();
+  return result;
+}
+
 OptionInfo hiding_option() {
   return {"how",
           "tokens: replace by the mask token (auto), delete, drop from attention in every layer, or write mask tokens "

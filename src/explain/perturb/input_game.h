@@ -31,6 +31,8 @@ class InputGame final : public Game {
   std::vector<double> by_unit(const std::vector<double>& by_player) const;
   // A method's result, with what must be told about it.
   Scores scores(const GameValues& found, const std::string& space) const;
+  // The same for methods that draw random numbers.
+  Scores sampled_scores(const GameValues& found, const std::string& space) const;
 
  private:
   Variant input_of(const Coalition& visible, int64_t background) const;

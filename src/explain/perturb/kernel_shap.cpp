@@ -27,9 +27,7 @@ const Method kKernelShap{
                                             .selection = kernel_selection(options.word("selection")),
                                             .target_error = options.number("target-error")},
                                            watch_of(explained));
-      Scores scores = game.scores(found, options.word("space"));
-      scores.seed = explained.seed();
-      return scores;
+      return game.sampled_scores(found, options.word("space"));
     }};
 
 }  // namespace whyformer

@@ -30,8 +30,7 @@ Scores partition_scores(Explained& explained, const PartitionSettings& settings,
                                                 .batch_size = settings.batch > 0 ? settings.batch : game.most_at_once(),
                                                 .seed = numpy_seed(explained)},
                                                watch_of(explained));
-  Scores scores = game.scores(found, space);
-  scores.seed = explained.seed();
+  Scores scores = game.sampled_scores(found, space);
   const double shared = shared_interaction(found, game.players());
   if (settings.context != "none") {
     scores.notes.push_back(fmt::format(

@@ -21,9 +21,7 @@ const Method kSamplingShap{
                                               .seed = numpy_seed(explained),
                                               .target_error = options.number("target-error")},
                                              watch_of(explained));
-      Scores scores = game.scores(found, options.word("space"));
-      scores.seed = explained.seed();
-      return scores;
+      return game.sampled_scores(found, options.word("space"));
     }};
 
 }  // namespace whyformer

@@ -15,9 +15,7 @@ Scores table_scores(Explained& explained, int64_t max_evals, const HidingOptions
                                             {.max_evals = std::max(max_evals, 10 * (2 * game.players() + 1)),
                                              .seed = numpy_seed(explained)},
                                             watch_of(explained));
-  Scores scores = game.scores(found, space);
-  scores.seed = explained.seed();
-  return scores;
+  return game.sampled_scores(found, space);
 }
 
 }  // namespace

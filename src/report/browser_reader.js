@@ -1,0 +1,21 @@
+// What readers of a page in the browser tests share: steps that are done one after the other, and what each found,
+// written down at the end of the page.
+const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+const choose = (label, value) => {
+  const select = document.querySelector(`select[aria-label="${label}"]`);
+  select.value = value;
+  select.dispatchEvent(new Event("change"));
+};
+const readPage = (read) => window.addEventListener(
+    "load",
+    () => setTimeout(() => {
+      const result = {};
+      read((name, action) => {
+        try {
+          result[name] = action();
+        } catch (error) {
+          result[name] = String(error);
+        }
+      });
+      document.body.append(el("pre", {id: "result"}, JSON.stringify(result)));
+    }, 500));

@@ -160,10 +160,7 @@ ExplainRequest request_of(const Arguments& a) {
   }
   request.seed = a.seed;
   request.progress = [](int64_t, int64_t) { return !interrupted(); };
-  if (a.target.empty()) return request;
-  const bool number = std::all_of(a.target.begin(), a.target.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (number && a.target.size() < 10) request.target = static_cast<int64_t>(std::stoll(a.target));
-  else request.target = a.target;
+  if (!a.target.empty()) request.target = a.target;
   return request;
 }
 

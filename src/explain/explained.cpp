@@ -282,20 +282,6 @@ std::vector<std::vector<double>> Explained::answers(const std::vector<Variant>& 
   return results;
 }
 
-std::vector<std::vector<double>> Explained::evaluate_hiding(
-    const std::vector<std::vector<bool>>& hidden, const std::string& how) {
-  std::vector<Variant> inputs;
-  for (const std::vector<bool>& one : hidden) inputs.push_back(subject_->hiding(one, how));
-  return answers(inputs);
-}
-
-std::vector<std::vector<double>> Explained::evaluate_hiding_cells(
-    const std::vector<std::vector<bool>>& hidden, const std::string& how) {
-  std::vector<Variant> inputs;
-  for (const std::vector<bool>& one : hidden) inputs.push_back(subject_->hiding_cells(one, how));
-  return answers(inputs);
-}
-
 bool Explained::has_probabilities() const {
   return settings_.head == Head::kLogits && settings_.problem && *settings_.problem != Problem::kRegression;
 }

@@ -96,11 +96,6 @@ class Explained {
   // the call; those of one length run together, in batches that fit the memory.
   enum class Report { kNo, kYes };
   std::vector<std::vector<double>> answers(const std::vector<Variant>& inputs, Report report = Report::kYes);
-  // Of inputs in which some units are hidden (see Subject::hiding), or cells.
-  std::vector<std::vector<double>> evaluate_hiding(const std::vector<std::vector<bool>>& hidden,
-                                                   const std::string& how);
-  std::vector<std::vector<double>> evaluate_hiding_cells(const std::vector<std::vector<bool>>& hidden,
-                                                         const std::string& how);
   int64_t most_inputs_at_once() const;
 
   // The target's value in that space. Throws InvalidInput where the model has no probabilities.

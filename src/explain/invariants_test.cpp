@@ -9,6 +9,7 @@
 #include "explain/explained.h"
 #include "explain/golden_model.h"
 #include "explain/method.h"
+#include "explain/perturb/hiding_test_helpers.h"
 #include "graph/walk_back.h"
 
 namespace whyformer {
@@ -134,10 +135,11 @@ TEST(Batch, GivesTheSameBitsAsSingleInputs) {
   std::vector<std::vector<bool>> hidden(5, std::vector<bool>(explained.tokens(), false));
   for (size_t i = 0; i < hidden.size(); ++i) hidden[i][i % explained.tokens()] = true;
   for (const std::string how : {"delete", "drop"}) {
-    const auto together = explained.evaluate_hiding(hidden, how);
+    const auto together = answers_hiding(explained, hidden, how);
     for (size_t i = 0; i < hidden.size(); ++i) {
       // Another one, that remembers nothing.
-      EXPECT_EQ(explained_case(golden, "single", 0).evaluate_hiding({hidden[i]}, how)[0], together[i]);
+      Explained other = explained_case(golden, "single", 0);
+      EXPECT_EQ(answers_hiding(other, {hidden[i]}, how)[0], together[i]);
     }
   }
 }

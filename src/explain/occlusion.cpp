@@ -38,6 +38,7 @@ Scores occlusion(Explained& explained, const OcclusionOptions& options) {
                                    options.stride, std::min(high, wide)));
   }
   std::vector<std::vector<bool>> hidden;
+  std::vector<Variant> inputs;
   for (const Span& rows : spans(cells.height, high, down)) {
     for (const Span& columns : spans(cells.width, wide, right)) {
       hidden.emplace_back(cells.height * cells.width, false);
@@ -47,7 +48,10 @@ Scores occlusion(Explained& explained, const OcclusionOptions& options) {
       }
     }
   }
-  const auto answers = explained.evaluate_hiding_cells(hidden, options.hiding.how);
+  for (const std::vector<bool>& window : hidden) {
+    inputs.push_back(explained.subject().hiding_cells(window, options.hiding.how));
+  }
+  const auto answers = explained.answers(inputs);
   const double whole = explained.in_space(options.hiding.space, explained.outputs());
   std::vector<double> sums(cells.height * cells.width, 0.0), counts(sums.size(), 0.0);
   for (size_t i = 0; i < hidden.size(); ++i) {

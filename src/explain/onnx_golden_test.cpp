@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "explain/golden_model.h"
-#include "explain/perturb/small_budgets.h"
+#include "explain/perturb/hiding_test_helpers.h"
 #include "explain/method.h"
 
 namespace whyformer {

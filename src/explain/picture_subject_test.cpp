@@ -8,7 +8,7 @@
 
 #include "base/source_folder.h"
 #include "explain/method.h"
-#include "explain/perturb/small_budgets.h"
+#include "explain/perturb/hiding_test_helpers.h"
 #include "graph/walk_back.h"
 #include "whyformer/error.h"
 
@@ -177,12 +177,12 @@ TEST(PictureSubject, DropsPatchesFromTheTokens) {
     Case test(name);
     const Subject& subject = *test.subject;
     const std::vector<bool> nothing(subject.units(), false);
-    const std::vector<double> whole = test.explained->evaluate_hiding({nothing}, "drop")[0];
+    const std::vector<double> whole = answers_hiding(*test.explained, {nothing}, "drop")[0];
     for (size_t i = 0; i < whole.size(); ++i) EXPECT_NEAR(whole[i], test.explained->outputs()[i], 1e-6) << name;
     std::vector<std::vector<bool>> hidden(3, nothing);
     hidden[0][subject.units() - 1] = hidden[1][subject.units() - 2] = hidden[2][subject.units() - 1] = true;
     hidden[2][subject.units() - 3] = true;
-    const auto answers = test.explained->evaluate_hiding(hidden, "drop");
+    const auto answers = answers_hiding(*test.explained, hidden, "drop");
     EXPECT_NE(answers[0], answers[1]) << name;
     EXPECT_NE(answers[0], answers[2]) << name;
     const Variant variant = subject.hiding(hidden[2], "drop");
@@ -191,7 +191,7 @@ TEST(PictureSubject, DropsPatchesFromTheTokens) {
   }
   Case beit("beit");
   const std::vector<bool> nothing(beit.subject->units(), false);
-  EXPECT_THROW(beit.explained->evaluate_hiding({nothing}, "drop"), InvalidInput);
+  EXPECT_THROW(answers_hiding(*beit.explained, {nothing}, "drop"), InvalidInput);
 }
 
 TEST(PictureMethods, AWindowOverAllGivesOneNumberEverywhere) {
@@ -218,7 +218,7 @@ TEST(PictureMethods, WindowsOverlapAsCaptumAveragesThem) {
       for (int64_t x = left; x < std::min(size, left + window); ++x) hidden[y * size + x] = true;
     }
     const double fall =
-        test.explained->target_value() - test.explained->evaluate_hiding_cells({hidden}, "grey")[0][1];
+        test.explained->target_value() - answer_hiding_cells(*test.explained, hidden, "grey")[1];
     for (int64_t p = 0; p < size * size; ++p) {
       total[p] += hidden[p] ? fall : 0;
       count[p] += hidden[p];

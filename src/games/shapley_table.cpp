@@ -2,17 +2,13 @@
 
 #include <bit>
 
+#include "games/enumeration.h"
+
 namespace whyformer {
 
 std::vector<double> shapley_from_table(const std::vector<double>& table, int64_t players,
                                        int64_t outputs) {
-  // s! (n - s - 1)! / n! = 1 / (n · C(n - 1, s)).
-  std::vector<double> weights(players);
-  double binomial = 1;
-  for (int64_t size = 0; size < players; ++size) {
-    weights[size] = 1 / (static_cast<double>(players) * binomial);
-    binomial = binomial * static_cast<double>(players - 1 - size) / static_cast<double>(size + 1);
-  }
+  const std::vector<double> weights = shapley_weights(players);
   std::vector<double> values(players * outputs);
   for (uint64_t coalition = 0; coalition < uint64_t{1} << players; ++coalition) {
     const double weight_without = weights[std::popcount(coalition) % players];

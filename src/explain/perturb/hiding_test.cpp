@@ -1,6 +1,7 @@
 // Inputs with hidden parts: what runs, how often, and that shortcuts change nothing.
 #include <gmock/gmock.h>
 
+#include "explain/perturb/hiding_test_helpers.h"
 #include "explain/perturb/input_game.h"
 #include "explain/perturb/two_states.h"
 #include "explain/prepare.h"
@@ -61,11 +62,11 @@ TEST(Answers, AreAskedForOnceInACall) {
   Explained& explained = *text.explained;
   const auto sets = hidden_sets(explained.subject(), 8);
   const int before = explained.spent().forwards;
-  const auto first = explained.evaluate_hiding(sets, "mask");
+  const auto first = answers_hiding(explained, sets, "mask");
   EXPECT_EQ(explained.spent().forwards - before, 8);
   auto twice = sets;
   twice.insert(twice.end(), sets.begin(), sets.end());
-  const auto second = explained.evaluate_hiding(twice, "mask");
+  const auto second = answers_hiding(explained, twice, "mask");
   EXPECT_EQ(explained.spent().forwards - before, 8);
   for (size_t i = 0; i < sets.size(); ++i) EXPECT_EQ(second[i + 8], first[i]);
 }
@@ -73,22 +74,22 @@ TEST(Answers, AreAskedForOnceInACall) {
 TEST(Answers, ComeBackInOrderWhateverTheirLengths) {
   const Prepared text = prepared_text();
   const auto sets = hidden_sets(text.explained->subject(), 12);
-  const auto together = text.explained->evaluate_hiding(sets, "delete");
+  const auto together = answers_hiding(*text.explained, sets, "delete");
   for (size_t i = 0; i < sets.size(); ++i) {
-    EXPECT_EQ(prepared_text().explained->evaluate_hiding({sets[i]}, "delete")[0], together[i]);
+    EXPECT_EQ(answers_hiding(*prepared_text().explained, {sets[i]}, "delete")[0], together[i]);
   }
 }
 
 TEST(Answers, DoNotChangeWithTheMemoryTheyMayTake) {
   const Prepared roomy = prepared_text(), narrow = prepared_text(kText, {.memory_bytes = 1});
   const auto sets = hidden_sets(roomy.explained->subject(), 12);
-  EXPECT_EQ(roomy.explained->evaluate_hiding(sets, "mask"), narrow.explained->evaluate_hiding(sets, "mask"));
+  EXPECT_EQ(answers_hiding(*roomy.explained, sets, "mask"), answers_hiding(*narrow.explained, sets, "mask"));
 }
 
 TEST(Retokenizing, OfWholeWordsIsMaskingThem) {
   const Prepared text = prepared_text();
   const auto sets = hidden_sets(text.explained->subject(), 8);
-  EXPECT_EQ(text.explained->evaluate_hiding(sets, "mask"), text.explained->evaluate_hiding(sets, "retokenize"));
+  EXPECT_EQ(answers_hiding(*text.explained, sets, "mask"), answers_hiding(*text.explained, sets, "retokenize"));
 }
 
 TEST(OutputSpaces, AreThoseOfTheSoftmax) {

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "explain/perturb/hiding_test_helpers.h"
 #include "explain/prepare.h"
 #include "whyformer/model.h"
 
@@ -31,7 +32,7 @@ class ReferenceNumbers : public testing::Test {
     Prepared prepared = prepare(model_->text_model(), {text, {}}, {.target = int64_t{1}}, {});
     std::vector<bool> hidden(prepared.explained->tokens(), false);
     for (const int word : words) hidden[word] = true;
-    return prepared.explained->evaluate_hiding({hidden}, "mask")[0][1];
+    return answers_hiding(*prepared.explained, {hidden}, "mask")[0][1];
   }
 
   std::optional<Model> model_;

@@ -46,6 +46,10 @@ std::string tidied(const std::string& text) {
 
 }  // namespace
 
+bool is_word_character(char32_t c) {
+  return c == '_' || tokenization::is_letter(c) || tokenization::is_number(c);
+}
+
 std::string_view trimmed(std::string_view text) {
   size_t begin = text.size(), end = 0;
   for (size_t at = 0; at < text.size();) {

@@ -19,6 +19,9 @@ std::vector<std::string> token_segments(const Encoding& encoding, std::string_vi
 std::string masked_text(const Encoding& encoding, const std::vector<std::string>& segments, int segment,
                         const std::vector<bool>& hidden, const std::string& mask_token);
 
+// \w of Python's regular expressions: a letter, a digit or an underscore.
+bool is_word_character(char32_t c);
+
 // Without white space around it.
 std::string_view trimmed(std::string_view text);
 

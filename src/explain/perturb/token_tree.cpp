@@ -20,10 +20,6 @@ struct Group {
   size_t size() const { return end - begin; }
 };
 
-bool is_word_character(char32_t c) {
-  return c == '_' || tokenization::is_letter(c) || tokenization::is_number(c);
-}
-
 // The pattern ^.*\W$ of the shap package, whose dot stops at a line feed and whose $ may stand before a last one.
 bool ends_outside_a_word(std::string_view text) {
   std::vector<char32_t> characters;

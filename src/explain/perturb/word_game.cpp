@@ -1,16 +1,9 @@
 #include "explain/perturb/word_game.h"
 
+#include "explain/perturb/token_segments.h"
 #include "inputs/characters.h"
 
 namespace whyformer {
-namespace {
-
-// \w of Python's regular expressions.
-bool is_word_character(char32_t c) {
-  return c == '_' || tokenization::is_letter(c) || tokenization::is_number(c);
-}
-
-}  // namespace
 
 WordGame::WordGame(Explained& explained, WordGameOptions options) : explained_(explained), options_(options) {
   const TextInput& input = explained.text().input();

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -70,6 +71,14 @@ struct PlayerTree {
   };
   std::vector<Merge> merges;
 };
+
+// Of the tokens or words of a text, each with the white space behind it: follows sentences and clauses, as the shap
+// package builds it. `separator` is the token between two texts, empty where there is none.
+PlayerTree token_tree(const std::vector<std::string>& segments, const std::string& separator = "");
+
+// Of the patches of a picture, row by row. A part is split across its longer side, rows first; of an odd side the part
+// nearer the origin gets one more, as the image masker of the shap package splits pixels.
+PlayerTree grid_tree(int64_t rows, int64_t columns);
 
 // Shapley values from all 2^M coalitions of the M players that vary.
 struct ExactOptions {

@@ -1,0 +1,18 @@
+// The parts of the native module. Each file binds one public header or two, and uses nothing but public headers.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace whyformer::python {
+
+void bind_errors(nanobind::module_& module);
+void bind_methods(nanobind::module_& module);
+void bind_explanations(nanobind::module_& module);
+void bind_models(nanobind::module_& module);
+void bind_reports(nanobind::module_& module);
+void bind_games(nanobind::module_& module);
+void bind_concepts(nanobind::module_& module);
+void bind_heads(nanobind::module_& module);
+void bind_importance(nanobind::module_& module);
+
+}  // namespace whyformer::python

@@ -1,0 +1,56 @@
+#include "whyformer/heads.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.h"
+#include "long_work.h"
+#include "whyformer/report.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace whyformer::python {
+
+void bind_heads(nb::module_& module) {
+  nb::class_<LabelledText>(module, "LabelledText")
+      .def("__init__", [](LabelledText* self, const TextInput& input, std::optional<std::vector<std::string>> labels,
+                          std::string place) {
+        new (self) LabelledText{input, std::move(labels), std::move(place)};
+      }, "input"_a, "labels"_a.none(), "place"_a);
+  nb::class_<PruneRequest>(module, "PruneRequest")
+      .def(nb::init<>())
+      .def_rw("step", &PruneRequest::step)
+      .def_rw("keep_one", &PruneRequest::keep_one)
+      .def_rw("seed", &PruneRequest::seed);
+  nb::class_<HeadsRequest>(module, "HeadsRequest")
+      .def(nb::init<>())
+      .def_rw("measures", &HeadsRequest::measures)
+      .def_prop_rw(
+          "normalise", [](const HeadsRequest& r) { return r.michel_scale == LayerScale::kUnitLength; },
+          [](HeadsRequest& r, bool layer) { r.michel_scale = layer ? LayerScale::kUnitLength : LayerScale::kNone; })
+      .def_rw("all_tokens", &HeadsRequest::all_tokens)
+      .def_rw("attention_constant", &HeadsRequest::attention_constant)
+      .def_rw("precision", &HeadsRequest::precision)
+      .def_rw("prune", &HeadsRequest::prune, nb::arg().none());
+  nb::class_<HeadImportance>(module, "HeadImportance")
+      .def_ro("stopped_early", &HeadImportance::stopped_early)
+      .def("json", [](const HeadImportance& h) { return to_json(h, 2); })
+      .def("terminal", [](const HeadImportance& h, bool colour, int width) {
+        return to_terminal(h, TerminalOptions{.colour = colour, .width = width});
+      })
+      .def("picture", [](const HeadImportance& h, PictureFormat format) {
+        const std::string content = heads_picture(h, format);
+        return nb::bytes(content.data(), content.size());
+      });
+  module.def("head_importance", [](const Model& model, const std::vector<LabelledText>& corpus, HeadsRequest request,
+                                   const nb::object& progress) {
+    return run_long(progress, [&](const Progress& watch) {
+      request.progress = watch;
+      return head_importance(model, corpus, request);
+    });
+  }, "model"_a, "corpus"_a, "request"_a, "progress"_a.none());
+}
+
+}  // namespace whyformer::python

@@ -1,0 +1,15 @@
+#include "bindings.h"
+
+NB_MODULE(_native, module) {
+  using namespace whyformer::python;
+  module.doc() = "The engine. Use the package whyformer, which is built on it.";
+  bind_errors(module);
+  bind_methods(module);
+  bind_explanations(module);
+  bind_models(module);
+  bind_reports(module);
+  bind_games(module);
+  bind_concepts(module);
+  bind_heads(module);
+  bind_importance(module);
+}

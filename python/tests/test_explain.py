@@ -1,0 +1,150 @@
+"""The same answers as the command line's, as arrays that share memory."""
+
+import json
+
+import numpy as np
+import pytest
+
+import whyformer as wf
+
+from conftest import SENTENCE, SOURCES, without_seconds
+
+PICTURE = SOURCES / "tests" / "data" / "concepts"
+
+
+@pytest.mark.parametrize("methods", [["gae", "rollout"], ["integrated-gradients", "leave-one-out", "lrp"],
+                                     ["partition-shap", "kernel-shap", "lime"]])
+def test_equals_the_command_line(model, command_line, methods):
+    printed, _, _ = command_line("explain", SENTENCE, "--method", ",".join(methods), "--target", "positive", "--json",
+                                 "-")
+    result = model.explain(SENTENCE, methods, target="positive")
+    assert without_seconds(result.to_dict()) == without_seconds(json.loads(printed))
+
+
+def test_every_method_equals_the_command_line(model, command_line):
+    names = [method.name for method in wf.methods()]
+    printed, errors, _ = command_line("explain", "so bad it is good", "--method", ",".join(names), "--json", "-")
+    result = model.explain("so bad it is good", names)
+    assert errors == ""
+    assert without_seconds(result.to_dict()) == without_seconds(json.loads(printed))
+
+
+def test_options_equal_the_command_line(model, command_line):
+    printed, _, _ = command_line("explain", SENTENCE, "--method", "rollout,integrated-gradients", "-o", "rollout.start=1",
+                                 "-o", "integrated-gradients.steps=7", "--words", "max", "--json", "-")
+    result = model.explain(SENTENCE, ["rollout", "integrated_gradients"], words="max",
+                           options={"rollout": {"start": 1}, "integrated-gradients.steps": 7})
+    assert without_seconds(result.to_dict()) == without_seconds(json.loads(printed))
+
+
+def test_pair_equals_the_command_line(model, command_line):
+    printed, _, _ = command_line("explain", "--text", "a film", "--pair", "a bore", "--method", "gae", "--json", "-")
+    expected = without_seconds(json.loads(printed))
+    assert without_seconds(model.explain("a film", "gae", pair="a bore").to_dict()) == expected
+    assert without_seconds(model.explain(("a film", "a bore"), "gae").to_dict()) == expected
+
+
+def test_scores_share_memory_and_cannot_be_written(model):
+    result = model.explain(SENTENCE, "gae")
+    first, second = result["gae"].scores, result["gae"].scores
+    assert first.ctypes.data == second.ctypes.data
+    assert first.dtype == np.float64
+    with pytest.raises(ValueError):
+        first[0] = 1
+
+
+def test_scores_outlive_their_result(model):
+    result = model.explain(SENTENCE, "gae")
+    scores, expected = result["gae"].scores, np.array(result["gae"].scores)
+    del result
+    for _ in range(50):  # would reuse freed memory
+        model.explain(SENTENCE, "gae")
+    np.testing.assert_array_equal(scores, expected)
+
+
+def test_attention_is_not_copied(model):
+    trace = model.trace(SENTENCE)
+    maps = [layer.values for layer in trace.attention]
+    again = [layer.values for layer in trace.attention]
+    assert [m.ctypes.data for m in maps] == [m.ctypes.data for m in again]
+    for layer in maps:
+        np.testing.assert_allclose(layer.sum(axis=-1), 1, atol=1e-5)
+
+
+def test_attention_gradients_are_those_of_trace(model):
+    gradients = model.attention_gradients(SENTENCE, "positive")
+    assert len(gradients) == len(model.attention(SENTENCE)) == 4
+    assert any(np.abs(layer).max() > 0 for layer in gradients)
+
+
+def test_words_units_and_tables(model):
+    gae = model.explain(SENTENCE, ["gae", "rollout"])["gae"]
+    assert [word.text for word in gae.words] == SENTENCE.split()
+    assert gae.units[0].special and gae.units[0].text == "[CLS]"
+    table = pytest.importorskip("pandas") and gae.to_pandas()
+    assert list(table["score"]) == list(gae.scores)
+    wide = gae.explanation.to_pandas(by="words")
+    assert list(wide.columns) == ["text", "start", "end", "gae", "rollout"]
+    assert list(wide["gae"]) == [word.score for word in gae.words]
+
+
+def test_several_texts(model):
+    results = model.explain([SENTENCE, "This is so boring"], "gae")
+    assert len(results) == 2
+    np.testing.assert_array_equal(results[0]["gae"].scores, model.explain(SENTENCE, "gae")["gae"].scores)
+    assert results.to_json().count("\n") == 2
+    assert results[:1].to_dict() == [results[0].to_dict()]
+    assert "gae" in str(results.summary())
+
+
+def test_answers(model):
+    one = model(SENTENCE)
+    np.testing.assert_array_equal(one.values, model.explain(SENTENCE, "gae").output.values)
+    assert one.labels == ["negative", "positive"]
+    assert one.label in one.labels
+    assert one["positive"] == one.values[1]
+    np.testing.assert_allclose(one.probabilities.sum(), 1)
+    assert np.asarray(model([SENTENCE, "fine"])).shape == (2, 2)
+    assert model([]) == []
+
+
+def test_progress_is_told_and_can_raise(model):
+    seen = []
+    model.explain("one two three four five six seven eight", "permutation-shap", progress=lambda *at: seen.append(at))
+    assert seen and all(done <= total for done, total in seen)
+
+    def stop(done, total):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        model.explain("one two three four five six seven eight", "permutation-shap", progress=stop)
+
+
+def test_threads_of_the_engine_do_not_change_a_result(model):
+    before = wf.threads()
+    try:
+        wf.set_threads(1)
+        one = model.explain(SENTENCE, ["gae", "lrp"])
+        wf.set_threads(2)
+        two = model.explain(SENTENCE, ["gae", "lrp"])
+    finally:
+        wf.set_threads(before)
+    assert without_seconds(one.to_dict()) == without_seconds(two.to_dict())
+
+
+def test_inspect_and_tokenize(model):
+    info = model.inspect()
+    assert len(info.sites) == 4 and "read-out" in repr(info)
+    tokens = model.tokenize("Fine film")
+    assert tokens.tokens[0] == "[CLS]" and len(tokens.ids) == len(tokens.offsets)
+
+
+def test_methods_are_the_catalogue(command_line):
+    printed, _, _ = command_line("methods", "--json")
+    assert [method.name for method in wf.methods()] == [method["name"] for method in json.loads(printed)]
+
+
+def test_heads(model):
+    found = model.heads([SENTENCE, "This is so boring"], ["positive", "negative"], prune={"step": 0.5})
+    assert found.values("michel").shape == (4, 4)
+    assert found.examples == 2

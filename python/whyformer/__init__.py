@@ -1,0 +1,47 @@
+"""Why this prediction? Explains transformers: attention, gradients, relevance, SHAP, concepts.
+
+    import whyformer as wf
+
+    model = wf.load("sentiment")              # or a HuggingFace folder, an ONNX file, a model held in memory
+    result = model.explain("I cannot wait for next time", methods=["gae", "rollout"])
+    result["gae"].scores                      # a NumPy array, one number per token
+    result.save("why.html")
+"""
+
+from ._concepts import ConceptReport, tcav
+from ._functions import FunctionExplanation, lime, shap
+from ._importance import HeadImportance, Importance, Summary, summarise
+from ._loading import load
+from ._model import Model, Output
+from ._native import (
+    Error,
+    FileError,
+    InvalidInput,
+    MethodInfo,
+    ModelInfo,
+    OptionInfo,
+    UnsupportedModel,
+    methods,
+    relevance_policies,
+    set_threads,
+    threads,
+)
+from ._results import Attribution, Explanation, Explanations
+from . import maskers
+
+__all__ = [
+    "Attribution", "ConceptReport", "Error", "Explanation", "Explanations", "FileError", "FunctionExplanation",
+    "HeadImportance", "Importance", "InvalidInput", "MethodInfo", "Model", "ModelInfo", "OptionInfo", "Output",
+    "Summary", "UnsupportedModel", "explain", "lime", "load", "maskers", "methods", "relevance_policies",
+    "set_threads", "shap", "summarise", "tcav", "threads",
+]
+
+
+def explain(x, methods=None, *, model=None, **options):
+    """Explains with a model by its name or path, or with a built-in one: sentences or pictures, as `x` is."""
+    if model is None:
+        from ._inputs import is_picture
+        model = "pictures" if is_picture(x) else "sentiment"
+    if not isinstance(model, Model):
+        model = load(model)
+    return model.explain(x, methods, **options)

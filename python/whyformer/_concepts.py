@@ -1,0 +1,84 @@
+"""Testing with concept activation vectors: does a model's answer lean on a concept that people name by examples?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from . import _inputs, _native
+from ._model import Model, choice
+from ._native import InvalidInput
+from ._progress import Bar
+from ._report import Report
+
+
+class ConceptReport(Report):
+    """Scores of concepts with their tests."""
+
+    def to_pandas(self):
+        """A row for each target, layer and concept."""
+        import pandas
+
+        return pandas.json_normalize(self._dict["tests"])
+
+
+def tcav(model: Model, concepts: Mapping, random, targets: Mapping, *, layers=None, tokens: str | None = None,
+         counterparts: int = 50, permutations: int = 1000, strength: float = 1.0, level: float = 0.05, seed: int = 0,
+         precision: str = "single", memory_gigabytes: float = 2.0, progress=None) -> ConceptReport:
+    """Does the answer lean on a concept?
+
+    concepts  name: examples. Examples are a list of texts or pictures, a folder of pictures, or a file of texts (one
+              per line)
+    random    sets of other examples, as a dictionary or a list
+    targets   label: examples of inputs whose answer is looked at
+    layers    numbers of blocks (0 is the first); default: all
+    tokens    "mean", "first" or "all" rows of a block's output; default: all for pictures, the mean for texts
+    """
+    pictures = model.reads == "pictures"
+    request = _native.ConceptsRequest()
+    request.layers = [] if layers is None else [layers] if isinstance(layers, int) else list(layers)
+    request.rows = choice(_native.TokenRows, "tokens", tokens or ("all" if pictures else "mean"))
+    request.counterparts, request.permutations = counterparts, permutations
+    request.strength, request.level, request.seed = strength, level, seed
+    request.precision = choice(_native.Precision, "precision", precision)
+    request.memory_bytes = int(memory_gigabytes * 2**30)
+    new_set = _native.PictureSet if pictures else _native.TextSet
+    new_target = _native.TargetPictures if pictures else _native.TargetTexts
+    if not isinstance(random, Mapping):
+        # One list of examples is one set.
+        sets = [random] if isinstance(random, (str, os.PathLike)) or _is_example(random[:1], pictures) else random
+        random = {f"random {index}": one for index, one in enumerate(sets)}
+    with Bar("concepts", 0, progress) as bar:
+        found = _native.test_concepts(
+            model._native,
+            [new_set(name, _examples(given, pictures)) for name, given in concepts.items()],
+            [new_set(name, _examples(given, pictures)) for name, given in random.items()],
+            [new_target(str(label), _examples(given, pictures)) for label, given in targets.items()],
+            request, bar.callback)
+    return ConceptReport(found)
+
+
+def _is_example(first, pictures: bool) -> bool:
+    if not first:
+        raise InvalidInput("random has no sets")
+    one = first[0]
+    if isinstance(one, (str, os.PathLike)):
+        # Paths of folders and files of texts are sets; sentences and pictures are examples.
+        return not (os.path.isdir(one) or (not pictures and os.path.isfile(one)))
+    return not isinstance(one, (list, tuple)) or (not pictures and isinstance(one, tuple))
+
+
+def _examples(given, pictures: bool) -> list:
+    if not isinstance(given, (str, os.PathLike)):
+        return [_inputs.picture_input(one) if pictures else _inputs.text_input(one) for one in given]
+    path = os.fspath(given)
+    if not pictures:
+        with open(path, encoding="utf-8") as file:
+            return [_inputs.text_input(line.rstrip("\n")) for line in file if line.strip()]
+    if not os.path.isdir(path):
+        raise InvalidInput(f"'{path}' is not a folder of pictures")
+    files = sorted(os.path.join(path, name) for name in os.listdir(path))
+    files = [file for file in files if os.path.isfile(file) and _native.means_picture(file)]
+    if not files:
+        raise InvalidInput(f"the folder '{path}' has no JPEG, PNG or WebP pictures")
+    return [_inputs.picture_input(file) for file in files]

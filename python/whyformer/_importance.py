@@ -1,0 +1,118 @@
+"""What matters over many inputs: heads, columns, and a method's scores."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import numpy as np
+
+from . import _inputs, _native
+from ._model import choice
+from ._native import InvalidInput
+from ._progress import Bar
+from ._report import Report
+
+
+class HeadImportance(Report):
+    """A number per layer and head for each measure, and the pruning curve."""
+
+    def values(self, measure: str) -> np.ndarray:
+        """[layers, heads]"""
+        for one in self._dict["measures"]:
+            if one["measure"] == measure:
+                return np.array(one["values"])
+        raise KeyError(measure)
+
+
+def head_importance(model, texts, labels, measures, prune, normalise, all_tokens, attention_constant, precision,
+                    progress) -> HeadImportance:
+    inputs, _ = _inputs.texts(texts)
+    if labels is not None and len(labels) != len(inputs):
+        raise InvalidInput(f"{len(inputs)} texts, but {len(labels)} labels")
+    corpus = []
+    for index, one in enumerate(inputs):
+        label = None if labels is None else labels[index]
+        named = None if label is None else [str(part) for part in
+                                            (label if isinstance(label, (list, tuple)) else [label])]
+        corpus.append(_native.LabelledText(one, named, f"text {index}"))
+    request = _native.HeadsRequest()
+    request.measures = [measures] if isinstance(measures, str) else list(measures)
+    request.normalise, request.all_tokens = normalise, all_tokens
+    request.attention_constant = attention_constant
+    request.precision = choice(_native.Precision, "precision", precision)
+    if prune:
+        request.prune = _prune_request(prune if isinstance(prune, Mapping) else {})
+    with Bar("runs", 0, progress) as bar:
+        return HeadImportance(_native.head_importance(model._native, corpus, request, bar.callback))
+
+
+def _prune_request(options: Mapping):
+    request = _native.PruneRequest()
+    for name, value in options.items():
+        if name not in ("step", "keep_one", "seed"):
+            raise InvalidInput(f"prune has no option {name!r}, only step, keep_one and seed")
+        setattr(request, name, value)
+    return request
+
+
+class Importance:
+    """How much each column matters; attributes are those of the command line's JSON."""
+
+    def __init__(self, text: str):
+        self._json, self._dict = text, json.loads(text)
+
+    def __getattr__(self, name: str):
+        if not name.startswith("_") and name in self._dict:
+            return self._dict[name]
+        raise AttributeError(name)
+
+    def to_dict(self) -> dict:
+        return self._dict
+
+    def to_json(self) -> str:
+        return self._json
+
+    def to_pandas(self):
+        """A row for each column of the table, the most important first."""
+        import pandas
+
+        return pandas.DataFrame(self._dict["columns"]).sort_values("value", ascending=False, ignore_index=True)
+
+    def __repr__(self) -> str:
+        columns = sorted(self._dict["columns"], key=lambda one: -one["value"])
+        return "\n".join(f"{one['name']:>20} {one['value']:+.4f} ± {one['error'] or float('nan'):.4f}"
+                         for one in columns)
+
+
+def column_importance(model, table, answers, *, method: str = "permutation", score: str = "auto", repeats: int = 5,
+                      precision: float = 0.025, draws: int = 0, background_rows: int = 100, groups=(), seed: int = 0,
+                      progress=None) -> Importance:
+    request = _native.ImportanceRequest()
+    request.method = choice(_native.ImportanceMethod, "method", method)
+    request.score = choice(_native.ImportanceScore, "score", score.replace("-", "_"))
+    request.repeats, request.precision, request.draws = repeats, precision, draws
+    request.background_rows, request.seed = background_rows, seed
+    request.groups = [list(group) for group in groups]
+    with Bar("rows", 0, progress) as bar:
+        return Importance(_native.importance(model._native, _inputs.named_table(table),
+                                             [float(one) for one in answers], request, bar.callback))
+
+
+class Summary(Report):
+    """A method's scores over many inputs. It shows a point per score; `plot="bar"` saves mean sizes."""
+
+    def save(self, path, plot: str = "beeswarm") -> None:
+        self._plot = plot
+        super().save(path)
+
+    def _picture(self, format) -> bytes:
+        return self._native.picture(choice(_native.SummaryPlot, "plot", getattr(self, "_plot", "beeswarm")), format)
+
+
+def summarise(explanations, method: str = "", *, rows: int = 10, order: str = "mean") -> Summary:
+    """What matters over many explained texts or rows."""
+    if order not in ("mean", "total"):
+        raise InvalidInput(f"order={order!r}: choose from mean, total")
+    natives = [one._native for one in explanations]
+    return Summary(_native.summarise(natives, method, rows, order == "total"))

@@ -1,0 +1,118 @@
+"""From what people have (texts, pictures, arrays, tables) to what the engine takes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from . import _native
+from ._native import InvalidInput
+
+
+def is_picture(x) -> bool:
+    """Whether `x` means a picture rather than a text."""
+    if isinstance(x, (list, tuple)):
+        return bool(x) and is_picture(x[0])
+    if isinstance(x, str):
+        return _native.means_picture(x)
+    return isinstance(x, (os.PathLike, np.ndarray)) or _is_pil(x)
+
+
+def _is_pil(x) -> bool:
+    return hasattr(x, "convert") and hasattr(x, "tobytes") and hasattr(x, "size")
+
+
+def text_input(x, pair=None):
+    """A text, (text, second text), or a dictionary with `text` and `pair`."""
+    if isinstance(x, Mapping):
+        x, pair = x.get("text"), x.get("pair", pair)
+    elif isinstance(x, tuple) and len(x) == 2:
+        x, pair = x
+    if not isinstance(x, str) or not (pair is None or isinstance(pair, str)):
+        raise InvalidInput(f"expected a text, not {type(x).__name__}: this model reads texts")
+    return _native.TextInput(x, pair)
+
+
+def texts(x, pair=None):
+    """Inputs, and whether there is just one."""
+    if isinstance(x, (str, Mapping)) or (isinstance(x, tuple) and len(x) == 2 and isinstance(x[0], str)):
+        return [text_input(x, pair)], True
+    if isinstance(x, Iterable):
+        return [text_input(one, pair) for one in x], False
+    return [text_input(x, pair)], True
+
+
+def picture_input(x):
+    """A file's path, a PIL picture, or an array [height, width, 3] of 0 to 255 (or 0 to 1 where it has fractions)."""
+    if isinstance(x, (str, os.PathLike)):
+        return _native.PictureFile(os.fspath(x))
+    if _is_pil(x):
+        name = os.path.basename(getattr(x, "filename", "") or "") or "picture"
+        # EXIF orientation as for files.
+        from PIL import ImageOps
+
+        pixels = np.asarray(ImageOps.exif_transpose(x).convert("RGB"))
+        return _native.PicturePixels(name, np.ascontiguousarray(pixels))
+    if isinstance(x, np.ndarray):
+        return _native.PicturePixels("array", _pixels_of(x))
+    raise InvalidInput(f"expected a picture, not {type(x).__name__}: give a path, a PIL image, or an array "
+                       "[height, width, 3]")
+
+
+def _pixels_of(array: np.ndarray) -> np.ndarray:
+    if array.ndim == 2:
+        array = np.repeat(array[:, :, None], 3, axis=2)
+    if array.ndim != 3 or array.shape[2] != 3:
+        raise InvalidInput(f"a picture is an array [height, width, 3], not {list(array.shape)}")
+    if array.dtype == np.uint8:
+        return np.ascontiguousarray(array)
+    if array.dtype.kind != "f" or array.min(initial=0) < 0 or array.max(initial=0) > 1:
+        raise InvalidInput("a picture holds whole numbers from 0 to 255 (uint8), or fractions from 0 to 1")
+    return np.ascontiguousarray(np.rint(array * 255).astype(np.uint8))
+
+
+def pictures(x):
+    if isinstance(x, (str, os.PathLike)) or _is_pil(x) or (isinstance(x, np.ndarray) and x.ndim in (2, 3)):
+        return [picture_input(x)], True
+    return [picture_input(one) for one in x], False
+
+
+def named_table(x, names=None):
+    """Rows of numbers: a DataFrame, an array, a CSV or safetensors file, with names of columns where there are some."""
+    if isinstance(x, _native.NamedTable):
+        return x
+    if isinstance(x, (str, os.PathLike)):
+        return _native.read_table(os.fspath(x))
+    if hasattr(x, "columns") and hasattr(x, "to_numpy"):
+        names = [str(name) for name in x.columns]
+        try:
+            x = x.to_numpy(dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(f"the table holds something else than numbers: {error}") from None
+    try:
+        array = np.asarray(x, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"expected rows of numbers, not {type(x).__name__}") from None
+    if array.ndim == 1:
+        array = array[None]
+    if array.ndim != 2:
+        raise InvalidInput(f"a table is an array [rows, columns], not {list(array.shape)}")
+    return _native.NamedTable(list(names or []), np.ascontiguousarray(array))
+
+
+def rows(x, background=None, weights=None, most_rows=100):
+    """Inputs of a model of tables, and whether there is just one."""
+    single = getattr(x, "ndim", None) == 1 and not hasattr(x, "columns")
+    if isinstance(x, (list, tuple)) and x and np.isscalar(x[0]):
+        single = True
+    names = [str(name) for name in x.index] if single and hasattr(x, "index") and hasattr(x, "to_numpy") else None
+    table = named_table(x, names)
+    behind = None
+    if background is not None:
+        behind = _native.background_of(named_table(background, table.names), most_rows).numbers
+    elif len(table.numbers) > 1:
+        behind = _native.background_of(table, most_rows).numbers
+    given = [] if weights is None else [float(w) for w in weights]
+    return [_native.RowInput(table.names, row.tolist(), behind, given) for row in table.numbers], single

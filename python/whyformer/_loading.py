@@ -1,0 +1,38 @@
+"""Where models come from."""
+
+from __future__ import annotations
+
+import os
+
+from . import _native
+from ._model import Model
+from ._native import FileError, InvalidInput
+
+BUILT_IN = {"sentiment": _native.Model.built_in, "pictures": _native.Model.built_in_for_pictures}
+
+
+def load(source="sentiment", *, tokenizer=None, processor=None, example=None, name: str | None = None) -> Model:
+    """A model, from
+
+    - a HuggingFace folder, an ONNX file, or a folder with one: its path;
+    - the package: "sentiment" judges sentences, "pictures" names painted things;
+    - memory: a `transformers` model (with its `tokenizer=`, or its image `processor=`), whose weights are handed over
+      without a file; or any `torch.nn.Module` with an `example=` input, which PyTorch exports to ONNX.
+    """
+    if isinstance(source, (str, os.PathLike)):
+        path = os.fspath(source)
+        if path in BUILT_IN:
+            return Model(BUILT_IN[path]())
+        if not os.path.exists(path) and os.sep not in path:
+            known = " or ".join(repr(one) for one in BUILT_IN)
+            raise FileError(f"there is no file or folder '{path}', nor a built-in model of that name ({known}); models "
+                            "are not downloaded: give a folder that is on this machine")
+        return Model(_native.Model.load(path))
+    if hasattr(source, "state_dict") and hasattr(source, "forward"):
+        from ._from_torch import load_module
+
+        return load_module(source, tokenizer=tokenizer, processor=processor, example=example, name=name)
+    if isinstance(source, Model):
+        return source
+    raise InvalidInput(f"cannot load a model from {type(source).__name__}: give a path, a built-in name, or a "
+                       "transformers or torch model")

@@ -1,0 +1,286 @@
+"""Models, and what they say about inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from . import _inputs, _native
+from ._native import InvalidInput
+from ._progress import Bar
+from ._results import Explanation, Explanations
+
+
+class Output:
+    """What a model answers. `numpy.asarray(output)` gives its values."""
+
+    def __init__(self, native):
+        self._native = native
+
+    @property
+    def values(self) -> np.ndarray:
+        return self._native.output.values
+
+    @property
+    def probabilities(self) -> np.ndarray | None:
+        """Softmax or sigmoid of the values, where the model is a classifier."""
+        found = self._native.probabilities
+        return found if len(found) else None
+
+    @property
+    def labels(self) -> list[str]:
+        return self._native.output.labels
+
+    @property
+    def space(self) -> str:
+        """ "logit", "value", "embedding" or "similarity"."""
+        return self._native.output.space
+
+    @property
+    def label(self) -> str:
+        """Of the highest value."""
+        return self.labels[int(np.argmax(self.values))]
+
+    @property
+    def notes(self) -> list[str]:
+        return self._native.notes
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.values, dtype=dtype)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, index):
+        return self.values[self.labels.index(index) if isinstance(index, str) else index]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{label} {value:.4g}" for label, value in list(zip(self.labels, self.values))[:6])
+        return f"<{self.space}: {shown}{', …' if len(self) > 6 else ''}>"
+
+
+class Model:
+    """A model that answers and explains. Safe to use from several threads; get one from `whyformer.load`."""
+
+    def __init__(self, native: _native.Model):
+        self._native = native
+
+    @property
+    def name(self) -> str:
+        return self._native.name.name
+
+    @property
+    def architecture(self) -> str:
+        return self._native.name.architecture
+
+    @property
+    def reads(self) -> str:
+        """ "texts", "pictures" or "tables"."""
+        return "pictures" if self._native.reads_pictures else "tables" if self._native.reads_tables else "texts"
+
+    def __repr__(self) -> str:
+        return f"<model {self.name!r} ({self.architecture}), reads {self.reads}>"
+
+    def _inputs(self, x, pair=None, background=None, weights=None):
+        if self._native.reads_pictures:
+            return _inputs.pictures(x)
+        if self._native.reads_tables:
+            return _inputs.rows(x, background, weights)
+        return _inputs.texts(x, pair)
+
+    def __call__(self, x, *, pair: str | None = None, progress=None):
+        """What the model answers: an Output, or a list of them for several inputs."""
+        inputs, single = self._inputs(x, pair)
+        with Bar("answers", len(inputs), progress) as bar:
+            found = [Output(one) for one in _native.answers(self._native, inputs, bar.callback)] if inputs else []
+        return found[0] if single else found
+
+    def explain(self, x, methods=None, *, target=None, options: Mapping | None = None, pair: str | None = None,
+                background=None, background_weights=None, similar_to: str | None = None, read_out=None, top: int = 1,
+                words: str = "sum", precision: str = "single", seed: int = 0, memory_megabytes: int = 1024,
+                progress=None):
+        """Why this answer?
+
+        x         a text, (text, second text), picture (path, PIL image, array) or row; a list of them, a DataFrame
+        methods   names from `whyformer.methods()`, such as ["gae", "rollout"]; default: a choice that fits the input
+        target    label or number of the output to explain (default: the highest); for pictures also a list
+        options   of methods: {"rollout": {"start": 1}}, or {"start": 1} where there is one method
+        progress  True, False, or a function (done, total); default: a bar on terminals
+
+        Gives an Explanation, or Explanations for several inputs or targets.
+        """
+        request = self._request(methods, target, options, similar_to, read_out, top, words, precision, seed,
+                                memory_megabytes)
+        inputs, single = self._inputs(x, pair, background, background_weights)
+        with Bar("explaining", len(inputs), progress) as bar:
+            if len(inputs) == 1:
+                found = [_native.explain(self._native, inputs[0], request, bar.callback)]
+            else:
+                found = []
+                for index, one in enumerate(inputs):
+                    found.append(_native.explain(self._native, one, request, None))
+                    bar.show(index + 1, len(inputs))
+        # A picture has an explanation for each target.
+        flat = [one for part in found for one in (part if isinstance(part, list) else [part])]
+        results = [Explanation(one) for one in flat]
+        return results[0] if single and len(results) == 1 else Explanations(results)
+
+    def _request(self, methods, target, options, similar_to=None, read_out=None, top=1, words="sum",
+                 precision="single", seed=0, memory_megabytes=1024):
+        request = _native.ExplainRequest()
+        names = [methods] if isinstance(methods, str) else list(methods if methods is not None else
+                                                                _native.usual_methods(self._native))
+        names = [part.strip().replace("_", "-") for name in names for part in name.split(",")]
+        if not names:
+            raise InvalidInput("no method: give some of whyformer.methods(), such as methods=['gae']")
+        for name, values in _options_by_method(names, options or {}).items():
+            request.add_method(name, values)
+        targets = list(target) if isinstance(target, (list, tuple)) else [target]
+        targets = [int(one) if isinstance(one, np.integer) else one for one in targets]
+        if not targets:
+            raise InvalidInput("target=[]: name an output, or leave it out")
+        if len(targets) > 1 and not self._native.reads_pictures:
+            raise InvalidInput("a text or a row is explained for one target at a time")
+        request.target, request.other_targets = targets[0], targets[1:]
+        request.top = top
+        request.similar_to = similar_to
+        request.read_out = read_out
+        request.fold = choice(_native.WordFold, "words", words)
+        request.precision = choice(_native.Precision, "precision", precision)
+        request.seed = seed
+        request.memory_bytes = memory_megabytes << 20
+        return request
+
+    def trace(self, x, target=None, *, pair: str | None = None):
+        """Attention maps and their gradients of one input, as the engine keeps them."""
+        inputs, single = self._inputs(x, pair)
+        if not single:
+            raise InvalidInput("attention maps are of one input at a time")
+        request = _native.ExplainRequest()
+        request.target = target
+        return _native.trace(self._native, inputs[0], request)
+
+    def attention(self, x, *, pair: str | None = None) -> list[np.ndarray]:
+        """Attention maps [heads, queries, keys] of every layer; not copied."""
+        return [layer.values for layer in self.trace(x, pair=pair).attention]
+
+    def attention_gradients(self, x, target=None, *, pair: str | None = None) -> list[np.ndarray]:
+        """Gradients of the target's logit with respect to the attention maps; not copied."""
+        return [layer.values for layer in self.trace(x, target, pair=pair).attention_gradient]
+
+    def inspect(self):
+        """What was found in the model: attention, streams, read-out."""
+        return ModelSummary(self._native.inspect())
+
+    def tokenize(self, x, *, pair: str | None = None):
+        """Tokens of a text with ids and offsets; no limit on the length."""
+        return self._native.tokenize(_inputs.text_input(x, pair))
+
+    def among(self, texts: list[str]) -> Model:
+        """The model as a classifier among texts, for those that compare pictures with texts (CLIP)."""
+        return Model(self._native.among(list(texts)))
+
+    def relevance(self, x, policy: str = "conservative", target=None, *, precision: str = "single"):
+        """What relevance enters and leaves every operator on its way back."""
+        request = _native.ExplainRequest()
+        request.target = target
+        request.precision = choice(_native.Precision, "precision", precision)
+        return _native.relevance_report(self._native, _inputs.text_input(x), policy, request)
+
+    def heads(self, texts, labels=None, *, measures=("michel", "confidence"), prune: bool | Mapping = False,
+              normalise: bool = True, all_tokens: bool = False, attention_constant: bool = False,
+              precision: str = "single", progress=None):
+        """How much each attention head matters over texts, and what pruning does."""
+        from ._importance import head_importance
+
+        return head_importance(self, texts, labels, measures, prune, normalise, all_tokens, attention_constant,
+                               precision, progress)
+
+    def importance(self, table, answers, **options):
+        """Which columns of a table the model needs: method="permutation" or "sage"."""
+        from ._importance import column_importance
+
+        return column_importance(self, table, answers, **options)
+
+
+class ModelSummary:
+    """What was found in a model; attributes as in the command `whyformer inspect --json`."""
+
+    def __init__(self, native: _native.ModelInfo):
+        self._native = native
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._native, name)
+
+    def __dir__(self):
+        return [name for name in dir(self._native) if not name.startswith("_")]
+
+    def save(self, path) -> None:
+        """Writes .html, .svg or .png, as the name ends."""
+        from ._results import ending_of, picture_format
+
+        if ending_of(path) == ".html":
+            _native.save(path, _native.model_html(self._native).encode())
+        else:
+            _native.save(path, _native.model_picture(self._native, picture_format(path)))
+
+    def __repr__(self) -> str:
+        info = self._native
+        lines = [f"{info.model.name} ({info.model.architecture})", f"  task       {info.task}",
+                 f"  parameters {info.parameters:,}", f"  read-out   {info.read_out}"]
+        for index, stream in enumerate(info.streams):
+            lines.append(f"  stream {index}   {stream.tokens} × {stream.units}")
+        for index, site in enumerate(info.sites):
+            lines.append(f"  site {index:<5} {site.kind}, {site.heads} heads, {site.name}")
+        return "\n".join(lines + [f"  note: {note}" for note in info.notes])
+
+    def _repr_html_(self) -> str:
+        from ._display import show_picture
+
+        return show_picture(_native.model_picture(self._native, _native.PictureFormat.svg))
+
+
+def choice(kind, name: str, value: str):
+    """A member of an enumeration by its name."""
+    found = getattr(kind, value, None) if isinstance(value, str) and not value.startswith("_") else None
+    if not isinstance(found, kind):
+        known = ", ".join(member for member in kind.__members__)
+        raise InvalidInput(f"{name}={value!r}: choose from {known}")
+    return found
+
+
+def _options_by_method(names: list[str], options: Mapping) -> dict[str, list]:
+    """Options in the catalogue's types, for each method in the order asked for."""
+    known = {method.name: {option.name for option in method.options} | {"preset"} for method in _native.methods()}
+    given: dict[str, dict] = {name: {} for name in names}
+    for key, value in options.items():
+        if isinstance(value, Mapping):
+            method, values = key.replace("_", "-"), value
+        elif "." in key:
+            method, _, option = key.partition(".")
+            method, values = method.replace("_", "-"), {option: value}
+        elif len(names) == 1:
+            method, values = names[0], {key: value}
+        else:
+            raise InvalidInput(f"option {key!r}: say of which method, such as options={{{names[0]!r}: {{{key!r}: …}}}}")
+        if method not in given:
+            raise InvalidInput(f"options of {method!r}, which is not among methods={names}")
+        given[method].update(values)
+    result = {}
+    for name, values in given.items():
+        result[name] = [setting for option, value in values.items()
+                        for setting in _native.parse_option(name, f"{_option_name(option, known.get(name, ()))}="
+                                                                  f"{_option_text(value)}")]
+    return result
+
+
+def _option_name(name: str, known) -> str:
+    return name if name in known else name.replace("_", "-")
+
+
+def _option_text(value) -> str:
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    return repr(float(value)) if isinstance(value, (float, np.floating)) else str(value)

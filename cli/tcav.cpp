@@ -155,7 +155,7 @@ std::vector<TextInput> texts_of(const std::string& path, int64_t limit) {
 }
 
 // By name, so that the order does not depend on the machine.
-std::vector<std::filesystem::path> pictures_of(const std::string& path, int64_t limit) {
+std::vector<PictureInput> pictures_of(const std::string& path, int64_t limit) {
   if (!std::filesystem::is_directory(path)) {
     throw InvalidInput(fmt::format("'{}' is not a folder of pictures, as the first concept is", path));
   }
@@ -168,7 +168,9 @@ std::vector<std::filesystem::path> pictures_of(const std::string& path, int64_t 
   if (files.empty()) {
     throw InvalidInput(fmt::format("the folder '{}' has no JPEG, PNG or WebP pictures", path));
   }
-  return files;
+  std::vector<PictureInput> pictures;
+  for (std::filesystem::path& file : files) pictures.push_back(PictureFile{std::move(file)});
+  return pictures;
 }
 
 template <class Set, class Read>

@@ -151,12 +151,12 @@ ConceptReport test_array_concepts(const std::filesystem::path& model, const std:
 
 struct PictureSet {
   std::string name;
-  std::vector<std::filesystem::path> files;  // JPEG, PNG or WebP
+  std::vector<PictureInput> pictures;
 };
 
 struct TargetPictures {
   std::string label;
-  std::vector<std::filesystem::path> files;
+  std::vector<PictureInput> pictures;
 };
 
 ConceptReport test_concepts(const Model& model, const std::vector<PictureSet>& concepts,

@@ -106,9 +106,9 @@ struct PictureView {
   int64_t first_patch = 0;               // the unit at the top left; the others follow row by row
   int64_t rows = 0;                      // of patches
   int64_t columns = 0;
-  int64_t file_width = 0;  // of the picture in the file
+  int64_t file_width = 0;  // of the picture as it was given
   int64_t file_height = 0;
-  // The part of the file's picture that the model saw, in its pixels.
+  // The part of that picture which the model saw, in its pixels.
   double left = 0, top = 0, right = 0, bottom = 0;
 };
 
@@ -121,7 +121,7 @@ struct Explanation {
   static constexpr const char* kSchema = "whyformer.explanation/1";
 
   ModelName model;
-  std::string text;  // or the name of the picture's file
+  std::string text;  // or the name of the picture or its file
   std::optional<std::string> pair;
   std::optional<PictureView> picture;
   std::vector<Unit> units;

@@ -21,6 +21,7 @@ class PictureProcessor;
 class TableModel;
 class TextModel;
 class Tokenizer;
+struct ModelParts;  // whyformer/parts.h
 
 struct TextInput {
   std::string text;
@@ -31,6 +32,17 @@ struct TextInput {
 struct PictureFile {
   std::filesystem::path path;
 };
+
+// A picture in memory, 8 bits for each level.
+struct PicturePixels {
+  std::string name;  // that reports show
+  int64_t width = 0;
+  int64_t height = 0;
+  int64_t channels = 3;  // 1: grey, 3: RGB, 4: RGBA, whose transparency is dropped, not blended
+  std::shared_ptr<const uint8_t[]> pixels;  // [height, width, channels], row after row from the top
+};
+
+using PictureInput = std::variant<PictureFile, PicturePixels>;
 
 // Whether a command's argument means a picture rather than a text: it names one, or a file that begins
 // like one.
@@ -101,6 +113,9 @@ class Model {
  public:
   // A HuggingFace folder, an ONNX file, or a folder with one; for texts, pictures or rows of tables. Throws FileError or UnsupportedModel.
   static Model load(const std::filesystem::path& folder);
+  // What a HuggingFace folder would hold. Weights are not copied: their owners live as long as the model. Throws
+  // InvalidInput for sizes that do not fit, and what a folder's load throws.
+  static Model load(const ModelParts& parts);
   // The small models inside the program: one judges sentences, the other names painted things.
   static Model built_in();
   static Model built_in_for_pictures();
@@ -114,6 +129,9 @@ class Model {
   const PictureModel& picture_model() const;
   const PictureProcessor& picture_processor() const;
   const TableModel& table_model() const;
+
+  // Without a limit on the length, for models that read texts.
+  TokenizedText tokenize(const TextInput& input) const;
 
   // The same model as a classifier among texts, for those that compare pictures with texts.
   Model among(const std::vector<std::string>& texts) const;
@@ -180,7 +198,7 @@ struct ExplainRequest {
 Explanation explain(const Model& model, const TextInput& input, const ExplainRequest& request);
 
 // The same for a picture, one explanation for each target; they share one forward run.
-std::vector<Explanation> explain(const Model& model, const PictureFile& picture,
+std::vector<Explanation> explain(const Model& model, const PictureInput& picture,
                                  const ExplainRequest& request);
 
 // Attention maps and their gradients, for people who compute their own.
@@ -193,7 +211,7 @@ struct Trace {
   std::vector<std::string> notes;
 };
 Trace trace(const Model& model, const TextInput& input, const ExplainRequest& request);
-Trace trace(const Model& model, const PictureFile& picture, const ExplainRequest& request);
+Trace trace(const Model& model, const PictureInput& picture, const ExplainRequest& request);
 
 // The bytes of a safetensors file with `attention.L`, `attention_gradient.L` and `logits`.
 std::string to_safetensors(const Trace& trace);

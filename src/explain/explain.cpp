@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "explain/given_picture.h"
 #include "explain/jobs.h"
 #include "explain/picture_subject.h"
 #include "explain/prepare.h"
@@ -10,7 +11,7 @@
 namespace whyformer {
 namespace {
 
-PictureView view_of(const PictureSubject& subject, const Picture& file) {
+PictureView view_of(const PictureSubject& subject, const Picture& given) {
   const Picture& seen = subject.seen();
   const std::shared_ptr<uint8_t[]> rgb(new uint8_t[seen.pixels.size()]);
   std::copy(seen.pixels.begin(), seen.pixels.end(), rgb.get());
@@ -21,8 +22,8 @@ PictureView view_of(const PictureSubject& subject, const Picture& file) {
           .first_patch = subject.grid().first,
           .rows = subject.grid().rows,
           .columns = subject.grid().columns,
-          .file_width = file.width,
-          .file_height = file.height,
+          .file_width = given.width,
+          .file_height = given.height,
           .left = region.left,
           .top = region.top,
           .right = region.left + region.width,
@@ -50,15 +51,15 @@ Explanation explain(const Model& model, const TextInput& input, const ExplainReq
   return explanation;
 }
 
-std::vector<Explanation> explain(const Model& model, const PictureFile& file,
+std::vector<Explanation> explain(const Model& model, const PictureInput& given,
                                  const ExplainRequest& request) {
   const std::vector<Job> jobs = jobs_of(request);
-  const Picture picture = read_picture(file.path);
+  const Picture picture = pixels_of(given);
   Prepared prepared = prepare(model, picture, request, needs_of(jobs));
   const auto& subject = static_cast<const PictureSubject&>(prepared.explained->subject());
   Explanation common;
   common.model = model.name();
-  common.text = file.path.filename().string();
+  common.text = name_of(given);
   common.picture = view_of(subject, picture);
   common.units = units_of(subject);
   common.output = prepared.output;
@@ -103,8 +104,8 @@ Trace trace(const Model& model, const TextInput& input, const ExplainRequest& re
   return trace_of(std::move(prepared), std::move(units));
 }
 
-Trace trace(const Model& model, const PictureFile& file, const ExplainRequest& request) {
-  Prepared prepared = prepare(model, read_picture(file.path), request, kMapsAndGradients);
+Trace trace(const Model& model, const PictureInput& given, const ExplainRequest& request) {
+  Prepared prepared = prepare(model, pixels_of(given), request, kMapsAndGradients);
   choose_target(prepared, targets_of(prepared.output, request)[0]);
   std::vector<Unit> units = units_of(static_cast<const PictureSubject&>(prepared.explained->subject()));
   return trace_of(std::move(prepared), std::move(units));

@@ -214,17 +214,9 @@ std::optional<int64_t> Explained::read_out_row() const {
 }
 
 int64_t Explained::most_inputs_at_once() const {
-  // Generous guess of what one token keeps alive: hidden states of all layers and attention rows.
-  const auto& sites = graph_->found.sites;
-  const Shape& shape = graph_->graph.shape(graph_->embeddings);
-  const int64_t tokens = std::max<int64_t>(1, shape.size() == 3 ? shape[1] : subject_->units());
-  const int64_t width = shape.back();
-  const int64_t heads = sites.empty() ? 1 : sites[0].heads;
-  const int64_t per_token = 4 * (static_cast<int64_t>(sites.size()) + 1) * (20 * width + 3 * heads * tokens);
-  const int64_t fitting = settings_.memory_bytes / std::max<int64_t>(1, per_token * tokens);
-  // Past a thousand rows products gain nothing, and progress should show.
-  const int64_t useful = std::max<int64_t>(1, 1024 / tokens);
-  return std::clamp<int64_t>(fitting, 1, std::min(useful, subject_->most_at_once()));
+  const int64_t fitting =
+      whyformer::most_inputs_at_once(*graph_, tokens_in(*graph_, subject_->units()), settings_.memory_bytes);
+  return std::min(fitting, subject_->most_at_once());
 }
 
 namespace {

@@ -60,8 +60,9 @@ Bytes changed_weights(const Bytes& file, const ChangeWeights& change) {
   return bytes_of(write_safetensors(named));
 }
 
-// The files of a case, with a tokenizer that its ids allow.
-FileLookup files_of(const std::string& name) {
+}  // namespace
+
+FileLookup golden_files(const std::string& name) {
   const FileLookup files = files_in(folder() / name);
   const auto json = parse_json_file(*files("expected.json"), "expected.json");
   return [files, ids = json["token_ids"]](std::string_view file) -> std::optional<Bytes> {
@@ -71,17 +72,15 @@ FileLookup files_of(const std::string& name) {
   };
 }
 
-}  // namespace
-
 GoldenModel GoldenModel::from_onnx(const std::string& name) {
   GoldenModel golden(name);
   golden.model = load_onnx_text_model(folder().parent_path() / "onnx/text" / (name + ".onnx"),
-                                      files_of(name), name);
+                                      golden_files(name), name);
   return golden;
 }
 
 GoldenModel::GoldenModel(const std::string& name, const ChangeWeights& change) {
-  const FileLookup files = files_of(name);
+  const FileLookup files = golden_files(name);
   const auto json = parse_json_file(*files("expected.json"), "expected.json");
   model = TextModel::load(
       [&](std::string_view file) -> std::optional<Bytes> {
@@ -131,6 +130,19 @@ std::vector<double> GoldenModel::values(const std::string& name) const {
   std::vector<double> result(tensor.count());
   std::memcpy(result.data(), tensor.data.view.data(), result.size() * sizeof(double));
   return result;
+}
+
+ModelParts parts_of(const FileLookup& files, const std::string& name, std::string_view weights) {
+  ModelParts parts{.name = name, .documents = {}, .weights = {}};
+  for (const char* document : {"config.json", "tokenizer.json", "tokenizer_config.json", "preprocessor_config.json",
+                               "modules.json", "1_Pooling/config.json"}) {
+    if (const auto file = files(document)) parts.documents[document] = file->text();
+  }
+  for (const auto& [key, tensor] : read_safetensors(*files(weights), weights)) {
+    const std::shared_ptr<const void> data(tensor.data.owner, tensor.data.view.data());
+    parts.weights[key] = {std::string(name_of(tensor.type)), tensor.shape, data, tensor.data.size()};
+  }
+  return parts;
 }
 
 std::vector<std::string> golden_models() {

@@ -9,6 +9,7 @@
 
 #include "formats/weights.h"
 #include "models/text_model.h"
+#include "whyformer/parts.h"
 
 namespace whyformer {
 
@@ -39,6 +40,12 @@ struct GoldenModel {
   const GoldenInput& input(const std::string& name) const;
   std::vector<double> values(const std::string& name) const;
 };
+
+// The files of a case, with a tokenizer that its ids allow.
+FileLookup golden_files(const std::string& name);
+
+// What another program would hand over of a folder's files.
+ModelParts parts_of(const FileLookup& files, const std::string& name, std::string_view weights = "model.safetensors");
 
 // Names of all cases.
 std::vector<std::string> golden_models();

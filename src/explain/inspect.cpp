@@ -171,6 +171,10 @@ ModelInfo Model::inspect() const {
     info.model = name();
     return info;
   }
+  if (reads_tables()) {
+    throw InvalidInput(fmt::format("'{}' reads rows of a table, whose number of columns it may leave open: inspect its file",
+                                   name().name));
+  }
   // Discovery needs a graph; a few tokens are enough.
   const TextModel& model = *text_model_;
   const Head head = model.has_classifier() ? Head::kLogits : Head::kEmbedding;

@@ -59,6 +59,12 @@ INSTANTIATE_TEST_SUITE_P(
         Finding{"lxmert.eager.new.20", "self self self co co self self co self",
                 {"tokens of input_ids", "positions of visual_feats"}, "token 0 of stream 0"}));
 
+TEST(InspectOnnxTables, TellWhatTheFileHolds) {
+  const std::filesystem::path file = golden("ft-transformer.sdpa.legacy.14");
+  EXPECT_EQ(inspect(file).sites.size(), 2u);
+  EXPECT_THROW(Model::load(file).inspect(), InvalidInput);
+}
+
 TEST(InspectOnnxPictures, NameStreamsAndEscapeWhatTheyName) {
   ModelInfo info = inspect(golden("lxmert.eager.new.20"));
   info.model.name = "<b>name</b>";

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/files.h"
+#include "formats/file_checks.h"
 #include "formats/weights.h"
 #include "inputs/picture_processor.h"
 #include "models/built_in.h"
@@ -10,6 +11,7 @@
 #include "models/table_model.h"
 #include "models/text_model.h"
 #include "whyformer/error.h"
+#include "whyformer/parts.h"
 
 namespace whyformer {
 namespace {
@@ -42,6 +44,26 @@ std::shared_ptr<const PictureProcessor> processor_of(const FileLookup& files, co
   return std::make_shared<PictureProcessor>(settings);
 }
 
+// A copy, since models read some of their files only when they need them.
+FileLookup lookup_in(const std::map<std::string, std::string, std::less<>>& documents) {
+  std::map<std::string, Bytes, std::less<>> files;
+  for (const auto& [name, content] : documents) files.emplace(name, bytes_of(content));
+  return [files = std::move(files)](std::string_view name) -> std::optional<Bytes> {
+    const auto found = files.find(name);
+    return found == files.end() ? std::nullopt : std::optional(found->second);
+  };
+}
+
+TokenizedText tokenized(const Tokenizer& tokenizer, const TextInput& input) {
+  const auto pair = input.pair ? std::optional<std::string_view>(*input.pair) : std::nullopt;
+  const Encoding encoding = tokenizer.encode(input.text, pair, 0);
+  TokenizedText result{encoding.ids, encoding.tokens, {}, encoding.special, encoding.segment};
+  for (const Encoding::Offset& offset : encoding.offsets) {
+    result.offsets.emplace_back(offset.start, offset.end);
+  }
+  return result;
+}
+
 }  // namespace
 
 Model Model::load(const std::filesystem::path& folder) {
@@ -51,6 +73,21 @@ Model Model::load(const std::filesystem::path& folder) {
     return Model(TextModel::load(folder));
   }
   return {pictures, processor_of(files_of_model(folder), *pictures)};
+}
+
+Model Model::load(const ModelParts& parts) {
+  const FileLookup files = lookup_in(parts.documents);
+  const auto config = files("config.json");
+  if (!config || parts.weights.empty()) {
+    throw InvalidInput(fmt::format("{} comes without {}: hand it over with the model's other parts", in_quotes(parts.name),
+                                   config ? "weights" : "config.json"));
+  }
+  const WeightSource weights = [&] { return stored_tensors(parts.weights); };
+  if (!PictureModel::reads(Config(parse_json_file(*config, "config.json")))) {
+    return Model(TextModel::load(files, weights, parts.name));
+  }
+  const auto model = PictureModel::load(files, weights, parts.name);
+  return {model, processor_of(files, *model)};
 }
 
 Model Model::built_in() { return Model(TextModel::load(built_in_sentiment(), "sentiment")); }
@@ -108,6 +145,8 @@ const PictureProcessor& Model::picture_processor() const {
   return *picture_processor_;
 }
 
+TokenizedText Model::tokenize(const TextInput& input) const { return tokenized(text_model().tokenizer(), input); }
+
 Model Model::among(const std::vector<std::string>& texts) const {
   return {picture_model().among(texts), picture_processor_};
 }
@@ -120,15 +159,7 @@ TextTokenizer TextTokenizer::built_in() {
   return TextTokenizer(load_tokenizer(built_in_sentiment()));
 }
 
-TokenizedText TextTokenizer::tokenize(const TextInput& input) const {
-  const auto pair = input.pair ? std::optional<std::string_view>(*input.pair) : std::nullopt;
-  const Encoding encoding = tokenizer_->encode(input.text, pair, 0);
-  TokenizedText result{encoding.ids, encoding.tokens, {}, encoding.special, encoding.segment};
-  for (const Encoding::Offset& offset : encoding.offsets) {
-    result.offsets.emplace_back(offset.start, offset.end);
-  }
-  return result;
-}
+TokenizedText TextTokenizer::tokenize(const TextInput& input) const { return tokenized(*tokenizer_, input); }
 
 std::string to_safetensors(const Trace& trace) {
   std::vector<float> logits;

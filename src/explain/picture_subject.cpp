@@ -66,7 +66,7 @@ Tensor blurred(const Tensor& pixels, double deviation) {
 }
 
 PictureSubject::PictureSubject(const PictureModel& model, const PictureProcessor& processor,
-                               PictureInput input, RunKind kind)
+                               ProcessedPicture input, RunKind kind)
     : model_(model),
       processor_(processor),
       input_(std::move(input)),

@@ -13,7 +13,7 @@ namespace whyformer {
 
 class PictureSubject : public Subject {
  public:
-  PictureSubject(const PictureModel& model, const PictureProcessor& processor, PictureInput input,
+  PictureSubject(const PictureModel& model, const PictureProcessor& processor, ProcessedPicture input,
                  RunKind kind);
 
   const PictureModel& model() const { return model_; }
@@ -60,7 +60,7 @@ class PictureSubject : public Subject {
 
   const PictureModel& model_;
   const PictureProcessor& processor_;
-  PictureInput input_;
+  ProcessedPicture input_;
   RunKind kind_;
   Tensor pixels_;  // [channels, height, width] as the runs take them
   PatchGrid grid_;

@@ -3,68 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
+#include "explain/asked.h"
 #include "explain/labels.h"
+#include "explain/perturb/output_space.h"
 #include "explain/picture_subject.h"
 #include "explain/table_subject.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
 namespace {
-
-bool is_blank(std::string_view text) {
-  return text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos;
-}
-
-Encoding encode(const TextModel& model, const TextInput& input, std::vector<std::string>& notes) {
-  if (is_blank(input.text)) {
-    throw InvalidInput("the text is empty: there is nothing to explain");
-  }
-  const auto pair = input.pair ? std::optional<std::string_view>(*input.pair) : std::nullopt;
-  Encoding encoding = model.tokenizer().encode(input.text, pair, model.max_tokens());
-  if (encoding.truncated > 0) {
-    notes.push_back(fmt::format(
-        "The text is longer than the model reads: the last {} tokens were cut off at its maximum "
-        "of {}.",
-        encoding.truncated, model.max_tokens()));
-  }
-  if (encoding.invalid_bytes > 0) {
-    notes.push_back(fmt::format("{} byte sequences are not valid UTF-8 and were read as U+FFFD.",
-                                encoding.invalid_bytes));
-  }
-  return encoding;
-}
-
-// The text's embedding as a unit vector, the other side of a similarity.
-std::vector<double> reference_vector(const TextModel& model, const std::string& text, DType dtype,
-                                     std::vector<std::string>& notes) {
-  Explained other(model, encode(model, {text, {}}, notes),
-                  {.head = Head::kEmbedding, .dtype = dtype});
-  std::vector<double> vector = other.outputs();
-  double sum = 0;
-  for (const double x : vector) sum += x * x;
-  for (double& x : vector) x /= sum > 0 ? std::sqrt(sum) : 1;
-  return vector;
-}
-
-// What the answers are called, whichever kind of model gave them.
-template <class AnyModel>
-Output output_of(const Explained& explained, const AnyModel& model, Head head, const ExplainRequest& request) {
-  Output output;
-  output.values = explained.outputs();
-  if (head == Head::kSimilarity) {
-    output.space = "similarity";
-    output.labels = {fmt::format("similarity to \"{}\"", *request.similar_to)};
-    return output;
-  }
-  output.labels = model.output_names();
-  output.space = head == Head::kEmbedding                     ? "embedding"
-                 : model.problem() == Problem::kRegression ? "value"
-                                                              : "logit";
-  return output;
-}
 
 int64_t target_index(const Output& output,
                      const std::variant<std::monostate, int64_t, std::string>& asked) {
@@ -79,15 +28,7 @@ int64_t target_index(const Output& output,
 
 Target target_of(const Output& output, int64_t index, std::optional<Problem> problem) {
   Target target{index, output.labels[index], output.values[index], {}};
-  if (output.space != "logit") return target;
-  if (problem == Problem::kMultiLabel) {
-    target.probability = 1 / (1 + std::exp(-target.value));
-  } else {
-    const double most = *std::max_element(output.values.begin(), output.values.end());
-    double sum = 0;
-    for (const double value : output.values) sum += std::exp(value - most);
-    target.probability = std::exp(target.value - most) / sum;
-  }
+  if (output.space == "logit") target.probability = probabilities_of(output.values, *problem)[index];
   return target;
 }
 
@@ -110,8 +51,8 @@ std::optional<ReadOut> told_read_out(const ExplainRequest& request, int64_t toke
   return std::nullopt;
 }
 
-void add_notes(Prepared& prepared, Head head, const ExplainRequest& request) {
-  if (head == Head::kEmbedding && std::holds_alternative<std::monostate>(request.target)) {
+void add_notes(Prepared& prepared, const ExplainRequest& request) {
+  if (prepared.output.space == "embedding" && std::holds_alternative<std::monostate>(request.target)) {
     prepared.notes.push_back(fmt::format(
         "This model has no classifier, so the largest of its {} embedding dimensions is explained; "
         "choose another target, or a text to compare with.",
@@ -125,78 +66,61 @@ void add_notes(Prepared& prepared, Head head, const ExplainRequest& request) {
   }
 }
 
-Explained::Settings settings_of(const ExplainRequest& request, Needs needs) {
-  return {.needs = needs,
-          .dtype = request.precision == Precision::kDouble ? DType::kFloat64 : DType::kFloat32,
+Explained::Settings settings_of(const Asked& asked, const ExplainRequest& request, Needs needs) {
+  return {.head = asked.kind.head,
+          .reference = asked.kind.reference,
+          .problem = asked.problem,
+          .needs = needs,
+          .dtype = asked.kind.dtype,
           .seed = request.seed,
           .memory_bytes = request.memory_bytes,
           .progress = request.progress};
+}
+
+// The highest output is the target at first.
+Prepared run_of(std::unique_ptr<const Subject> subject, const Asked& asked, const ExplainRequest& request, Needs needs) {
+  Explained::Settings settings = settings_of(asked, request, needs);
+  settings.read_out = told_read_out(request, subject->units());
+  Prepared prepared;
+  prepared.explained = std::make_unique<Explained>(std::move(subject), settings);
+  prepared.output = asked.output;
+  prepared.output.values = prepared.explained->outputs();
+  prepared.problem = asked.problem;
+  choose_target(prepared, target_index(prepared.output, {}));
+  return prepared;
 }
 
 }  // namespace
 
 Prepared prepare(const TextModel& model, const TextInput& input, const ExplainRequest& request,
                  Needs needs) {
-  Prepared prepared;
-  Head head = model.has_classifier() ? Head::kLogits : Head::kEmbedding;
-  if (request.similar_to && model.has_classifier()) {
-    throw InvalidInput(
-        "similarity to a text needs an encoder without a classifier; this model classifies: choose "
-        "one of its labels as the target");
-  }
-  Encoding encoding = encode(model, input, prepared.notes);
-  Explained::Settings settings = settings_of(request, needs);
-  settings.read_out = told_read_out(request, static_cast<int64_t>(encoding.ids.size()));
-  if (request.similar_to) {
-    head = Head::kSimilarity;
-    settings.reference = reference_vector(model, *request.similar_to, settings.dtype, prepared.notes);
-  }
-  settings.head = head;
-  settings.problem = model.problem();
-  prepared.explained = std::make_unique<Explained>(
-      std::make_unique<TextSubject>(model, std::move(encoding), settings.kind(), input), settings);
-  prepared.output = output_of(*prepared.explained, model, head, request);
-  prepared.problem = model.problem();
+  const Asked asked = asked_of(model, request.similar_to, request.precision);
+  std::vector<std::string> notes;
+  Encoding encoding = encode(model, input, notes);
+  auto subject = std::make_unique<TextSubject>(model, std::move(encoding), asked.kind, input);
+  Prepared prepared = run_of(std::move(subject), asked, request, needs);
   choose_target(prepared, target_index(prepared.output, request.target));
-  add_notes(prepared, head, request);
+  prepared.notes = std::move(notes);
+  prepared.notes.insert(prepared.notes.end(), asked.notes.begin(), asked.notes.end());
+  add_notes(prepared, request);
   return prepared;
 }
 
 Prepared prepare(const Model& model, const Picture& picture, const ExplainRequest& request, Needs needs) {
   const PictureModel& pictures = model.picture_model();
-  Prepared prepared;
-  Head head = pictures.has_classifier() ? Head::kLogits : Head::kEmbedding;
-  Explained::Settings settings = settings_of(request, needs);
-  if (request.similar_to) {
-    head = Head::kSimilarity;
-    settings.reference = pictures.text_embedding(*request.similar_to);
-  }
-  settings.head = head;
-  settings.problem = pictures.problem();
+  const Asked asked = asked_of(pictures, request.similar_to, request.precision);
   auto subject = std::make_unique<PictureSubject>(pictures, model.picture_processor(),
-                                                  model.picture_processor()(picture), settings.kind());
-  settings.read_out = told_read_out(request, subject->units());
-  prepared.explained = std::make_unique<Explained>(std::move(subject), settings);
-  prepared.output = output_of(*prepared.explained, pictures, head, request);
-  prepared.problem = pictures.problem();
-  choose_target(prepared, target_index(prepared.output, {}));
-  add_notes(prepared, head, request);
+                                                  model.picture_processor()(picture), asked.kind);
+  Prepared prepared = run_of(std::move(subject), asked, request, needs);
+  add_notes(prepared, request);
   return prepared;
 }
 
 Prepared prepare(const Model& model, const RowInput& row, const ExplainRequest& request, Needs needs) {
   const TableModel& tables = model.table_model();
-  if (request.similar_to) throw InvalidInput("similarity to a text has no meaning for rows of a table");
-  const auto columns = static_cast<int64_t>(row.values.size());
-  Prepared prepared;
-  Explained::Settings settings = settings_of(request, needs);
-  settings.problem = prepared.problem = tables.problem(columns);
-  auto subject = std::make_unique<TableSubject>(tables, row, settings.kind());
-  settings.read_out = told_read_out(request, subject->units());
-  prepared.explained = std::make_unique<Explained>(std::move(subject), settings);
-  prepared.output.values = prepared.explained->outputs();
-  prepared.output.labels = tables.output_names(columns);
-  prepared.output.space = prepared.problem == Problem::kRegression ? "value" : "logit";
+  const Asked asked =
+      asked_of(tables, static_cast<int64_t>(row.values.size()), request.similar_to, request.precision);
+  Prepared prepared = run_of(std::make_unique<TableSubject>(tables, row, asked.kind), asked, request, needs);
   choose_target(prepared, target_index(prepared.output, request.target));
   return prepared;
 }

@@ -26,7 +26,7 @@ struct Prepared {
 Prepared prepare(const TextModel& model, const TextInput& input, const ExplainRequest& request,
                  Needs needs);
 
-// The highest output is the target at first.
+// The highest output is the target at first, whatever the request says.
 Prepared prepare(const Model& model, const Picture& picture, const ExplainRequest& request, Needs needs);
 
 Prepared prepare(const Model& model, const RowInput& row, const ExplainRequest& request, Needs needs);

@@ -100,4 +100,8 @@ StoredTensors read_checkpoint(const FileLookup& files) {
                               fmt::join(looked_for, ", ")));
 }
 
+WeightSource weights_in(const FileLookup& files) {
+  return [files] { return read_checkpoint(files); };
+}
+
 }  // namespace whyformer

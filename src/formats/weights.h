@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "whyformer/parts.h"
 
 namespace whyformer {
 
@@ -64,6 +66,14 @@ StoredTensors read_torch_pickle(const Bytes& file, std::string_view what);
 // model.safetensors.index.json with its shards, pytorch_model.bin, and
 // pytorch_model.bin.index.json with its shards.
 StoredTensors read_checkpoint(const FileLookup& files);
+
+// Arrays in memory as weights; nothing is copied. Throws InvalidInput for a size that is not that of
+// the shape, and UnsupportedModel for a type that is not known.
+StoredTensors stored_tensors(const std::map<std::string, ArrayView, std::less<>>& arrays);
+
+// Gives a model's weights when it is known that they can be used.
+using WeightSource = std::function<StoredTensors()>;
+WeightSource weights_in(const FileLookup& files);
 
 // Writes count() floats to `out`. F16 and BF16 convert exactly, F64 rounds to nearest; throws
 // UnsupportedModel for integers.

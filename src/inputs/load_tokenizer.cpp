@@ -63,9 +63,9 @@ std::shared_ptr<const Tokenizer> load_tokenizer(const FileLookup& files) {
   }
   if (parts == nullptr) {
     throw FileError(
-        "the model's folder has no tokenizer: put tokenizer.json into it, or vocab.txt, or "
-        "vocab.json with "
-        "merges.txt, or spiece.model, or sentencepiece.bpe.model");
+        "the model comes with no tokenizer: put tokenizer.json into its folder, or hand it over with "
+        "the model's other parts; vocab.txt, vocab.json with merges.txt, spiece.model or "
+        "sentencepiece.bpe.model will do as well");
   }
   require_known_special_tokens(*parts);
   parts->added_tokens.seal(parts->normalizer);

@@ -48,7 +48,7 @@ PictureSize PictureProcessor::resized(const Picture& picture) const {
   return {longer(picture.width, picture.height), edge};
 }
 
-PictureInput PictureProcessor::operator()(const Picture& picture) const {
+ProcessedPicture PictureProcessor::operator()(const Picture& picture) const {
   const PictureSize size = resized(picture);
   PictureWindow window{0, 0, size};
   if (settings_.crop) {
@@ -56,7 +56,7 @@ PictureInput PictureProcessor::operator()(const Picture& picture) const {
     window.left = half_rounded_down(size.width - window.size.width);
     window.top = half_rounded_down(size.height - window.size.height);
   }
-  PictureInput input;
+  ProcessedPicture input;
   input.seen = resize_picture(picture, size, settings_.resampling, window);
   input.values = values(input.seen);
   const double across = static_cast<double>(picture.width) / static_cast<double>(size.width);

@@ -17,7 +17,7 @@ struct PictureRegion {
   double height = 0;
 };
 
-struct PictureInput {
+struct ProcessedPicture {
   Tensor values;         // [3, height, width], 32-bit floats
   Picture seen;          // the same before rescaling: what the model sees
   PictureRegion region;  // of `seen` on the original
@@ -34,7 +34,7 @@ class PictureProcessor {
   std::optional<PictureSize> input_size() const;
 
   // Throws InvalidInput if the picture has no pixels, or its proportions make the result too large.
-  PictureInput operator()(const Picture& picture) const;
+  ProcessedPicture operator()(const Picture& picture) const;
 
   // The last two steps alone, for pictures of the model's size that were changed: [3, height,
   // width].

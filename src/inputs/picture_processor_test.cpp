@@ -44,7 +44,7 @@ TEST(PictureProcessor, EqualsTheImageProcessorsOfTransformers) {
   for (const auto& golden : cases) {
     SCOPED_TRACE(golden["name"].get<std::string>());
     const PictureProcessor processor = processor_of(golden["config"].dump());
-    const PictureInput input =
+    const ProcessedPicture input =
         processor(pattern_picture(golden["pattern"], golden["width"], golden["height"]));
     ASSERT_EQ(input.values.shape(), golden["shape"].get<Shape>());
     const float* values = input.values.data<float>();
@@ -78,7 +78,7 @@ TEST(PictureProcessor, KeepsWhatTheModelSees) {
   const PictureProcessor processor =
       processor_of(R"({"image_processor_type": "DeiTImageProcessor"})");
   EXPECT_EQ(processor.input_size(), (PictureSize{224, 224}));
-  const PictureInput input = processor(pattern_picture(1, 50, 70));
+  const ProcessedPicture input = processor(pattern_picture(1, 50, 70));
   EXPECT_EQ(input.seen.width, 224);
   const Tensor again = processor.values(input.seen);
   for (int64_t i = 0; i < again.size(); ++i) {

@@ -79,7 +79,7 @@ const StoredTensor& Checkpoint::stored(const std::string& name) const {
   if (found == tensors_.end()) {
     throw FileError(fmt::format(
         "the checkpoint lacks the tensor '{}': config.json and the weights do not belong together, "
-        "or the file is incomplete",
+        "or some weights are missing",
         name));
   }
   return found->second;

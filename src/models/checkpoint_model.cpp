@@ -132,12 +132,11 @@ class CheckpointModel final : public TextModel {
 
 }  // namespace
 
-std::shared_ptr<const TextModel> load_checkpoint_model(const FileLookup& files, std::string name) {
+std::shared_ptr<const TextModel> load_checkpoint_model(const FileLookup& files,
+                                                       const WeightSource& weights, std::string name) {
   Config config(parse_json_file(required(files, "config.json", name), "config.json"));
   architecture_of(config);  // before gigabytes of weights are looked at
-  StoredTensors weights = read_checkpoint(files);
-  return std::make_shared<CheckpointModel>(files, std::move(name), std::move(config),
-                                           std::move(weights));
+  return std::make_shared<CheckpointModel>(files, std::move(name), std::move(config), weights());
 }
 
 }  // namespace whyformer

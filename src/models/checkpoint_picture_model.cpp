@@ -162,6 +162,7 @@ class CheckpointPictureModel final : public PictureModel {
 }  // namespace
 
 std::shared_ptr<const PictureModel> load_checkpoint_picture_model(const FileLookup& files,
+                                                                  const WeightSource& source,
                                                                   std::string name) {
   const auto file = files("config.json");
   if (!file) {
@@ -176,7 +177,7 @@ std::shared_ptr<const PictureModel> load_checkpoint_picture_model(const FileLook
     throw UnsupportedModel(fmt::format("picture models of type '{}' are not supported; supported are {}",
                                        config.model_type(), fmt::join(names, ", ")));
   }
-  StoredTensors tensors = with_names_of_files(read_checkpoint(files), kind->renamings);
+  StoredTensors tensors = with_names_of_files(source(), kind->renamings);
   auto weights = std::make_shared<const Weights>(std::move(config), std::move(tensors), *kind);
   return std::make_shared<CheckpointPictureModel>(files, std::move(name), std::move(weights));
 }

@@ -23,7 +23,12 @@ std::shared_ptr<const PictureModel> PictureModel::load(const std::filesystem::pa
 }
 
 std::shared_ptr<const PictureModel> PictureModel::load(const FileLookup& files, std::string name) {
-  return load_checkpoint_picture_model(files, std::move(name));
+  return load(files, weights_in(files), std::move(name));
+}
+
+std::shared_ptr<const PictureModel> PictureModel::load(const FileLookup& files,
+                                                       const WeightSource& weights, std::string name) {
+  return load_checkpoint_picture_model(files, weights, std::move(name));
 }
 
 bool PictureModel::reads(const Config& config) {

@@ -41,6 +41,8 @@ class PictureModel {
   // From a HuggingFace folder with config.json and weights.
   static std::shared_ptr<const PictureModel> load(const std::filesystem::path& folder);
   static std::shared_ptr<const PictureModel> load(const FileLookup& files, std::string name);
+  static std::shared_ptr<const PictureModel> load(const FileLookup& files, const WeightSource& weights,
+                                                  std::string name);
   // Whether config.json tells of a model that `load` takes.
   static bool reads(const Config& config);
   // From such a folder, an ONNX file, or a folder that holds one; null where it is another kind of model.
@@ -122,6 +124,7 @@ std::shared_ptr<const PictureModel> load_onnx_picture_model(const std::filesyste
                                                             const FileLookup& files,
                                                             std::string name);
 std::shared_ptr<const PictureModel> load_checkpoint_picture_model(const FileLookup& files,
+                                                                  const WeightSource& weights,
                                                                   std::string name);
 
 }  // namespace whyformer

@@ -124,7 +124,12 @@ std::shared_ptr<const TextModel> TextModel::load(const std::filesystem::path& pa
 }
 
 std::shared_ptr<const TextModel> TextModel::load(const FileLookup& files, std::string name) {
-  return load_checkpoint_model(files, std::move(name));
+  return load(files, weights_in(files), std::move(name));
+}
+
+std::shared_ptr<const TextModel> TextModel::load(const FileLookup& files, const WeightSource& weights,
+                                                 std::string name) {
+  return load_checkpoint_model(files, weights, std::move(name));
 }
 
 TextModel::TextModel(const FileLookup& files, std::string name)

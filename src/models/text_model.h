@@ -46,8 +46,10 @@ class TextModel {
  public:
   // From a HuggingFace folder with weights, an ONNX file, or a folder that holds one.
   static std::shared_ptr<const TextModel> load(const std::filesystem::path& path);
-  // From files found by name, for models that are part of the program.
+  // From files found by name, for models that are part of the program or come in parts.
   static std::shared_ptr<const TextModel> load(const FileLookup& files, std::string name);
+  static std::shared_ptr<const TextModel> load(const FileLookup& files, const WeightSource& weights,
+                                               std::string name);
 
   virtual ~TextModel() = default;
   TextModel(const TextModel&) = delete;
@@ -132,7 +134,8 @@ std::filesystem::path onnx_file_of(const std::filesystem::path& path);
 FileLookup files_of_model(const std::filesystem::path& path);
 
 // The two kinds of text model.
-std::shared_ptr<const TextModel> load_checkpoint_model(const FileLookup& files, std::string name);
+std::shared_ptr<const TextModel> load_checkpoint_model(const FileLookup& files,
+                                                       const WeightSource& weights, std::string name);
 std::shared_ptr<const TextModel> load_onnx_text_model(const std::filesystem::path& file,
                                                       const FileLookup& files, std::string name);
 

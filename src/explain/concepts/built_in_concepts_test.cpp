@@ -11,13 +11,15 @@
 namespace whyformer {
 namespace {
 
-std::vector<std::filesystem::path> painted(const std::string& name) {
+std::vector<PictureInput> painted(const std::string& name) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(source_folder() / "tests/data/concepts" / name)) {
     files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
-  return files;
+  std::vector<PictureInput> pictures;
+  for (const std::filesystem::path& file : files) pictures.push_back(PictureFile{file});
+  return pictures;
 }
 
 // All targets look at the pictures of zebras.

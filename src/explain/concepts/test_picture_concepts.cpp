@@ -1,8 +1,8 @@
 #include "explain/concepts/block_outputs.h"
 #include "explain/concepts/concept_study.h"
 #include "explain/concepts/picture_inputs.h"
+#include "explain/given_picture.h"
 #include "explain/labels.h"
-#include "formats/pictures/picture.h"
 #include "inputs/picture_processor.h"
 #include "models/picture_model.h"
 #include "whyformer/error.h"
@@ -10,16 +10,16 @@
 namespace whyformer {
 namespace {
 
-// All files in a row, and which of them belong to what.
+// All pictures in a row, and which of them belong to what.
 class Collected {
  public:
-  ExampleSet add(const std::string& name, const std::vector<std::filesystem::path>& files) {
-    const ExampleSet set{name, static_cast<int64_t>(paths.size()), static_cast<int64_t>(files.size())};
-    paths.insert(paths.end(), files.begin(), files.end());
+  ExampleSet add(const std::string& name, const std::vector<PictureInput>& pictures) {
+    const ExampleSet set{name, static_cast<int64_t>(all.size()), static_cast<int64_t>(pictures.size())};
+    all.insert(all.end(), pictures.begin(), pictures.end());
     return set;
   }
 
-  std::vector<std::filesystem::path> paths;
+  std::vector<PictureInput> all;
 };
 
 }  // namespace
@@ -35,13 +35,13 @@ ConceptReport test_concepts(const Model& model, const std::vector<PictureSet>& c
     throw InvalidInput("concept tests need pictures of one size, but the model's processor keeps their "
                        "proportions: add a centre crop to preprocessor_config.json");
   }
-  Collected files;
+  Collected given;
   ConceptExamples examples;
-  for (const PictureSet& set : concepts) examples.concepts.push_back(files.add(set.name, set.files));
-  for (const PictureSet& set : random) examples.random.push_back(files.add(set.name, set.files));
+  for (const PictureSet& set : concepts) examples.concepts.push_back(given.add(set.name, set.pictures));
+  for (const PictureSet& set : random) examples.random.push_back(given.add(set.name, set.pictures));
   for (const TargetPictures& target : targets) {
     const int64_t output = label_index(pictures.output_names(), target.label, "target");
-    examples.targets.push_back({files.add(pictures.output_names()[output], target.files), output});
+    examples.targets.push_back({given.add(pictures.output_names()[output], target.pictures), output});
   }
   const DType dtype = request.precision == Precision::kDouble ? DType::kFloat64 : DType::kFloat32;
   const Head head = pictures.has_classifier() ? Head::kLogits : Head::kEmbedding;
@@ -55,8 +55,8 @@ ConceptReport test_concepts(const Model& model, const std::vector<PictureSet>& c
     return {{graph, &graph->graph, block_outputs(graph->graph, graph->found, graph->output), graph->output},
             graph->pixels};
   };
-  const auto load = [&](int64_t example) { return processor(read_picture(files.paths[example])).values; };
-  const PictureConceptInputs inputs(static_cast<int64_t>(files.paths.size()), build, load);
+  const auto load = [&](int64_t example) { return processor(pixels_of(given.all[example])).values; };
+  const PictureConceptInputs inputs(static_cast<int64_t>(given.all.size()), build, load);
   ConceptReport report = study_concepts(inputs, examples, request);
   report.model = model.name();
   report.unit = "pictures";

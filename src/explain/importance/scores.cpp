@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "explain/perturb/output_space.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -59,14 +60,8 @@ std::string score_name(ImportanceScore score) {
 void to_predictions(std::vector<double>& outputs, int64_t width, Problem problem) {
   if (problem == Problem::kRegression) return;
   for (auto row = outputs.begin(); row != outputs.end(); row += width) {
-    if (width == 1 || problem == Problem::kMultiLabel) {
-      for (auto at = row; at != row + width; ++at) *at = 1 / (1 + std::exp(-*at));
-      continue;
-    }
-    const double most = *std::max_element(row, row + width);
-    double sum = 0;
-    for (auto at = row; at != row + width; ++at) sum += *at = std::exp(*at - most);
-    for (auto at = row; at != row + width; ++at) *at /= sum;
+    const std::vector<double> probabilities = probabilities_of({row, row + width}, problem);
+    std::copy(probabilities.begin(), probabilities.end(), row);
   }
 }
 

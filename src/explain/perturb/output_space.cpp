@@ -35,6 +35,18 @@ double in_space(OutputSpace space, const std::vector<double>& outputs, int64_t t
   return space == OutputSpace::kLogOdds ? log_odds : 1 / (1 + std::exp(-log_odds));
 }
 
+std::vector<double> probabilities_of(std::vector<double> outputs, Problem problem) {
+  if (problem == Problem::kMultiLabel || outputs.size() == 1) {
+    for (double& output : outputs) output = 1 / (1 + std::exp(-output));
+    return outputs;
+  }
+  const double most = *std::max_element(outputs.begin(), outputs.end());
+  double sum = 0;
+  for (double& output : outputs) sum += output = std::exp(output - most);
+  for (double& output : outputs) output /= sum;
+  return outputs;
+}
+
 OptionInfo space_option(const std::string& fallback) {
   return {"space",
           "what is explained: the model's own number (logit), the target's probability, or its log-odds",

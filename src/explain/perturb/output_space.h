@@ -21,6 +21,9 @@ enum class OutputSpace {
 double in_space(OutputSpace space, const std::vector<double>& outputs, int64_t target,
                 std::optional<Problem> problem);
 
+// Of every output of a classifier.
+std::vector<double> probabilities_of(std::vector<double> outputs, Problem problem);
+
 // The option that chooses it.
 OptionInfo space_option(const std::string& fallback = "logit");
 OutputSpace space_named(const std::string& name);

@@ -103,19 +103,9 @@ void add_option(ExplainRequest& request, const std::string& assignment) {
   }
 }
 
-std::vector<std::string> methods_of(const Arguments& a, const std::optional<Model>& picture_model) {
-  if (!a.methods.empty()) return a.methods;
-  if (!picture_model) return {"gae", "integrated-gradients"};
-  // Methods that read attention maps have no meaning where windows attend each by itself.
-  const std::vector<SiteInfo> sites = picture_model->inspect().sites;
-  const bool windows = std::any_of(sites.begin(), sites.end(), [](const SiteInfo& site) { return site.windows > 1; });
-  if (windows) return {"gradient-x-input", "saliency", "leave-one-out"};
-  return {"gae", "transformer-attribution", "grad-cam"};
-}
-
-ExplainRequest request_of(const Arguments& a, const std::optional<Model>& picture_model = {}) {
+ExplainRequest request_of(const Arguments& a, const Model& model) {
   ExplainRequest request;
-  for (const std::string& name : methods_of(a, picture_model)) {
+  for (const std::string& name : a.methods.empty() ? usual_methods(model) : a.methods) {
     if (!name.empty()) request.methods.push_back({method_named(name).name, {}});
   }
   for (const std::string& option : a.options) add_option(request, option);
@@ -161,7 +151,7 @@ void explain_one(const Arguments& a, const Model& model, const Input& input) {
   if (a.target.targets.size() > 1) {
     throw InvalidInput("a text or a row is explained for one --target at a time");
   }
-  ExplainRequest request = request_of(a);
+  ExplainRequest request = request_of(a, model);
   ProgressBar bar("explaining");
   request.progress = [&bar](int64_t done, int64_t total) {
     bar.show(done, total);
@@ -282,9 +272,9 @@ void refuse_pictures(const Arguments& a) {
 
 void explain_lines(const Arguments& a, const std::string& path) {
   refuse_pictures(a);
-  ExplainRequest request = request_of(a);
-  request.progress = [](int64_t, int64_t) { return !interrupted(); };
   const Model model = a.model.load();
+  ExplainRequest request = request_of(a, model);
+  request.progress = [](int64_t, int64_t) { return !interrupted(); };
   const std::vector<std::string> lines = read_lines(path);
   if (lines.empty()) throw InvalidInput("there is no text: the input has no lines");
   const auto explain_at = [&](size_t i) {
@@ -304,7 +294,7 @@ void explain_table(const Arguments& a) {
     return explain_one(a, model, a.table.input(rows, a.table.row));
   }
   refuse_pictures(a);
-  ExplainRequest request = request_of(a);
+  ExplainRequest request = request_of(a, model);
   request.progress = [](int64_t, int64_t) { return !interrupted(); };
   RowInput input = a.table.input(rows, 0);
   const auto explain_at = [&](size_t i) {

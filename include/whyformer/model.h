@@ -193,6 +193,9 @@ struct ExplainRequest {
   Progress progress;
 };
 
+// Names of a few methods that fit the model, for those who name none.
+std::vector<std::string> usual_methods(const Model& model);
+
 // One forward run and one backward walk serve all attention and gradient methods of the call. Throws
 // InvalidInput for wrong targets, methods or options, and for an empty text.
 Explanation explain(const Model& model, const TextInput& input, const ExplainRequest& request);

@@ -1,7 +1,7 @@
 #include "whyformer/concepts.h"
 
-#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings.h"
@@ -60,7 +60,7 @@ void bind_concepts(nb::module_& module) {
         return nb::bytes(content.data(), content.size());
       });
   bind_kind<TextSet, TargetTexts, std::vector<TextInput>>(module, "TextSet", "TargetTexts");
-  bind_kind<PictureSet, TargetPictures, std::vector<std::filesystem::path>>(module, "PictureSet", "TargetPictures");
+  bind_kind<PictureSet, TargetPictures, std::vector<PictureInput>>(module, "PictureSet", "TargetPictures");
 }
 
 }  // namespace whyformer::python

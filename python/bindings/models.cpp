@@ -64,6 +64,16 @@ void bind_inputs(nb::module_& module) {
   nb::class_<PictureFile>(module, "PictureFile")
       .def("__init__",
            [](PictureFile* self, std::filesystem::path path) { new (self) PictureFile{std::move(path)}; });
+  nb::class_<PicturePixels>(module, "PicturePixels")
+      .def("__init__",
+           [](PicturePixels* self, std::string name,
+              nb::ndarray<const uint8_t, nb::ndim<3>, nb::c_contig, nb::device::cpu> pixels) {
+             auto kept = std::make_shared<decltype(pixels)>(pixels);
+             new (self) PicturePixels{std::move(name), static_cast<int64_t>(pixels.shape(1)),
+                                      static_cast<int64_t>(pixels.shape(0)), static_cast<int64_t>(pixels.shape(2)),
+                                      std::shared_ptr<const uint8_t[]>(kept, pixels.data())};
+           },
+           "name"_a, "pixels"_a);
   nb::class_<RowInput>(module, "RowInput")
       .def("__init__",
            [](RowInput* self, std::vector<std::string> names, std::vector<double> values,
@@ -150,6 +160,16 @@ void bind_model_info(nb::module_& module) {
       "path"_a, "shapes"_a = InputShapes());
 }
 
+void bind_tokens(nb::module_& module) {
+  nb::class_<TokenizedText>(module, "TokenizedText")
+      .def_ro("ids", &TokenizedText::ids)
+      .def_ro("tokens", &TokenizedText::tokens)
+      .def_ro("offsets", &TokenizedText::offsets)
+      .def_ro("special", &TokenizedText::special)
+      .def_ro("segment", &TokenizedText::segment)
+      .def("__repr__", [](nb::handle self) { return nb::str("<tokens {!r}>").format(self.attr("tokens")); });
+}
+
 void bind_trace_result(nb::module_& module) {
   nb::class_<Trace>(module, "Trace")
       .def_ro("attention", &Trace::attention)
@@ -197,6 +217,7 @@ void bind_models(nb::module_& module) {
   bind_request(module);
   bind_model_info(module);
   bind_trace_result(module);
+  bind_tokens(module);
   nb::class_<Model>(module, "Model")
       .def_static("load", [](const std::filesystem::path& path) {
         return run_long(nb::none(), [&](const Progress&) { return Model::load(path); });
@@ -207,13 +228,15 @@ void bind_models(nb::module_& module) {
       .def_prop_ro("reads_pictures", &Model::reads_pictures)
       .def_prop_ro("reads_tables", &Model::reads_tables)
       .def("inspect", &Model::inspect)
+      .def("tokenize", &Model::tokenize, "input"_a)
       .def("among", &Model::among, "texts"_a);
   bind_explain<TextInput>(module);
-  bind_explain<PictureFile>(module);
+  bind_explain<PictureInput>(module);
   bind_explain<RowInput>(module);
   bind_trace<TextInput>(module);
-  bind_trace<PictureFile>(module);
+  bind_trace<PictureInput>(module);
   bind_relevance(module);
+  module.def("usual_methods", &usual_methods, "model"_a);
   module.def("threads", &threads);
   module.def("set_threads", &set_threads, "count"_a);
 }

@@ -7,6 +7,8 @@ NB_MODULE(_native, module) {
   bind_methods(module);
   bind_explanations(module);
   bind_models(module);
+  bind_parts(module);
+  bind_answers(module);
   bind_reports(module);
   bind_games(module);
   bind_concepts(module);

@@ -102,11 +102,16 @@ def named_table(x, names=None):
     return _native.NamedTable(list(names or []), np.ascontiguousarray(array))
 
 
+def is_one_row(x) -> bool:
+    """Whether numbers are one row of a table rather than a table."""
+    if isinstance(x, (list, tuple)):
+        return bool(x) and np.isscalar(x[0])
+    return getattr(x, "ndim", None) == 1
+
+
 def rows(x, background=None, weights=None, most_rows=100):
     """Inputs of a model of tables, and whether there is just one."""
-    single = getattr(x, "ndim", None) == 1 and not hasattr(x, "columns")
-    if isinstance(x, (list, tuple)) and x and np.isscalar(x[0]):
-        single = True
+    single = is_one_row(x)
     names = [str(name) for name in x.index] if single and hasattr(x, "index") and hasattr(x, "to_numpy") else None
     table = named_table(x, names)
     behind = None

@@ -16,12 +16,12 @@ from ._results import Explanation, Explanations
 class Output:
     """What a model answers. `numpy.asarray(output)` gives its values."""
 
-    def __init__(self, native):
-        self._native = native
+    def __init__(self, everything: _native.Answers, index: int):
+        self._everything, self._native = everything, everything.input(index)
 
     @property
     def values(self) -> np.ndarray:
-        return self._native.output.values
+        return self._native.values
 
     @property
     def probabilities(self) -> np.ndarray | None:
@@ -31,12 +31,12 @@ class Output:
 
     @property
     def labels(self) -> list[str]:
-        return self._native.output.labels
+        return self._everything.labels
 
     @property
     def space(self) -> str:
         """ "logit", "value", "embedding" or "similarity"."""
-        return self._native.output.space
+        return self._everything.space
 
     @property
     def label(self) -> str:
@@ -45,7 +45,7 @@ class Output:
 
     @property
     def notes(self) -> list[str]:
-        return self._native.notes
+        return [*self._everything.notes, *self._native.notes]
 
     def __array__(self, dtype=None, copy=None):
         return np.array(self.values, dtype=dtype)
@@ -90,12 +90,22 @@ class Model:
             return _inputs.rows(x, background, weights)
         return _inputs.texts(x, pair)
 
-    def __call__(self, x, *, pair: str | None = None, progress=None):
+    def __call__(self, x, *, pair: str | None = None, similar_to: str | None = None, precision: str = "single",
+                 progress=None):
         """What the model answers: an Output, or a list of them for several inputs."""
-        inputs, single = self._inputs(x, pair)
-        with Bar("answers", len(inputs), progress) as bar:
-            found = [Output(one) for one in _native.answers(self._native, inputs, bar.callback)] if inputs else []
-        return found[0] if single else found
+        if self._native.reads_tables:
+            inputs, single = _inputs.named_table(x), _inputs.is_one_row(x)
+        else:
+            inputs, single = self._inputs(x, pair)
+        request = _native.AnswersRequest()
+        request.similar_to = similar_to
+        request.precision = choice(_native.Precision, "precision", precision)
+        if isinstance(inputs, list) and not inputs:
+            return []
+        with Bar("answers", 0, progress) as bar:
+            found = _native.answers(self._native, inputs, request, bar.callback)
+        outputs = [Output(found, index) for index in range(len(found))]
+        return outputs[0] if single else outputs
 
     def explain(self, x, methods=None, *, target=None, options: Mapping | None = None, pair: str | None = None,
                 background=None, background_weights=None, similar_to: str | None = None, read_out=None, top: int = 1,

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/source_folder.h"
+#include "whyformer/error.h"
 #include "whyformer/model.h"
 #include "whyformer/report.h"
 

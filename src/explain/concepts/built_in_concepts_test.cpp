@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/source_folder.h"
+#include "formats/pictures/picture.h"
 #include "whyformer/concepts.h"
 
 namespace whyformer {
@@ -42,6 +43,34 @@ const ConceptTest& find_test(const ConceptReport& report, const std::string& con
   return *std::find_if(report.tests.begin(), report.tests.end(), [&](const ConceptTest& test) {
     return test.concept_name == concept_name && test.target == target;
   });
+}
+
+// The pictures of a set as pixels instead of files.
+std::vector<PictureInput> in_memory(const std::vector<PictureInput>& files) {
+  std::vector<PictureInput> pictures;
+  for (const PictureInput& file : files) {
+    const auto picture = std::make_shared<Picture>(read_picture(std::get<PictureFile>(file).path));
+    const std::shared_ptr<const uint8_t[]> pixels(picture, picture->pixels.data());
+    pictures.push_back(PicturePixels{"", picture->width, picture->height, 3, pixels});
+  }
+  return pictures;
+}
+
+TEST(BuiltInConcepts, AreTheSameOfPixelsAsOfFiles) {
+  const auto report = [](const auto& given) {
+    ConceptsRequest request;
+    request.layers = {1};
+    request.counterparts = 5;
+    request.permutations = 20;
+    return test_concepts(Model::built_in_for_pictures(), {{"striped", given("striped")}}, {{"others", given("others")}},
+                         {{"zebra", given("zebra")}}, request);
+  };
+  const ConceptReport files = report(painted);
+  const ConceptReport pixels = report([](const std::string& name) { return in_memory(painted(name)); });
+  ASSERT_EQ(files.tests.size(), 1u);
+  EXPECT_EQ(pixels.tests[0].scores, files.tests[0].scores);
+  EXPECT_EQ(pixels.tests[0].mean.magnitude, files.tests[0].mean.magnitude);
+  EXPECT_EQ(pixels.tests[0].random_scores, files.tests[0].random_scores);
 }
 
 TEST(BuiltInConcepts, StripesCountForZebrasAndARandomConceptDoesNot) {

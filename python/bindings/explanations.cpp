@@ -14,7 +14,7 @@ namespace nb = nanobind;
 namespace whyformer::python {
 namespace {
 
-void bind_parts(nb::module_& module) {
+void bind_pieces(nb::module_& module) {
   nb::class_<ModelName>(module, "ModelName")
       .def_ro("name", &ModelName::name)
       .def_ro("architecture", &ModelName::architecture)
@@ -72,7 +72,7 @@ void bind_parts(nb::module_& module) {
       .def_prop_ro("values", [](const AttentionMap& map) {
         return shared_array(map.values, {static_cast<size_t>(map.heads), static_cast<size_t>(map.queries),
                                          static_cast<size_t>(map.keys)});
-      });
+      }, nb::rv_policy::reference);
   nb::class_<PictureView>(module, "PictureView")
       .def_ro("width", &PictureView::width)
       .def_ro("height", &PictureView::height)
@@ -81,13 +81,13 @@ void bind_parts(nb::module_& module) {
       .def_ro("columns", &PictureView::columns)
       .def_prop_ro("rgb", [](const PictureView& view) {
         return shared_array(view.rgb, {static_cast<size_t>(view.height), static_cast<size_t>(view.width), size_t{3}});
-      });
+      }, nb::rv_policy::reference);
 }
 
 }  // namespace
 
 void bind_explanations(nb::module_& module) {
-  bind_parts(module);
+  bind_pieces(module);
   nb::class_<Attribution>(module, "Attribution")
       .def_ro("method", &Attribution::method)
       .def_ro("options", &Attribution::options)

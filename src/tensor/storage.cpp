@@ -18,6 +18,8 @@ constexpr size_t kMostPooled = size_t{1} << 30;
 class Pool {
  public:
   void* take(size_t& bytes) {
+    // Blocks have such sizes; without this, small requests would find none of them close enough.
+    bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
     {
       const std::lock_guard lock(mutex_);
       const auto found = free_.lower_bound(bytes);
@@ -30,7 +32,6 @@ class Pool {
       }
     }
     const size_t alignment = bytes >= kHugePage ? kHugePage : kAlignment;
-    bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
     void* block = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
     if (block == nullptr) throw std::bad_alloc();
     if (bytes >= kHugePage) madvise(block, bytes, MADV_HUGEPAGE);

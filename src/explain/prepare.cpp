@@ -18,29 +18,10 @@ bool is_blank(std::string_view text) {
   return text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos;
 }
 
-Encoding encode(const TextModel& model, const TextInput& input, std::vector<std::string>& notes) {
-  if (is_blank(input.text)) {
-    throw InvalidInput("the text is empty: there is nothing to explain");
-  }
-  const auto pair = input.pair ? std::optional<std::string_view>(*input.pair) : std::nullopt;
-  Encoding encoding = model.tokenizer().encode(input.text, pair, model.max_tokens());
-  if (encoding.truncated > 0) {
-    notes.push_back(fmt::format(
-        "The text is longer than the model reads: the last {} tokens were cut off at its maximum "
-        "of {}.",
-        encoding.truncated, model.max_tokens()));
-  }
-  if (encoding.invalid_bytes > 0) {
-    notes.push_back(fmt::format("{} byte sequences are not valid UTF-8 and were read as U+FFFD.",
-                                encoding.invalid_bytes));
-  }
-  return encoding;
-}
-
 // The text's embedding as a unit vector, the other side of a similarity.
 std::vector<double> reference_vector(const TextModel& model, const std::string& text, DType dtype,
                                      std::vector<std::string>& notes) {
-  Explained other(model, encode(model, {text, {}}, notes),
+  Explained other(model, encode_text(model, {text, {}}, notes),
                   {.head = Head::kEmbedding, .dtype = dtype});
   std::vector<double> vector = other.outputs();
   double sum = 0;
@@ -125,15 +106,34 @@ void add_notes(Prepared& prepared, Head head, const ExplainRequest& request) {
   }
 }
 
-Explained::Settings settings_of(const ExplainRequest& request, Needs needs) {
+}  // namespace
+
+Encoding encode_text(const TextModel& model, const TextInput& input, std::vector<std::string>& notes) {
+  if (is_blank(input.text)) {
+    throw InvalidInput("the text is empty: there is nothing to explain");
+  }
+  const auto pair = input.pair ? std::optional<std::string_view>(*input.pair) : std::nullopt;
+  Encoding encoding = model.encode(input.text, pair);
+  if (encoding.truncated > 0) {
+    notes.push_back(fmt::format(
+        "The text is longer than the model reads: the last {} tokens were cut off at its maximum "
+        "of {}.",
+        encoding.truncated, model.max_tokens()));
+  }
+  if (encoding.invalid_bytes > 0) {
+    notes.push_back(fmt::format("{} byte sequences are not valid UTF-8 and were read as U+FFFD.",
+                                encoding.invalid_bytes));
+  }
+  return encoding;
+}
+
+Explained::Settings run_settings(const ExplainRequest& request, Needs needs) {
   return {.needs = needs,
           .dtype = request.precision == Precision::kDouble ? DType::kFloat64 : DType::kFloat32,
           .seed = request.seed,
           .memory_bytes = request.memory_bytes,
           .progress = request.progress};
 }
-
-}  // namespace
 
 Prepared prepare(const TextModel& model, const TextInput& input, const ExplainRequest& request,
                  Needs needs) {
@@ -144,8 +144,8 @@ Prepared prepare(const TextModel& model, const TextInput& input, const ExplainRe
         "similarity to a text needs an encoder without a classifier; this model classifies: choose "
         "one of its labels as the target");
   }
-  Encoding encoding = encode(model, input, prepared.notes);
-  Explained::Settings settings = settings_of(request, needs);
+  Encoding encoding = encode_text(model, input, prepared.notes);
+  Explained::Settings settings = run_settings(request, needs);
   settings.read_out = told_read_out(request, static_cast<int64_t>(encoding.ids.size()));
   if (request.similar_to) {
     head = Head::kSimilarity;
@@ -166,7 +166,7 @@ Prepared prepare(const Model& model, const Picture& picture, const ExplainReques
   const PictureModel& pictures = model.picture_model();
   Prepared prepared;
   Head head = pictures.has_classifier() ? Head::kLogits : Head::kEmbedding;
-  Explained::Settings settings = settings_of(request, needs);
+  Explained::Settings settings = run_settings(request, needs);
   if (request.similar_to) {
     head = Head::kSimilarity;
     settings.reference = pictures.text_embedding(*request.similar_to);
@@ -189,7 +189,7 @@ Prepared prepare(const Model& model, const RowInput& row, const ExplainRequest& 
   if (request.similar_to) throw InvalidInput("similarity to a text has no meaning for rows of a table");
   const auto columns = static_cast<int64_t>(row.values.size());
   Prepared prepared;
-  Explained::Settings settings = settings_of(request, needs);
+  Explained::Settings settings = run_settings(request, needs);
   settings.problem = prepared.problem = tables.problem(columns);
   auto subject = std::make_unique<TableSubject>(tables, row, settings.kind());
   settings.read_out = told_read_out(request, subject->units());

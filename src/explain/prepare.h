@@ -22,6 +22,11 @@ struct Prepared {
   Target target;
 };
 
+// Notes tell what was cut off or not readable. Throws InvalidInput for an empty text.
+Encoding encode_text(const TextModel& model, const TextInput& input, std::vector<std::string>& notes);
+
+Explained::Settings run_settings(const ExplainRequest& request, Needs needs);
+
 // Throws InvalidInput for an empty text and for a target that the model does not have.
 Prepared prepare(const TextModel& model, const TextInput& input, const ExplainRequest& request,
                  Needs needs);

@@ -113,9 +113,20 @@ Json attention_json(const PooledAttention& attention) {
   return json;
 }
 
+// The words are the same in all of them.
+Json text_side_json(std::span<const Explanation> texts, const ReportOptions& options) {
+  Json methods = Json::array();
+  for (const Explanation& text : texts) {
+    for (const Attribution& attribution : text.attributions) {
+      methods.push_back(method_json(text, attribution, SpecialTokens::kExclude));
+    }
+  }
+  return {{"pieces", page_json(texts.front(), options)["pieces"]}, {"methods", methods}};
+}
+
 }  // namespace
 
-PicturePage picture_page(std::span<const Explanation> explanations,
+PicturePage picture_page(std::span<const Explanation> explanations, std::span<const Explanation> texts,
                          const PooledAttention& attention, const ReportOptions& options) {
   const Explanation& first = explanations.front();
   PicturePage page;
@@ -135,6 +146,7 @@ PicturePage picture_page(std::span<const Explanation> explanations,
   data["seen"] = seen_sentence(*first.picture);
   data["columns"] = columns_json(explanations);
   data["methods"] = methods_json(explanations, page.blocks);
+  if (!texts.empty()) data["text_side"] = text_side_json(texts, options);
   data["overlay"] = overlay_json();
   data["attention"] = attention_json(attention);
   page.data = data.dump(-1, ' ', false, Json::error_handler_t::replace);

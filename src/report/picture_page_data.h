@@ -21,7 +21,8 @@ struct PicturePage {
   std::vector<PageBlock> blocks;
 };
 
-PicturePage picture_page(std::span<const Explanation> explanations,
+// `texts` are those that the picture was compared with, one for each explanation; none elsewhere.
+PicturePage picture_page(std::span<const Explanation> explanations, std::span<const Explanation> texts,
                          const PooledAttention& attention, const ReportOptions& options);
 
 }  // namespace whyformer::report

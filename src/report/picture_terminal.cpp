@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "report/estimate_view.h"
+#include "report/pair_sides.h"
 #include "report/terminal_image.h"
 #include "report/terminal_style.h"
 #include "report/terminal_table.h"
@@ -26,8 +27,11 @@ constexpr double kOpacity = 0.85;
 
 class PictureReport {
  public:
-  PictureReport(std::span<const Explanation> explanations, const TerminalOptions& options)
+  // `texts` are those that pictures were compared with, one for each explanation; none elsewhere.
+  PictureReport(std::span<const Explanation> explanations, std::span<const Explanation> texts,
+                const TerminalOptions& options)
       : explanations_(explanations),
+        texts_(texts),
         first_(explanations.front()),
         picture_(*first_.picture),
         options_(options),
@@ -43,7 +47,11 @@ class PictureReport {
       lines(
           side_by_side({half_blocks("picture", resized(picture_, image_size(1)))}, options_.width));
     }
-    for (const Explanation& explanation : explanations_) explained_class(explanation);
+    for (size_t i = 0; i < explanations_.size(); ++i) {
+      explained_class(explanations_[i]);
+      if (!texts_.empty()) coloured_texts(texts_[i]);
+      shown_on_picture(explanations_[i]);
+    }
     lines({""});
     legend();
     sentences(hidden_tokens_sentence(first_, options_.special));
@@ -114,6 +122,17 @@ class PictureReport {
   void explained_class(const Explanation& explanation) {
     const std::string title = printable(format_answer(target_answer(explanation)));
     lines({"", style_.bold(shortened(title, options_.width))});
+  }
+
+  void coloured_texts(const Explanation& text) {
+    for (const Attribution& attribution : text.attributions) {
+      lines({style_.faint(printable(attribution.method))});
+      lines(heat_lines(text, attribution, options_));
+    }
+    lines({""});
+  }
+
+  void shown_on_picture(const Explanation& explanation) {
     lines(options_.colour ? coloured(explanation) : plain(explanation));
     if (explanation.attributions.empty()) sentences("No method was run.");
     for (const Attribution& attribution : explanation.attributions) remarks(attribution);
@@ -182,6 +201,7 @@ class PictureReport {
   }
 
   std::span<const Explanation> explanations_;
+  std::span<const Explanation> texts_;
   const Explanation& first_;
   const PictureView& picture_;
   TerminalOptions options_;
@@ -193,7 +213,8 @@ class PictureReport {
 
 std::string picture_terminal(std::span<const Explanation> explanations,
                              const TerminalOptions& options) {
-  return PictureReport(explanations, options).write();
+  const std::vector<Explanation> pictures = picture_sides(explanations), texts = text_sides(explanations);
+  return PictureReport(pictures, texts, options).write();
 }
 
 }  // namespace whyformer::report

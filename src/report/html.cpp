@@ -89,7 +89,7 @@ const Explanation& holder_of_maps(std::span<const Explanation> explanations) {
 std::string html_of_picture(std::span<const Explanation> all, const ReportOptions& options) {
   const std::vector<Explanation> explanations = picture_sides(all);
   const PooledAttention attention = pool_queries(holder_of_maps(explanations), kPictureMapBudget);
-  const PicturePage page = picture_page(explanations, text_sides(all), attention, options);
+  const PicturePage page = picture_page(all, attention, options);
   return filled(kPageTemplate, [&](std::string_view name) -> std::string {
     if (name == "POLICY") return content_security_policy(kPicturePageScriptSha256);
     if (name == "TITLE") return escape_markup(title(explanations.front()));

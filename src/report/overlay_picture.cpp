@@ -146,7 +146,7 @@ class OverlaySheet {
     if (options_.segment != Segment::kMask) {
       if (has_sign) said += "Blue speaks for the class, orange against it. ";
       if (has_magnitude) said += "Yellow is strongest. ";
-      if (has_sign || has_magnitude) said += "Each map has its own scale. ";
+      if (has_sign || has_magnitude) said += texts_.empty() ? "Each map has its own scale. " : "Each map and each text has its own scale. ";
     }
     if (options_.segment == Segment::kOutline) said += "The line is Otsu's threshold. ";
     if (options_.segment == Segment::kMask) said += "Shown is what lies above Otsu's threshold. ";

@@ -57,6 +57,17 @@ TEST(PairReport, TheTerminalShowsTheTextAboveThePicture) {
   EXPECT_LT(first, said.find("From weak to strong"));
 }
 
+TEST(PairReport, WhatScoresAddUpToCountsBothSides) {
+  Explanation pair = picture_pair_sample();
+  Attribution& attribution = pair.attributions[2];
+  attribution.scores.assign(pair.units.size(), 0.0);
+  attribution.scores[2] = 20;
+  attribution.scores.back() = 3;
+  attribution.estimate = Estimate{.space = "logit", .base = 0.5, .value = 23.5};
+  EXPECT_THAT(to_terminal(pair, {.colour = false, .width = 100}), HasSubstr("base 0.50 + 23.00 = 23.50"));
+  EXPECT_THAT(to_html(pair), HasSubstr("base 0.50 + 23.00 = 23.50"));
+}
+
 TEST(PairReport, TheSheetShowsTheTextOnceForEachMethod) {
   const Explanation pair = picture_pair_sample();
   const std::string sheet = overlay_picture({&pair, 1}, PictureFormat::kSvg, {});

@@ -21,8 +21,7 @@ struct PicturePage {
   std::vector<PageBlock> blocks;
 };
 
-// `texts` are those that the picture was compared with, one for each explanation; none elsewhere.
-PicturePage picture_page(std::span<const Explanation> explanations, std::span<const Explanation> texts,
+PicturePage picture_page(std::span<const Explanation> explanations,
                          const PooledAttention& attention, const ReportOptions& options);
 
 }  // namespace whyformer::report

@@ -27,12 +27,11 @@ constexpr double kOpacity = 0.85;
 
 class PictureReport {
  public:
-  // `texts` are those that pictures were compared with, one for each explanation; none elsewhere.
-  PictureReport(std::span<const Explanation> explanations, std::span<const Explanation> texts,
-                const TerminalOptions& options)
-      : explanations_(explanations),
-        texts_(texts),
-        first_(explanations.front()),
+  PictureReport(std::span<const Explanation> whole, const TerminalOptions& options)
+      : whole_(whole),
+        explanations_(picture_sides(whole)),
+        texts_(text_sides(whole)),
+        first_(explanations_.front()),
         picture_(*first_.picture),
         options_(options),
         style_{options.colour} {
@@ -50,11 +49,11 @@ class PictureReport {
     for (size_t i = 0; i < explanations_.size(); ++i) {
       explained_class(explanations_[i]);
       if (!texts_.empty()) coloured_texts(texts_[i]);
-      shown_on_picture(explanations_[i]);
+      shown_on_picture(explanations_[i], whole_[i]);
     }
     lines({""});
     legend();
-    sentences(hidden_tokens_sentence(first_, options_.special));
+    sentences(hidden_tokens_sentence(whole_.front(), options_.special));
     for (const std::string& note : first_.notes) sentences(note);
     while (out_.ends_with("\n\n")) out_.pop_back();
     return std::move(out_);
@@ -129,13 +128,15 @@ class PictureReport {
       lines({style_.faint(printable(attribution.method))});
       lines(heat_lines(text, attribution, options_));
     }
+    lines(side_by_side_lines(text, options_));
     lines({""});
   }
 
-  void shown_on_picture(const Explanation& explanation) {
+  // What is said about scores concerns all of them, also those of a text beside the picture.
+  void shown_on_picture(const Explanation& explanation, const Explanation& whole) {
     lines(options_.colour ? coloured(explanation) : plain(explanation));
     if (explanation.attributions.empty()) sentences("No method was run.");
-    for (const Attribution& attribution : explanation.attributions) remarks(attribution);
+    for (const Attribution& attribution : whole.attributions) remarks(attribution);
     lines(side_by_side_lines(explanation, options_));
   }
 
@@ -197,11 +198,13 @@ class PictureReport {
       if (has_sign) sentences("+9 speaks most for the class, -9 most against it.");
       if (has_magnitude) sentences("From weak to strong: . : - = + * # % @");
     }
-    if (has_sign || has_magnitude) sentences("Each map has its own scale.");
+    if (!has_sign && !has_magnitude) return;
+    sentences(texts_.empty() ? "Each map has its own scale." : "Each map and each text has its own scale.");
   }
 
-  std::span<const Explanation> explanations_;
-  std::span<const Explanation> texts_;
+  std::span<const Explanation> whole_;
+  std::vector<Explanation> explanations_;  // their pictures
+  std::vector<Explanation> texts_;         // that those were compared with; none elsewhere
   const Explanation& first_;
   const PictureView& picture_;
   TerminalOptions options_;
@@ -213,8 +216,7 @@ class PictureReport {
 
 std::string picture_terminal(std::span<const Explanation> explanations,
                              const TerminalOptions& options) {
-  const std::vector<Explanation> pictures = picture_sides(explanations), texts = text_sides(explanations);
-  return PictureReport(pictures, texts, options).write();
+  return PictureReport(explanations, options).write();
 }
 
 }  // namespace whyformer::report

@@ -181,6 +181,12 @@ void explain_one(const Arguments& a, const Model& model, const Input& input) {
   tell_interruption();
 }
 
+std::vector<Explanation> explained_picture(const Arguments& a, const Model& model, const PictureFile& picture,
+                                           const ExplainRequest& request) {
+  if (a.text.has_pair->count() == 0) return explain(model, picture, request);
+  return {explain(model, PictureWithText{picture, a.text.pair}, request)};
+}
+
 // One explanation for each target; JSON has a line for each.
 void explain_picture(const Arguments& a, const PictureFile& picture) {
   if (!a.file.empty()) throw InvalidInput("give a picture or a file of texts, not both");
@@ -191,7 +197,7 @@ void explain_picture(const Arguments& a, const PictureFile& picture) {
     bar.show(done, total);
     return !interrupted();
   };
-  const std::vector<Explanation> explanations = explain(model, picture, request);
+  const std::vector<Explanation> explanations = explained_picture(a, model, picture, request);
   bar.clear();
   const ReportOptions report{special_of(a)};
   const OverlayOptions overlay{

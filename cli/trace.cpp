@@ -61,6 +61,9 @@ void add_trace(CLI::App& program) {
     arguments->target.fill(request);
     if (request.other_targets.size() > 0) throw InvalidInput("gradients are of one --target at a time");
     const auto picture = arguments->picture.given(arguments->text);
+    if (picture && arguments->text.has_pair->count() > 0) {
+      throw InvalidInput("maps of a picture with a text come one side at a time: leave out --pair, and use --similar-to");
+    }
     const std::optional<TextInput> input = arguments->text.given();
     if (!picture && !input) {
       throw InvalidInput("no text or picture: whyformer trace --text \"…\" --save maps.safetensors");

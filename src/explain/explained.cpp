@@ -78,7 +78,9 @@ void Explained::set_target(int64_t index) {
 
 std::vector<Value> Explained::places() const {
   std::vector<Value> values;
-  for (const Place place : kPlaces) values.push_back(subject_->value_at(*graph_, place));
+  for (const Place place : kPlaces) {
+    for (const Value value : subject_->values_at(*graph_, place)) values.push_back(value);
+  }
   return values;
 }
 
@@ -116,12 +118,17 @@ Tensor Explained::attention_gradient(int layer) {
 }
 
 Tensor Explained::embeddings(Place place) const {
-  const Value value = subject_->value_at(*graph_, place);
-  return subject_->rows(place, (*pass_)[value].select(0, 0).contiguous());
+  std::vector<Tensor> values;
+  for (const Value value : subject_->values_at(*graph_, place)) {
+    values.push_back((*pass_)[value].select(0, 0).contiguous());
+  }
+  return subject_->rows(place, values);
 }
 
 Tensor Explained::embedding_gradient(Place place) {
-  return subject_->rows(place, gradient_at(subject_->value_at(*graph_, place)));
+  std::vector<Tensor> gradients;
+  for (const Value value : subject_->values_at(*graph_, place)) gradients.push_back(gradient_at(value));
+  return subject_->rows(place, gradients);
 }
 
 RelevanceWalk& Explained::relevance_walk(const RelevanceKind& kind) {
@@ -158,7 +165,7 @@ Tensor Explained::relevance_at(const RelevanceKind& kind, Value value) {
 }
 
 const std::vector<NodeFlow>& Explained::relevance_flows(const RelevanceKind& kind) {
-  relevance_at(kind, subject_->value_at(*graph_, Place::kInput));
+  for (const Value value : subject_->values_at(*graph_, Place::kInput)) relevance_at(kind, value);
   return relevance_walk(kind).flows();
 }
 
@@ -168,7 +175,9 @@ Tensor Explained::attention_relevance(const RelevanceKind& kind, int layer) {
 }
 
 Tensor Explained::embedding_relevance(const RelevanceKind& kind, Place place) {
-  return subject_->rows(place, relevance_at(kind, subject_->value_at(*graph_, place)));
+  std::vector<Tensor> relevance;
+  for (const Value value : subject_->values_at(*graph_, place)) relevance.push_back(relevance_at(kind, value));
+  return subject_->rows(place, relevance);
 }
 
 const ReadOut& Explained::found_read_out() const {
@@ -292,19 +301,21 @@ std::vector<Explained::Slope> Explained::slopes(Place place,
     const int64_t size = std::min(count - begin, step);
     Run part = subject_->copies(size);
     const Graph& graph = part.graph->graph;
-    const Value at = subject_->value_at(*part.graph, place), output = part.graph->output;
-    Tensor replaced = Tensor::empty(graph.shape(at), settings_.dtype);
+    const Value output = part.graph->output;
+    const std::vector<Value> at = subject_->values_at(*part.graph, place);
+    for (const Value value : at) part.feeds[value] = Tensor::empty(graph.shape(value), settings_.dtype);
     for (int64_t i = 0; i < size; ++i) {
-      replaced.select(0, i).copy_from(subject_->from_rows(place, replacements[begin + i]));
+      const std::vector<Tensor> values = subject_->from_rows(place, replacements[begin + i]);
+      for (size_t k = 0; k < at.size(); ++k) part.feeds[at[k]].select(0, i).copy_from(values[k]);
     }
-    part.feeds[at] = replaced;
     const Pass pass = run(graph, part.feeds, {.keep = Keep::kGradients, .outputs = {output}});
     const auto gradients = walk_back(graph, pass, output, one_hot(size, classes, target_, settings_.dtype),
-                                     gradient_rule(), {at});
+                                     gradient_rule(), at);
     const std::vector<double> values = pass[output].to_doubles();
     for (int64_t i = 0; i < size; ++i) {
-      results.push_back({values[i * classes + target_],
-                         subject_->rows(place, gradients.at(at).select(0, i).contiguous())});
+      std::vector<Tensor> slopes_there;
+      for (const Value value : at) slopes_there.push_back(gradients.at(value).select(0, i).contiguous());
+      results.push_back({values[i * classes + target_], subject_->rows(place, slopes_there)});
     }
     spent_.forwards += static_cast<int>(size);
     spent_.backwards += static_cast<int>(size);

@@ -45,6 +45,8 @@ bool gives_signed_scores(const Job& job) {
   return false;
 }
 
+}  // namespace
+
 Attribution run_method(const Job& job, Explained& explained) {
   const auto start = Clock::now();
   const Cost before = explained.spent();
@@ -70,12 +72,15 @@ Attribution run_method(const Job& job, Explained& explained) {
   return result;
 }
 
-}  // namespace
-
 void run_jobs(const std::vector<Job>& jobs, Explained& explained, Explanation& explanation) {
+  run_jobs(jobs, [&explained](const Job& job) { return run_method(job, explained); }, explanation);
+}
+
+void run_jobs(const std::vector<Job>& jobs, const std::function<Attribution(const Job&)>& run_job,
+              Explanation& explanation) {
   for (const Job& job : jobs) {
     try {
-      explanation.attributions.push_back(run_method(job, explained));
+      explanation.attributions.push_back(run_job(job));
     } catch (const Interrupted&) {
       // A method that was cut short gave what it had; that is worth more than nothing.
       if (explanation.attributions.empty() || !explanation.attributions.back().estimate) throw;

@@ -18,6 +18,7 @@ OptionInfo place_option() {
 }
 
 Place place_named(const Subject& subject, const std::string& name) {
+  if (subject.kind() == "pair" && (name == "word-embeddings" || name == "pixels")) return Place::kInput;
   const std::string own = subject.kind() == "text" ? "word-embeddings" : "pixels";
   if (name == "input" || name == own) return Place::kInput;
   if (name == "word-embeddings" || name == "pixels") {

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "formats/weights.h"
+#include "tensor/check_size.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -36,7 +37,10 @@ Tensor tensor_from(const StoredTensor& stored, const std::string& name) {
   switch (stored.type) {
     case WeightType::kI64: convert(int64_t{}); break;
     case WeightType::kI32: convert(int32_t{}); break;
+    case WeightType::kI16: convert(int16_t{}); break;
     case WeightType::kI8: convert(int8_t{}); break;
+    case WeightType::kU32: convert(uint32_t{}); break;
+    case WeightType::kU16: convert(uint16_t{}); break;
     case WeightType::kU8:
     case WeightType::kBool: convert(uint8_t{}); break;
     default: throw InvalidInput(fmt::format("the array '{}' has a type that no input takes", name));
@@ -44,14 +48,37 @@ Tensor tensor_from(const StoredTensor& stored, const std::string& name) {
   return tensor;
 }
 
+// Throws InvalidInput where the bytes are not what type and shape say.
+StoredTensor stored_in(const ArrayView& view, const std::string& name) {
+  const std::optional<WeightType> type = weight_type_named(view.type);
+  if (!type) throw InvalidInput(fmt::format("the array '{}' has the type '{}', which is none of safetensors'", name, view.type));
+  check_size(view.shape);
+  size_t count = 1;
+  for (const int64_t length : view.shape) count *= static_cast<size_t>(length);
+  if (view.bytes != count * width_of(*type)) {
+    throw InvalidInput(fmt::format("the array '{}' has {} bytes, but {} of the shape {} take {}", name, view.bytes, view.type,
+                                   to_string(view.shape), count * width_of(*type)));
+  }
+  return {*type, view.shape, {{static_cast<const std::byte*>(view.data.get()), view.bytes}, view.data}};
+}
+
 }  // namespace
 
-NamedArrays read_arrays(const std::filesystem::path& path) {
-  NamedArrays arrays;
+ArrayViews read_array_views(const std::filesystem::path& path) {
+  ArrayViews views;
   for (const auto& [name, stored] : read_safetensors(map_file(path), path.filename().string())) {
-    arrays[name] = tensor_from(stored, name);
+    views[name] = {std::string(name_of(stored.type)), stored.shape,
+                   std::shared_ptr<const void>(stored.data.owner, stored.data.view.data()), stored.data.size()};
   }
+  return views;
+}
+
+NamedArrays tensors_of(const ArrayViews& views) {
+  NamedArrays arrays;
+  for (const auto& [name, view] : views) arrays[name] = tensor_from(stored_in(view, name), name);
   return arrays;
 }
+
+NamedArrays read_arrays(const std::filesystem::path& path) { return tensors_of(read_array_views(path)); }
 
 }  // namespace whyformer

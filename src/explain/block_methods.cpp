@@ -4,6 +4,7 @@ namespace whyformer {
 
 std::vector<EncoderBlock> blocks_of(const Explained& explained) {
   explained.require_maps();
+  explained.require_one_stream("A method that follows vectors from encoder block to encoder block", "its blocks are not a chain; gae, rollout and transformer-attribution know several streams");
   return find_blocks(explained.graph().graph, explained.found().sites);
 }
 

@@ -32,7 +32,7 @@ PictureView view_of(const PictureSubject& subject, const Picture& file) {
 }  // namespace
 
 Explanation explain(const Model& model, const TextInput& input, const ExplainRequest& request) {
-  const std::vector<Job> jobs = jobs_of(request);
+  const std::vector<Job> jobs = jobs_of(request.methods);
   Prepared prepared = prepare(model.text_model(), input, request, needs_of(jobs));
   Explanation explanation;
   explanation.model = model.name();
@@ -52,7 +52,7 @@ Explanation explain(const Model& model, const TextInput& input, const ExplainReq
 
 std::vector<Explanation> explain(const Model& model, const PictureFile& file,
                                  const ExplainRequest& request) {
-  const std::vector<Job> jobs = jobs_of(request);
+  const std::vector<Job> jobs = jobs_of(request.methods);
   const Picture picture = read_picture(file.path);
   Prepared prepared = prepare(model, picture, request, needs_of(jobs));
   const auto& subject = static_cast<const PictureSubject&>(prepared.explained->subject());

@@ -2,6 +2,7 @@
 // others like it.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,7 +35,7 @@ class Subject {
  public:
   virtual ~Subject() = default;
 
-  // "text" or "picture", for messages.
+  // "text", "picture", "table" or "arrays", for messages.
   virtual std::string kind() const = 0;
   // Whether each unit stands for nothing of the input itself, as a class token does.
   virtual const std::vector<bool>& special() const = 0;
@@ -43,6 +44,13 @@ class Subject {
   virtual bool attends_by_unit() const { return true; }
   // Where they have not: what to say about it.
   virtual std::string why_no_maps() const { return ""; }
+
+  // Units of each token stream of the model, where it has several; empty for inputs whose units are one stream.
+  struct UnitRange {
+    int64_t first = 0;
+    int64_t count = 0;
+  };
+  virtual std::vector<UnitRange> streams() const { return {}; }
 
   // How many inputs can be run together.
   virtual int64_t most_at_once() const { return int64_t{1} << 30; }
@@ -83,6 +91,12 @@ class Subject {
   // The value at `place` of one input as [units, numbers], and back.
   virtual Tensor rows(Place, const Tensor& value) const { return value; }
   virtual Tensor from_rows(Place, const Tensor& rows) const { return rows; }
+  // The same for inputs that enter the model at several values.
+  virtual std::vector<Value> values_at(const ModelGraph& graph, Place place) const { return {value_at(graph, place)}; }
+  virtual Tensor joined_rows(Place place, const std::vector<Tensor>& values) const { return rows(place, values[0]); }
+  virtual std::vector<Tensor> parted_rows(Place place, const Tensor& all) const { return {from_rows(place, all)}; }
+  // The range (most - least) of the numbers that share a scale with each unit's; `all` are rows at `place`.
+  virtual std::vector<double> ranges(Place place, const Tensor& all) const;
   // The channels of a pixel in rows at kInput, [height · width, channels], where there are pixels.
   virtual std::optional<Tensor> pixel_channels(const Tensor&) const { return std::nullopt; }
 
@@ -91,5 +105,11 @@ class Subject {
   // What "auto" stands for.
   virtual std::string usual_baseline() const = 0;
 };
+
+inline std::vector<double> Subject::ranges(Place, const Tensor& all) const {
+  const std::vector<double> numbers = all.to_doubles();
+  const auto [least, most] = std::minmax_element(numbers.begin(), numbers.end());
+  return std::vector<double>(units(), *most - *least);
+}
 
 }  // namespace whyformer

@@ -59,6 +59,7 @@ StoredTensor stored_in(const ArrayView& view, const std::string& name) {
     throw InvalidInput(fmt::format("the array '{}' has {} bytes, but {} of the shape {} take {}", name, view.bytes, view.type,
                                    to_string(view.shape), count * width_of(*type)));
   }
+  if (view.data == nullptr && view.bytes > 0) throw InvalidInput(fmt::format("the array '{}' has no data", name));
   return {*type, view.shape, {{static_cast<const std::byte*>(view.data.get()), view.bytes}, view.data}};
 }
 

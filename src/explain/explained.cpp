@@ -94,7 +94,8 @@ Tensor Explained::rows_at(Place place, const std::function<Tensor(Value)>& value
 
 void Explained::require_one_stream(const std::string& method, const std::string& why) const {
   if (!several_streams()) return;
-  throw InvalidInput(fmt::format("{} has no meaning for a model of {} token streams: {}", method, subject_->streams().size(), why));
+  throw InvalidInput(fmt::format("{} has no meaning for a model of {} token streams: {}", method,
+                                 subject_->streams().size(), why));
 }
 
 // One walk serves all gradients that any method of the call reads; it goes as far down as they do.

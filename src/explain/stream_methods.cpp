@@ -24,15 +24,30 @@ ReadMap read_map(const Explained& explained, int layer) {
 
 int read_stream(const Explained& explained) { return explained.found().read_out.stream; }
 
+// Which streams attention leads to from the one that is read: at once, or in any number of steps.
+enum class Steps { kOne, kAny };
+std::vector<bool> reached_streams(const Explained& explained, Steps steps) {
+  const Discovery& found = explained.found();
+  std::vector<bool> reached(found.streams.size(), false);
+  reached[found.read_out.stream] = true;
+  for (size_t round = 0; round < (steps == Steps::kOne ? 1 : found.streams.size()); ++round) {
+    const std::vector<bool> before = reached;
+    for (const AttentionSite& site : found.sites) {
+      if (before[site.query_stream]) reached[site.key_stream] = true;
+    }
+  }
+  return reached;
+}
+
 // A stream that gets nothing must not look like one that does not matter.
-void note_silent_streams(const Explained& explained, Scores& scores) {
-  const std::vector<Subject::UnitRange> streams = explained.subject().streams();
-  for (size_t stream = 0; stream < streams.size(); ++stream) {
-    const auto first = scores.values.begin() + streams[stream].first;
-    if (streams[stream].count == 1 || std::any_of(first, first + streams[stream].count, [](double x) { return x != 0; })) continue;
-    scores.notes.push_back(fmt::format("Nothing was found that leads from the token that is read to stream {}: its scores are 0, "
-                                       "though the output may read it in another way.",
-                                       stream));
+void note_missing_streams(const Explained& explained, Steps steps, Scores& scores) {
+  if (!explained.several_streams()) return;
+  const std::vector<bool> reached = reached_streams(explained, steps);
+  for (size_t stream = 0; stream < reached.size(); ++stream) {
+    if (reached[stream]) continue;
+    scores.notes.push_back(fmt::format("No attention that this method reads leads from stream {}, which the output reads, to stream "
+                                       "{}: its scores are missing (0).",
+                                       read_stream(explained), stream));
   }
 }
 
@@ -73,7 +88,7 @@ Scores read_rows(const Explained& explained, const std::vector<ReadMap>& maps,
     const std::vector<double> own = scores_of(map);
     std::copy(own.begin(), own.end(), scores.values.begin() + map.keys.first);
   }
-  note_silent_streams(explained, scores);
+  note_missing_streams(explained, Steps::kOne, scores);
   return scores;
 }
 
@@ -87,7 +102,7 @@ Scores read_relevance(const Explained& explained, const std::vector<Matrix>& rel
     const std::vector<double> own = times(read, matrix);
     scores.values.insert(scores.values.end(), own.begin(), own.end());
   }
-  note_silent_streams(explained, scores);
+  note_missing_streams(explained, Steps::kAny, scores);
   return scores;
 }
 

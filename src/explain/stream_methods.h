@@ -24,7 +24,7 @@ struct ReadMap {
 // Throws InvalidInput where there is no such layer, or it belongs to a stream that is not read.
 std::vector<ReadMap> read_maps(const Explained& explained, int64_t layer, const std::string& option);
 
-// Scores of all units from those maps; 0 for streams that none of them reads, which notes say.
+// Scores of all units from those maps; a stream that the read one attends to nowhere gets 0, and a note says so.
 Scores read_rows(const Explained& explained, const std::vector<ReadMap>& maps,
                  const std::function<std::vector<double>(const ReadMap&)>& scores_of);
 

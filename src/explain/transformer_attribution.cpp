@@ -80,7 +80,9 @@ Scores over_streams(Explained& explained, const AttributionOptions& options) {
 }
 
 Scores transformer_attribution(Explained& explained, const AttributionOptions& options) {
-  if (options.blocks == "second") explained.require_one_stream("transformer-attribution.blocks=second", "layers of several streams have no common order");
+  if (options.blocks == "second") {
+    explained.require_one_stream("transformer-attribution.blocks=second", "their layers have no common order");
+  }
   if (explained.several_streams()) return over_streams(explained, options);
   std::vector<double> scores;
   if (options.blocks == "all") {

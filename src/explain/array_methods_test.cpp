@@ -1,6 +1,7 @@
 // Every method on models of several streams and on arrays: formulas in plain loops, other routes to the same scores,
 // and invariants.
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include "explain/array_subject.h"
@@ -68,6 +69,48 @@ struct Case {
 constexpr const char* kEncoderDecoder = "t5.eager.new.18";
 constexpr const char* kObjects = "detr.sdpa.new.23";
 constexpr const char* kTwoStreams = "lxmert.eager.new.20";
+
+// tests/golden/arrays: the authors' formulas for each architecture, with PyTorch's maps and gradients in double.
+void check_golden(const std::string& name, const std::string& file, int own) {
+  const StoredTensors stored = read_safetensors(map_file(source_folder() / "tests/golden/arrays" / (name + ".safetensors")), name);
+  const auto doubles = [&](const std::string& key) {
+    const StoredTensor& tensor = stored.at(key);
+    std::vector<double> numbers(tensor.count());
+    std::memcpy(numbers.data(), tensor.data.view.data(), tensor.data.size());
+    return numbers;
+  };
+  ArrayViews views;
+  ArrayRequest request;
+  for (const auto& [key, tensor] : stored) {
+    if (!key.starts_with("input.")) continue;
+    views[key.substr(6)] = {std::string(name_of(tensor.type)), tensor.shape,
+                            std::shared_ptr<const void>(tensor.data.owner, tensor.data.view.data()), tensor.data.size()};
+  }
+  const StoredTensor& element = stored.at("element");
+  request.target.indices.resize(element.count());
+  std::memcpy(request.target.indices.data(), element.data.view.data(), element.data.size());
+  request.methods = {{"raw-attention", {}}, {"rollout", {}}, {"grad-cam", {Choice{"average", std::string("map")}}}, {"gae", {}}};
+  request.precision = Precision::kDouble;
+  const ArrayExplanation found = ArrayModel::load(golden(file)).explain(views, request);
+  EXPECT_NEAR(found.explanation.target.value, doubles("value")[0], 1e-6);
+  ASSERT_EQ(found.explanation.attributions.size(), 4u);
+  for (const Attribution& one : found.explanation.attributions) {
+    SCOPED_TRACE(name + " " + one.method);
+    // Exporters round scales and epsilons to 32 bits.
+    for (const int stream : {0, 1}) {
+      const std::vector<double> expected = doubles(one.method + (stream == own ? ".own" : ".other"));
+      const std::vector<double> scores = found.by_stream(one)[stream].scores;
+      ASSERT_EQ(scores.size(), expected.size());
+      double most = 1e-9;
+      for (const double x : expected) most = std::max(most, std::abs(x));
+      for (size_t i = 0; i < scores.size(); ++i) EXPECT_NEAR(scores[i], expected[i], 1e-5 * most) << stream << " " << i;
+    }
+  }
+}
+
+TEST(StreamMethods, AgreeWithPyTorchOnT5) { check_golden("t5", "t5.eager.new.18", 1); }
+TEST(StreamMethods, AgreeWithPyTorchOnBart) { check_golden("bart", "bart.sdpa.new.20", 1); }
+TEST(StreamMethods, AgreeWithPyTorchOnLxmert) { check_golden("lxmert", "lxmert.eager.new.20", 0); }
 
 TEST(StreamMethods, RawAttentionReadsTheLastMapToEachStream) {
   for (const std::string name : {kEncoderDecoder, kObjects}) {

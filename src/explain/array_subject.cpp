@@ -49,18 +49,14 @@ ArraySubject::ArraySubject(std::shared_ptr<const ElementGraph> element, NamedArr
       units_(whyformer::array_units(*element_->probe)),
       first_layers_(first_layer_parts(*element_->probe, units_, element_->probe->outputs.begin()->second)) {
   for (const ArrayPart& part : units_.parts) {
-    special_.insert(special_.end(), part.units.count, !part.place.valid());
+    special_.insert(special_.end(), part.units.count, part.cuts.empty());
+    if (!part.cuts.empty()) hideable_.push_back(part);
     if (part.place.valid()) inputs_.push_back(part);
   }
 }
 
 std::vector<Subject::UnitRange> ArraySubject::streams() const {
   return units_.streams.size() > 1 ? units_.streams : std::vector<UnitRange>();
-}
-
-bool ArraySubject::is_tokens(const ArrayPart& part) const {
-  const OnnxProbe& probe = *element_->probe;
-  return part.place.valid() && probe.inputs.at(part.segment.input) != part.place;
 }
 
 Shape ArraySubject::shape_of(const ArrayPart& part) const {
@@ -94,7 +90,7 @@ Run ArraySubject::run_of(std::span<const Variant> inputs) const {
 
 NamedArrays ArraySubject::hidden_arrays(const std::vector<bool>& hidden, const std::string& how) const {
   NamedArrays arrays = arrays_;
-  for (const ArrayPart& part : inputs_) {
+  for (const ArrayPart& part : hideable_) {
     const auto first = hidden.begin() + part.units.first;
     if (std::none_of(first, first + part.units.count, [](bool is) { return is; })) continue;
     // Only the first of several inputs that go together is explained.
@@ -105,9 +101,9 @@ NamedArrays ArraySubject::hidden_arrays(const std::vector<bool>& hidden, const s
     const std::vector<int64_t> units = unit_of_each(part, own.shape());
     std::vector<double> numbers = own.to_doubles();
     const std::vector<double> mean =
-        how == "mean" && !is_tokens(part) ? means_along(part, own.shape(), numbers) : std::vector<double>(numbers.size(), 0.0);
+        how == "mean" && !part.are_ids ? means_along(part, own.shape(), numbers) : std::vector<double>(numbers.size(), 0.0);
     for (size_t i = 0; i < numbers.size(); ++i) {
-      if (first[units[i]]) numbers[i] = is_tokens(part) ? static_cast<double>(*hiding_id_) : mean[i];
+      if (first[units[i]]) numbers[i] = part.are_ids ? static_cast<double>(*hiding_id_) : mean[i];
     }
     changed.select(0, 0).copy_from(
         Tensor::of<double>(own.shape(), std::span<const double>(numbers)).cast(array.dtype()));
@@ -121,20 +117,23 @@ std::vector<int64_t> ArraySubject::players() const {
   for (int64_t unit = 0; unit < this->units(); ++unit) {
     if (!special_[unit]) units.push_back(unit);
   }
+  if (units.empty()) {
+    throw InvalidInput("no token was followed back to an input, so there is nothing to hide: attention methods explain the model");
+  }
   return units;
 }
 
 std::vector<bool> ArraySubject::can_hide(const std::string& how) const {
   hiding(std::vector<bool>(units(), false), how);  // knows which ways there are
   std::vector<bool> can(units(), false);
-  for (const ArrayPart& part : inputs_) {
-    if (is_tokens(part) && !hiding_id_) {
+  for (const ArrayPart& part : hideable_) {
+    if (part.are_ids && !hiding_id_) {
       throw InvalidInput(fmt::format("nothing tells which id stands for a hidden token of '{}': give it with --hiding-id",
                                      part.segment.input));
     }
-    const Tensor own = arrays_.at(part.segment.input).select(0, 0).contiguous();
+    const std::vector<double> own = arrays_.at(part.segment.input).select(0, 0).contiguous().to_doubles();
     for (int64_t i = 0; i < part.units.count; ++i) {
-      can[part.units.first + i] = !is_tokens(part) || own.to_doubles()[i] != static_cast<double>(*hiding_id_);
+      can[part.units.first + i] = !part.are_ids || own[i] != static_cast<double>(*hiding_id_);
     }
   }
   return can;
@@ -158,7 +157,7 @@ PlayerTree ArraySubject::player_tree() const {
   };
   std::vector<int64_t> roots;
   int64_t player = 0;
-  for (const ArrayPart& part : inputs_) {
+  for (const ArrayPart& part : hideable_) {
     std::vector<int64_t> own;
     for (int64_t i = 0; i < part.units.count; ++i) own.push_back(player++);
     roots.push_back(merged(own));
@@ -187,7 +186,8 @@ std::vector<double> ArraySubject::unit_means(const std::vector<double>& cells) c
 const std::vector<ArrayPart>& ArraySubject::parts_at(Place place) const {
   if (place == Place::kInput) {
     if (!inputs_.empty()) return inputs_;
-    throw InvalidInput("where the tokens' numbers enter the model was not recognised: attention methods explain it");
+    throw InvalidInput(
+        "where the tokens' numbers enter the model was not recognised: methods by attention and by hiding tokens explain it");
   }
   if (place == Place::kFirstLayer && !first_layers_.empty()) return first_layers_;
   throw InvalidInput(place == Place::kFirstLayer
@@ -259,7 +259,7 @@ std::vector<double> ArraySubject::ranges(Place place, const Tensor& all) const {
 }
 
 std::string ArraySubject::usual_baseline() const {
-  const bool any_tokens = std::any_of(inputs_.begin(), inputs_.end(), [&](const ArrayPart& part) { return is_tokens(part); });
+  const bool any_tokens = std::any_of(inputs_.begin(), inputs_.end(), [](const ArrayPart& part) { return part.are_ids; });
   return any_tokens && hiding_id_ ? "mask" : "zero";
 }
 
@@ -274,7 +274,7 @@ Tensor ArraySubject::baseline(Place place, const std::string& name) const {
     return joined_rows(place, numbers);
   }
   if (way != "mask") throw InvalidInput(fmt::format("the baseline of arrays is mask or zero, not '{}'", name));
-  std::vector<bool> hidden = can_hide("auto");
+  const std::vector<bool> hidden = can_hide("auto");
   const Run other = run_arrays(hidden_arrays(hidden, "zero"));
   const Pass pass = run(element_->graph, other.feeds, {.outputs = values});
   for (const Value value : values) numbers.push_back(pass[value].select(0, 0).contiguous());

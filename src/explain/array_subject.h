@@ -45,7 +45,6 @@ class ArraySubject final : public Subject {
   // Throws InvalidInput for a place that arrays do not have.
   const std::vector<ArrayPart>& parts_at(Place place) const;
   Shape shape_of(const ArrayPart& part) const;  // of its place, without the axis of inputs
-  bool is_tokens(const ArrayPart& part) const;
   NamedArrays hidden_arrays(const std::vector<bool>& hidden, const std::string& how) const;
   Run run_arrays(const NamedArrays& arrays) const;
 
@@ -53,7 +52,8 @@ class ArraySubject final : public Subject {
   NamedArrays arrays_;
   std::optional<int64_t> hiding_id_;
   ArrayUnits units_;
-  std::vector<ArrayPart> inputs_;        // those parts that have a place
+  std::vector<ArrayPart> hideable_;      // those parts whose positions in an input are known
+  std::vector<ArrayPart> inputs_;        // those of them that have a place
   std::vector<ArrayPart> first_layers_;  // what enters the first layer of each stream; empty where one was not found
   std::vector<bool> special_;
 };

@@ -13,38 +13,39 @@ using Kind = StreamSegment::Kind;
 
 constexpr int64_t kMostCells = 14;  // along each side of a picture whose patches are not known
 
-// Where a segment's numbers enter, if that is known.
-void find_place(const OnnxProbe& probe, const std::vector<ArrayPart>& before, ArrayPart& part) {
+// Which positions of the input a part's units are, and where their numbers enter, as far as that is known.
+void find_numbers(const OnnxProbe& probe, const std::vector<ArrayPart>& before, ArrayPart& part) {
   const StreamSegment& segment = part.segment;
   const auto input = probe.inputs.find(segment.input);
-  if (input == probe.inputs.end() || segment.axes.empty()) return;
-  const bool ids = probe.graph.type(input->second).dtype == DType::kInt64;
-  const Value place = ids ? rows_picked_by(probe.graph, input->second) : input->second;
-  if (!place.valid()) return;
-  const Shape& shape = probe.graph.shape(place);
-  std::vector<int64_t> cells = segment.kind == Kind::kPatches ? segment.grid : std::vector{segment.length};
-  std::vector<int> axes = segment.axes;
-  if (axes.size() != cells.size()) return;
-  for (size_t i = 0; i < axes.size(); ++i) {
-    // Ids along axis 1 of [batch, tokens] pick rows along axis 1 of [batch, tokens, width].
-    const bool fits = axes[i] >= 1 && axes[i] < static_cast<int>(shape.size()) && shape[0] == probe.batch;
-    const bool one_each = segment.kind == Kind::kTokens || segment.kind == Kind::kFeatures;
-    if (!fits || (one_each ? shape[axes[i]] != cells[i] : shape[axes[i]] < cells[i])) return;
+  if (input == probe.inputs.end()) return;
+  const Shape& shape = probe.graph.shape(input->second);
+  const std::vector<int64_t> cells = segment.kind == Kind::kPatches ? segment.grid : std::vector{segment.length};
+  if (segment.axes.size() != cells.size() || shape.empty() || shape[0] != probe.batch) return;
+  const bool one_each = segment.kind == Kind::kTokens || segment.kind == Kind::kFeatures;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    const int axis = segment.axes[i];
+    const bool fits = axis >= 1 && axis < static_cast<int>(shape.size());
+    if (!fits || (one_each ? shape[axis] != cells[i] : shape[axis] < cells[i])) return;
   }
-  // Ids that two streams read count for the first.
+  // An input that two streams read counts for the first.
   for (const ArrayPart& other : before) {
-    if (other.place == place) return;
+    if (!other.cuts.empty() && other.segment.input == segment.input) return;
   }
-  part.place = place;
-  for (size_t i = 0; i < axes.size(); ++i) part.cuts.push_back({axes[i] - 1, cells[i]});
+  for (size_t i = 0; i < cells.size(); ++i) part.cuts.push_back({segment.axes[i] - 1, cells[i]});
+  part.are_ids = probe.graph.type(input->second).dtype == DType::kInt64;
+  const Value place = part.are_ids ? rows_picked_by(probe.graph, input->second) : input->second;
+  if (!place.valid()) return;
+  Shape rows = probe.graph.shape(place);
+  if (part.are_ids) rows.pop_back();
+  if (rows == shape) part.place = place;
 }
 
 void add_stream(const OnnxProbe& probe, const std::vector<StreamSegment>& segments, int64_t tokens, ArrayUnits& units) {
   const int64_t first = units.count();
   int64_t at = first;
   for (const StreamSegment& segment : segments) {
-    ArrayPart part{segment, static_cast<int>(units.streams.size()), {at, segment.length}, {}, {}};
-    find_place(probe, units.parts, part);
+    ArrayPart part{.segment = segment, .stream = static_cast<int>(units.streams.size()), .units = {at, segment.length}};
+    find_numbers(probe, units.parts, part);
     units.parts.push_back(std::move(part));
     at += segment.length;
   }
@@ -102,10 +103,10 @@ std::string maps_problem(const OnnxProbe& probe) {
 // Whether something reaches the output from the values without passing `cut`.
 bool reaches_around(const Graph& graph, const std::vector<Value>& from, Value cut, Value output) {
   std::vector<bool> reached(graph.value_count(), false);
-  for (const Value value : from) reached[value.id] = true;
+  for (const Value value : from) reached[value.id] = value != cut;
   for (const Node& node : graph.nodes()) {
     const bool any = std::any_of(node.inputs.begin(), node.inputs.end(), [&](Value input) { return reached[input.id]; });
-    for (const Value value : node.outputs) reached[value.id] = any && value != cut;
+    for (const Value value : node.outputs) reached[value.id] = (reached[value.id] || any) && value != cut;
   }
   return reached[output.id];
 }
@@ -143,10 +144,11 @@ std::vector<ArrayPart> first_layer_parts(const OnnxProbe& probe, const ArrayUnit
   for (size_t stream = 0; stream < units.streams.size(); ++stream) {
     std::vector<Value> from;
     for (const ArrayPart& part : units.parts) {
-      if (part.stream == static_cast<int>(stream) && part.place.valid()) from.push_back(probe.inputs.at(part.segment.input));
+      if (part.stream == static_cast<int>(stream) && part.place.valid()) from.push_back(part.place);
     }
     if (from.empty()) continue;
-    ArrayPart whole{{}, static_cast<int>(stream), units.streams[stream], {}, {{0, units.streams[stream].count}}};
+    ArrayPart whole{.segment = {}, .stream = static_cast<int>(stream), .units = units.streams[stream]};
+    whole.cuts = {{0, units.streams[stream].count}};
     whole.place = first_layer_of(probe, probe.found.streams[stream], from, output);
     if (!whole.place.valid()) return {};
     parts.push_back(std::move(whole));

@@ -15,15 +15,17 @@ struct ArrayPart {
   StreamSegment segment;
   int stream = 0;
   Subject::UnitRange units;
-  // Where their numbers enter: the input itself, or the rows that ids pick; invalid for learned tokens and where it was
-  // not found.
-  Value place;
-  // Positions of an axis of that value fall into so many cells of equal length; a unit is a cell along each.
+  // Positions of an axis of the input fall into so many cells of equal length; a unit is a cell along each. None for
+  // learned tokens and where it is not known.
   struct Cut {
     int axis = 0;  // without the axis of inputs
     int64_t cells = 0;
   };
-  std::vector<Cut> cuts;
+  std::vector<Cut> cuts = {};
+  // Where their numbers enter: the input itself, or the rows that ids pick, whose last axis is one more; invalid where
+  // that was not found.
+  Value place = {};
+  bool are_ids = false;
 };
 
 struct ArrayUnits {

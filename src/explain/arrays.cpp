@@ -75,11 +75,42 @@ class Collected {
   std::vector<std::pair<std::string, Tensor>> tensors_;
 };
 
+// Throws InvalidInput where the element depends on another input of the batch than its first index says, as a similarity
+// of every picture with every text does.
+void check_reads_one_sample(const NamedArrays& arrays, const OnnxProbe& probe, Value output,
+                            const std::vector<int64_t>& indices) {
+  const Shape& shape = probe.graph.shape(output);
+  std::vector<Value> starts;
+  for (const auto& [name, value] : probe.inputs) {
+    const bool ids = probe.graph.type(value).dtype == DType::kInt64;
+    const Value start = ids ? rows_picked_by(probe.graph, value) : value;
+    if (start.valid() && probe.graph.shape(start)[0] == probe.batch) starts.push_back(start);
+  }
+  bool alone = !shape.empty() && shape[0] == probe.batch;
+  if (alone) {
+    const Pass pass = run(probe.graph, OnnxArrayModel::feeds(probe, arrays), {Keep::kGradients, {output}});
+    Tensor seed = Tensor::zeros(shape, probe.graph.type(output).dtype);
+    Tensor element = seed;
+    for (const int64_t index : indices) element = element.select(0, index);
+    element.fill(1);
+    for (const auto& [start, gradient] : walk_back(probe.graph, pass, output, seed, gradient_rule(), starts)) {
+      for (int64_t sample = 0; sample < probe.batch; ++sample) {
+        const std::vector<double> own = gradient.select(0, sample).contiguous().to_doubles();
+        alone &= sample == indices[0] || std::all_of(own.begin(), own.end(), [](double g) { return g == 0; });
+      }
+    }
+  }
+  if (alone) return;
+  throw InvalidInput(fmt::format("element {} does not belong to one of the {} inputs that were given together: give one of each",
+                                 fmt::join(indices, ","), probe.batch));
+}
+
 // Of several inputs that go together, the asked one in front: methods look at the first. The others stay, for files
 // that take a certain number.
-NamedArrays with_sample_first(NamedArrays arrays, const OnnxProbe& probe, const Shape& output, std::vector<int64_t>& indices) {
-  const bool by_sample = probe.batch > 1 && !output.empty() && output[0] == probe.batch;
-  if (!by_sample || indices[0] == 0) return arrays;
+NamedArrays with_sample_first(NamedArrays arrays, const OnnxProbe& probe, Value output, std::vector<int64_t>& indices) {
+  if (probe.batch == 1) return arrays;
+  check_reads_one_sample(arrays, probe, output, indices);
+  if (indices[0] == 0) return arrays;
   for (auto& [name, array] : arrays) {
     if (array.rank() == 0 || array.dim(0) != probe.batch) continue;
     Tensor swapped = Tensor::empty(array.shape(), array.dtype());
@@ -119,8 +150,8 @@ void write_units(const ArrayUnits& units, const NamedArrays& arrays, Explanation
       explanation.units.push_back({.text = text,
                                    .start = length,
                                    .end = length + size,
-                                   .special = !part.place.valid(),
-                                   .word = part.place.valid() ? static_cast<int64_t>(explanation.units.size()) : -1});
+                                   .special = part.cuts.empty(),
+                                   .word = part.cuts.empty() ? -1 : static_cast<int64_t>(explanation.units.size())});
       explanation.text += text;
       length += size;
     }
@@ -131,7 +162,7 @@ void write_units(const ArrayUnits& units, const NamedArrays& arrays, Explanation
 void note_other_inputs(const OnnxProbe& probe, const ArrayUnits& units, std::vector<std::string>& notes) {
   for (const auto& [name, value] : probe.inputs) {
     const bool used = std::any_of(units.parts.begin(), units.parts.end(), [&](const ArrayPart& part) {
-      return part.place.valid() && part.segment.input == name;
+      return !part.cuts.empty() && part.segment.input == name;
     });
     if (used || !probe.graph.varies(value)) continue;
     notes.push_back(fmt::format("The input '{}' is held as it is: no token gets its numbers.", name));
@@ -223,7 +254,7 @@ ArrayExplanation ArrayModel::explain(const ArrayViews& inputs, const ArrayReques
   }
   position_of(indices, shape, result.target.output);
   result.target.indices = indices;
-  const NamedArrays arrays = with_sample_first(given, *probe, shape, indices);
+  const NamedArrays arrays = with_sample_first(given, *probe, output, indices);
   const auto element = model_->graph(arrays, result.target.output, indices, dtype);
   auto subject = std::make_unique<ArraySubject>(element, arrays,
                                                 request.hiding_id ? request.hiding_id : usual_hiding_id(*model_));

@@ -20,11 +20,15 @@ std::filesystem::path file_of(const std::filesystem::path& path) {
                               path.string()));
 }
 
-bool is_view_of(const Graph& graph, Value value, Value source) {
-  while (value != source) {
+// Whether the indices are the ids, perhaps with constants added as tables do that hold several columns' rows.
+bool are_ids(const Graph& graph, Value value, Value ids) {
+  while (value != ids) {
     const int producer = graph.producer(value);
-    if (producer < 0 || graph.nodes()[producer].op->kind() != "Reshape") return false;
-    value = graph.nodes()[producer].inputs[0];
+    if (producer < 0) return false;
+    const Node& node = graph.nodes()[producer];
+    const bool offset = node.op->kind() == "Add" && !graph.varies(node.inputs[1]);
+    if (node.op->kind() != "Reshape" && !offset) return false;
+    value = node.inputs[0];
   }
   return true;
 }
@@ -34,7 +38,7 @@ int picking_node(const Graph& graph, Value ids) {
   for (size_t index = 0; index < graph.nodes().size(); ++index) {
     const Node& node = graph.nodes()[index];
     const bool picks = node.op->kind() == "Embedding" || node.op->kind() == "Gather";
-    if (picks && is_view_of(graph, node.inputs.back(), ids)) return static_cast<int>(index);
+    if (picks && are_ids(graph, node.inputs.back(), ids)) return static_cast<int>(index);
   }
   return -1;
 }

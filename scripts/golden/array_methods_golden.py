@@ -165,8 +165,8 @@ def main():
     write("t5", (0, 5, 11), {"input_ids": ids(8), "decoder_input_ids": ids(7)}, translator_scores)
     write("bart", (0, 4, 9), {"input_ids": ids(8), "decoder_input_ids": ids(6)}, translator_scores)
     numbers = lambda *shape: random.standard_normal(shape).astype(np.float32)
-    write("lxmert", (0, 2), {"input_ids": ids(9), "visual_feats": numbers(1, 6, 10), "visual_pos": numbers(1, 6, 4)},
-          two_stream_scores)
+    write("lxmert", (0, 2), {"input_ids": ids(9), "token_type_ids": np.zeros((1, 9), np.int64),
+                               "visual_feats": numbers(1, 6, 10), "visual_pos": numbers(1, 6, 4)}, two_stream_scores)
 
 
 main()

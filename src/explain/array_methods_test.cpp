@@ -486,6 +486,42 @@ TEST(ArrayMethods, OfWindowsExplainPositionsOfTheInput) {
   EXPECT_NEAR(total(found.explanation.attributions[0].scores), sum, 1e-4 * std::abs(sum));
 }
 
+// Where the ids also choose the token that is read, the tokens' vectors still pass the first layer.
+TEST(ArrayMethods, FindWhatEntersTheFirstLayerPastIdsThatChooseARow) {
+  const Case one("gpt2.eager.legacy.17");
+  const ArrayExplanation found =
+      in_double(one, "lrp", {Choice{"policy", std::string("chefer")}, Choice{"own", std::string("keep")}});
+  EXPECT_NEAR(total(found.explanation.attributions[0].scores), 1, 1e-5);
+}
+
+// XLNet turns the ids round before it looks them up: their vectors are not found, but ids can be replaced.
+TEST(ArrayHiding, WorksWhereTheTokensVectorsWereNotFound) {
+  const Case one("xlnet.eager.legacy.17");
+  EXPECT_THROW(one.run("saliency"), InvalidInput);
+  const std::vector<double> scores = one.run("leave-one-out").explanation.attributions[0].scores;
+  Hiding hiding(one);
+  hiding.numbers()["input_ids"][3] = 1;
+  EXPECT_NEAR(scores[3], one.trace.value - hiding.value(), 1e-5);
+}
+
+TEST(ArrayModelTest, RefusesAnElementThatPairsInputsOfABatch) {
+  const Case one("clip.eager.new.18");
+  std::map<std::string, std::vector<float>> doubled;
+  ArrayViews views;
+  for (const auto& [name, stored] : read_safetensors(map_file(one.inputs.path()), "inputs")) {
+    std::vector<float>& numbers = doubled[name] = to_float32(stored);
+    const std::vector<float> once = numbers;
+    numbers.insert(numbers.end(), once.begin(), once.end());
+    std::vector<int64_t> shape = stored.shape;
+    shape[0] = 2;
+    views[name] = {"F32", shape, std::shared_ptr<const void>(std::shared_ptr<void>(), numbers.data()), numbers.size() * 4};
+  }
+  ArrayRequest request;
+  request.methods = {{"saliency", {}}};
+  request.target.indices = {0, 1};
+  EXPECT_THROW(ArrayModel::load(one.model).explain(views, request), InvalidInput);
+}
+
 TEST(ArrayModelTest, TakesArraysFromMemoryAndRefusesWrongOnes) {
   const Case one(kEncoderDecoder);
   const ArrayModel model = ArrayModel::load(one.model);

@@ -70,6 +70,12 @@ struct Attribution {
   std::vector<std::string> notes;  // what the reader must know, in sentences
 };
 
+// A method that was asked for and has no meaning for this input or model.
+struct Refusal {
+  std::string method;
+  std::string reason;
+};
+
 // Everything the model answered. `space` is "logit", "value" (regression), "embedding" or "similarity".
 struct Output {
   std::string space;
@@ -130,8 +136,9 @@ struct Explanation {
   Output output;
   Target target;
   std::vector<Attribution> attributions;
+  std::vector<Refusal> refused;         // methods asked for beside those that gave scores
   std::vector<AttentionMap> attention;  // layer 0 is nearest the input
-  std::vector<std::string> notes;       // e.g. that the text was truncated
+  std::vector<std::string> notes;       // e.g. that the text was truncated, or a method refused
 };
 
 }  // namespace whyformer

@@ -35,6 +35,12 @@ std::string to_terminal(const Explanation& explanation, const TerminalOptions& o
 std::string to_terminal(std::span<const Explanation> explanations,
                         const TerminalOptions& options = {});
 
+// Scores of a model given arrays (whyformer/arrays.h), stream by stream: JSON, or the highest ones with bars. Pages and
+// pictures show its `explanation`.
+struct ArrayExplanation;
+std::string to_json(const ArrayExplanation& explanation, int indent = 2);
+std::string to_terminal(const ArrayExplanation& explanation);
+
 // A self-contained page that works offline.
 std::string to_html(const Explanation& explanation, const ReportOptions& options = {});
 

@@ -10,7 +10,7 @@
 
 namespace whyformer {
 Explanation explain(const Model& model, const TextInput& input, const ExplainRequest& request) {
-  const std::vector<Job> jobs = jobs_of(request);
+  const std::vector<Job> jobs = jobs_of(request.methods);
   Prepared prepared = prepare(model.text_model(), input, request, needs_of(jobs));
   Explanation explanation;
   explanation.model = model.name();
@@ -30,7 +30,7 @@ Explanation explain(const Model& model, const TextInput& input, const ExplainReq
 
 std::vector<Explanation> explain(const Model& model, const PictureInput& given,
                                  const ExplainRequest& request) {
-  const std::vector<Job> jobs = jobs_of(request);
+  const std::vector<Job> jobs = jobs_of(request.methods);
   const Picture picture = pixels_of(given);
   Prepared prepared = prepare(model, picture, request, needs_of(jobs));
   const auto& subject = static_cast<const PictureSubject&>(prepared.explained->subject());

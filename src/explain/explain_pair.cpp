@@ -60,7 +60,7 @@ Attribution run_on_pair(const Job& job, PreparedPair& pair) {
 }  // namespace
 
 Explanation explain(const Model& model, const PictureWithText& input, const ExplainRequest& request) {
-  const std::vector<Job> jobs = jobs_of(request);
+  const std::vector<Job> jobs = jobs_of(request.methods);
   const Picture picture = pixels_of(input.picture);
   PreparedPair pair = prepare_pair(model, picture, input.text, request, needs_of_pair(jobs));
   const auto& of_picture = static_cast<const PictureSubject&>(pair.picture->subject());

@@ -1,5 +1,7 @@
 #include "explain/explained.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -84,6 +86,18 @@ std::vector<Value> Explained::places() const {
   return values;
 }
 
+Tensor Explained::rows_at(Place place, const std::function<Tensor(Value)>& value_of) const {
+  std::vector<Tensor> values;
+  for (const Value value : subject_->values_at(*graph_, place)) values.push_back(value_of(value));
+  return subject_->rows(place, values);
+}
+
+void Explained::require_one_stream(const std::string& method, const std::string& why) const {
+  if (!several_streams()) return;
+  throw InvalidInput(fmt::format("{} has no meaning for a model of {} token streams: {}", method,
+                                 subject_->streams().size(), why));
+}
+
 // One walk serves all gradients that any method of the call reads; it goes as far down as they do.
 Tensor Explained::gradient_at(Value value) {
   const auto start = Clock::now();
@@ -118,17 +132,11 @@ Tensor Explained::attention_gradient(int layer) {
 }
 
 Tensor Explained::embeddings(Place place) const {
-  std::vector<Tensor> values;
-  for (const Value value : subject_->values_at(*graph_, place)) {
-    values.push_back((*pass_)[value].select(0, 0).contiguous());
-  }
-  return subject_->rows(place, values);
+  return rows_at(place, [this](Value value) { return (*pass_)[value].select(0, 0).contiguous(); });
 }
 
 Tensor Explained::embedding_gradient(Place place) {
-  std::vector<Tensor> gradients;
-  for (const Value value : subject_->values_at(*graph_, place)) gradients.push_back(gradient_at(value));
-  return subject_->rows(place, gradients);
+  return rows_at(place, [this](Value value) { return gradient_at(value); });
 }
 
 RelevanceWalk& Explained::relevance_walk(const RelevanceKind& kind) {
@@ -175,9 +183,7 @@ Tensor Explained::attention_relevance(const RelevanceKind& kind, int layer) {
 }
 
 Tensor Explained::embedding_relevance(const RelevanceKind& kind, Place place) {
-  std::vector<Tensor> relevance;
-  for (const Value value : subject_->values_at(*graph_, place)) relevance.push_back(relevance_at(kind, value));
-  return subject_->rows(place, relevance);
+  return rows_at(place, [&](Value value) { return relevance_at(kind, value); });
 }
 
 const ReadOut& Explained::found_read_out() const {
@@ -187,7 +193,12 @@ const ReadOut& Explained::found_read_out() const {
 std::vector<double> Explained::read_out() const {
   require_maps();
   const ReadOut& found = found_read_out();
-  if (found.kind == ReadOut::Kind::kShares) return found.shares;
+  if (subject_->kind() == "arrays" && !found.read.valid()) {
+    throw InvalidInput(
+        "how this output reads the tokens was not recognised, so there is no row of attention to start from; methods by "
+        "gradients, by relevance down to the input and by hiding tokens explain it");
+  }
+  if (found.kind == ReadOut::Kind::kShares && !several_streams()) return found.shares;
   if (tokens() > 1 && found.read.valid()) {
     if (measured_read_out_.empty()) measured_read_out_ = measured_read_out();
     return measured_read_out_;
@@ -211,7 +222,11 @@ std::vector<double> Explained::measured_read_out() const {
   for (int64_t i = 0; i < seed.size(); ++i) seed.mutable_data<double>()[i] = 1 + i;
   const auto gradients = walk_back(graph, pass, graph_->output, seed.cast(settings_.dtype),
                                    gradient_rule(), {found.read});
-  return shares_along(gradients.at(found.read), found.axis);
+  const std::vector<double> shares = shares_along(gradients.at(found.read), found.axis);
+  if (!several_streams()) return shares;
+  std::vector<double> by_unit(subject_->units(), 0.0);
+  std::copy(shares.begin(), shares.end(), by_unit.begin() + subject_->streams()[found.stream].first);
+  return by_unit;
 }
 
 std::optional<int64_t> Explained::read_out_row() const {

@@ -28,4 +28,10 @@ std::vector<double> Subject::unit_means(const std::vector<double>& cells) const 
   return spread(special(), cells, 0.0);
 }
 
+std::vector<double> Subject::ranges(Place, const Tensor& all) const {
+  const std::vector<double> numbers = all.to_doubles();
+  const auto [least, most] = std::minmax_element(numbers.begin(), numbers.end());
+  return std::vector<double>(units(), *most - *least);
+}
+
 }  // namespace whyformer

@@ -2,6 +2,7 @@
 // others like it.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,7 +35,7 @@ class Subject {
  public:
   virtual ~Subject() = default;
 
-  // "text", "picture", "table" or "pair" (of a picture and a text), for messages.
+  // "text", "picture", "table", "arrays" or "pair" (of a picture and a text), for messages.
   virtual std::string kind() const = 0;
   // Whether each unit stands for nothing of the input itself, as a class token does.
   virtual const std::vector<bool>& special() const = 0;
@@ -43,6 +44,13 @@ class Subject {
   virtual bool attends_by_unit() const { return true; }
   // Where they have not: what to say about it.
   virtual std::string why_no_maps() const { return ""; }
+
+  // Units of each token stream of the model, where it has several; empty for inputs whose units are one stream.
+  struct UnitRange {
+    int64_t first = 0;
+    int64_t count = 0;
+  };
+  virtual std::vector<UnitRange> streams() const { return {}; }
 
   // How many inputs can be run together.
   virtual int64_t most_at_once() const { return int64_t{1} << 30; }
@@ -79,11 +87,13 @@ class Subject {
   // The mean of each unit's cells; 0 for special units.
   virtual std::vector<double> unit_means(const std::vector<double>& cells) const;
 
-  // What stands at `place`: one value, or one for each side of a pair.
+  // What stands at `place`: one value, or several where the input enters the model at several.
   virtual std::vector<Value> values_at(const ModelGraph& graph, Place place) const = 0;
   // Those values of one input as [units, numbers], and back.
   virtual Tensor rows(Place, const std::vector<Tensor>& values) const { return values[0]; }
   virtual std::vector<Tensor> from_rows(Place, const Tensor& rows) const { return {rows}; }
+  // The range (most - least) of the numbers that share a scale with each unit's; `all` are rows at `place`.
+  virtual std::vector<double> ranges(Place place, const Tensor& all) const;
   // The channels of a pixel in rows at kInput, [height · width, channels], where there are pixels.
   virtual std::optional<Tensor> pixel_channels(const Tensor&) const { return std::nullopt; }
 

@@ -97,6 +97,7 @@ std::string heads_picture(const HeadImportance& importance, PictureFormat format
 struct ConceptReport;
 std::string to_json(const ConceptReport& report, int indent = 2);
 std::string to_terminal(const ConceptReport& report, const TerminalOptions& options = {});
+std::string to_html(const ConceptReport& report);  // the plot, and tables of every test
 std::string concepts_picture(const ConceptReport& report, PictureFormat format);
 
 // A method's scores over many inputs (whyformer/summary.h): bars, and a point per score.

@@ -52,3 +52,7 @@ def _from_path(path: str) -> Model | ArrayModel:
         if not path.endswith(".onnx"):
             raise
         return ArrayModel(_native.ArrayModel.load(path))
+    except FileError as error:
+        if not path.endswith(".onnx") or "tokenizer" not in str(error):
+            raise
+        raise FileError(f"{error}; or give the model arrays: whyformer.load('{path}', arrays=True)") from None

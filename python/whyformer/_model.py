@@ -246,10 +246,12 @@ class ModelSummary:
             lines.append(f"  site {index:<5} {site.kind}, {site.heads} heads, {site.name}")
         return "\n".join(lines + [f"  note: {note}" for note in info.notes])
 
-    def _repr_html_(self) -> str:
-        from ._display import show_picture
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
+        from ._display import picture_bundle
 
-        return show_picture(_native.model_picture(self._native, _native.PictureFormat.svg))
+        svg, png = (_native.model_picture(self._native, format)
+                    for format in (_native.PictureFormat.svg, _native.PictureFormat.png))
+        return picture_bundle(repr(self), svg, png)
 
 
 def choice(kind, name: str, value: str):

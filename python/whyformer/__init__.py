@@ -11,8 +11,8 @@
 from ._concepts import ConceptReport, tcav
 from ._functions import FunctionExplanation, lime, shap
 from ._importance import HeadImportance, Importance, Summary, summarise
-from ._loading import load
-from ._model import Model, Output
+from ._loading import inspect, load
+from ._model import Model, ModelSummary, Output
 from ._native import (
     Error,
     FileError,
@@ -31,9 +31,9 @@ from . import maskers
 
 __all__ = [
     "Attribution", "ConceptReport", "Error", "Explanation", "Explanations", "FileError", "FunctionExplanation",
-    "HeadImportance", "Importance", "InvalidInput", "MethodInfo", "Model", "ModelInfo", "OptionInfo", "Output",
-    "Summary", "UnsupportedModel", "explain", "lime", "load", "maskers", "methods", "relevance_policies",
-    "set_threads", "shap", "summarise", "tcav", "threads",
+    "HeadImportance", "Importance", "InvalidInput", "MethodInfo", "Model", "ModelInfo", "ModelSummary",
+    "OptionInfo", "Output", "Summary", "UnsupportedModel", "explain", "inspect", "lime", "load", "maskers",
+    "methods", "relevance_policies", "set_threads", "shap", "summarise", "tcav", "threads",
 ]
 
 

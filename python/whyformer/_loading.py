@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 
 from . import _native
-from ._model import Model
+from ._model import Model, ModelSummary
 from ._native import FileError, InvalidInput
 
 BUILT_IN = {"sentiment": _native.Model.built_in, "pictures": _native.Model.built_in_for_pictures}
@@ -27,7 +28,7 @@ def load(source="sentiment", *, tokenizer=None, processor=None, example=None, na
             known = " or ".join(repr(one) for one in BUILT_IN)
             raise FileError(f"there is no file or folder '{path}', nor a built-in model of that name ({known}); models "
                             "are not downloaded: give a folder that is on this machine")
-        return Model(_native.Model.load(path))
+        return Model(_native.Model.load(path), path)
     if hasattr(source, "state_dict") and hasattr(source, "forward"):
         from ._from_torch import load_module
 
@@ -36,3 +37,12 @@ def load(source="sentiment", *, tokenizer=None, processor=None, example=None, na
         return source
     raise InvalidInput(f"cannot load a model from {type(source).__name__}: give a path, a built-in name, or a "
                        "transformers or torch model")
+
+
+def inspect(path, shapes: Mapping[str, Sequence[int]] | None = None) -> ModelSummary:
+    """What is found in a folder or an ONNX file of any kind: attention, streams, read-out.
+
+    shapes    sizes of an ONNX file's inputs by their names, where those that are chosen do not fit
+    """
+    given = {name: [int(size) for size in shape] for name, shape in (shapes or {}).items()}
+    return ModelSummary(_native.inspect(os.fspath(path), given))

@@ -64,8 +64,8 @@ class Output:
 class Model:
     """A model that answers and explains. Safe to use from several threads; get one from `whyformer.load`."""
 
-    def __init__(self, native: _native.Model):
-        self._native = native
+    def __init__(self, native: _native.Model, path: str | None = None):
+        self._native, self._path = native, path
 
     @property
     def name(self) -> str:
@@ -182,6 +182,9 @@ class Model:
 
     def inspect(self):
         """What was found in the model: attention, streams, read-out."""
+        if self._native.reads_tables and self._path is not None:
+            # A file tells how many columns there are.
+            return ModelSummary(_native.inspect(self._path))
         return ModelSummary(self._native.inspect())
 
     def tokenize(self, x, *, pair: str | None = None):

@@ -103,3 +103,17 @@ def test_drawings_come_as_svg_and_png(model):
 
 def test_nothing_to_show():
     assert "text/html" not in wf.Explanations([])._repr_mimebundle_()
+
+
+def test_functions_show_their_values_and_escape_names():
+    found = wf.shap(lambda seen: seen @ [1.0, -2.0], ["<b>", "second"])()
+    assert str(found).splitlines()[1:] == ["  second -2", "     <b> +1"]
+    table = found._repr_mimebundle_()["text/html"]
+    assert "&lt;b&gt;" in table and "<b>" not in table
+    # The largest reaches from the middle to the edge, the other half as far.
+    assert "margin-left:0.0%;width:50.0%" in table and "margin-left:50.0%;width:25.0%" in table
+
+
+def test_functions_of_several_outputs_show_what_they_are():
+    found = wf.shap(lambda seen: seen * [1.0, 2.0], 2)()
+    assert found._repr_mimebundle_() == {"text/plain": repr(found)} and str(found) == repr(found)

@@ -16,6 +16,9 @@ _MOST_MAPS = 64_000
 _LARGE_STILL = 120_000
 _TALLEST = 1000
 
+# Blue for, orange for against: told apart by the colour-blind, and on paper by which side they are on.
+FOR, AGAINST = "#2166ac", "#d6604d"
+
 _MAP = re.compile(r'<script type="application/octet-stream" id="map-\d+">[^<]*</script>\n?')
 _DATA = re.compile(r'(<script type="application/json" id="data">)(.*?)(</script>)', re.DOTALL)
 
@@ -60,6 +63,21 @@ def without_maps(page: str) -> str:
 def picture_bundle(text: str, svg: bytes, png: bytes) -> dict:
     """A drawing: sharp where SVG is trusted, else its pixels."""
     return {"text/plain": text, "image/svg+xml": svg.decode(), "image/png": base64.b64encode(png).decode()}
+
+
+def bars_table(title: str, names: Sequence[str], values: Sequence[float], errors: Sequence[float] | None) -> str:
+    """Numbers with bars; where styles are taken out, the numbers remain."""
+    most = max((abs(value) for value in values), default=0) or 1
+    rows = []
+    for index, (name, value) in enumerate(zip(names, values)):
+        error = "" if errors is None else f" ± {errors[index]:.2g}"
+        # Bars begin in the middle and go to the left where they are negative.
+        share = abs(value) / most * 50
+        place = f"margin-left:{50 - share if value < 0 else 50:.1f}%;width:{share:.1f}%"
+        rows.append(f'<tr><td style="text-align:right">{html.escape(name)}</td>'
+                    f'<td style="text-align:right">{value:+.4g}{error}</td><td style="width:20em">'
+                    f'<div style="{place};height:1em;background:{AGAINST if value < 0 else FOR}"></div></td></tr>')
+    return f"<p>{html.escape(title)}</p><table>{''.join(rows)}</table>"
 
 
 def _bytes_of_maps(page: str) -> int:

@@ -241,7 +241,9 @@ class ModelSummary:
 
     def __repr__(self) -> str:
         info = self._native
-        lines = [f"{info.model.name} ({info.model.architecture})", f"  task       {info.task}",
+        # Files may say neither their architecture nor their task.
+        name = f"{info.model.name} ({info.model.architecture})" if info.model.architecture else info.model.name
+        lines = [name, *([f"  task       {info.task}"] if info.task else []),
                  f"  parameters {info.parameters:,}", f"  read-out   {info.read_out}"]
         for index, stream in enumerate(info.streams):
             lines.append(f"  stream {index}   {stream.tokens} × {stream.units}")

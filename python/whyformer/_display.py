@@ -60,9 +60,9 @@ def without_maps(page: str) -> str:
     return _DATA.sub(emptied, _MAP.sub("", page), count=1)
 
 
-def picture_bundle(text: str, svg: bytes, png: bytes) -> dict:
-    """A drawing: sharp where SVG is trusted, else its pixels."""
-    return {"text/plain": text, "image/svg+xml": svg.decode(), "image/png": base64.b64encode(png).decode()}
+def picture_bundle(text: str, png: bytes) -> dict:
+    """A drawing, which shrinks to the width there is."""
+    return {"text/plain": text, "text/html": _picture(png, text)}
 
 
 def bars_table(title: str, names: Sequence[str], values: Sequence[float], errors: Sequence[float] | None) -> str:
@@ -102,9 +102,11 @@ def _frame(page: str) -> str:
             f'style="width:100%;height:480px;border:0" title="explanation"></iframe>')
 
 
-def _picture(still: bytes, text: str, attributes: str = "") -> str:
-    kind, content = _small(still)
-    return (f'<img{attributes} alt="{html.escape(text, quote=True)}" '
+def _picture(png: bytes, text: str, attributes: str = "") -> str:
+    kind, content = _small(png)
+    # PNG tells its width in these bytes; two of the pixels make one of a page.
+    width = int.from_bytes(png[16:20], "big") // 2
+    return (f'<img{attributes} alt="{html.escape(text, quote=True)}" width="{width}" '
             f'src="data:image/{kind};base64,{base64.b64encode(content).decode()}" style="max-width:100%">')
 
 

@@ -254,9 +254,7 @@ class ModelSummary:
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
         from ._display import picture_bundle
 
-        svg, png = (_native.model_picture(self._native, format)
-                    for format in (_native.PictureFormat.svg, _native.PictureFormat.png))
-        return picture_bundle(repr(self), svg, png)
+        return picture_bundle(repr(self), _native.model_picture(self._native, _native.PictureFormat.png))
 
 
 def choice(kind, name: str, value: str):

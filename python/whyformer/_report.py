@@ -53,8 +53,7 @@ class Report:
         return self._native.terminal(False, min(shutil.get_terminal_size().columns, 120))
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
-        return picture_bundle(str(self), self._picture(_native.PictureFormat.svg),
-                              self._picture(_native.PictureFormat.png))
+        return picture_bundle(str(self), self._picture(_native.PictureFormat.png))
 
     def __repr__(self) -> str:
         return str(self)

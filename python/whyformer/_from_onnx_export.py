@@ -17,9 +17,9 @@ from . import _native
 from ._model import Model
 from ._native import InvalidInput, UnsupportedModel
 
-# Of other lengths than the one that was exported, so that a length which the exporter froze shows.
-_CHECKED_TEXTS = ("a", "a text that is longer than the one before")
 _EXAMPLE_TEXT = "an example of a text"
+# Of other lengths, so that a length which the exporter froze shows.
+_CHECKED_TEXTS = ("a", "a text", "a text of four words", "and here is one that is longer than the others")
 
 
 def load_exported(module, documents: Mapping[str, str], tokenizer, example, name: str) -> Model:
@@ -32,10 +32,12 @@ def load_exported(module, documents: Mapping[str, str], tokenizer, example, name
                 with open(os.path.join(folder, file), "w", encoding="utf-8") as out:
                     out.write(text)
             _export(module, given, tokenizer is not None, os.path.join(folder, "model.onnx"))
-            # What is loaded stays mapped when the folder goes.
-            model = Model(_native.Model.load(folder))
-        if tokenizer is not None:
-            _check_answers(module, given, tokenizer, model)
+            try:
+                # What is loaded stays mapped when the folder goes.
+                model = Model(_native.Model.load(folder))
+                _check_answers(module, given, tokenizer, model)
+            except InvalidInput as error:
+                raise UnsupportedModel(f"the exporter kept a length of its example ({error}){_better_exporter()}") from error
     return model
 
 
@@ -184,21 +186,27 @@ def _first_line(error: Exception) -> str:
 
 def _check_answers(module, given: dict, tokenizer, model: Model) -> None:
     """Tracing keeps lengths and branches of the example: such a file must not pass for the module."""
-    for text in _CHECKED_TEXTS:
-        tokens = _tokens(module, tokenizer, text)
-        if set(tokens) != set(given):
-            return  # the user's own example has inputs that only they can make
-        answer = _answer_of(module(**tokens))
-        if answer.ndim != 2:
+    if tokenizer is not None:
+        inputs = [(text, _tokens(module, tokenizer, text)) for text in _CHECKED_TEXTS]
+        # Others than the tokenizer's only the user can make.
+        checked = [one for one in inputs if set(one[1]) == set(given)]
+    elif model.reads == "tables":
+        rows = np.concatenate([tensor.double().cpu().numpy() for tensor in given.values()], axis=1)
+        checked = [(row, {key: tensor[index:index + 1] for key, tensor in given.items()})
+                   for index, row in enumerate(rows[:4])]
+    else:
+        return  # pictures have one size
+    for x, tensors in checked:
+        answer = _answer_of(module(**tensors))
+        if answer.ndim > 2:
             return  # vectors of tokens: pooled by the reader
-        expected = answer[0].double().cpu().numpy()
-        try:
-            found = np.asarray(model(text))
-        except InvalidInput as error:
-            raise UnsupportedModel(f"the exporter kept the length of the example ({error}): `pip install onnxscript`, whose "
-                                   "exporter follows lengths, or give the model to whyformer.load as an ONNX file") from error
+        expected, found = answer[0].double().cpu().numpy(), np.asarray(model(x))
         # Weights of 16 bits are computed with in 16 bits there, in 32 here.
         tolerance = 1e-3 if answer.element_size() >= 4 else 5e-2
         if np.abs(found - expected).max() > tolerance * max(1.0, np.abs(expected).max()):
-            raise UnsupportedModel(f"exported to ONNX, the module answers {found} to {text!r} instead of {expected}: the "
-                                   "exporter kept something of its example")
+            raise UnsupportedModel(f"exported to ONNX, the module answers {found} to {x!r} instead of {expected}: the "
+                                   f"exporter kept something of its example{_better_exporter()}")
+
+
+def _better_exporter() -> str:
+    return "" if importlib.util.find_spec("onnxscript") else ": `pip install onnxscript`, whose exporter follows more"

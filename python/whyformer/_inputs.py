@@ -99,7 +99,8 @@ def named_table(x, names=None):
         array = array[None]
     if array.ndim != 2:
         raise InvalidInput(f"a table is an array [rows, columns], not {list(array.shape)}")
-    return _native.NamedTable(list(names or []), np.ascontiguousarray(array))
+    names = names or [f"column {index}" for index in range(array.shape[1])]
+    return _native.NamedTable(list(names), np.ascontiguousarray(array))
 
 
 def is_one_row(x) -> bool:

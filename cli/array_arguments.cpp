@@ -1,12 +1,5 @@
 #include "array_arguments.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-#include <nlohmann/json.hpp>
-#include <numeric>
-
 #include "whyformer/error.h"
 
 namespace whyformer::cli {
@@ -25,58 +18,16 @@ void ArrayArguments::add_to(CLI::App& command) {
       ->needs(given);
 }
 
+void ArrayArguments::add_hiding_to(CLI::App& command) {
+  has_hiding_id = command
+                      .add_option("--hiding-id", hiding_id,
+                                  "with --inputs: the id that stands in for a hidden token (default: the mask token of a "
+                                  "tokenizer beside the file, or padding)")
+                      ->type_name("N");
+}
+
 void ArrayArguments::check(const std::string& model) const {
   if (model.empty()) throw InvalidInput("--inputs goes with an ONNX file: --model model.onnx");
-}
-
-std::string to_json(const ArrayExplanation& explanation) {
-  nlohmann::ordered_json streams = nlohmann::ordered_json::array();
-  for (const StreamScores& stream : explanation.streams) {
-    streams.push_back({{"stream", stream.stream}, {"units", stream.units}, {"scores", stream.scores}});
-  }
-  const nlohmann::ordered_json json{
-      {"schema", ArrayExplanation::kSchema},
-      {"model",
-       {{"name", explanation.info.model.name}, {"architecture", explanation.info.model.architecture}}},
-      {"target",
-       {{"output", explanation.output},
-        {"indices", explanation.indices},
-        {"value", explanation.value}}},
-      {"read_out", explanation.info.read_out},
-      {"method", explanation.method},
-      {"streams", streams},
-      {"notes", explanation.info.notes}};
-  return json.dump(2) + "\n";
-}
-
-std::string to_terminal(const ArrayExplanation& explanation) {
-  constexpr size_t kMostShown = 12;
-  constexpr int kWidth = 30;
-  std::string text = fmt::format("{}[{}] = {:.4f} of {}, read out: {}\n", explanation.output,
-                                 fmt::join(explanation.indices, ","), explanation.value,
-                                 explanation.info.model.name, explanation.info.read_out);
-  for (const StreamScores& stream : explanation.streams) {
-    std::vector<size_t> order(stream.scores.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](size_t a, size_t b) { return stream.scores[a] > stream.scores[b]; });
-    const double most = order.empty() ? 0 : stream.scores[order[0]];
-    text += fmt::format("\n{}: stream {}, {}\n", explanation.method, stream.stream, stream.units);
-    if (most <= 0) {
-      text += "  no relevance\n";
-      continue;
-    }
-    for (size_t i = 0; i < std::min(order.size(), kMostShown); ++i) {
-      const double score = stream.scores[order[i]];
-      std::string bar;
-      for (int step = 0; step < static_cast<int>(kWidth * score / most + 0.5); ++step) bar += "█";
-      text += fmt::format("  token {:>4}  {:.6f}  {}\n", order[i], score, bar);
-    }
-    if (order.size() > kMostShown) {
-      text += fmt::format("  … {} more; --json - has them all\n", order.size() - kMostShown);
-    }
-  }
-  return text;
 }
 
 }  // namespace whyformer::cli

@@ -12,16 +12,15 @@ namespace whyformer::cli {
 struct ArrayArguments {
   std::string inputs, output;
   std::vector<int64_t> element;
+  int64_t hiding_id = 0;
+  CLI::Option* has_hiding_id = nullptr;  // where the command hides tokens
 
   void add_to(CLI::App& command);
+  void add_hiding_to(CLI::App& command);
   bool given() const { return !inputs.empty(); }
   // Throws InvalidInput if there is no model to go with them.
   void check(const std::string& model) const;
   ArrayTarget target() const { return {output, element}; }
 };
-
-// Scores of every stream: JSON, or the highest ones with bars.
-std::string to_json(const ArrayExplanation& explanation);
-std::string to_terminal(const ArrayExplanation& explanation);
 
 }  // namespace whyformer::cli

@@ -303,6 +303,23 @@ TEST_F(CommandLine, ExplainsAPictureWithNoModelGiven) {
   EXPECT_GT(std::filesystem::file_size(path("a.html")), 100000);
 }
 
+TEST_F(CommandLine, ExplainsAPictureWithAText) {
+  const std::string golden = WHYFORMER_SOURCE_DIR "/tests/golden/pairs";
+  const std::string pair = "explain " + golden + "/picture.png --pair 'a cat' ";
+  const Answer answer = run(pair + "--method gae,shap --json " + path("a.json") + " --html " + path("a.html") +
+                            " --svg " + path("a.svg") + " --model " + golden + "/model");
+  EXPECT_EQ(answer.code, 0) << answer.error;
+  EXPECT_THAT(answer.out, HasSubstr("Explained a cat"));
+  const auto json = nlohmann::json::parse(read("a.json"));
+  EXPECT_EQ(json["pair"], "a cat");
+  EXPECT_EQ(json["units"].size(), 4u + 1 + 9);
+  EXPECT_THAT(read("a.html"), HasSubstr("text_side"));
+  EXPECT_THAT(read("a.svg"), HasSubstr(">cat<"));
+  expect_refusal(pair, "does not compare pictures with texts");
+  expect_refusal(pair + "--among 'a dog' --model " + golden + "/model", "leave out --among");
+  expect_refusal("trace" + pair.substr(7) + "--save x --model " + golden + "/model", "leave out --pair");
+}
+
 TEST_F(CommandLine, BadPicturesGetOneClearLine) {
   write("empty.png", "");
   write("text.jpg", "not a picture");

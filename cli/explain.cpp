@@ -51,6 +51,7 @@ void add_arguments(CLI::App& command, Arguments& a) {
   a.target.add_to(command);
   a.table.add_to(command);
   a.arrays.add_to(command);
+  a.arrays.add_hiding_to(command);
   command.add_option("--html", a.html, "write a page")->type_name("FILE");
   command.add_option("--json", a.json, "write JSON ('-': standard output)")->type_name("FILE");
   command.add_option("--svg", a.svg, "write the bars, or heat maps on the picture, as SVG")->type_name("FILE");
@@ -103,9 +104,10 @@ void add_option(ExplainRequest& request, const std::string& assignment) {
   }
 }
 
-ExplainRequest request_of(const Arguments& a, const Model& model) {
+// Arrays are not those of a Model; all other inputs are.
+ExplainRequest request_of(const Arguments& a, const std::vector<std::string>& usual) {
   ExplainRequest request;
-  for (const std::string& name : a.methods.empty() ? usual_methods(model) : a.methods) {
+  for (const std::string& name : a.methods.empty() ? usual : a.methods) {
     if (!name.empty()) request.methods.push_back({method_named(name).name, {}});
   }
   for (const std::string& option : a.options) add_option(request, option);
@@ -151,7 +153,7 @@ void explain_one(const Arguments& a, const Model& model, const Input& input) {
   if (a.target.targets.size() > 1) {
     throw InvalidInput("a text or a row is explained for one --target at a time");
   }
-  ExplainRequest request = request_of(a, model);
+  ExplainRequest request = request_of(a, usual_methods(model));
   ProgressBar bar("explaining");
   request.progress = [&bar](int64_t done, int64_t total) {
     bar.show(done, total);
@@ -181,17 +183,23 @@ void explain_one(const Arguments& a, const Model& model, const Input& input) {
   tell_interruption();
 }
 
+std::vector<Explanation> explained_picture(const Arguments& a, const Model& model, const PictureFile& picture,
+                                           const ExplainRequest& request) {
+  if (a.text.has_pair->count() == 0) return explain(model, picture, request);
+  return {explain(model, PictureWithText{picture, a.text.pair}, request)};
+}
+
 // One explanation for each target; JSON has a line for each.
 void explain_picture(const Arguments& a, const PictureFile& picture) {
   if (!a.file.empty()) throw InvalidInput("give a picture or a file of texts, not both");
   const Model model = a.picture.load(a.model);
-  ExplainRequest request = request_of(a, model);
+  ExplainRequest request = request_of(a, usual_methods(model));
   ProgressBar bar("explaining");
   request.progress = [&bar](int64_t done, int64_t total) {
     bar.show(done, total);
     return !interrupted();
   };
-  const std::vector<Explanation> explanations = explain(model, picture, request);
+  const std::vector<Explanation> explanations = explained_picture(a, model, picture, request);
   bar.clear();
   const ReportOptions report{special_of(a)};
   const OverlayOptions overlay{
@@ -273,7 +281,7 @@ void refuse_pictures(const Arguments& a) {
 void explain_lines(const Arguments& a, const std::string& path) {
   refuse_pictures(a);
   const Model model = a.model.load();
-  ExplainRequest request = request_of(a, model);
+  ExplainRequest request = request_of(a, usual_methods(model));
   request.progress = [](int64_t, int64_t) { return !interrupted(); };
   const std::vector<std::string> lines = read_lines(path);
   if (lines.empty()) throw InvalidInput("there is no text: the input has no lines");
@@ -294,7 +302,7 @@ void explain_table(const Arguments& a) {
     return explain_one(a, model, a.table.input(rows, a.table.row));
   }
   refuse_pictures(a);
-  ExplainRequest request = request_of(a, model);
+  ExplainRequest request = request_of(a, usual_methods(model));
   request.progress = [](int64_t, int64_t) { return !interrupted(); };
   RowInput input = a.table.input(rows, 0);
   const auto explain_at = [&](size_t i) {
@@ -321,27 +329,53 @@ void run(const Arguments& a) {
   explain_lines(a, "-");
 }
 
-// Models of any kind: the method that knows several streams.
+ArrayRequest array_request_of(const Arguments& a) {
+  const ExplainRequest plain = request_of(a, {"gae"});
+  ArrayRequest request;
+  request.target = a.arrays.target();
+  request.methods = plain.methods;
+  if (a.arrays.has_hiding_id->count() > 0) request.hiding_id = a.arrays.hiding_id;
+  request.precision = plain.precision;
+  request.seed = plain.seed;
+  request.memory_bytes = plain.memory_bytes;
+  return request;
+}
+
+// Models of any kind.
 void run_on_arrays(const Arguments& a) {
   a.arrays.check(a.model.model);
-  if (a.text.given() || !a.file.empty() || !a.options.empty() || a.target.any_given()) {
+  if (a.text.given() || !a.file.empty() || a.target.any_given()) {
     throw InvalidInput(
-        "with --inputs the target is chosen by --output and --element; texts, --target, --read-out and "
-        "--option do not go with it");
+        "with --inputs the target is chosen by --output and --element; texts, --target and --read-out do not go with it");
   }
-  if (!a.methods.empty() && a.methods != std::vector<std::string>{"gae"}) {
-    throw InvalidInput("a model given arrays is explained by gae alone so far");
-  }
-  if (!a.html.empty() || !a.svg.empty() || !a.png.empty() || !a.attention_svg.empty() ||
-      !a.attention_png.empty()) {
-    throw InvalidInput("a model given arrays is explained in the terminal and as JSON so far");
-  }
+  ArrayRequest request = array_request_of(a);
+  ProgressBar bar("explaining");
+  request.progress = [&bar](int64_t done, int64_t total) {
+    bar.show(done, total);
+    return !interrupted();
+  };
   const ArrayExplanation explanation =
-      explain_arrays(a.model.model, a.arrays.inputs, a.arrays.target());
-  for (const std::string& note : explanation.info.notes) fmt::print(stderr, "note: {}\n", note);
-  if (a.json == "-") print(to_json(explanation));
+      ArrayModel::load(a.model.model).explain(read_array_views(a.arrays.inputs), request);
+  bar.clear();
+  const ReportOptions report{special_of(a)};
+  const AttentionPicture maps{static_cast<int>(a.attention_layer)};
+  const Explanation& inner = explanation.explanation;
+  if (inner.attention.empty() && !(a.attention_svg + a.attention_png).empty()) {
+    throw InvalidInput("pictures of attention show one stream of tokens; whyformer trace saves the maps of several");
+  }
+  for (const std::string& note : inner.notes) fmt::print(stderr, "note: {}\n", note);
+  Files files;
+  files.add(a.html, [&] { return to_html(inner, report); });
+  files.add(a.svg, [&] { return bars_picture(inner, PictureFormat::kSvg, report); });
+  files.add(a.png, [&] { return bars_picture(inner, PictureFormat::kPng, report); });
+  files.add(a.attention_svg, [&] { return attention_picture(inner, PictureFormat::kSvg, maps, report); });
+  files.add(a.attention_png, [&] { return attention_picture(inner, PictureFormat::kPng, maps, report); });
+  if (a.json != "-") files.add(a.json, [&] { return to_json(explanation) + "\n"; });
+  files.write();
+  if (a.json == "-") print(to_json(explanation) + "\n");
   else print(to_terminal(explanation));
-  if (!a.json.empty() && a.json != "-") save(a.json, to_json(explanation));
+  if (a.json != "-") files.name_them();
+  tell_interruption();
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ Model ModelArguments::load_for_pictures() const {
 void TextArguments::add_to(CLI::App& command) {
   has_positional = command.add_option("TEXT", positional, "the text, or a picture's file (JPEG, PNG, WebP)");
   has_text = command.add_option("-t,--text", text, "the text, as an option")->type_name("TEXT");
-  has_pair = command.add_option("--pair", pair, "a second text, for models that read two")->type_name("TEXT");
+  has_pair = command.add_option("--pair", pair, "a second text, for models that read two; beside a picture the text it is compared with (CLIP)")->type_name("TEXT");
 }
 
 std::optional<TextInput> TextArguments::given() const {
@@ -71,10 +71,7 @@ std::optional<PictureFile> PictureArguments::given(const TextArguments& text) co
     if (words) throw InvalidInput("give a text or a picture, not both");
     return PictureFile{picture};
   }
-  if (text.has_positional->count() > 0 && means_picture(text.positional)) {
-    if (text.has_pair->count() > 0) throw InvalidInput("a picture has no second text: leave out --pair");
-    return PictureFile{text.positional};
-  }
+  if (text.has_positional->count() > 0 && means_picture(text.positional)) return PictureFile{text.positional};
   if (has_top->count() > 0 || !among.empty()) {
     throw InvalidInput("--top and --among go with a picture: whyformer explain picture.png --top 3");
   }

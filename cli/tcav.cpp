@@ -25,7 +25,7 @@ struct Arguments {
   double strength = ConceptsRequest().strength, level = ConceptsRequest().level;
   int64_t seed = 0, limit = 0;
   double memory = 2;
-  std::string json, svg, png;
+  std::string json, html, svg, png;
 };
 
 void add_examples(CLI::App& command, Arguments& a) {
@@ -94,6 +94,7 @@ void add_arguments(CLI::App& command, Arguments& a) {
       ->capture_default_str()
       ->type_name("GB");
   command.add_option("--json", a.json, "write JSON ('-': standard output)")->type_name("FILE");
+  command.add_option("--html", a.html, "write a page with the plot and every test")->type_name("FILE");
   command.add_option("--svg", a.svg, "write a plot with error bars as SVG")->type_name("FILE");
   command.add_option("--png", a.png, "write a plot with error bars as PNG")->type_name("FILE");
 }
@@ -218,6 +219,7 @@ void check_folder_of(const std::string& file) {
 
 void write_reports(const Arguments& a, const ConceptReport& report) {
   std::vector<std::pair<std::string, std::string>> files;
+  if (!a.html.empty()) files.emplace_back(a.html, to_html(report));
   if (!a.svg.empty()) files.emplace_back(a.svg, concepts_picture(report, PictureFormat::kSvg));
   if (!a.png.empty()) files.emplace_back(a.png, concepts_picture(report, PictureFormat::kPng));
   if (!a.json.empty() && a.json != "-") files.emplace_back(a.json, to_json(report) + "\n");
@@ -274,7 +276,7 @@ ConceptReport test_pictures(const Arguments& a, const ConceptsRequest& request) 
 }
 
 void run(const Arguments& a) {
-  for (const std::string& file : {a.json, a.svg, a.png}) check_folder_of(file);
+  for (const std::string& file : {a.json, a.html, a.svg, a.png}) check_folder_of(file);
   if (a.examples.size() > 1 && a.examples.size() != a.targets.size()) {
     throw InvalidInput(fmt::format("{} targets but {} files of examples: give one for each target, or one for all",
                                    a.targets.size(), a.examples.size()));

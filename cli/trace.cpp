@@ -15,7 +15,7 @@ namespace {
 void trace_model_of_arrays(const std::string& model, const ArrayArguments& arguments,
                            const std::string& file) {
   arguments.check(model);
-  const ArrayTrace result = trace_arrays(model, arguments.inputs, arguments.target());
+  const ArrayTrace result = ArrayModel::load(model).trace(read_array_views(arguments.inputs), arguments.target());
   for (const std::string& note : result.info.notes) fmt::print(stderr, "note: {}\n", note);
   save(file, result.safetensors);
   print(fmt::format("{}: {} attention sites in {} streams, gradients of {}[{}] ({:.4f})\n", file,
@@ -61,6 +61,9 @@ void add_trace(CLI::App& program) {
     arguments->target.fill(request);
     if (request.other_targets.size() > 0) throw InvalidInput("gradients are of one --target at a time");
     const auto picture = arguments->picture.given(arguments->text);
+    if (picture && arguments->text.has_pair->count() > 0) {
+      throw InvalidInput("maps of a picture with a text come one side at a time: leave out --pair, and use --similar-to");
+    }
     const std::optional<TextInput> input = arguments->text.given();
     if (!picture && !input) {
       throw InvalidInput("no text or picture: whyformer trace --text \"…\" --save maps.safetensors");

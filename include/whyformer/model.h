@@ -44,6 +44,12 @@ struct PicturePixels {
 
 using PictureInput = std::variant<PictureFile, PicturePixels>;
 
+// A picture with a text that a model compares it with (CLIP).
+struct PictureWithText {
+  PictureInput picture;
+  std::string text;
+};
+
 // Whether a command's argument means a picture rather than a text: it names one, or a file that begins
 // like one.
 bool means_picture(const std::string& argument);
@@ -203,6 +209,10 @@ Explanation explain(const Model& model, const TextInput& input, const ExplainReq
 // The same for a picture, one explanation for each target; they share one forward run.
 std::vector<Explanation> explain(const Model& model, const PictureInput& picture,
                                  const ExplainRequest& request);
+
+// How alike a picture and a text are: units are the text's tokens, then those of the picture. Throws UnsupportedModel
+// for models that do not compare the two.
+Explanation explain(const Model& model, const PictureWithText& input, const ExplainRequest& request);
 
 // Attention maps and their gradients, for people who compute their own.
 struct Trace {

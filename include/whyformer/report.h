@@ -35,6 +35,12 @@ std::string to_terminal(const Explanation& explanation, const TerminalOptions& o
 std::string to_terminal(std::span<const Explanation> explanations,
                         const TerminalOptions& options = {});
 
+// Scores of a model given arrays (whyformer/arrays.h), stream by stream: JSON, or the highest ones with bars. Pages and
+// pictures show its `explanation`.
+struct ArrayExplanation;
+std::string to_json(const ArrayExplanation& explanation, int indent = 2);
+std::string to_terminal(const ArrayExplanation& explanation);
+
 // A self-contained page that works offline.
 std::string to_html(const Explanation& explanation, const ReportOptions& options = {});
 
@@ -91,6 +97,7 @@ std::string heads_picture(const HeadImportance& importance, PictureFormat format
 struct ConceptReport;
 std::string to_json(const ConceptReport& report, int indent = 2);
 std::string to_terminal(const ConceptReport& report, const TerminalOptions& options = {});
+std::string to_html(const ConceptReport& report);  // the plot, and tables of every test
 std::string concepts_picture(const ConceptReport& report, PictureFormat format);
 
 // A method's scores over many inputs (whyformer/summary.h): bars, and a point per score.

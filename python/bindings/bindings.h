@@ -11,6 +11,7 @@ void bind_explanations(nanobind::module_& module);
 void bind_models(nanobind::module_& module);
 void bind_parts(nanobind::module_& module);
 void bind_answers(nanobind::module_& module);
+void bind_arrays(nanobind::module_& module);
 void bind_reports(nanobind::module_& module);
 void bind_games(nanobind::module_& module);
 void bind_concepts(nanobind::module_& module);

@@ -55,6 +55,7 @@ void bind_concepts(nb::module_& module) {
       .def("terminal", [](const ConceptReport& r, bool colour, int width) {
         return to_terminal(r, TerminalOptions{.colour = colour, .width = width});
       })
+      .def("html", [](const ConceptReport& r) { return to_html(r); })
       .def("picture", [](const ConceptReport& r, PictureFormat format) {
         const std::string content = concepts_picture(r, format);
         return nb::bytes(content.data(), content.size());

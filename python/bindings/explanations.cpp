@@ -104,6 +104,10 @@ void bind_explanations(nb::module_& module) {
         if (pixels.empty() || pixels.size() != height * width) return nb::none();
         return nb::cast(array_in(self, pixels, {height, width}));
       });
+  nb::class_<Refusal>(module, "Refusal")
+      .def_ro("method", &Refusal::method)
+      .def_ro("reason", &Refusal::reason)
+      .def("__repr__", [](const Refusal& refusal) { return "<" + refusal.method + ": " + refusal.reason + ">"; });
   nb::class_<Explanation>(module, "Explanation")
       .def_ro("model", &Explanation::model)
       .def_ro("text", &Explanation::text)
@@ -113,6 +117,7 @@ void bind_explanations(nb::module_& module) {
       .def_ro("output", &Explanation::output)
       .def_ro("target", &Explanation::target)
       .def_ro("attention", &Explanation::attention)
+      .def_ro("refused", &Explanation::refused)
       .def_ro("notes", &Explanation::notes)
       .def("__len__", [](const Explanation& e) { return e.attributions.size(); })
       .def(

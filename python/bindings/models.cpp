@@ -74,6 +74,10 @@ void bind_inputs(nb::module_& module) {
                                       std::shared_ptr<const uint8_t[]>(kept, pixels.data())};
            },
            "name"_a, "pixels"_a);
+  nb::class_<PictureWithText>(module, "PictureWithText")
+      .def("__init__", [](PictureWithText* self, PictureInput picture, std::string text) {
+        new (self) PictureWithText{std::move(picture), std::move(text)};
+      });
   nb::class_<RowInput>(module, "RowInput")
       .def("__init__",
            [](RowInput* self, std::vector<std::string> names, std::vector<double> values,
@@ -232,6 +236,7 @@ void bind_models(nb::module_& module) {
       .def("among", &Model::among, "texts"_a);
   bind_explain<TextInput>(module);
   bind_explain<PictureInput>(module);
+  bind_explain<PictureWithText>(module);
   bind_explain<RowInput>(module);
   bind_trace<TextInput>(module);
   bind_trace<PictureInput>(module);

@@ -9,6 +9,7 @@ NB_MODULE(_native, module) {
   bind_models(module);
   bind_parts(module);
   bind_answers(module);
+  bind_arrays(module);
   bind_reports(module);
   bind_games(module);
   bind_concepts(module);

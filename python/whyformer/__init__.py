@@ -8,6 +8,7 @@
     result.save("why.html")
 """
 
+from ._arrays import ArrayExplanation, ArrayModel
 from ._concepts import ConceptReport, tcav
 from ._functions import FunctionExplanation, lime, shap
 from ._importance import HeadImportance, Importance, Summary, summarise
@@ -30,10 +31,10 @@ from ._results import Attribution, Explanation, Explanations
 from . import maskers
 
 __all__ = [
-    "Attribution", "ConceptReport", "Error", "Explanation", "Explanations", "FileError", "FunctionExplanation",
-    "HeadImportance", "Importance", "InvalidInput", "MethodInfo", "Model", "ModelInfo", "ModelSummary",
-    "OptionInfo", "Output", "Summary", "UnsupportedModel", "explain", "inspect", "lime", "load", "maskers",
-    "methods", "relevance_policies", "set_threads", "shap", "summarise", "tcav", "threads",
+    "ArrayExplanation", "ArrayModel", "Attribution", "ConceptReport", "Error", "Explanation", "Explanations",
+    "FileError", "FunctionExplanation", "HeadImportance", "Importance", "InvalidInput", "MethodInfo", "Model",
+    "ModelInfo", "ModelSummary", "OptionInfo", "Output", "Summary", "UnsupportedModel", "explain", "inspect", "lime",
+    "load", "maskers", "methods", "relevance_policies", "set_threads", "shap", "summarise", "tcav", "threads",
 ]
 
 

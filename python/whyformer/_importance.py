@@ -20,8 +20,8 @@ class HeadImportance(Report):
     def values(self, measure: str) -> np.ndarray:
         """[layers, heads]"""
         for one in self._dict["measures"]:
-            if one["measure"] == measure:
-                return np.array(one["values"])
+            if one["name"] == measure:
+                return np.array(one["scores"])
         raise KeyError(measure)
 
 

@@ -73,7 +73,13 @@ def _pixels_of(array: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(np.rint(array * 255).astype(np.uint8))
 
 
-def pictures(x):
+def pictures(x, text=None):
+    """Inputs, and whether there is just one. With a text to compare with, pairs of the two (CLIP)."""
+    found, single = _pictures(x)
+    return (found if text is None else [_native.PictureWithText(one, text) for one in found]), single
+
+
+def _pictures(x):
     if isinstance(x, (str, os.PathLike)) or _is_pil(x) or (isinstance(x, np.ndarray) and x.ndim in (2, 3)):
         return [picture_input(x)], True
     return [picture_input(one) for one in x], False

@@ -6,29 +6,36 @@ import os
 from collections.abc import Mapping, Sequence
 
 from . import _native
+from ._arrays import ArrayModel
 from ._model import Model, ModelSummary
-from ._native import FileError, InvalidInput
+from ._native import FileError, InvalidInput, UnsupportedModel
 
 BUILT_IN = {"sentiment": _native.Model.built_in, "pictures": _native.Model.built_in_for_pictures}
 
 
-def load(source="sentiment", *, tokenizer=None, processor=None, example=None, name: str | None = None) -> Model:
+def load(source="sentiment", *, arrays: bool = False, tokenizer=None, processor=None, example=None,
+         name: str | None = None) -> Model | ArrayModel:
     """A model, from
 
     - a HuggingFace folder, an ONNX file, or a folder with one: its path;
     - the package: "sentiment" judges sentences, "pictures" names painted things;
     - memory: a `transformers` model (with its `tokenizer=`, or its image `processor=`), whose weights are handed over
       without a file; or any `torch.nn.Module` with an `example=` input, which PyTorch exports to ONNX.
+
+    ONNX files that take something else than texts, pictures or rows (T5, DETR, …) become an ArrayModel, whose inputs
+    are arrays by name; `arrays=True` asks for that with any ONNX file.
     """
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         if path in BUILT_IN:
             return Model(BUILT_IN[path]())
+        if arrays:
+            return ArrayModel(_native.ArrayModel.load(path))
         if not os.path.exists(path) and os.sep not in path:
             known = " or ".join(repr(one) for one in BUILT_IN)
             raise FileError(f"there is no file or folder '{path}', nor a built-in model of that name ({known}); models "
                             "are not downloaded: give a folder that is on this machine")
-        return Model(_native.Model.load(path), path)
+        return _from_path(path)
     if hasattr(source, "state_dict") and hasattr(source, "forward"):
         from ._from_torch import load_module
 
@@ -37,6 +44,19 @@ def load(source="sentiment", *, tokenizer=None, processor=None, example=None, na
         return source
     raise InvalidInput(f"cannot load a model from {type(source).__name__}: give a path, a built-in name, or a "
                        "transformers or torch model")
+
+
+def _from_path(path: str) -> Model | ArrayModel:
+    try:
+        return Model(_native.Model.load(path), path)
+    except UnsupportedModel:
+        if not path.endswith(".onnx"):
+            raise
+        return ArrayModel(_native.ArrayModel.load(path))
+    except FileError as error:
+        if not path.endswith(".onnx") or "tokenizer" not in str(error):
+            raise
+        raise FileError(f"{error}; or give the model arrays: whyformer.load('{path}', arrays=True)") from None
 
 
 def inspect(path, shapes: Mapping[str, Sequence[int]] | None = None) -> ModelSummary:

@@ -85,7 +85,7 @@ class Model:
 
     def _inputs(self, x, pair=None, background=None, weights=None):
         if self._native.reads_pictures:
-            return _inputs.pictures(x)
+            return _inputs.pictures(x, pair)
         if self._native.reads_tables:
             return _inputs.rows(x, background, weights)
         return _inputs.texts(x, pair)
@@ -140,12 +140,8 @@ class Model:
     def _request(self, methods, target, options, similar_to=None, read_out=None, top=1, words="sum",
                  precision="single", seed=0, memory_megabytes=1024):
         request = _native.ExplainRequest()
-        names = [methods] if isinstance(methods, str) else list(methods if methods is not None else
-                                                                _native.usual_methods(self._native))
-        names = [part.strip().replace("_", "-") for name in names for part in name.split(",")]
-        if not names:
-            raise InvalidInput("no method: give some of whyformer.methods(), such as methods=['gae']")
-        for name, values in _options_by_method(names, options or {}).items():
+        usual = methods if methods is not None else _native.usual_methods(self._native)
+        for name, values in requested_methods(usual, options).items():
             request.add_method(name, values)
         targets = list(target) if isinstance(target, (list, tuple)) else [target]
         targets = [int(one) if isinstance(one, np.integer) else one for one in targets]
@@ -264,6 +260,15 @@ def choice(kind, name: str, value: str):
         known = ", ".join(member for member in kind.__members__)
         raise InvalidInput(f"{name}={value!r}: choose from {known}")
     return found
+
+
+def requested_methods(methods, options) -> dict[str, list]:
+    """Names of methods with their options."""
+    names = [methods] if isinstance(methods, str) else list(methods)
+    names = [part.strip().replace("_", "-") for name in names for part in name.split(",")]
+    if not names:
+        raise InvalidInput("no method: give some of whyformer.methods(), such as methods=['gae']")
+    return _options_by_method(names, options or {})
 
 
 def _options_by_method(names: list[str], options: Mapping) -> dict[str, list]:

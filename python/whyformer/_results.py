@@ -138,6 +138,7 @@ class Explanation(Sequence):
     output = property(lambda self: self._native.output, doc="everything the model answered")
     target = property(lambda self: self._native.target, doc="the output that is explained")
     notes = property(lambda self: self._native.notes, doc="what the reader must know, in sentences")
+    refused = property(lambda self: self._native.refused, doc="methods that have no meaning here, and why")
 
     @property
     def methods(self) -> list[str]:

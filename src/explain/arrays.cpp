@@ -1,3 +1,5 @@
+#include "whyformer/arrays.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -5,42 +7,49 @@
 #include <cmath>
 
 #include "explain/array_file.h"
+#include "explain/array_subject.h"
 #include "explain/describe.h"
-#include "explain/stream_relevance.h"
+#include "explain/jobs.h"
+#include "explain/units.h"
 #include "formats/weights.h"
 #include "graph/walk_back.h"
-#include "models/onnx_probe.h"
+#include "inputs/tokenizer.h"
 #include "models/text_model.h"
-#include "whyformer/arrays.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
 namespace {
 
-// The target's position in the output, and its indices filled in.
-int64_t find_target(const Tensor& output, const std::string& name, std::vector<int64_t>& indices) {
-  if (indices.empty()) {
-    const std::vector<double> numbers = output.to_doubles();
-    int64_t at = std::max_element(numbers.begin(), numbers.end()) - numbers.begin();
-    const int64_t best = at;
-    for (int axis = output.rank() - 1; axis >= 0; --axis) {
-      indices.insert(indices.begin(), at % output.dim(axis));
-      at /= output.dim(axis);
-    }
-    return best;
+std::vector<int64_t> largest_element(const Tensor& output) {
+  const std::vector<double> numbers = output.to_doubles();
+  int64_t at = std::max_element(numbers.begin(), numbers.end()) - numbers.begin();
+  std::vector<int64_t> indices;
+  for (int axis = output.rank() - 1; axis >= 0; --axis) {
+    indices.insert(indices.begin(), at % output.dim(axis));
+    at /= output.dim(axis);
   }
+  return indices;
+}
+
+// The element's position in the output.
+int64_t position_of(const std::vector<int64_t>& indices, const Shape& shape, const std::string& name) {
   int64_t at = 0;
-  bool inside = static_cast<int>(indices.size()) == output.rank();
-  for (int axis = 0; inside && axis < output.rank(); ++axis) {
-    inside = indices[axis] >= 0 && indices[axis] < output.dim(axis);
-    at = at * output.dim(axis) + indices[axis];
+  bool inside = indices.size() == shape.size();
+  for (size_t axis = 0; inside && axis < shape.size(); ++axis) {
+    inside = indices[axis] >= 0 && indices[axis] < shape[axis];
+    at = at * shape[axis] + indices[axis];
   }
   if (!inside) {
     throw InvalidInput(fmt::format(
         "the output '{}' has the shape {}: there is no element {}; give one number per axis, from 0", name,
-        to_string(output.shape()), fmt::join(indices, ",")));
+        to_string(shape), fmt::join(indices, ",")));
   }
   return at;
+}
+
+void check_finite(double value) {
+  if (std::isfinite(value)) return;
+  throw InvalidInput(fmt::format("the model answers {} there: look at the inputs for NaN or huge numbers", value));
 }
 
 // Tensors collected for a safetensors file.
@@ -66,172 +75,227 @@ class Collected {
   std::vector<std::pair<std::string, Tensor>> tensors_;
 };
 
-// One run of a model on arrays, and the gradient of one element of an output.
-struct ArrayRun {
-  OnnxProbe probe;
-  std::string output;
-  std::vector<int64_t> indices;
-  double value = 0;
-  Pass pass;
-  std::map<Value, Tensor> gradients;  // at maps, inputs of numbers, and where the output reads
-};
-
-ArrayRun run_arrays(const std::filesystem::path& model, const std::filesystem::path& inputs,
-                    const ArrayTarget& target) {
-  const auto arrays = read_arrays(inputs);
-  const std::filesystem::path file = onnx_file_of(model);
-  if (file.empty()) {
-    throw FileError(fmt::format("arrays go into an ONNX file, and '{}' is none and holds none: give the "
-                                "file itself",
-                                model.string()));
-  }
-  ArrayRun result;
-  result.probe = probe_onnx(file, arrays);
-  const OnnxProbe& probe = result.probe;
-  result.output = target.output.empty() ? probe.main_output : target.output;
-  if (!probe.outputs.contains(result.output)) {
-    std::string names;
-    for (const auto& [name, value] : probe.outputs) names += (names.empty() ? "" : ", ") + name;
-    throw InvalidInput(fmt::format("the model has no output '{}'; its outputs are {}", result.output, names));
-  }
-  const Value from = probe.outputs.at(result.output);
-  Feeds feeds;
+// Throws InvalidInput where the element depends on another input of the batch than its first index says, as a similarity
+// of every picture with every text does.
+void check_reads_one_sample(const NamedArrays& arrays, const OnnxProbe& probe, Value output,
+                            const std::vector<int64_t>& indices) {
+  const Shape& shape = probe.graph.shape(output);
+  std::vector<Value> starts;
   for (const auto& [name, value] : probe.inputs) {
-    const auto given = arrays.find(name);
-    if (given == arrays.end()) {
-      throw InvalidInput(fmt::format("'{}' has no array for the model's input '{}'",
-                                     inputs.string(), name));
+    const bool ids = probe.graph.type(value).dtype == DType::kInt64;
+    const Value start = ids ? rows_picked_by(probe.graph, value) : value;
+    if (start.valid() && probe.graph.shape(start)[0] == probe.batch) starts.push_back(start);
+  }
+  bool alone = !shape.empty() && shape[0] == probe.batch;
+  if (alone) {
+    const Pass pass = run(probe.graph, OnnxArrayModel::feeds(probe, arrays), {Keep::kGradients, {output}});
+    Tensor seed = Tensor::zeros(shape, probe.graph.type(output).dtype);
+    Tensor element = seed;
+    for (const int64_t index : indices) element = element.select(0, index);
+    element.fill(1);
+    for (const auto& [start, gradient] : walk_back(probe.graph, pass, output, seed, gradient_rule(), starts)) {
+      for (int64_t sample = 0; sample < probe.batch; ++sample) {
+        const std::vector<double> own = gradient.select(0, sample).contiguous().to_doubles();
+        alone &= sample == indices[0] || std::all_of(own.begin(), own.end(), [](double g) { return g == 0; });
+      }
     }
-    feeds[value] = given->second.cast(probe.graph.type(value).dtype);
   }
-  std::vector<Value> wanted;
-  for (const AttentionSite& site : probe.found.sites) wanted.push_back(site.attention);
-  std::vector<Value> kept = wanted;
-  for (const auto& [name, value] : probe.outputs) kept.push_back(value);
-  result.pass = run(probe.graph, feeds, {Keep::kGradients, kept});
-  const Tensor& answer = result.pass[from];
-  result.indices = target.indices;
-  const int64_t at = find_target(answer, result.output, result.indices);
-  result.value = answer.to_doubles()[at];
-  if (!std::isfinite(result.value)) {
-    throw InvalidInput(fmt::format("the model answers {} there: look at the inputs for NaN or huge numbers",
-                                   result.value));
+  if (alone) return;
+  throw InvalidInput(fmt::format("element {} does not belong to one of the {} inputs that were given together: give one of each",
+                                 fmt::join(indices, ","), probe.batch));
+}
+
+// Of several inputs that go together, the asked one in front: methods look at the first. The others stay, for files
+// that take a certain number.
+NamedArrays with_sample_first(NamedArrays arrays, const OnnxProbe& probe, Value output, std::vector<int64_t>& indices) {
+  if (probe.batch == 1) return arrays;
+  check_reads_one_sample(arrays, probe, output, indices);
+  if (indices[0] == 0) return arrays;
+  for (auto& [name, array] : arrays) {
+    if (array.rank() == 0 || array.dim(0) != probe.batch) continue;
+    Tensor swapped = Tensor::empty(array.shape(), array.dtype());
+    swapped.copy_from(array);
+    swapped.select(0, 0).copy_from(array.select(0, indices[0]));
+    swapped.select(0, indices[0]).copy_from(array.select(0, 0));
+    array = swapped;
   }
-  Tensor seed = Tensor::zeros(answer.shape(), DType::kFloat32);
-  seed.mutable_data<float>()[at] = 1;
+  indices[0] = 0;
+  return arrays;
+}
+
+// What hides a token, where nobody says: a tokenizer's mask token, or padding.
+std::optional<int64_t> usual_hiding_id(const OnnxArrayModel& model) {
+  try {
+    const auto mask = load_tokenizer(files_of_model(model.path()))->mask_id();
+    if (mask) return mask;
+  } catch (const Error&) {
+    // Most files of this kind come without a tokenizer.
+  }
+  const int64_t padding = model.config().id_or("pad_token_id", -1);
+  return padding >= 0 ? std::optional(padding) : std::nullopt;
+}
+
+// The units as a text, "input_ids 0 = 17, input_ids 1 = 4, …", and where each stands in it.
+void write_units(const ArrayUnits& units, const NamedArrays& arrays, Explanation& explanation) {
+  int64_t length = 0;
+  for (const ArrayPart& part : units.parts) {
+    const bool ids = part.segment.kind == StreamSegment::Kind::kTokens && arrays.contains(part.segment.input);
+    const Tensor given = ids ? arrays.at(part.segment.input).select(0, 0).contiguous() : Tensor();
+    for (int64_t i = 0; i < part.units.count; ++i) {
+      std::string text = name_of_unit(part, i);
+      if (ids && i < given.size()) text += fmt::format(" = {}", given.to_doubles()[i]);
+      if (length > 0) explanation.text += ", ";
+      length += length > 0 ? 2 : 0;
+      const int64_t size = std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; });
+      explanation.units.push_back({.text = text,
+                                   .start = length,
+                                   .end = length + size,
+                                   .special = part.cuts.empty(),
+                                   .word = part.cuts.empty() ? -1 : static_cast<int64_t>(explanation.units.size())});
+      explanation.text += text;
+      length += size;
+    }
+  }
+}
+
+// A model given arrays may have inputs of numbers that no token stands for; they are held as they are.
+void note_other_inputs(const OnnxProbe& probe, const ArrayUnits& units, std::vector<std::string>& notes) {
   for (const auto& [name, value] : probe.inputs) {
-    if (probe.graph.type(value).dtype != DType::kInt64) wanted.push_back(value);
-  }
-  if (probe.found.read_out.read.valid()) wanted.push_back(probe.found.read_out.read);
-  result.gradients = walk_back(probe.graph, result.pass, from, seed, gradient_rule(), wanted);
-  return result;
-}
-
-// Ā of one input of the batch (equation 5).
-Matrix weighted_map(const ArrayRun& run, const AttentionSite& site) {
-  const Tensor& map = run.pass[site.attention];
-  const int64_t sample = map.dim(0) > 1 && !run.indices.empty() ? run.indices[0] : 0;
-  return positive_product(map.select(0, sample).contiguous(),
-                          run.gradients.at(site.attention).select(0, sample).contiguous());
-}
-
-// Whether the target depends on attention within the stream.
-bool matters(const ArrayRun& run, int stream) {
-  for (const int site : run.probe.found.streams[stream].sites) {
-    const Value map = run.probe.found.sites[site].attention;
-    for (const double g : run.gradients.at(map).to_doubles()) {
-      if (g != 0) return true;
-    }
-  }
-  return false;
-}
-
-void check_can_be_explained(const ArrayRun& run) {
-  const Discovery& found = run.probe.found;
-  for (const AttentionSite& site : found.sites) {
-    const int64_t samples = run.probe.graph.shape(site.attention)[0];
-    if (site.windows > 1) {
-      throw UnsupportedModel(fmt::format(
-          "attention '{}' works on {} windows, each by itself: relevance over the whole input is not "
-          "defined by this method",
-          site.name, samples));
-    }
-  }
-  if (found.sites.empty()) throw UnsupportedModel("no attention was found in the model");
-  if (run.output != run.probe.main_output || !found.read_out.read.valid()) {
-    throw UnsupportedModel(fmt::format(
-        "how the output '{}' reads the tokens was not recognised; explain '{}', or compute your own "
-        "from whyformer trace",
-        run.output, run.probe.main_output));
+    const bool used = std::any_of(units.parts.begin(), units.parts.end(), [&](const ArrayPart& part) {
+      return !part.cuts.empty() && part.segment.input == name;
+    });
+    if (used || !probe.graph.varies(value)) continue;
+    notes.push_back(fmt::format("The input '{}' is held as it is: no token gets its numbers.", name));
   }
 }
 
 }  // namespace
 
-ArrayExplanation explain_arrays(const std::filesystem::path& model,
-                                const std::filesystem::path& inputs, const ArrayTarget& target) {
-  const ArrayRun run = run_arrays(model, inputs, target);
-  check_can_be_explained(run);
-  const Discovery& found = run.probe.found;
-  std::vector<Matrix> weighted;
-  for (const AttentionSite& site : found.sites) weighted.push_back(weighted_map(run, site));
-  const int stream = found.read_out.stream;
-  const std::vector<Matrix> relevance =
-      stream_relevance(run.probe.graph, found, weighted, stream, found.read_out.read);
-  // By the size of the gradient there; an output with one answer per token reads the one asked for.
-  const std::vector<double> shares =
-      shares_along(run.gradients.at(found.read_out.read), found.read_out.axis);
+ArrayModel ArrayModel::load(const std::filesystem::path& path) {
+  return ArrayModel(std::make_shared<const OnnxArrayModel>(path));
+}
+
+ModelName ArrayModel::name() const {
+  return {std::filesystem::weakly_canonical(model_->path()).filename().string(), architecture_name(model_->config())};
+}
+
+std::vector<std::string> ArrayModel::outputs() const {
+  std::vector<std::string> names;
+  for (const auto& output : model_->file().graph.outputs) names.push_back(output.name);
+  return names;
+}
+
+ModelInfo ArrayModel::inspect(const ArrayViews& inputs) const {
+  return describe(*model_->probe(tensors_of(inputs), {}), model_->path());
+}
+
+std::map<std::string, ArrayModel::Answer, std::less<>> ArrayModel::run(const ArrayViews& inputs) const {
+  const NamedArrays arrays = tensors_of(inputs);
+  const auto probe = model_->probe(arrays, {});
+  std::vector<Value> wanted;
+  for (const auto& [name, value] : probe->outputs) wanted.push_back(value);
+  const Pass pass = whyformer::run(probe->graph, OnnxArrayModel::feeds(*probe, arrays), {.outputs = wanted});
+  std::map<std::string, Answer, std::less<>> answers;
+  for (const auto& [name, value] : probe->outputs) answers[name] = {pass[value].shape(), pass[value].to_doubles()};
+  return answers;
+}
+
+ArrayTrace ArrayModel::trace(const ArrayViews& inputs, const ArrayTarget& target) const {
+  const NamedArrays arrays = tensors_of(inputs);
+  const auto probe = model_->probe(arrays, {});
+  ArrayTrace result;
+  result.output = model_->output_named(target.output);
+  const Value from = probe->outputs.at(result.output);
+  std::vector<Value> kept, wanted;
+  for (const AttentionSite& site : probe->found.sites) wanted.push_back(site.attention);
+  kept = wanted;
+  for (const auto& [name, value] : probe->outputs) kept.push_back(value);
+  const Pass pass = whyformer::run(probe->graph, OnnxArrayModel::feeds(*probe, arrays), {Keep::kGradients, kept});
+  result.indices = target.indices.empty() ? largest_element(pass[from]) : target.indices;
+  const int64_t at = position_of(result.indices, pass[from].shape(), result.output);
+  result.value = pass[from].to_doubles()[at];
+  check_finite(result.value);
+  Tensor seed = Tensor::zeros(pass[from].shape(), DType::kFloat32);
+  seed.mutable_data<float>()[at] = 1;
+  for (const auto& [name, value] : probe->inputs) {
+    if (probe->graph.type(value).dtype != DType::kInt64) wanted.push_back(value);
+  }
+  const auto gradients = walk_back(probe->graph, pass, from, seed, gradient_rule(), wanted);
+  result.info = describe(*probe, model_->path());
+  Collected collected;
+  const std::vector<AttentionSite>& sites = probe->found.sites;
+  for (size_t site = 0; site < sites.size(); ++site) {
+    const Value map = sites[site].attention;
+    collected.add_map(fmt::format("attention.{}", site), pass[map]);
+    collected.add_map(fmt::format("attention_gradient.{}", site), gradients.at(map));
+  }
+  for (const auto& [name, value] : probe->outputs) collected.add("output." + name, pass[value]);
+  for (const auto& [name, value] : probe->inputs) {
+    const auto gradient = gradients.find(value);
+    if (gradient != gradients.end()) collected.add("input_gradient." + name, gradient->second);
+  }
+  result.safetensors = collected.bytes();
+  return result;
+}
+
+ArrayExplanation ArrayModel::explain(const ArrayViews& inputs, const ArrayRequest& request) const {
+  const std::vector<Job> jobs = jobs_of(request.methods);
+  const DType dtype = request.precision == Precision::kDouble ? DType::kFloat64 : DType::kFloat32;
+  const NamedArrays given = tensors_of(inputs);
   ArrayExplanation result;
-  result.info = describe(run.probe, model);
-  result.output = run.output;
-  result.indices = run.indices;
-  result.value = run.value;
-  for (size_t other = 0; other < relevance.size(); ++other) {
-    const Matrix& matrix = relevance[other];
-    StreamScores scores{static_cast<int>(other), result.info.streams[other].units,
-                        std::vector<double>(matrix.columns, 0)};
-    for (int64_t row = 0; row < matrix.rows; ++row) {
-      for (int64_t column = 0; column < matrix.columns; ++column) {
-        const bool itself = static_cast<int>(other) == stream && row == column;
-        if (!itself) scores.scores[column] += shares[row] * matrix.at(row, column);
-      }
-    }
-    const bool silent = std::all_of(scores.scores.begin(), scores.scores.end(),
-                                    [](double score) { return score == 0; });
-    if (silent && matters(run, static_cast<int>(other))) {
-      result.info.notes.push_back(fmt::format(
-          "The output also reads stream {} by itself, in a way that was not recognised: its scores are "
-          "missing.",
-          other));
-    }
-    result.streams.push_back(std::move(scores));
+  result.target.output = model_->output_named(request.target.output);
+  const auto probe = model_->probe(given, {{result.target.output}, dtype});
+  const Value output = probe->outputs.at(result.target.output);
+  const Shape& shape = probe->graph.shape(output);
+  std::vector<int64_t> indices = request.target.indices;
+  if (indices.empty()) {
+    indices = largest_element(
+        whyformer::run(probe->graph, OnnxArrayModel::feeds(*probe, given), {.outputs = {output}})[output]);
+  }
+  position_of(indices, shape, result.target.output);
+  result.target.indices = indices;
+  const NamedArrays arrays = with_sample_first(given, *probe, output, indices);
+  const auto element = model_->graph(arrays, result.target.output, indices, dtype);
+  auto subject = std::make_unique<ArraySubject>(element, arrays,
+                                                request.hiding_id ? request.hiding_id : usual_hiding_id(*model_));
+  const ArrayUnits units = subject->array_units();
+  Explained explained(std::move(subject), {.needs = needs_of(jobs),
+                                           .dtype = dtype,
+                                           .seed = request.seed,
+                                           .memory_bytes = request.memory_bytes,
+                                           .progress = request.progress});
+  explained.set_target(element->target);
+  check_finite(explained.target_value());
+  result.info = describe(*probe, model_->path());
+  Explanation& explanation = result.explanation;
+  explanation.model = name();
+  write_units(units, arrays, explanation);
+  const std::string label = fmt::format("{}[{}]", result.target.output, fmt::join(result.target.indices, ","));
+  explanation.output = {"value", {explained.target_value()}, {label}};
+  explanation.target = {0, label, explained.target_value(), {}};
+  explanation.notes = result.info.notes;
+  note_other_inputs(*probe, units, explanation.notes);
+  run_jobs(jobs, explained, explanation);
+  for (Attribution& one : explanation.attributions) {
+    one.words = fold_words(explanation.units, one.scores, {explanation.text, {}}, WordFold::kSum);
+  }
+  if (!explained.several_streams()) explanation.attention = attention_maps(explained);
+  for (size_t stream = 0; stream < units.streams.size(); ++stream) {
+    const bool found = units.why_no_maps.empty();
+    const auto own = std::find_if(units.parts.begin(), units.parts.end(),
+                                  [&](const ArrayPart& part) { return part.stream == static_cast<int>(stream); });
+    result.streams.push_back({found ? result.info.streams[stream].units : "positions of " + own->segment.input,
+                              units.streams[stream].first, units.streams[stream].count});
   }
   return result;
 }
 
-ArrayTrace trace_arrays(const std::filesystem::path& model, const std::filesystem::path& inputs,
-                        const ArrayTarget& target) {
-  const ArrayRun run = run_arrays(model, inputs, target);
-  ArrayTrace result;
-  result.info = describe(run.probe, model);
-  result.output = run.output;
-  result.indices = run.indices;
-  result.value = run.value;
-  Collected collected;
-  const std::vector<AttentionSite>& sites = run.probe.found.sites;
-  for (size_t site = 0; site < sites.size(); ++site) {
-    const Value map = sites[site].attention;
-    collected.add_map(fmt::format("attention.{}", site), run.pass[map]);
-    collected.add_map(fmt::format("attention_gradient.{}", site), run.gradients.at(map));
+std::vector<StreamScores> ArrayExplanation::by_stream(const Attribution& attribution) const {
+  std::vector<StreamScores> result;
+  for (const Stream& stream : streams) {
+    const auto first = attribution.scores.begin() + stream.first;
+    result.push_back({static_cast<int>(result.size()), stream.units, {first, first + stream.count}});
   }
-  for (const auto& [name, value] : run.probe.outputs) {
-    collected.add("output." + name, run.pass[value]);
-  }
-  for (const auto& [name, value] : run.probe.inputs) {
-    const auto gradient = run.gradients.find(value);
-    if (gradient != run.gradients.end()) collected.add("input_gradient." + name, gradient->second);
-  }
-  result.safetensors = collected.bytes();
   return result;
 }
 

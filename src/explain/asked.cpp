@@ -54,7 +54,7 @@ Encoding encode(const TextModel& model, const TextInput& input, std::vector<std:
     throw InvalidInput("the text is empty: there is nothing to explain");
   }
   const auto pair = input.pair ? std::optional<std::string_view>(*input.pair) : std::nullopt;
-  Encoding encoding = model.tokenizer().encode(input.text, pair, model.max_tokens());
+  Encoding encoding = model.encode(input.text, pair);
   if (encoding.truncated > 0) {
     notes.push_back(fmt::format(
         "The text is longer than the model reads: the last {} tokens were cut off at its maximum "

@@ -14,6 +14,8 @@ struct AttentionFlowOptions {
 
 // For each source row: maximum flow to every input token, divided by their sum.
 Scores attention_flow(Explained& explained, const AttentionFlowOptions& options) {
+  explained.require_one_stream("attention-flow",
+                               "its network has one row of nodes per layer; gae and rollout know several streams");
   const int64_t tokens = explained.tokens();
   if (tokens > options.max_tokens) {
     throw InvalidInput(fmt::format(

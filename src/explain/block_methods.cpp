@@ -4,6 +4,8 @@ namespace whyformer {
 
 std::vector<EncoderBlock> blocks_of(const Explained& explained) {
   explained.require_maps();
+  explained.require_one_stream("what follows vectors from block to block",
+                               "their blocks are no chain; gae, rollout and transformer-attribution know several streams");
   return find_blocks(explained.graph().graph, explained.found().sites);
 }
 

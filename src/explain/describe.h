@@ -8,6 +8,9 @@
 
 namespace whyformer {
 
+// What the config calls the architecture.
+std::string architecture_name(const Config& config);
+
 void describe(const Discovery& found, ModelInfo& info);
 ModelInfo describe(const OnnxProbe& probe, const std::filesystem::path& file);
 

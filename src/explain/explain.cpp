@@ -9,31 +9,8 @@
 #include "explain/units.h"
 
 namespace whyformer {
-namespace {
-
-PictureView view_of(const PictureSubject& subject, const Picture& given) {
-  const Picture& seen = subject.seen();
-  const std::shared_ptr<uint8_t[]> rgb(new uint8_t[seen.pixels.size()]);
-  std::copy(seen.pixels.begin(), seen.pixels.end(), rgb.get());
-  const PictureRegion& region = subject.region();
-  return {.width = seen.width,
-          .height = seen.height,
-          .rgb = rgb,
-          .first_patch = subject.grid().first,
-          .rows = subject.grid().rows,
-          .columns = subject.grid().columns,
-          .file_width = given.width,
-          .file_height = given.height,
-          .left = region.left,
-          .top = region.top,
-          .right = region.left + region.width,
-          .bottom = region.top + region.height};
-}
-
-}  // namespace
-
 Explanation explain(const Model& model, const TextInput& input, const ExplainRequest& request) {
-  const std::vector<Job> jobs = jobs_of(request);
+  const std::vector<Job> jobs = jobs_of(request.methods);
   Prepared prepared = prepare(model.text_model(), input, request, needs_of(jobs));
   Explanation explanation;
   explanation.model = model.name();
@@ -53,7 +30,7 @@ Explanation explain(const Model& model, const TextInput& input, const ExplainReq
 
 std::vector<Explanation> explain(const Model& model, const PictureInput& given,
                                  const ExplainRequest& request) {
-  const std::vector<Job> jobs = jobs_of(request);
+  const std::vector<Job> jobs = jobs_of(request.methods);
   const Picture picture = pixels_of(given);
   Prepared prepared = prepare(model, picture, request, needs_of(jobs));
   const auto& subject = static_cast<const PictureSubject&>(prepared.explained->subject());

@@ -78,7 +78,7 @@ Explanation explain(const Model& model, const RowInput& row, const ExplainReques
   if (row.names.size() != row.values.size()) {
     throw InvalidInput(fmt::format("a row of {} numbers with {} names", row.values.size(), row.names.size()));
   }
-  const std::vector<Job> jobs = jobs_of(request);
+  const std::vector<Job> jobs = jobs_of(request.methods);
   Prepared prepared = prepare(model, in_order(model.table_model(), row), request, needs_of(jobs));
   const auto& subject = static_cast<const TableSubject&>(prepared.explained->subject());
   WrittenRow text = written(subject);

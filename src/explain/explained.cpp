@@ -1,5 +1,7 @@
 #include "explain/explained.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -78,8 +80,22 @@ void Explained::set_target(int64_t index) {
 
 std::vector<Value> Explained::places() const {
   std::vector<Value> values;
-  for (const Place place : kPlaces) values.push_back(subject_->value_at(*graph_, place));
+  for (const Place place : kPlaces) {
+    for (const Value value : subject_->values_at(*graph_, place)) values.push_back(value);
+  }
   return values;
+}
+
+Tensor Explained::rows_at(Place place, const std::function<Tensor(Value)>& value_of) const {
+  std::vector<Tensor> values;
+  for (const Value value : subject_->values_at(*graph_, place)) values.push_back(value_of(value));
+  return subject_->rows(place, values);
+}
+
+void Explained::require_one_stream(const std::string& method, const std::string& why) const {
+  if (!several_streams()) return;
+  throw InvalidInput(fmt::format("{} has no meaning for a model of {} token streams: {}", method,
+                                 subject_->streams().size(), why));
 }
 
 // One walk serves all gradients that any method of the call reads; it goes as far down as they do.
@@ -116,12 +132,11 @@ Tensor Explained::attention_gradient(int layer) {
 }
 
 Tensor Explained::embeddings(Place place) const {
-  const Value value = subject_->value_at(*graph_, place);
-  return subject_->rows(place, (*pass_)[value].select(0, 0).contiguous());
+  return rows_at(place, [this](Value value) { return (*pass_)[value].select(0, 0).contiguous(); });
 }
 
 Tensor Explained::embedding_gradient(Place place) {
-  return subject_->rows(place, gradient_at(subject_->value_at(*graph_, place)));
+  return rows_at(place, [this](Value value) { return gradient_at(value); });
 }
 
 RelevanceWalk& Explained::relevance_walk(const RelevanceKind& kind) {
@@ -158,7 +173,7 @@ Tensor Explained::relevance_at(const RelevanceKind& kind, Value value) {
 }
 
 const std::vector<NodeFlow>& Explained::relevance_flows(const RelevanceKind& kind) {
-  relevance_at(kind, subject_->value_at(*graph_, Place::kInput));
+  for (const Value value : subject_->values_at(*graph_, Place::kInput)) relevance_at(kind, value);
   return relevance_walk(kind).flows();
 }
 
@@ -168,7 +183,7 @@ Tensor Explained::attention_relevance(const RelevanceKind& kind, int layer) {
 }
 
 Tensor Explained::embedding_relevance(const RelevanceKind& kind, Place place) {
-  return subject_->rows(place, relevance_at(kind, subject_->value_at(*graph_, place)));
+  return rows_at(place, [&](Value value) { return relevance_at(kind, value); });
 }
 
 const ReadOut& Explained::found_read_out() const {
@@ -178,7 +193,12 @@ const ReadOut& Explained::found_read_out() const {
 std::vector<double> Explained::read_out() const {
   require_maps();
   const ReadOut& found = found_read_out();
-  if (found.kind == ReadOut::Kind::kShares) return found.shares;
+  if (subject_->kind() == "arrays" && !found.read.valid()) {
+    throw InvalidInput(
+        "how this output reads the tokens was not recognised, so there is no row of attention to start from; methods by "
+        "gradients, by relevance down to the input and by hiding tokens explain it");
+  }
+  if (found.kind == ReadOut::Kind::kShares && !several_streams()) return found.shares;
   if (tokens() > 1 && found.read.valid()) {
     if (measured_read_out_.empty()) measured_read_out_ = measured_read_out();
     return measured_read_out_;
@@ -202,7 +222,11 @@ std::vector<double> Explained::measured_read_out() const {
   for (int64_t i = 0; i < seed.size(); ++i) seed.mutable_data<double>()[i] = 1 + i;
   const auto gradients = walk_back(graph, pass, graph_->output, seed.cast(settings_.dtype),
                                    gradient_rule(), {found.read});
-  return shares_along(gradients.at(found.read), found.axis);
+  const std::vector<double> shares = shares_along(gradients.at(found.read), found.axis);
+  if (!several_streams()) return shares;
+  std::vector<double> by_unit(subject_->units(), 0.0);
+  std::copy(shares.begin(), shares.end(), by_unit.begin() + subject_->streams()[found.stream].first);
+  return by_unit;
 }
 
 std::optional<int64_t> Explained::read_out_row() const {
@@ -292,19 +316,21 @@ std::vector<Explained::Slope> Explained::slopes(Place place,
     const int64_t size = std::min(count - begin, step);
     Run part = subject_->copies(size);
     const Graph& graph = part.graph->graph;
-    const Value at = subject_->value_at(*part.graph, place), output = part.graph->output;
-    Tensor replaced = Tensor::empty(graph.shape(at), settings_.dtype);
+    const Value output = part.graph->output;
+    const std::vector<Value> at = subject_->values_at(*part.graph, place);
+    for (const Value value : at) part.feeds[value] = Tensor::empty(graph.shape(value), settings_.dtype);
     for (int64_t i = 0; i < size; ++i) {
-      replaced.select(0, i).copy_from(subject_->from_rows(place, replacements[begin + i]));
+      const std::vector<Tensor> values = subject_->from_rows(place, replacements[begin + i]);
+      for (size_t k = 0; k < at.size(); ++k) part.feeds[at[k]].select(0, i).copy_from(values[k]);
     }
-    part.feeds[at] = replaced;
     const Pass pass = run(graph, part.feeds, {.keep = Keep::kGradients, .outputs = {output}});
     const auto gradients = walk_back(graph, pass, output, one_hot(size, classes, target_, settings_.dtype),
-                                     gradient_rule(), {at});
+                                     gradient_rule(), at);
     const std::vector<double> values = pass[output].to_doubles();
     for (int64_t i = 0; i < size; ++i) {
-      results.push_back({values[i * classes + target_],
-                         subject_->rows(place, gradients.at(at).select(0, i).contiguous())});
+      std::vector<Tensor> slopes_there;
+      for (const Value value : at) slopes_there.push_back(gradients.at(value).select(0, i).contiguous());
+      results.push_back({values[i * classes + target_], subject_->rows(place, slopes_there)});
     }
     spent_.forwards += static_cast<int>(size);
     spent_.backwards += static_cast<int>(size);

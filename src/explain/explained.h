@@ -59,6 +59,11 @@ class Explained {
   int64_t target() const { return target_; }
   double target_value() const { return outputs_[target_]; }
 
+  // Whether attention goes between several streams of tokens, and which units are those of one.
+  bool several_streams() const { return !subject_->streams().empty(); }
+  // Throws InvalidInput where there are several; `method` is what has no meaning there, and `why`.
+  void require_one_stream(const std::string& method, const std::string& why) const;
+
   int layers() const { return static_cast<int>(graph_->found.sites.size()); }
   const Discovery& found() const { return graph_->found; }
   // The run itself; every value of it only where Needs::values says so.
@@ -125,6 +130,7 @@ class Explained {
 
  private:
   std::vector<Value> places() const;
+  Tensor rows_at(Place place, const std::function<Tensor(Value)>& value_of) const;
   Tensor gradient_at(Value value);
   Tensor relevance_at(const RelevanceKind& kind, Value value);
   RelevanceWalk& relevance_walk(const RelevanceKind& kind);

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "explain/attention_math.h"
-#include "explain/method.h"
+#include "explain/stream_methods.h"
+#include "explain/stream_relevance.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -12,6 +12,25 @@ struct GaeOptions {
   OwnEntry own = OwnEntry::kZero;
 };
 
+// All eleven equations, for several streams.
+Scores over_streams(Explained& explained, int64_t start, OwnEntry own) {
+  const Discovery& found = explained.found();
+  std::vector<Matrix> weighted;
+  for (int layer = 0; layer < explained.layers(); ++layer) {
+    weighted.push_back(layer < start ? Matrix(found.sites[layer].queries, found.sites[layer].keys)
+                                     : positive_product(explained.attention(layer), explained.attention_gradient(layer)));
+  }
+  const std::vector<double> identity = explained.read_out();
+  Scores scores = read_relevance(explained, stream_relevance(explained.graph().graph, found, weighted,
+                                                             found.read_out.stream, found.read_out.read));
+  const std::optional<int64_t> row = explained.read_out_row();
+  if (row || own == OwnEntry::kKeep) {
+    for (size_t i = 0; i < identity.size(); ++i) scores.values[i] += identity[i];
+  }
+  treat_own_entry(scores.values, row, own);
+  return scores;
+}
+
 // Rules 5 and 6 for self-attention: R ← R + Ā·R with Ā = E_h (∇A ⊙ A)⁺, from R = I. Only the read-out
 // row is needed: rᵀ ← rᵀ + rᵀ·Ā from the last layer down.
 Scores generic_attention(Explained& explained, const GaeOptions& options) {
@@ -20,6 +39,7 @@ Scores generic_attention(Explained& explained, const GaeOptions& options) {
     throw InvalidInput(fmt::format("gae.start={}: the model has layers 0 to {}", options.start,
                                    explained.layers() - 1));
   }
+  if (explained.several_streams()) return over_streams(explained, start, options.own);
   const std::vector<double> identity = explained.read_out();
   std::vector<double> scores = identity;
   for (int layer = explained.layers() - 1; layer >= start; --layer) {

@@ -1,7 +1,6 @@
 #include <algorithm>
 
-#include "explain/attention_math.h"
-#include "explain/method.h"
+#include "explain/stream_methods.h"
 
 namespace whyformer {
 namespace {
@@ -13,50 +12,45 @@ struct GradCamOptions {
 
 // Mean gradient of a head: over the read-out rows without the read-out token's own column (ViT
 // definition), or over the whole map (BERT definition).
-double head_weight(const double* gradient, const std::vector<double>& read_out,
-                   std::optional<int64_t> own, bool whole_map) {
-  const auto n = static_cast<int64_t>(read_out.size());
+double head_weight(const double* gradient, const ReadMap& map, bool whole_map) {
   double sum = 0;
   int64_t count = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    if (!whole_map && read_out[i] == 0) continue;
-    for (int64_t j = 0; j < n; ++j) {
-      if (!whole_map && own && j == *own) continue;
-      sum += gradient[i * n + j];
+  for (size_t i = 0; i < map.read.size(); ++i) {
+    if (!whole_map && map.read[i] == 0) continue;
+    for (int64_t j = 0; j < map.keys.count; ++j) {
+      if (!whole_map && map.own && j == *map.own) continue;
+      sum += gradient[static_cast<int64_t>(i) * map.keys.count + j];
       ++count;
     }
   }
   return count > 0 ? sum / static_cast<double>(count) : 0;
 }
 
-// (Σ_h g_h A_h / H)⁺ of the last layer: the positive part after the mean over heads.
-Matrix weighted_map(const Tensor& attention, const Tensor& gradient,
-                    const std::vector<double>& read_out, std::optional<int64_t> own,
-                    bool whole_map) {
-  const int64_t heads = attention.dim(0), n = attention.dim(1);
+// (Σ_h g_h A_h / H)⁺ of one layer: the positive part after the mean over heads.
+Matrix weighted_map(const Tensor& attention, const Tensor& gradient, const ReadMap& read, bool whole_map) {
+  const int64_t heads = attention.dim(0), size = attention.dim(1) * attention.dim(2);
   const std::vector<double> maps = attention.to_doubles(), slopes = gradient.to_doubles();
-  Matrix map(n, n);
+  Matrix map(attention.dim(1), attention.dim(2));
   for (int64_t head = 0; head < heads; ++head) {
-    const double* a = maps.data() + head * n * n;
-    const double weight = head_weight(slopes.data() + head * n * n, read_out, own, whole_map);
-    for (int64_t i = 0; i < n * n; ++i) map.values[i] += weight * a[i] / static_cast<double>(heads);
+    const double* a = maps.data() + head * size;
+    const double weight = head_weight(slopes.data() + head * size, read, whole_map);
+    for (int64_t i = 0; i < size; ++i) map.values[i] += weight * a[i] / static_cast<double>(heads);
   }
   for (double& value : map.values) value = std::max(0.0, value);
   return map;
 }
 
 Scores grad_cam(Explained& explained, const GradCamOptions& options) {
-  const int last = explained.layers() - 1;
   const bool whole_map = options.average == "map";
-  const std::optional<int64_t> own = explained.read_out_row();
-  Matrix map = weighted_map(explained.attention(last), explained.attention_gradient(last),
-                            explained.read_out(), own, whole_map);
-  // The BERT definition scales by the whole map, the other by the row.
-  if (whole_map && options.min_max) min_max(map.values);
-  Scores scores{times(explained.read_out(), map)};
-  treat_own_entry(scores.values, own, OwnEntry::kZero);
-  if (!whole_map && options.min_max) min_max(scores.values);
-  return scores;
+  return read_rows(explained, read_maps(explained, -1, "grad-cam.layer"), [&](const ReadMap& read) {
+    Matrix map = weighted_map(explained.attention(read.layer), explained.attention_gradient(read.layer), read, whole_map);
+    // The BERT definition scales by the whole map, the other by the row.
+    if (whole_map && options.min_max) min_max(map.values);
+    std::vector<double> scores = times(read.read, map);
+    treat_own_entry(scores, read.own, OwnEntry::kZero);
+    if (!whole_map && options.min_max) min_max(scores);
+    return scores;
+  });
 }
 
 }  // namespace
@@ -74,6 +68,9 @@ const Method kGradCam{
                   {"row", "map"}},
                  {"min-max", "scale to 0…1 as the reference code does", false}},
      .presets = {{"chefer-vit", "as in Chefer et al.'s ViT code", {{"min-max", true}}},
+                 {"chefer-streams",
+                  "as in Chefer et al.'s code for LXMERT and DETR",
+                  {{"average", std::string("map")}}},
                  {"chefer-bert",
                   "as in Chefer et al.'s BERT code",
                   {{"average", std::string("map")}, {"min-max", true}}}}},

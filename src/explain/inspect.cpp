@@ -80,12 +80,11 @@ std::string read_out_of(const Discovery& found) {
   return "not recognised";
 }
 
-std::string architecture_beside(const std::filesystem::path& file) {
-  const Config config = config_of(files_of_model(file));
+}  // namespace
+
+std::string architecture_name(const Config& config) {
   return config.architecture().empty() ? config.model_type() : config.architecture();
 }
-
-}  // namespace
 
 void describe(const Discovery& found, ModelInfo& info) {
   std::set<std::pair<int, int>> directions;
@@ -127,7 +126,7 @@ void describe(const Discovery& found, ModelInfo& info) {
 ModelInfo describe(const OnnxProbe& probe, const std::filesystem::path& file) {
   ModelInfo info;
   info.model.name = std::filesystem::weakly_canonical(file).filename().string();
-  info.model.architecture = architecture_beside(file);
+  info.model.architecture = architecture_name(config_of(files_of_model(file)));
   info.opset = probe.file.opset();
   info.parameters = probe.file.parameter_count();
   info.tensors = static_cast<int64_t>(probe.file.graph.initialisers.size());
@@ -135,6 +134,7 @@ ModelInfo describe(const OnnxProbe& probe, const std::filesystem::path& file) {
     info.inputs.push_back({input.name, onnx::name_of(input.type), probe.shapes.at(input.name)});
   }
   for (const auto& output : probe.file.graph.outputs) {
+    if (!probe.outputs.contains(output.name)) continue;
     const Shape& shape = probe.graph.shape(probe.outputs.at(output.name));
     info.outputs.push_back(fmt::format("{} {}", output.name, to_string(shape)));
   }

@@ -70,6 +70,9 @@ TEST(InspectOnnxPictures, NameStreamsAndEscapeWhatTheyName) {
   ModelInfo info = inspect(golden("lxmert.eager.new.20"));
   info.model.name = "<b>name</b>";
   const std::string page = to_html(info);
+  for (const InputInfo& input : info.inputs) EXPECT_NE(page.find("<td>" + input.name + "</td>"), std::string::npos);
+  for (const std::string& output : info.outputs) EXPECT_NE(page.find("<td>" + output + "</td>"), std::string::npos);
+  EXPECT_NE(page.find("windows</th>"), std::string::npos);
   EXPECT_THAT(page, HasSubstr("positions of visual_feats"));
   EXPECT_THAT(page, HasSubstr("&lt;b&gt;name"));
   EXPECT_EQ(page.find("<b>"), std::string::npos);

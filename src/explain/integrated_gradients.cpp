@@ -97,6 +97,7 @@ const Method kIntegratedGradients{
                                               .steps = options.whole("steps"),
                                               .max_steps = options.whole("max-steps"),
                                               .tolerance = options.number("tolerance")});
-    }};
+    },
+    OnPairs::kTogether};
 
 }  // namespace whyformer

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <exception>
 
 #include "whyformer/error.h"
 
@@ -19,10 +20,10 @@ AttentionMap map_of(const std::string& name, const Tensor& maps) {
           std::shared_ptr<const float[]>(owned.storage(), owned.data<float>())};
 }
 
-std::vector<Job> jobs_of(const ExplainRequest& request) {
-  if (request.methods.empty()) throw InvalidInput("no method was asked for");
+std::vector<Job> jobs_of(const std::vector<MethodRequest>& methods) {
+  if (methods.empty()) throw InvalidInput("no method was asked for");
   std::vector<Job> jobs;
-  for (const MethodRequest& asked : request.methods) {
+  for (const MethodRequest& asked : methods) {
     const Method& method = find_method(asked.name);
     jobs.push_back({&method, complete_options(method, asked.options)});
   }
@@ -44,6 +45,8 @@ bool gives_signed_scores(const Job& job) {
   }
   return false;
 }
+
+}  // namespace
 
 Attribution run_method(const Job& job, Explained& explained) {
   const auto start = Clock::now();
@@ -70,19 +73,34 @@ Attribution run_method(const Job& job, Explained& explained) {
   return result;
 }
 
-}  // namespace
-
 void run_jobs(const std::vector<Job>& jobs, Explained& explained, Explanation& explanation) {
+  run_jobs(jobs, [&explained](const Job& job) { return run_method(job, explained); }, explanation);
+}
+
+void run_jobs(const std::vector<Job>& jobs, const std::function<Attribution(const Job&)>& run_job,
+              Explanation& explanation) {
+  std::exception_ptr first_refusal;
   for (const Job& job : jobs) {
+    const std::string& name = job.method->info.name;
+    const auto refuse = [&](const Error& error) {
+      if (!first_refusal) first_refusal = std::current_exception();
+      explanation.refused.push_back({name, error.what()});
+      explanation.notes.push_back(fmt::format("{} was left out: {}.", name, error.what()));
+    };
     try {
-      explanation.attributions.push_back(run_method(job, explained));
+      explanation.attributions.push_back(run_job(job));
+    } catch (const InvalidInput& error) {
+      refuse(error);
+    } catch (const UnsupportedModel& error) {
+      refuse(error);
     } catch (const Interrupted&) {
       // A method that was cut short gave what it had; that is worth more than nothing.
       if (explanation.attributions.empty() || !explanation.attributions.back().estimate) throw;
-      explanation.notes.push_back(fmt::format("Interrupted before {}.", job.method->info.name));
+      explanation.notes.push_back(fmt::format("Interrupted before {}.", name));
       return;
     }
   }
+  if (explanation.attributions.empty() && first_refusal) std::rethrow_exception(first_refusal);
 }
 
 std::vector<AttentionMap> attention_maps(const Explained& explained) {

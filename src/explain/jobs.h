@@ -1,6 +1,7 @@
 // Methods that were asked for, with their options, and running them one after the other.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,13 +15,17 @@ struct Job {
 };
 
 // Throws InvalidInput for unknown methods and options.
-std::vector<Job> jobs_of(const ExplainRequest& request);
+std::vector<Job> jobs_of(const std::vector<MethodRequest>& methods);
 
 // What the shared run must keep for all of them.
 Needs needs_of(const std::vector<Job>& jobs);
 
-// Adds what each gives. Where the caller stops a long estimate, that one is kept and the rest is left out.
+// Adds what each gives. A method that refuses the input becomes a Refusal and a note beside the others; where none gives
+// anything, the first refusal is thrown. Where the caller stops a long estimate, that one is kept and the rest is left out.
 void run_jobs(const std::vector<Job>& jobs, Explained& explained, Explanation& explanation);
+void run_jobs(const std::vector<Job>& jobs, const std::function<Attribution(const Job&)>& run_job,
+              Explanation& explanation);
+Attribution run_method(const Job& job, Explained& explained);
 
 // One per layer; none where maps do not go over the units.
 std::vector<AttentionMap> attention_maps(const Explained& explained);

@@ -44,6 +44,7 @@ const Method kLeaveOneOut{
     {},
     [](Explained& explained, const OptionReader& options) {
       return leave_one_out(explained, hiding_options(options));
-    }};
+    },
+    OnPairs::kTogether};
 
 }  // namespace whyformer

@@ -36,10 +36,15 @@ class OptionReader {
   Options options_;
 };
 
+// How a picture with a text is explained: each side by itself with the other as it is, or both in one run, where the
+// scores of one side depend on what is done to the other.
+enum class OnPairs { kEachSide, kTogether };
+
 struct Method {
   MethodInfo info;
   Needs needs;
   Scores (*run)(Explained&, const OptionReader&);
+  OnPairs on_pairs = OnPairs::kEachSide;
 };
 
 // One line per method; the catalogue lists them.

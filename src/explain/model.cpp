@@ -116,6 +116,7 @@ ModelName Model::name() const {
 }
 
 const TextModel& Model::text_model() const {
+  if (reads_pictures() && picture_model_->reads_texts()) return *picture_model_->text_tower();
   if (text_model_ == nullptr) {
     throw InvalidInput(fmt::format("'{}' reads {}", name().name,
                                    reads_pictures() ? "pictures, not texts: give it a JPEG, PNG or WebP file"

@@ -1,8 +1,4 @@
-#include <fmt/format.h>
-
-#include "explain/attention_math.h"
-#include "explain/method.h"
-#include "whyformer/error.h"
+#include "explain/stream_methods.h"
 
 namespace whyformer {
 namespace {
@@ -16,18 +12,14 @@ struct PartialLrpOptions {
 
 // The read-out row of E_h R⁺ at one attention map: relevance that stops there.
 Scores partial_lrp(Explained& explained, const PartialLrpOptions& options) {
-  const int64_t layer = options.layer < 0 ? options.layer + explained.layers() : options.layer;
-  if (layer < 0 || layer >= explained.layers()) {
-    throw InvalidInput(fmt::format("partial-lrp.layer={}: the model has layers 0 to {}",
-                                   options.layer, explained.layers() - 1));
-  }
-  const Tensor relevance =
-      explained.attention_relevance(options.relevance, static_cast<int>(layer));
-  Tensor ones = Tensor::empty(relevance.shape(), relevance.dtype());
-  ones.fill(1);
-  const Matrix map = options.positive ? positive_product(relevance, ones)
-                                      : fuse_heads(relevance, HeadFusion::kMean);
-  Scores scores{times(explained.read_out(), map)};
+  Scores scores = read_rows(explained, read_maps(explained, options.layer, "partial-lrp.layer"), [&](const ReadMap& read) {
+    const Tensor relevance = explained.attention_relevance(options.relevance, read.layer);
+    Tensor ones = Tensor::empty(relevance.shape(), relevance.dtype());
+    ones.fill(1);
+    const Matrix map = options.positive ? positive_product(relevance, ones)
+                                        : fuse_heads(relevance, HeadFusion::kMean);
+    return times(read.read, map);
+  });
   treat_own_entry(scores.values, explained.read_out_row(), options.own);
   return scores;
 }
@@ -45,7 +37,9 @@ const Method kPartialLrp{
                  {"positive", "positive relevance of each head only", true},
                  policy_option("lrp-orig"),
                  own_entry_option("zero")},
-     .presets = {}},
+     .presets = {{"chefer-streams",
+                  "Chefer et al.'s code for LXMERT and DETR, before it scales to 0…1: the rules of transformer-attribution, with signs",
+                  {{"policy", std::string("chefer")}, {"positive", false}}}}},
     {.attention = true, .values = true},
     [](Explained& explained, const OptionReader& options) {
       return partial_lrp(explained, {.relevance = {options.word("policy")},

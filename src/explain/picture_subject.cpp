@@ -329,7 +329,8 @@ void for_each_pixel(const PatchGrid& grid, const Shape& pixels, Visit visit) {
 
 }  // namespace
 
-Tensor PictureSubject::rows(Place place, const Tensor& value) const {
+Tensor PictureSubject::rows(Place place, const std::vector<Tensor>& values_at_place) const {
+  const Tensor& value = values_at_place[0];
   if (place != Place::kInput) {
     if (attends_by_unit_) return value;
     throw InvalidInput(
@@ -342,13 +343,13 @@ Tensor PictureSubject::rows(Place place, const Tensor& value) const {
   return Tensor::of<double>({units(), width}, std::span<const double>(rows)).cast(value.dtype());
 }
 
-Tensor PictureSubject::from_rows(Place place, const Tensor& rows) const {
-  if (place != Place::kInput) return rows;
+std::vector<Tensor> PictureSubject::from_rows(Place place, const Tensor& rows) const {
+  if (place != Place::kInput) return {rows};
   // Pixels that no patch covers stay as they are.
   std::vector<double> values = pixels_.to_doubles();
   const std::vector<double> given = rows.to_doubles();
   for_each_pixel(grid_, pixels_.shape(), [&](int64_t row, int64_t pixel) { values[pixel] = given[row]; });
-  return Tensor::of<double>(pixels_.shape(), std::span<const double>(values)).cast(rows.dtype());
+  return {Tensor::of<double>(pixels_.shape(), std::span<const double>(values)).cast(rows.dtype())};
 }
 
 std::optional<Tensor> PictureSubject::pixel_channels(const Tensor& rows) const {
@@ -363,7 +364,7 @@ std::optional<Tensor> PictureSubject::pixel_channels(const Tensor& rows) const {
 
 Tensor PictureSubject::baseline(Place place, const std::string& name) const {
   const Tensor neutral = paint(name == "auto" ? usual_baseline() : name);
-  if (place == Place::kInput) return rows(place, neutral);
+  if (place == Place::kInput) return rows(place, {neutral});
   Shape shape = neutral.shape();
   shape.insert(shape.begin(), 1);
   const Run other = run_of(neutral.reshape(shape));

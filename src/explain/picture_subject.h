@@ -40,15 +40,16 @@ class PictureSubject : public Subject {
   Cells cells() const override;
   Variant hiding_cells(const std::vector<bool>& hidden, const std::string& how) const override;
   std::vector<double> unit_means(const std::vector<double>& cells) const override;
-  Value value_at(const ModelGraph& graph, Place place) const override;
-  Tensor rows(Place place, const Tensor& value) const override;
-  Tensor from_rows(Place place, const Tensor& rows) const override;
+  std::vector<Value> values_at(const ModelGraph& graph, Place place) const override { return {value_at(graph, place)}; }
+  Tensor rows(Place place, const std::vector<Tensor>& values) const override;
+  std::vector<Tensor> from_rows(Place place, const Tensor& rows) const override;
   std::optional<Tensor> pixel_channels(const Tensor& rows) const override;
   // "black", "grey", "white" or "blur".
   Tensor baseline(Place place, const std::string& name) const override;
   std::string usual_baseline() const override { return "black"; }
 
  private:
+  Value value_at(const ModelGraph& graph, Place place) const;
   Run run_of(const Tensor& pixels) const;
   // The picture with some pixels of each input painted over.
   Run painted(const std::vector<std::vector<bool>>& pixels, const std::string& how) const;

@@ -64,7 +64,7 @@ TEST(PictureSubject, EveryPixelBelongsToTheUnitThatSeesIt) {
   const PatchGrid& grid = test.subject->grid();
   EXPECT_EQ(test.subject->units(), grid.first + grid.count());
   const Tensor pixels = test.explained->embeddings(Place::kInput);
-  const Tensor back = test.subject->from_rows(Place::kInput, pixels);
+  const std::vector<Tensor> back = test.subject->from_rows(Place::kInput, pixels);
   EXPECT_EQ(test.subject->rows(Place::kInput, back).to_doubles(), pixels.to_doubles());
   // Hiding a patch changes its own embedding and no other.
   const auto own = test.subject->copies(1);

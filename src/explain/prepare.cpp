@@ -67,14 +67,11 @@ void add_notes(Prepared& prepared, const ExplainRequest& request) {
 }
 
 Explained::Settings settings_of(const Asked& asked, const ExplainRequest& request, Needs needs) {
-  return {.head = asked.kind.head,
-          .reference = asked.kind.reference,
-          .problem = asked.problem,
-          .needs = needs,
-          .dtype = asked.kind.dtype,
-          .seed = request.seed,
-          .memory_bytes = request.memory_bytes,
-          .progress = request.progress};
+  Explained::Settings settings = run_settings(request, needs);
+  settings.head = asked.kind.head;
+  settings.reference = asked.kind.reference;
+  settings.problem = asked.problem;
+  return settings;
 }
 
 // The highest output is the target at first.
@@ -91,6 +88,14 @@ Prepared run_of(std::unique_ptr<const Subject> subject, const Asked& asked, cons
 }
 
 }  // namespace
+
+Explained::Settings run_settings(const ExplainRequest& request, Needs needs) {
+  return {.needs = needs,
+          .dtype = request.precision == Precision::kDouble ? DType::kFloat64 : DType::kFloat32,
+          .seed = request.seed,
+          .memory_bytes = request.memory_bytes,
+          .progress = request.progress};
+}
 
 Prepared prepare(const TextModel& model, const TextInput& input, const ExplainRequest& request,
                  Needs needs) {

@@ -22,6 +22,8 @@ struct Prepared {
   Target target;
 };
 
+Explained::Settings run_settings(const ExplainRequest& request, Needs needs);
+
 // Throws InvalidInput for an empty text and for a target that the model does not have.
 Prepared prepare(const TextModel& model, const TextInput& input, const ExplainRequest& request,
                  Needs needs);

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
-#include "explain/attention_math.h"
-#include "explain/method.h"
+#include "explain/stream_methods.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -31,20 +30,14 @@ std::vector<double> read_map(const Matrix& map, const std::string& read,
 // r_j = mean over heads of A[c][j] in one layer; or what every token receives (column), or gives
 // itself (diagonal).
 Scores raw_attention(Explained& explained, const RawAttentionOptions& options) {
-  const int64_t layers = explained.layers();
-  const int64_t layer = options.layer < 0 ? options.layer + layers : options.layer;
-  if (layer < 0 || layer >= layers) {
-    throw InvalidInput(fmt::format("raw-attention.layer={}: the model has layers 0 to {}",
-                                   options.layer, layers - 1));
-  }
-  Tensor maps = explained.attention(static_cast<int>(layer));
-  if (options.head >= maps.dim(0)) {
-    throw InvalidInput(fmt::format("raw-attention.head={}: the layer has heads 0 to {}",
-                                   options.head, maps.dim(0) - 1));
-  }
-  if (options.head >= 0) maps = maps.slice(0, options.head, 1);
-  Scores scores{
-      read_map(fuse_heads(maps, HeadFusion::kMean), options.read, explained.read_out())};
+  Scores scores = read_rows(explained, read_maps(explained, options.layer, "raw-attention.layer"), [&](const ReadMap& map) {
+    Tensor maps = explained.attention(map.layer);
+    if (options.head >= maps.dim(0)) {
+      throw InvalidInput(fmt::format("raw-attention.head={}: the layer has heads 0 to {}", options.head, maps.dim(0) - 1));
+    }
+    if (options.head >= 0) maps = maps.slice(0, options.head, 1);
+    return read_map(fuse_heads(maps, HeadFusion::kMean), options.read, map.read);
+  });
   treat_own_entry(scores.values, explained.read_out_row(), options.own);
   return scores;
 }

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "explain/method.h"
+#include "explain/stream_methods.h"
+#include "explain/stream_relevance.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -36,12 +37,38 @@ Matrix rollout_factor(const Tensor& maps, const RolloutOptions& options,
   return factor;
 }
 
+namespace {
+
+// Between streams maps are used as they are, like the authors' code does.
+Scores rollout_over_streams(Explained& explained, const RolloutOptions& options) {
+  const Discovery& found = explained.found();
+  const std::optional<int64_t> row = explained.read_out_row();
+  std::vector<Matrix> maps;
+  for (int layer = 0; layer < explained.layers(); ++layer) {
+    const AttentionSite& site = found.sites[layer];
+    RolloutOptions own = options;
+    own.residual = options.residual && site.is_self_attention();
+    own.normalise = options.normalise && site.is_self_attention();
+    maps.push_back(rollout_factor(explained.attention(layer), own, std::nullopt));
+    if (layer >= options.start) continue;
+    maps.back() = Matrix(site.queries, site.keys);
+    if (site.is_self_attention()) add_identity(maps.back());
+  }
+  Scores scores = read_relevance(
+      explained, stream_rollout(explained.graph().graph, found, maps, found.read_out.stream, found.read_out.read));
+  treat_own_entry(scores.values, row, options.own);
+  return scores;
+}
+
+}  // namespace
+
 // M = Â[L-1]···Â[start]; only the read-out row of M is needed, so rᵀ ← rᵀ·Â from the last layer down.
 Scores rollout(Explained& explained, const RolloutOptions& options) {
   if (options.start >= explained.layers()) {
     throw InvalidInput(fmt::format("rollout.start={}: the model has layers 0 to {}", options.start,
                                    explained.layers() - 1));
   }
+  if (explained.several_streams()) return rollout_over_streams(explained, options);
   const std::optional<int64_t> row = explained.read_out_row();
   std::vector<double> scores = explained.read_out();
   for (int layer = explained.layers() - 1; layer >= options.start; --layer) {

@@ -17,11 +17,11 @@ struct SmoothGradOptions {
   double noise = 0.15;
 };
 
-Tensor with_noise(const Tensor& input, double deviation, int64_t seed, int64_t sample) {
+Tensor with_noise(const Tensor& input, const std::vector<double>& deviations, int64_t seed, int64_t sample) {
   const CounterRandom random(seed, "smooth-grad", sample);
   std::vector<double> values = input.to_doubles();
   for (size_t i = 0; i < values.size(); ++i) {
-    values[i] += deviation * random.normal(static_cast<int64_t>(i));
+    values[i] += deviations[i / input.dim(1)] * random.normal(static_cast<int64_t>(i));
   }
   return Tensor::of<double>(input.shape(), std::span<const double>(values)).cast(input.dtype());
 }
@@ -62,9 +62,8 @@ class Means {
 // fraction of the vectors' range (max - min).
 Scores smooth_grad(Explained& explained, const SmoothGradOptions& options) {
   const Tensor input = explained.embeddings(options.place);
-  const std::vector<double> values = input.to_doubles();
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  const double deviation = options.noise * (*most - *least);
+  std::vector<double> deviation = explained.subject().ranges(options.place, input);  // by unit
+  for (double& one : deviation) one *= options.noise;
   std::vector<Tensor> copies;
   for (int64_t sample = 0; sample < options.samples; ++sample) {
     copies.push_back(with_noise(input, deviation, explained.seed(), sample));
@@ -86,7 +85,7 @@ Scores smooth_grad(Explained& explained, const SmoothGradOptions& options) {
   result.seed = explained.seed();
   result.notes.push_back(fmt::format(
       "{} noisy copies, deviation {:.3g}; the largest standard error of a score is {:.2g}.",
-      options.samples, deviation, units.largest_error()));
+      options.samples, *std::max_element(deviation.begin(), deviation.end()), units.largest_error()));
   return result;
 }
 

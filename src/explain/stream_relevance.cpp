@@ -75,37 +75,20 @@ class SitesBehind {
   std::vector<uint64_t> bits_;
 };
 
-class StreamRelevance {
+// The rows that each value of a stream carries, from site to site.
+class StreamStates {
  public:
-  StreamRelevance(const Graph& graph, const Discovery& found)
-      : graph_(graph), found_(found), behind_(graph, found.sites) {
-    for (size_t s = 0; s < found.streams.size(); ++s) {
-      Rows rows;
-      for (const Stream& other : found.streams) rows.emplace_back(found.streams[s].tokens, other.tokens);
-      initial_.push_back(std::move(rows));
-    }
-  }
+  StreamStates(const Graph& graph, const Discovery& found, std::vector<Rows> initial)
+      : graph_(graph), found_(found), behind_(graph, found.sites), initial_(std::move(initial)) {}
 
-  void pass(size_t index, const Matrix& weighted) {
-    const AttentionSite& site = found_.sites[index];
-    const auto [queries, keys] = operands(site);
-    const int s = site.query_stream, q = site.key_stream;
-    const Rows& old = state(s, queries);
-    const Rows& from = state(q, keys);
-    Rows rows = old;
-    for (size_t p = 0; p < rows.size(); ++p) add_to(rows[p], product(weighted, from[p]));  // 6, 7, 11
-    if (s == q) {
-      add_to(rows[s], weighted);  // Ā·I
-    } else {
-      // Equation 10 in place of what was added above for the keys' own stream.
-      rows[q] = old[q];
-      add_to(rows[q], product(transposed(normalised(old[s])), product(weighted, normalised(from[q]))));
-    }
-    states_.push_back(std::move(rows));
-  }
+  // What the site's queries and keys carry.
+  const Rows& of_queries(const AttentionSite& site) const { return of(site.query_stream, operands(site).first); }
+  const Rows& of_keys(const AttentionSite& site) const { return of(site.key_stream, operands(site).second); }
+  // The rows behind the next site, of its queries' stream.
+  void push(Rows rows) { states_.push_back(std::move(rows)); }
 
   // What the value carries of its stream: the state behind the last site of the stream it depends on.
-  const Rows& state(int stream, Value value) const {
+  const Rows& of(int stream, Value value) const {
     for (size_t index = states_.size(); index-- > 0;) {
       const bool own = found_.sites[index].query_stream == stream;
       if (own && behind_.has(value, static_cast<int>(index))) return states_[index];
@@ -136,13 +119,67 @@ class StreamRelevance {
   std::vector<Rows> states_;   // by site, of its queries' stream
 };
 
+enum class Start { kZeros, kIdentity };
+
+std::vector<Rows> initial_states(const Discovery& found, Start own) {
+  std::vector<Rows> initial;
+  for (size_t s = 0; s < found.streams.size(); ++s) {
+    Rows rows;
+    for (const Stream& other : found.streams) rows.emplace_back(found.streams[s].tokens, other.tokens);
+    if (own == Start::kIdentity) add_identity(rows[s]);
+    initial.push_back(std::move(rows));
+  }
+  return initial;
+}
+
+bool is_zero(const Matrix& matrix) {
+  return std::all_of(matrix.values.begin(), matrix.values.end(), [](double x) { return x == 0; });
+}
+
 }  // namespace
 
 std::vector<Matrix> stream_relevance(const Graph& graph, const Discovery& found,
                                      const std::vector<Matrix>& weighted, int stream, Value read) {
-  StreamRelevance relevance(graph, found);
-  for (size_t site = 0; site < found.sites.size(); ++site) relevance.pass(site, weighted[site]);
-  return relevance.state(stream, read);
+  StreamStates states(graph, found, initial_states(found, Start::kZeros));
+  for (size_t index = 0; index < found.sites.size(); ++index) {
+    const AttentionSite& site = found.sites[index];
+    const int s = site.query_stream, q = site.key_stream;
+    const Rows& old = states.of_queries(site);
+    const Rows& from = states.of_keys(site);
+    Rows rows = old;
+    for (size_t p = 0; p < rows.size(); ++p) add_to(rows[p], product(weighted[index], from[p]));  // 6, 7, 11
+    if (s == q) {
+      add_to(rows[s], weighted[index]);  // Ā·I
+    } else {
+      // Equation 10 in place of what was added above for the keys' own stream.
+      rows[q] = old[q];
+      add_to(rows[q], product(transposed(normalised(old[s])), product(weighted[index], normalised(from[q]))));
+    }
+    states.push(std::move(rows));
+  }
+  return states.of(stream, read);
+}
+
+std::vector<Matrix> stream_rollout(const Graph& graph, const Discovery& found, const std::vector<Matrix>& maps, int stream,
+                                   Value read) {
+  StreamStates states(graph, found, initial_states(found, Start::kIdentity));
+  for (size_t index = 0; index < found.sites.size(); ++index) {
+    const AttentionSite& site = found.sites[index];
+    const int s = site.query_stream;
+    const Rows& old = states.of_queries(site);
+    Rows rows = old;
+    if (site.is_self_attention()) {
+      rows[s] = product(maps[index], old[s]);
+    } else {
+      const Matrix through = product(transposed(old[s]), maps[index]);
+      const Rows& from = states.of_keys(site);
+      for (int p = 0; p < static_cast<int>(rows.size()); ++p) {
+        if (p != s && !is_zero(from[p])) rows[p] = product(through, from[p]);
+      }
+    }
+    states.push(std::move(rows));
+  }
+  return states.of(stream, read);
 }
 
 }  // namespace whyformer

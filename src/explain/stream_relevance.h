@@ -18,4 +18,11 @@ namespace whyformer {
 std::vector<Matrix> stream_relevance(const Graph& graph, const Discovery& found,
                                      const std::vector<Matrix>& weighted, int stream, Value read);
 
+// Attention rollout over several streams, as the baselines of Chefer et al. for LXMERT and DETR have it: R of a stream is
+// the product of its own self-attention, and another stream is reached through the last attention to it alone, as
+// Rᵀ·A·R of what its queries and its keys carry. `maps` holds the factor of every self-attention (with identity and
+// normalised as wanted), and the plain map of every other site.
+std::vector<Matrix> stream_rollout(const Graph& graph, const Discovery& found, const std::vector<Matrix>& maps, int stream,
+                                   Value read);
+
 }  // namespace whyformer

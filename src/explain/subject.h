@@ -2,6 +2,7 @@
 // others like it.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,7 +35,7 @@ class Subject {
  public:
   virtual ~Subject() = default;
 
-  // "text" or "picture", for messages.
+  // "text", "picture", "table", "arrays" or "pair" (of a picture and a text), for messages.
   virtual std::string kind() const = 0;
   // Whether each unit stands for nothing of the input itself, as a class token does.
   virtual const std::vector<bool>& special() const = 0;
@@ -43,6 +44,13 @@ class Subject {
   virtual bool attends_by_unit() const { return true; }
   // Where they have not: what to say about it.
   virtual std::string why_no_maps() const { return ""; }
+
+  // Units of each token stream of the model, where it has several; empty for inputs whose units are one stream.
+  struct UnitRange {
+    int64_t first = 0;
+    int64_t count = 0;
+  };
+  virtual std::vector<UnitRange> streams() const { return {}; }
 
   // How many inputs can be run together.
   virtual int64_t most_at_once() const { return int64_t{1} << 30; }
@@ -66,23 +74,26 @@ class Subject {
   virtual std::vector<bool> can_hide(const std::string& how) const = 0;  // by unit
   virtual PlayerTree player_tree() const = 0;
 
-  // The smallest pieces of the input that can be hidden, in their order: ordinary tokens in a row, or pixels.
+  // The smallest pieces of the input that can be hidden, in their order: pixels, or else ordinary units in a row.
   struct Cells {
     int64_t height = 1;
     int64_t width = 0;
     int64_t unit_height = 1;  // cells of one unit
     int64_t unit_width = 1;
   };
-  virtual Cells cells() const = 0;
+  virtual Cells cells() const;
   // `hidden` row by row.
-  virtual Variant hiding_cells(const std::vector<bool>& hidden, const std::string& how) const = 0;
+  virtual Variant hiding_cells(const std::vector<bool>& hidden, const std::string& how) const;
   // The mean of each unit's cells; 0 for special units.
-  virtual std::vector<double> unit_means(const std::vector<double>& cells) const = 0;
+  virtual std::vector<double> unit_means(const std::vector<double>& cells) const;
 
-  virtual Value value_at(const ModelGraph& graph, Place place) const = 0;
-  // The value at `place` of one input as [units, numbers], and back.
-  virtual Tensor rows(Place, const Tensor& value) const { return value; }
-  virtual Tensor from_rows(Place, const Tensor& rows) const { return rows; }
+  // What stands at `place`: one value, or several where the input enters the model at several.
+  virtual std::vector<Value> values_at(const ModelGraph& graph, Place place) const = 0;
+  // Those values of one input as [units, numbers], and back.
+  virtual Tensor rows(Place, const std::vector<Tensor>& values) const { return values[0]; }
+  virtual std::vector<Tensor> from_rows(Place, const Tensor& rows) const { return {rows}; }
+  // The range (most - least) of the numbers that share a scale with each unit's; `all` are rows at `place`.
+  virtual std::vector<double> ranges(Place place, const Tensor& all) const;
   // The channels of a pixel in rows at kInput, [height · width, channels], where there are pixels.
   virtual std::optional<Tensor> pixel_channels(const Tensor&) const { return std::nullopt; }
 

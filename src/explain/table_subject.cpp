@@ -196,7 +196,8 @@ std::vector<int64_t> TableSubject::number_units() const {
   return units;
 }
 
-Tensor TableSubject::rows(Place place, const Tensor& value) const {
+Tensor TableSubject::rows(Place place, const std::vector<Tensor>& values) const {
+  const Tensor& value = values[0];
   if (place != Place::kInput) {
     if (attends_by_unit_) return value;
     throw InvalidInput(why_no_maps());
@@ -208,12 +209,12 @@ Tensor TableSubject::rows(Place place, const Tensor& value) const {
   return Tensor::of<double>({units(), 1}, std::span<const double>(all)).cast(value.dtype());
 }
 
-Tensor TableSubject::from_rows(Place place, const Tensor& rows) const {
-  if (place != Place::kInput) return rows;
+std::vector<Tensor> TableSubject::from_rows(Place place, const Tensor& rows) const {
+  if (place != Place::kInput) return {rows};
   const std::vector<double> all = rows.to_doubles();
   std::vector<double> numbers;
   for (const int64_t unit : number_units()) numbers.push_back(all[unit]);
-  return Tensor::of<double>({static_cast<int64_t>(numbers.size())}, std::span<const double>(numbers)).cast(rows.dtype());
+  return {Tensor::of<double>({static_cast<int64_t>(numbers.size())}, std::span<const double>(numbers)).cast(rows.dtype())};
 }
 
 Tensor TableSubject::baseline(Place place, const std::string& name) const {
@@ -224,7 +225,7 @@ Tensor TableSubject::baseline(Place place, const std::string& name) const {
   const Run other = run_rows({hidden_row(way, 0)});
   const Value value = value_at(*other.graph, place);
   const Tensor found = run(other.graph->graph, other.feeds, {.outputs = {value}})[value];
-  return rows(place, found.select(0, 0).contiguous());
+  return rows(place, {found.select(0, 0).contiguous()});
 }
 
 }  // namespace whyformer

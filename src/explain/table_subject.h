@@ -33,14 +33,15 @@ class TableSubject final : public Subject {
   Cells cells() const override;
   Variant hiding_cells(const std::vector<bool>& hidden, const std::string& how) const override;
   std::vector<double> unit_means(const std::vector<double>& cells) const override;
-  Value value_at(const ModelGraph& graph, Place place) const override;
-  Tensor rows(Place place, const Tensor& value) const override;
-  Tensor from_rows(Place place, const Tensor& rows) const override;
+  std::vector<Value> values_at(const ModelGraph& graph, Place place) const override { return {value_at(graph, place)}; }
+  Tensor rows(Place place, const std::vector<Tensor>& values) const override;
+  std::vector<Tensor> from_rows(Place place, const Tensor& rows) const override;
   // The background's "mean" row, or "zero".
   Tensor baseline(Place place, const std::string& name) const override;
   std::string usual_baseline() const override { return "mean"; }
 
  private:
+  Value value_at(const ModelGraph& graph, Place place) const;
   void choose_units(const ModelGraph& graph);
   Run run_rows(const std::vector<std::vector<double>>& rows) const;
   std::vector<double> mean_row() const;

@@ -62,7 +62,7 @@ Variant variant_of(const std::vector<int64_t>& ids, const std::vector<int64_t>& 
 
 Variant TextSubject::of_text(const TextInput& text) const {
   const auto pair = text.pair ? std::optional<std::string_view>(*text.pair) : std::nullopt;
-  const Encoding other = model_.tokenizer().encode(text.text, pair, model_.max_tokens());
+  const Encoding other = model_.encode(text.text, pair);
   return variant_of(other.ids, other.type_ids);
 }
 
@@ -174,31 +174,6 @@ PlayerTree TextSubject::player_tree() const {
     }
   }
   return token_tree(pieces, separator);
-}
-
-namespace {
-
-// What belongs to ordinary tokens, spread over all; special ones get `other`.
-template <class T>
-std::vector<T> spread(const std::vector<bool>& special, const std::vector<T>& ordinary, T other) {
-  std::vector<T> all;
-  size_t next = 0;
-  for (const bool is_special : special) all.push_back(is_special ? other : T(ordinary[next++]));
-  return all;
-}
-
-}  // namespace
-
-Subject::Cells TextSubject::cells() const {
-  return {.width = std::count(special().begin(), special().end(), false)};
-}
-
-Variant TextSubject::hiding_cells(const std::vector<bool>& hidden, const std::string& how) const {
-  return hiding(spread(special(), hidden, false), how);
-}
-
-std::vector<double> TextSubject::unit_means(const std::vector<double>& cells) const {
-  return spread(special(), cells, 0.0);
 }
 
 Value TextSubject::value_at(const ModelGraph& graph, Place place) const {

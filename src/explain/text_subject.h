@@ -31,15 +31,13 @@ class TextSubject : public Subject {
   std::vector<int64_t> players() const override;
   std::vector<bool> can_hide(const std::string& how) const override;
   PlayerTree player_tree() const override;
-  Cells cells() const override;
-  Variant hiding_cells(const std::vector<bool>& hidden, const std::string& how) const override;
-  std::vector<double> unit_means(const std::vector<double>& cells) const override;
-  Value value_at(const ModelGraph& graph, Place place) const override;
+  std::vector<Value> values_at(const ModelGraph& graph, Place place) const override { return {value_at(graph, place)}; }
   // Every ordinary token replaced by "pad", "mask" or "unk", special tokens kept; or "zero" vectors.
   Tensor baseline(Place place, const std::string& name) const override;
   std::string usual_baseline() const override { return "pad"; }
 
  private:
+  Value value_at(const ModelGraph& graph, Place place) const;
   TokenBatch repeated(int64_t count) const;
   Tensor value_of(Place place, const std::vector<int64_t>& ids) const;
   std::vector<std::string> segments() const;

@@ -18,7 +18,10 @@ OptionInfo place_option() {
 }
 
 Place place_named(const Subject& subject, const std::string& name) {
-  const std::string own = subject.kind() == "text" ? "word-embeddings" : "pixels";
+  if (subject.kind() == "pair" && (name == "word-embeddings" || name == "pixels")) return Place::kInput;
+  const std::string own = subject.kind() == "text"      ? "word-embeddings"
+                          : subject.kind() == "picture" ? "pixels"
+                                                        : "input";
   if (name == "input" || name == own) return Place::kInput;
   if (name == "word-embeddings" || name == "pixels") {
     throw InvalidInput(fmt::format("at={}: a {} has no such place; use at=input", name, subject.kind()));

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
-#include "explain/attention_math.h"
-#include "explain/method.h"
+#include "explain/stream_methods.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -55,7 +54,36 @@ std::vector<double> product_row(Explained& explained, const AttributionOptions& 
   return row;
 }
 
+// As the authors' code for LXMERT and DETR: the stream that is read by the product of its own self-attention, every other
+// by the last attention to it alone.
+Scores over_streams(Explained& explained, const AttributionOptions& options) {
+  const Discovery& found = explained.found();
+  const int64_t first = first_layer(explained, options.start);
+  Scores scores = read_rows(explained, read_maps(explained, -1, "transformer-attribution.layer"), [&](const ReadMap& read) {
+    const bool own = found.sites[read.layer].is_self_attention();
+    if (!own || options.blocks == "last") return times(read.read, weighted_relevance(explained, read.layer, options));
+    std::vector<double> row = read.read;
+    for (int layer = explained.layers() - 1; layer >= first; --layer) {
+      const AttentionSite& site = found.sites[layer];
+      if (!site.is_self_attention() || site.query_stream != found.read_out.stream) continue;
+      Matrix factor = weighted_relevance(explained, layer, options);
+      add_identity(factor);
+      if (options.normalise) normalise_rows(factor);
+      row = times(row, factor);
+    }
+    const bool spread = !read.own && options.own != OwnEntry::kKeep && !options.normalise;
+    for (size_t i = 0; spread && i < row.size(); ++i) row[i] -= read.read[i];
+    return row;
+  });
+  treat_own_entry(scores.values, explained.read_out_row(), options.own);
+  return scores;
+}
+
 Scores transformer_attribution(Explained& explained, const AttributionOptions& options) {
+  if (options.blocks == "second") {
+    explained.require_one_stream("transformer-attribution.blocks=second", "their layers have no common order");
+  }
+  if (explained.several_streams()) return over_streams(explained, options);
   std::vector<double> scores;
   if (options.blocks == "all") {
     scores = product_row(explained, options);

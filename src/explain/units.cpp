@@ -61,6 +61,25 @@ std::vector<Unit> units_of(const PictureSubject& picture) {
   return units;
 }
 
+PictureView view_of(const PictureSubject& subject, const Picture& file) {
+  const Picture& seen = subject.seen();
+  const std::shared_ptr<uint8_t[]> rgb(new uint8_t[seen.pixels.size()]);
+  std::copy(seen.pixels.begin(), seen.pixels.end(), rgb.get());
+  const PictureRegion& region = subject.region();
+  return {.width = seen.width,
+          .height = seen.height,
+          .rgb = rgb,
+          .first_patch = subject.grid().first,
+          .rows = subject.grid().rows,
+          .columns = subject.grid().columns,
+          .file_width = file.width,
+          .file_height = file.height,
+          .left = region.left,
+          .top = region.top,
+          .right = region.left + region.width,
+          .bottom = region.top + region.height};
+}
+
 std::vector<WordScore> fold_words(const std::vector<Unit>& units, const std::vector<double>& scores,
                                   const TextInput& input, WordFold fold) {
   std::vector<WordScore> words;

@@ -15,6 +15,9 @@ std::vector<Unit> units_of(const Encoding& encoding);
 // Class tokens, and patches by row and column.
 std::vector<Unit> units_of(const PictureSubject& picture);
 
+// The picture as the model saw it; `file` as it was read.
+PictureView view_of(const PictureSubject& subject, const Picture& file);
+
 std::vector<WordScore> fold_words(const std::vector<Unit>& units, const std::vector<double>& scores,
                                   const TextInput& input, WordFold fold);
 

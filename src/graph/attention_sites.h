@@ -39,6 +39,7 @@ struct StreamSegment {
   std::string input;          // of the model; empty where there is none
   int64_t length = 0;
   std::vector<int64_t> grid;  // of patches: rows and columns
+  std::vector<int> axes = {};  // of the input that the tokens run along; of patches one per axis of the grid
 };
 
 // Tokens that share a residual path.

@@ -18,7 +18,7 @@ class Origin {
   std::vector<StreamSegment> of(Value value, int axis, int steps = 0) const {
     const int64_t length = graph_.shape(value)[axis];
     const int producer = graph_.producer(value);
-    if (producer < 0) return {from_input(value, length)};
+    if (producer < 0) return {from_input(value, length, axis)};
     const Node& node = graph_.nodes()[producer];
     if (!graph_.varies(value)) return {{Kind::kLearned, "", length, {}}};
     if (steps > kDeepest) return {{Kind::kUnknown, input_behind(value), length, {}}};
@@ -27,7 +27,7 @@ class Origin {
     }
     if (node.op->kind() == "Concat") return joined(node, axis, steps);
     if (is_convolution(node) && axis >= 2) {
-      return {{Kind::kFrames, input_behind(value), length, {}}};
+      return {{Kind::kFrames, input_behind(value), length, {}, axes_behind({{value, axis}})}};
     }
     if (node.op->kind() == "Reshape" && length == 1) return {one_of(value)};
     if (node.op->kind() == "Reshape") return {merged(node, axis, value)};
@@ -40,9 +40,26 @@ class Origin {
     int axis = 0;
   };
 
-  StreamSegment from_input(Value value, int64_t length) const {
+  StreamSegment from_input(Value value, int64_t length, int axis) const {
     const bool ids = graph_.type(value).dtype == DType::kInt64;
-    return {ids ? Kind::kTokens : Kind::kFeatures, graph_.name(value), length, {}};
+    return {ids ? Kind::kTokens : Kind::kFeatures, graph_.name(value), length, {}, {axis}};
+  }
+
+  // The axis of a model's input behind each of these, past convolutions and pools, which keep the order of
+  // positions; none where one of them is not found.
+  std::vector<int> axes_behind(const std::vector<Axis>& axes) const {
+    std::vector<int> found;
+    for (Axis at : axes) {
+      for (int steps = 0; graph_.producer(at.value) >= 0; ++steps) {
+        const Node& node = graph_.nodes()[graph_.producer(at.value)];
+        const auto source = varying_source(node, at.axis);
+        const bool keeps_order = is_convolution(node) || node.op->kind().find("Pool") != std::string_view::npos;
+        if (steps > kDeepest || (!source && !(keeps_order && at.axis >= 2))) return {};
+        at = source ? *source : Axis{node.inputs[0], at.axis};
+      }
+      found.push_back(at.axis);
+    }
+    return found;
   }
 
   // A column of an input that became a token of its own.
@@ -52,7 +69,7 @@ class Origin {
       if (!next) return {Kind::kUnknown, "", 1, {}};
       value = *next;
     }
-    return from_input(value, 1);
+    return from_input(value, 1, static_cast<int>(graph_.shape(value).size()) - 1);
   }
 
   std::optional<Value> varying_input(const Node& node) const {
@@ -94,13 +111,17 @@ class Origin {
     for (int64_t count = 1; first < from.size() && count < before; ++first) count *= from[first];
     int64_t product = 1;
     std::vector<int64_t> grid;
+    std::vector<Axis> axes;
     for (size_t at = first; at < from.size() && product < to[axis]; ++at) {
       product *= from[at];
-      if (from[at] != 1) grid.push_back(from[at]);
+      if (from[at] == 1) continue;
+      grid.push_back(from[at]);
+      axes.push_back({node.inputs[0], static_cast<int>(at)});
     }
     if (product == to[axis] && reads_convolution(node.inputs[0])) {
       segment.kind = grid.size() >= 2 ? Kind::kPatches : Kind::kFrames;
       segment.grid = grid.size() >= 2 ? grid : std::vector<int64_t>();
+      segment.axes = axes_behind(axes);
     }
     return segment;
   }

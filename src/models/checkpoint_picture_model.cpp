@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <mutex>
 
 #include "models/clip.h"
 #include "models/picture_model.h"
@@ -21,6 +23,8 @@ std::vector<double> of_length_one(std::vector<double> vector) {
   return vector;
 }
 
+constexpr size_t kMostPairGraphs = 16;
+
 // What the variants of a model share.
 struct Weights {
   Weights(Config all, StoredTensors tensors, const PictureArchitecture& architecture)
@@ -29,13 +33,16 @@ struct Weights {
   Config config;  // the whole config.json
   Checkpoint checkpoint;
   const PictureArchitecture& kind;
+  std::mutex mutex = {};
+  std::shared_ptr<const TextModel> text_tower = {};  // once it is asked for
+  std::map<PairKey, std::shared_ptr<const PairGraph>> pair_graphs = {};
 };
 
 // A HuggingFace folder: config.json says which architecture, the weights fill it.
 class CheckpointPictureModel final : public PictureModel {
  public:
   CheckpointPictureModel(const FileLookup& files, std::string name,
-                         std::shared_ptr<const Weights> weights)
+                         std::shared_ptr<Weights> weights)
       : PictureModel(std::move(name), files),
         weights_(std::move(weights)),
         config_(weights_->kind.model_type == kClip.model_type
@@ -79,6 +86,28 @@ class CheckpointPictureModel final : public PictureModel {
     if (!reads_texts()) return PictureModel::text_embedding(ids);
     const ClipTexts texts(weights_->config);
     return of_length_one(texts.embedding(weights_->checkpoint, ids, DType::kFloat32).to_doubles());
+  }
+
+  std::shared_ptr<const TextModel> text_tower() const override {
+    if (!reads_texts()) return PictureModel::text_tower();
+    const std::lock_guard lock(weights_->mutex);
+    if (weights_->text_tower == nullptr) {
+      // Owned by these weights, so it must not own them.
+      const std::shared_ptr<const Checkpoint> checkpoint(std::shared_ptr<void>(), &weights_->checkpoint);
+      weights_->text_tower = clip_text_tower(files(), name_, checkpoint, weights_->config);
+    }
+    return {weights_, weights_->text_tower.get()};
+  }
+
+  std::shared_ptr<const PairGraph> pair_graph(const PairKey& key) const override {
+    if (!reads_texts()) return PictureModel::pair_graph(key);
+    check_size(key.batch, key.height, key.width);
+    const std::lock_guard lock(weights_->mutex);
+    std::shared_ptr<const PairGraph>& known = weights_->pair_graphs[key];
+    if (known != nullptr) return known;
+    std::shared_ptr<const PairGraph> built = build_pair(key);
+    if (weights_->pair_graphs.size() > kMostPairGraphs) weights_->pair_graphs.clear();
+    return weights_->pair_graphs[key] = built;
   }
 
   double similarity_scale() const override {
@@ -142,6 +171,39 @@ class CheckpointPictureModel final : public PictureModel {
     return built;
   }
 
+  std::shared_ptr<const PairGraph> build_pair(const PairKey& key) const {
+    auto built = std::make_shared<PairGraph>();
+    built->key = key;
+    GraphBuilder graph;
+    built->ids = graph.input("input_ids", {key.batch, key.tokens}, DType::kInt64);
+    built->pixels = graph.input("pixel_values", {key.batch, channels_, key.height, key.width}, key.dtype);
+    const ClipTextOutputs text =
+        ClipTexts(weights_->config).encode(graph, weights_->checkpoint, built->ids, {}, key.dtype);
+    built->word_embeddings = text.word_embeddings;
+    built->text_embeddings = text.embeddings;
+    EncoderBuilder build(graph, weights_->checkpoint, config_, prefix_, key.dtype);
+    const PictureOutputs encoded = weights_->kind.encode(build, built->pixels);
+    built->embeddings = encoded.embeddings;
+    built->layers_input = encoded.layers_input;
+    built->output = compared(graph, text.vector, weights_->kind.embed(build, encoded));
+    finish_graph(graph.finish(), *built, key.batch, KeptRows::kRead, {&built->ids, &built->pixels},
+                 {&built->word_embeddings, &built->text_embeddings});
+    return built;
+  }
+
+  // The scaled cosine of vectors [batch, width]: [batch, 1].
+  Value compared(GraphBuilder& graph, Value text, Value picture) const {
+    const int64_t batch = graph.shape(text)[0], width = graph.shape(text)[1];
+    const DType type = graph.type(text).dtype;
+    const Value row = reshape(graph, l2_normalise(graph, text, "pair/text"), {batch, 1, width}, "pair/row");
+    const Value column =
+        reshape(graph, l2_normalise(graph, picture, "pair/picture"), {batch, width, 1}, "pair/column");
+    const Value cosine = reshape(graph, matmul(graph, row, column, "pair/cosine"), {batch, 1}, "pair/cosine");
+    Tensor scale = Tensor::empty({1, 1}, type);
+    scale.fill(similarity_scale());
+    return linear(graph, cosine, std::make_shared<LinearWeights>(scale, Tensor()), "pair/scale");
+  }
+
   Value head(EncoderBuilder& build, const PictureOutputs& encoded, PictureGraph& built) const {
     const PictureArchitecture& kind = weights_->kind;
     if (built.key.head != Head::kLogits) {
@@ -152,7 +214,7 @@ class CheckpointPictureModel final : public PictureModel {
     return linear(build.graph(), unit, texts_.at(built.key.dtype), "texts");
   }
 
-  std::shared_ptr<const Weights> weights_;
+  std::shared_ptr<Weights> weights_;
   Config config_;  // of the picture side
   std::string prefix_;
   int64_t labels_ = 0;
@@ -178,7 +240,7 @@ std::shared_ptr<const PictureModel> load_checkpoint_picture_model(const FileLook
                                        config.model_type(), fmt::join(names, ", ")));
   }
   StoredTensors tensors = with_names_of_files(source(), kind->renamings);
-  auto weights = std::make_shared<const Weights>(std::move(config), std::move(tensors), *kind);
+  auto weights = std::make_shared<Weights>(std::move(config), std::move(tensors), *kind);
   return std::make_shared<CheckpointPictureModel>(files, std::move(name), std::move(weights));
 }
 

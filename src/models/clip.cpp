@@ -13,6 +13,7 @@ namespace whyformer {
 namespace {
 
 constexpr double kEpsilon = 1e-5;
+const std::string kTextEmbeddings = "text_model.embeddings.";
 
 PreNormLayer clip_layer(const std::string& base) {
   const std::string self = base + "self_attn";
@@ -94,36 +95,48 @@ int64_t ClipTexts::tokens_read(const std::vector<int64_t>& ids) const {
   return found - ids.begin() + 1;
 }
 
-Tensor ClipTexts::embedding(const Checkpoint& checkpoint, std::vector<int64_t> ids,
-                            DType type) const {
+int64_t ClipTexts::most_tokens(const Checkpoint& checkpoint) const {
+  return checkpoint.tensor(kTextEmbeddings + "position_embedding.weight", {-1, -1}, DType::kFloat32).dim(0);
+}
+
+ClipTextOutputs ClipTexts::encode(GraphBuilder& graph, const Checkpoint& checkpoint, Value ids, Value mask,
+                                  DType type) const {
   const LayerSettings settings = settings_of_texts();
-  GraphBuilder graph;
   EncoderBuilder build(graph, checkpoint, config_, "text_model.", type);
-  const std::string base = "text_model.embeddings.";
-  const Tensor positions = build.parameter(base + "position_embedding.weight", {-1, settings.width});
-  const auto given = static_cast<int64_t>(ids.size());
-  if (ids.empty() || given > positions.dim(0)) {
-    throw InvalidInput(fmt::format("the text has {} tokens; this CLIP model reads 1 to {}", given,
-                                   positions.dim(0)));
+  const int64_t tokens = graph.shape(ids)[1];
+  const Tensor positions = build.parameter(kTextEmbeddings + "position_embedding.weight", {-1, settings.width});
+  if (tokens < 1 || tokens > positions.dim(0)) {
+    throw InvalidInput(fmt::format("the text has {} tokens; this CLIP model reads 1 to {}", tokens, positions.dim(0)));
   }
-  // No token sees what comes behind it, so nothing behind the end matters.
+  ClipTextOutputs outputs;
+  outputs.word_embeddings = build.table(ids, kTextEmbeddings + "token_embedding", -1, settings.width);
+  const Tensor first_positions = positions.slice(0, 0, tokens).reshape({1, tokens, settings.width});
+  outputs.embeddings = add(graph, outputs.word_embeddings, graph.constant(first_positions, kTextEmbeddings + "positions"),
+                           kTextEmbeddings + "add_positions");
+  Value hidden = graph.constant(causal_mask(tokens, type), "causal_mask");
+  if (mask.valid()) hidden = add(graph, hidden, mask, "causal_mask/add");
+  const Value x = clip_layers(build, outputs.embeddings, "text_model.", settings, hidden);
+  const Value pooled = build.norm(build.row(x, tokens - 1, "last_token"), "text_model.final_layer_norm", settings.epsilon);
+  const int64_t width = build.parameter("text_projection.weight", {-1, -1}).dim(0);
+  outputs.vector = build.linear(pooled, "text_projection", width, {.bias = Bias::kNo});
+  return outputs;
+}
+
+Tensor ClipTexts::embedding(const Checkpoint& checkpoint, std::vector<int64_t> ids, DType type) const {
+  const auto given = static_cast<int64_t>(ids.size());
+  if (const int64_t most = most_tokens(checkpoint); ids.empty() || given > most) {
+    throw InvalidInput(fmt::format("the text has {} tokens; this CLIP model reads 1 to {}", given, most));
+  }
   const int64_t tokens = tokens_read(ids);
   ids.resize(tokens);
+  GraphBuilder graph;
   const Value input = graph.input("input_ids", {1, tokens}, DType::kInt64);
-  Value x = build.table(input, base + "token_embedding", -1, settings.width);
-  const Tensor first_positions = positions.slice(0, 0, tokens).reshape({1, tokens, settings.width});
-  x = add(graph, x, graph.constant(first_positions, base + "positions"), base + "add_positions");
-  const Value mask = graph.constant(causal_mask(tokens, type), "causal_mask");
-  x = clip_layers(build, x, "text_model.", settings, mask);
-  x = build.norm(build.row(x, tokens - 1, "last_token"), "text_model.final_layer_norm",
-                 settings.epsilon);
-  const int64_t width = build.parameter("text_projection.weight", {-1, -1}).dim(0);
-  const Value output = build.linear(x, "text_projection", width, {.bias = Bias::kNo});
+  const Value output = encode(graph, checkpoint, input, {}, type).vector;
   const Restricted restricted = restrict_rows(graph.finish(), output, {});
   const Value read = restricted.new_value[output.id];
   const Feeds feeds{{restricted.new_value[input.id],
                      Tensor::of<int64_t>({1, tokens}, std::span<const int64_t>(ids))}};
-  return run(restricted.graph, feeds, {.outputs = {read}})[read].reshape({width}).contiguous();
+  return run(restricted.graph, feeds, {.outputs = {read}})[read].select(0, 0).contiguous();
 }
 
 LayerSettings ClipTexts::settings_of_texts() const {

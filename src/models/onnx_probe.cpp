@@ -154,14 +154,6 @@ int64_t batch_of(const OnnxProbe& probe, const onnx::OnnxFile& file) {
   return 1;
 }
 
-// Logits, if the file has them, else its first output.
-std::string main_output_of(const onnx::OnnxFile& file) {
-  for (const onnx::InputInfo& output : file.graph.outputs) {
-    if (has(output.name, "logits")) return output.name;
-  }
-  return file.graph.outputs[0].name;
-}
-
 void check_names(const onnx::OnnxFile& file,
                  const std::map<std::string, Shape, std::less<>>& shapes) {
   for (const auto& [name, shape] : shapes) {
@@ -186,15 +178,16 @@ OnnxProbe built_probe(const onnx::OnnxModel& model, const onnx::BuildRequest& re
   const auto share = [&](const Tensor& weight, const Tensor& bias) {
     return model.linear_weights(weight, bias);
   };
-  const int64_t batch = batch_of(probe, model.file());
-  onnx::Rewritten rewritten = onnx::rewrite(built.graph, wanted, batch, share);
+  probe.batch = batch_of(probe, model.file());
+  onnx::Rewritten rewritten = onnx::rewrite(built.graph, wanted, probe.batch, share);
   for (const std::string& name : request.outputs) {
     probe.outputs[name] = rewritten.new_value[built.values.at(name).id];
   }
   for (const auto& [name, value] : built.inputs) probe.inputs[name] = rewritten.new_value[value.id];
   probe.graph = std::move(rewritten.graph);
-  probe.main_output = main_output_of(model.file());
-  probe.found = discover(probe.graph, probe.outputs.at(probe.main_output), batch);
+  const std::string main = main_output_of(model.file());
+  probe.main_output = probe.outputs.contains(main) ? main : request.outputs[0];
+  probe.found = discover(probe.graph, probe.outputs.at(probe.main_output), probe.batch);
   return probe;
 }
 
@@ -227,12 +220,23 @@ OnnxProbe probe_onnx(const std::filesystem::path& path,
 OnnxProbe probe_onnx(const std::filesystem::path& path,
                      const std::map<std::string, Tensor, std::less<>>& given) {
   const onnx::OnnxModel model(onnx::read_onnx(path));
+  return probe_onnx(model, config_of(files_of_model(path)), given, {});
+}
+
+OnnxProbe probe_onnx(const onnx::OnnxModel& model, const Config& config,
+                     const std::map<std::string, Tensor, std::less<>>& given, const ProbeRequest& asked) {
   std::map<std::string, Shape, std::less<>> wanted, used;
   for (const auto& [name, tensor] : given) wanted[name] = tensor.shape();
-  onnx::BuildRequest request = request_for(model.file(), config_of(files_of_model(path)), wanted, used);
+  onnx::BuildRequest request = request_for(model.file(), config, wanted, used);
+  request.floats = asked.floats;
+  if (!asked.outputs.empty()) request.outputs = asked.outputs;
   for (const auto& [name, tensor] : given) {
     onnx::InputBinding& binding = request.inputs.at(name);
-    if (binding.value) binding.value = tensor;  // masks, flags, positions, caches
+    if (binding.value) binding.value = tensor;
+  }
+  for (const onnx::InputInfo& input : model.file().graph.inputs) {
+    std::optional<Tensor>& value = request.inputs.at(input.name).value;
+    if (value) value = value->cast(onnx::held_as(input.type, asked.floats));
   }
   try {
     return built_probe(model, request, used);
@@ -240,11 +244,23 @@ OnnxProbe probe_onnx(const std::filesystem::path& path,
     for (const onnx::InputInfo& input : model.file().graph.inputs) {
       const auto found = given.find(input.name);
       if (found != given.end() && !onnx::is_float(input.type)) {
-        request.inputs.at(input.name).value = found->second;
+        request.inputs.at(input.name).value = found->second.cast(onnx::held_as(input.type, asked.floats));
       }
     }
     return built_probe(model, request, std::move(used));
   }
+}
+
+bool is_bound_by_value(const onnx::InputInfo& input) {
+  return binding_for(input, {}).value.has_value();
+}
+
+// Logits, if the file has them, else its first output.
+std::string main_output_of(const onnx::OnnxFile& file) {
+  for (const onnx::InputInfo& output : file.graph.outputs) {
+    if (has(output.name, "logits")) return output.name;
+  }
+  return file.graph.outputs[0].name;
 }
 
 }  // namespace whyformer

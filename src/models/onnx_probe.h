@@ -7,6 +7,7 @@
 
 #include "formats/onnx/onnx_model.h"
 #include "graph/attention_sites.h"
+#include "models/config.h"
 
 namespace whyformer {
 
@@ -17,6 +18,7 @@ struct OnnxProbe {
   std::map<std::string, Value, std::less<>> inputs;  // those that must be fed
   std::map<std::string, Value, std::less<>> outputs;
   std::string main_output;  // whose read-out is reported
+  int64_t batch = 1;
   Discovery found;
 };
 
@@ -30,5 +32,19 @@ OnnxProbe probe_onnx(const std::filesystem::path& path,
 // result are to be fed.
 OnnxProbe probe_onnx(const std::filesystem::path& path,
                      const std::map<std::string, Tensor, std::less<>>& given);
+
+// What such a probe is about, for files that are probed again and again.
+struct ProbeRequest {
+  std::vector<std::string> outputs = {};  // empty: all of them
+  DType floats = DType::kFloat32;
+};
+OnnxProbe probe_onnx(const onnx::OnnxModel& model, const Config& config,
+                     const std::map<std::string, Tensor, std::less<>>& given, const ProbeRequest& request);
+
+// Whether the graph has the input's values built in rather than fed: masks, positions, flags and caches.
+bool is_bound_by_value(const onnx::InputInfo& input);
+
+// Logits, if the file has them, else its first output.
+std::string main_output_of(const onnx::OnnxFile& file);
 
 }  // namespace whyformer

@@ -63,18 +63,21 @@ PictureModel::PictureModel(const PictureModel& other, std::vector<std::string> o
       width_(other.width_),
       files_(other.files_) {}
 
+void PictureModel::check_size(int64_t batch, int64_t height, int64_t width) {
+  if (batch < 1 || height < 1 || width < 1 || height > kMostPixels || width > kMostPixels || batch > kMostPictures) {
+    throw InvalidInput(fmt::format("{} pictures of {}x{} pixels: there must be 1 to {} at once, of 1 to "
+                                   "{} pixels each way",
+                                   batch, height, width, kMostPictures, kMostPixels));
+  }
+}
+
 std::shared_ptr<const PictureGraph> PictureModel::graph(const PictureKey& key) const {
   {
     const std::lock_guard lock(mutex_);
     const auto known = graphs_.find(key);
     if (known != graphs_.end()) return known->second;
   }
-  if (key.batch < 1 || key.height < 1 || key.width < 1 || key.height > kMostPixels ||
-      key.width > kMostPixels || key.batch > kMostPictures) {
-    throw InvalidInput(fmt::format("{} pictures of {}x{} pixels: there must be 1 to {} at once, of 1 to "
-                                   "{} pixels each way",
-                                   key.batch, key.height, key.width, kMostPictures, kMostPixels));
-  }
+  check_size(key.batch, key.height, key.width);
   if (key.head == Head::kLogits && !has_classifier()) {
     throw InvalidInput(fmt::format("'{}' has no classifier: ask for its embedding", name_));
   }
@@ -118,6 +121,10 @@ std::vector<double> PictureModel::text_embedding(const std::string& text) const 
 std::vector<double> PictureModel::text_embedding(const std::vector<int64_t>&) const {
   refuse_texts(name_);
 }
+
+std::shared_ptr<const TextModel> PictureModel::text_tower() const { refuse_texts(name_); }
+
+std::shared_ptr<const PairGraph> PictureModel::pair_graph(const PairKey&) const { refuse_texts(name_); }
 
 double PictureModel::similarity_scale() const { refuse_texts(name_); }
 

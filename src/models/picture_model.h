@@ -34,6 +34,25 @@ struct PictureGraph : ModelGraph {
   PatchGrid grid;
 };
 
+// A picture beside a text, for models that compare the two.
+struct PairKey {
+  int64_t batch = 1;
+  int64_t tokens = 0;
+  int64_t height = 0;
+  int64_t width = 0;
+  DType dtype = DType::kFloat32;
+  auto operator<=>(const PairKey&) const = default;
+};
+
+// Both sides in one graph; `embeddings` and `layers_input` are the picture's, the output is the logit [batch, 1].
+struct PairGraph : ModelGraph {
+  PairKey key;
+  Value ids;              // [batch, tokens], the last of which is read
+  Value word_embeddings;  // [batch, tokens, width]
+  Value text_embeddings;  // positions added; what enters the first layer
+  Value pixels;
+};
+
 class PictureModel {
  public:
   static constexpr int64_t kMostPictures = 1 << 16;
@@ -83,6 +102,10 @@ class PictureModel {
   // the folder has a tokenizer.
   virtual std::vector<double> text_embedding(const std::vector<int64_t>& ids) const;
   std::vector<double> text_embedding(const std::string& text) const;
+  // The text side by itself, where the folder has a tokenizer.
+  virtual std::shared_ptr<const TextModel> text_tower() const;
+  // A picture and a text compared: the cosine of their vectors times the scale.
+  virtual std::shared_ptr<const PairGraph> pair_graph(const PairKey& key) const;
   // e to the model's learned logit scale: logits are that times the cosines.
   virtual double similarity_scale() const;
   // The model as a classifier among texts: its logits are those of the picture for each text.
@@ -110,6 +133,10 @@ class PictureModel {
   int64_t channels_ = 3;
   int64_t height_ = 0;
   int64_t width_ = 0;
+
+  const FileLookup& files() const { return files_; }
+  // Throws InvalidInput for a size that no graph is built for.
+  static void check_size(int64_t batch, int64_t height, int64_t width);
 
  private:
   std::vector<int64_t> ids_of(const std::string& text) const;

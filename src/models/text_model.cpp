@@ -135,6 +135,10 @@ std::shared_ptr<const TextModel> TextModel::load(const FileLookup& files, const 
 TextModel::TextModel(const FileLookup& files, std::string name)
     : name_(std::move(name)), tokenizer_(load_tokenizer(files)), pad_id_(tokenizer_->pad_id()) {}
 
+Encoding TextModel::encode(std::string_view text, std::optional<std::string_view> pair) const {
+  return tokenizer_->encode(text, pair, max_tokens_);
+}
+
 void TextModel::name_dimensions(int64_t width) {
   for (int64_t i = 0; i < width; ++i) output_names_.push_back(fmt::format("dimension {}", i));
 }

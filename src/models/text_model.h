@@ -72,6 +72,9 @@ class TextModel {
   virtual int64_t parameter_count() const = 0;
   virtual int64_t tensor_count() const = 0;
 
+  // The tokens that the model reads of a text, or of two; cut off where its longest input ends.
+  virtual Encoding encode(std::string_view text, std::optional<std::string_view> pair) const;
+
   // Built once per key and shared.
   std::shared_ptr<const TextGraph> graph(const GraphKey& key) const;
 

@@ -8,6 +8,7 @@
 #include "report/attention_overlay.h"
 #include "report/attention_pack.h"
 #include "report/canvas.h"
+#include "report/pair_sides.h"
 #include "report/text.h"
 #include "report/view.h"
 #include "whyformer/error.h"
@@ -256,6 +257,7 @@ class AttentionSheet {
 std::string attention_picture(const Explanation& explanation, PictureFormat format,
                               const AttentionPicture& which, const ReportOptions& options) {
   report::check(explanation);
+  if (report::is_pair(explanation)) return report::attention_overlay(report::picture_side(explanation), format, which);
   if (explanation.picture) return report::attention_overlay(explanation, format, which);
   return report::AttentionSheet(explanation, which, options).draw(format);
 }

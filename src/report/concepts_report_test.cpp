@@ -94,6 +94,18 @@ TEST(ConceptsPicture, DrawsInBothFormats) {
   EXPECT_THROW(concepts_picture({}, PictureFormat::kSvg), InvalidInput);
 }
 
+TEST(ConceptsPage, HasThePlotAndEveryTestAndNoMarkupOfOthers) {
+  const std::string page = to_html(sample());
+  EXPECT_THAT(page, StartsWith("<!doctype html>"));
+  EXPECT_THAT(page, HasSubstr("<svg"));
+  EXPECT_THAT(page, HasSubstr("praise &lt;i&gt; against weather"));
+  EXPECT_THAT(page, HasSubstr("negative, layer 3"));
+  EXPECT_THAT(page, HasSubstr("0.97 ± 0.06"));
+  EXPECT_THAT(page, HasSubstr("A note."));
+  EXPECT_THAT(page, Not(HasSubstr("<i>")));
+  EXPECT_THAT(page, Not(HasSubstr("\x1b")));
+}
+
 TEST(ConceptsPicture, EscapesMarkup) {
   const std::string svg = concepts_picture(sample(), PictureFormat::kSvg);
   EXPECT_THAT(svg, Not(HasSubstr("<b>")));

@@ -8,6 +8,7 @@
 #include "report/base64.h"
 #include "report/page_data.h"
 #include "report/page_style.h"
+#include "report/pair_sides.h"
 #include "report/picture_page_data.h"
 #include "report/picture_view.h"
 #include "report/text.h"
@@ -85,10 +86,10 @@ const Explanation& holder_of_maps(std::span<const Explanation> explanations) {
   return explanations.front();
 }
 
-std::string html_of_picture(std::span<const Explanation> explanations,
-                            const ReportOptions& options) {
+std::string html_of_picture(std::span<const Explanation> all, const ReportOptions& options) {
+  const std::vector<Explanation> explanations = picture_sides(all);
   const PooledAttention attention = pool_queries(holder_of_maps(explanations), kPictureMapBudget);
-  const PicturePage page = picture_page(explanations, attention, options);
+  const PicturePage page = picture_page(all, attention, options);
   return filled(kPageTemplate, [&](std::string_view name) -> std::string {
     if (name == "POLICY") return content_security_policy(kPicturePageScriptSha256);
     if (name == "TITLE") return escape_markup(title(explanations.front()));

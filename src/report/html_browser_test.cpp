@@ -127,6 +127,23 @@ TEST_F(HtmlInBrowser, AnswersToPointerKeyboardAndControls) {
   EXPECT_EQ(result["special tokens left"], 0);
 }
 
+TEST_F(HtmlInBrowser, ATextStandsInColoursAboveThePictureItIsComparedWith) {
+  const Explanation explanation = picture_pair_sample();
+  const Visit seen = visit(with_reader(to_html(explanation), "pair_browser_test.js"));
+  EXPECT_THAT(seen.log, Not(HasSubstr("CONSOLE")));
+  const nlohmann::json result = result_of(seen.dom);
+  ASSERT_TRUE(result.is_object()) << seen.log;
+  const size_t methods = explanation.attributions.size();
+  EXPECT_EQ(result["texts"], nlohmann::json(std::vector<std::string>(methods, "a red ball")));
+  EXPECT_EQ(result["names"][0], "gae");
+  EXPECT_EQ(result["strongest word"], "ball");
+  EXPECT_EQ(result["says a score"], "red: 0.2500");
+  EXPECT_EQ(result["text is above the picture"], true);
+  EXPECT_EQ(result["panels"], methods + 1);
+  EXPECT_EQ(result["eyebrow"], "Explained logit");
+  EXPECT_THAT(result["class token attends"].get<std::string>(), HasSubstr("[CLS]"));
+}
+
 TEST_F(HtmlInBrowser, ForceBarsAndPairsSayTheNumbersOfTheExplanation) {
   const Explanation explanation = estimate_sample();
   const Visit seen = visit(with_reader(to_html(explanation), "estimate_browser_test.js"));

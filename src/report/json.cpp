@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/base64.h"
+#include "whyformer/arrays.h"
 #include "whyformer/report.h"
 
 namespace whyformer {
@@ -115,6 +116,12 @@ Json attribution_json(const Attribution& attribution) {
   return json;
 }
 
+Json refused_json(const std::vector<Refusal>& refused) {
+  Json json = Json::array();
+  for (const Refusal& one : refused) json.push_back({{"method", one.method}, {"reason", one.reason}});
+  return json;
+}
+
 Json explanation_json(const Explanation& explanation) {
   Json json;
   json["schema"] = Explanation::kSchema;
@@ -135,11 +142,51 @@ Json explanation_json(const Explanation& explanation) {
   for (const Attribution& attribution : explanation.attributions) {
     json["attributions"].push_back(attribution_json(attribution));
   }
+  if (!explanation.refused.empty()) json["refused"] = refused_json(explanation.refused);
   json["notes"] = explanation.notes;
   return json;
 }
 
+// The scores stream by stream in place of all in a row.
+Json array_attribution_json(const ArrayExplanation& explanation, const Attribution& attribution) {
+  Json json = attribution_json(attribution);
+  json.erase("words");
+  json.erase("scores");
+  json["streams"] = Json::array();
+  for (const StreamScores& stream : explanation.by_stream(attribution)) {
+    json["streams"].push_back({{"stream", stream.stream}, {"units", stream.units}, {"scores", stream.scores}});
+  }
+  return json;
+}
+
 }  // namespace
+
+std::string to_json(const ArrayExplanation& explanation, int indent) {
+  const Explanation& inner = explanation.explanation;
+  Json json{{"schema", ArrayExplanation::kSchema},
+            {"model", {{"name", inner.model.name}, {"architecture", inner.model.architecture}}},
+            {"target",
+             {{"output", explanation.target.output},
+              {"indices", explanation.target.indices},
+              {"value", inner.target.value}}},
+            {"read_out", explanation.info.read_out}};
+  json["streams"] = Json::array();
+  for (const ArrayExplanation::Stream& stream : explanation.streams) {
+    Json units = Json::array();
+    for (int64_t i = 0; i < stream.count; ++i) {
+      const Unit& unit = inner.units[stream.first + i];
+      units.push_back({{"text", unit.text}, {"special", unit.special}});
+    }
+    json["streams"].push_back({{"stream", json["streams"].size()}, {"units", stream.units}, {"tokens", units}});
+  }
+  json["attributions"] = Json::array();
+  for (const Attribution& attribution : inner.attributions) {
+    json["attributions"].push_back(array_attribution_json(explanation, attribution));
+  }
+  if (!inner.refused.empty()) json["refused"] = refused_json(inner.refused);
+  json["notes"] = inner.notes;
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
 
 // The writer prints the shortest digits that read back to the same double, and null for NaN and
 // infinity; `replace` turns invalid UTF-8 into U+FFFD.

@@ -1,5 +1,6 @@
 // What was found in a model: streams as lines, attention sites on them, from the input to the output.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -188,14 +189,24 @@ std::string to_html(const ModelInfo& info) {
                 "td");
   }
   html += "</table>\n<h2>Attention sites</h2>\n<table>" +
-          row({"", "kind", "heads", "queries × keys", "streams", "node"}, "th");
+          row({"", "kind", "heads", "queries × keys", "windows", "streams", "node"}, "th");
   for (size_t i = 0; i < info.sites.size(); ++i) {
     const SiteInfo& site = info.sites[i];
     html += row({fmt::format("{}", i), site.kind + (site.causal ? ", causal" : ""),
                  fmt::format("{}", site.heads), fmt::format("{} × {}", site.queries, site.keys),
-                 report::streams_of(site), site.name},
+                 fmt::format("{}", site.windows), report::streams_of(site), site.name},
                 "td");
   }
+  html += "</table>\n";
+  if (!info.inputs.empty()) {
+    html += "<h2>Inputs</h2>\n<table>" + row({"name", "type", "shape looked at"}, "th");
+    for (const InputInfo& input : info.inputs) {
+      html += row({input.name, input.type, fmt::format("{}", fmt::join(input.shape, " × "))}, "td");
+    }
+    html += "</table>\n";
+  }
+  html += "<h2>Outputs</h2>\n<table>";
+  for (const std::string& output : info.outputs) html += row({output}, "td");
   html += "</table>\n<h2>Model</h2>\n<table>";
   const auto fact = [&](std::string_view what, const std::string& value) {
     if (!value.empty()) html += row({std::string(what), value}, "td");

@@ -5,9 +5,11 @@
 #include <numeric>
 
 #include "report/heat_overlay.h"
+#include "report/pair_sides.h"
 #include "report/picture_sheet.h"
 #include "report/picture_view.h"
 #include "report/text.h"
+#include "report/text_plot.h"
 #include "whyformer/error.h"
 #include "whyformer/report.h"
 
@@ -18,17 +20,27 @@ namespace {
 constexpr double kTop = 88;        // title, file and model
 constexpr double kHeading = 26;    // names of the methods
 constexpr double kClassName = 30;  // above every row
+constexpr double kBelowText = 10;
 constexpr double kBelow = 30;      // colour bar below every panel
 
 class OverlaySheet {
  public:
-  OverlaySheet(std::span<const Explanation> explanations, const OverlayOptions& options)
+  // `texts` are those that the picture was compared with, one for each explanation; none elsewhere.
+  OverlaySheet(std::span<const Explanation> explanations, std::span<const Explanation> texts,
+               const OverlayOptions& options)
       : explanations_(explanations),
+        texts_(texts),
         options_(options),
         columns_(method_columns(explanations)),
         picture_(*explanations.front().picture),
         drawn_(resized(picture_, drawn_size(picture_))),
-        panel_(panel_size(drawn_, kPanelSide)) {}
+        panel_(panel_size(drawn_, kPanelSide)) {
+    for (const Explanation& text : texts_) {
+      for (const Attribution& attribution : text.attributions) {
+        text_height_ = std::max(text_height_, text_plot(text, attribution).height() + kBelowText);
+      }
+    }
+  }
 
   std::string draw(PictureFormat format) {
     const auto across = static_cast<double>(columns_.size() + 1);
@@ -44,11 +56,15 @@ class OverlaySheet {
   }
 
  private:
-  double row_height() const { return kClassName + panel_.height + kBelow; }
+  double row_height() const { return kClassName + text_height_ + panel_.height + kBelow; }
+
+  TextPlot text_plot(const Explanation& text, const Attribution& attribution) const {
+    return {text, attribution, SpecialTokens::kExclude, panel_.width};
+  }
 
   Box box_of(size_t row, size_t column) const {
     return {kSheetMargin + static_cast<double>(column) * (panel_.width + kPanelGap),
-            kTop + kHeading + static_cast<double>(row) * row_height() + kClassName, panel_.width,
+            kTop + kHeading + static_cast<double>(row) * row_height() + kClassName + text_height_, panel_.width,
             panel_.height};
   }
 
@@ -88,6 +104,17 @@ class OverlaySheet {
         panel(box_of(row, i + 1), *attribution);
       }
     }
+    if (!texts_.empty()) texts_above(row);
+  }
+
+  void texts_above(size_t row) {
+    const std::vector<MethodColumn> columns = method_columns(texts_);
+    for (size_t i = 0; i < columns.size(); ++i) {
+      const Attribution* attribution = columns[i].attributions[row];
+      if (attribution == nullptr) continue;
+      const Box box = box_of(row, i + 1);
+      text_plot(texts_[row], *attribution).draw(*canvas_, box.x, box.y - text_height_);
+    }
   }
 
   void panel(const Box& box, const Attribution& attribution) {
@@ -119,7 +146,7 @@ class OverlaySheet {
     if (options_.segment != Segment::kMask) {
       if (has_sign) said += "Blue speaks for the class, orange against it. ";
       if (has_magnitude) said += "Yellow is strongest. ";
-      if (has_sign || has_magnitude) said += "Each map has its own scale. ";
+      if (has_sign || has_magnitude) said += texts_.empty() ? "Each map has its own scale. " : "Each map and each text has its own scale. ";
     }
     if (options_.segment == Segment::kOutline) said += "The line is Otsu's threshold. ";
     if (options_.segment == Segment::kMask) said += "Shown is what lies above Otsu's threshold. ";
@@ -130,6 +157,8 @@ class OverlaySheet {
   }
 
   std::span<const Explanation> explanations_;
+  std::span<const Explanation> texts_;
+  double text_height_ = 0;  // of the texts above a row of panels
   OverlayOptions options_;
   std::vector<MethodColumn> columns_;
   const PictureView& picture_;
@@ -148,7 +177,8 @@ std::string overlay_picture(std::span<const Explanation> explanations, PictureFo
     throw InvalidInput(
         fmt::format("overlay picture: opacity {} is not between 0 and 1", options.opacity));
   }
-  return report::OverlaySheet(explanations, options).draw(format);
+  const std::vector<Explanation> pictures = report::picture_sides(explanations), texts = report::text_sides(explanations);
+  return report::OverlaySheet(pictures, texts, options).draw(format);
 }
 
 }  // namespace whyformer

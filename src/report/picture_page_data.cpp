@@ -5,8 +5,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "report/estimate_view.h"
 #include "report/heat_overlay.h"
 #include "report/page_data.h"
+#include "report/pair_sides.h"
 #include "report/picture_view.h"
 #include "report/text.h"
 
@@ -43,8 +45,9 @@ Json pixels_json(const PictureView& picture, const Attribution& attribution,
   return {{"block", index}, {"low", heat.low}, {"high", heat.high}};
 }
 
-Json methods_json(std::span<const Explanation> explanations, std::vector<PageBlock>& blocks) {
-  const std::vector<MethodColumn> columns = method_columns(explanations);
+Json methods_json(std::span<const Explanation> explanations, std::span<const Explanation> whole,
+                  std::vector<PageBlock>& blocks) {
+  const std::vector<MethodColumn> columns = method_columns(explanations), whole_columns = method_columns(whole);
   Json list = Json::array();
   for (size_t row = 0; row < explanations.size(); ++row) {
     for (size_t column = 0; column < columns.size(); ++column) {
@@ -54,6 +57,10 @@ Json methods_json(std::span<const Explanation> explanations, std::vector<PageBlo
       Json method = method_json(explanation, *attribution, SpecialTokens::kExclude);
       if (explanations.size() > 1) {
         method["name"] = printable(attribution->method + " · " + target_answer(explanation).label);
+      }
+      // What the scores add up to concerns all of them, also those of a text beside the picture.
+      if (attribution->estimate) {
+        method["estimate"]["line"] = printable(estimate_line(*whole_columns[column].attributions[row]));
       }
       method["row"] = row;
       method["column"] = column;
@@ -113,10 +120,22 @@ Json attention_json(const PooledAttention& attention) {
   return json;
 }
 
+// The words are the same in all of them.
+Json text_side_json(std::span<const Explanation> texts, const ReportOptions& options) {
+  Json methods = Json::array();
+  for (const Explanation& text : texts) {
+    for (const Attribution& attribution : text.attributions) {
+      methods.push_back(method_json(text, attribution, SpecialTokens::kExclude));
+    }
+  }
+  return {{"pieces", page_json(texts.front(), options)["pieces"]}, {"methods", methods}};
+}
+
 }  // namespace
 
-PicturePage picture_page(std::span<const Explanation> explanations,
+PicturePage picture_page(std::span<const Explanation> whole,
                          const PooledAttention& attention, const ReportOptions& options) {
+  const std::vector<Explanation> explanations = picture_sides(whole), texts = text_sides(whole);
   const Explanation& first = explanations.front();
   PicturePage page;
   Json answers = Json::array();
@@ -134,7 +153,8 @@ PicturePage picture_page(std::span<const Explanation> explanations,
   data["picture"] = picture_json(*first.picture);
   data["seen"] = seen_sentence(*first.picture);
   data["columns"] = columns_json(explanations);
-  data["methods"] = methods_json(explanations, page.blocks);
+  data["methods"] = methods_json(explanations, whole, page.blocks);
+  if (!texts.empty()) data["text_side"] = text_side_json(texts, options);
   data["overlay"] = overlay_json();
   data["attention"] = attention_json(attention);
   page.data = data.dump(-1, ' ', false, Json::error_handler_t::replace);

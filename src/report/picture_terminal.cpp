@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "report/estimate_view.h"
+#include "report/pair_sides.h"
 #include "report/terminal_image.h"
 #include "report/terminal_style.h"
 #include "report/terminal_table.h"
@@ -26,9 +27,11 @@ constexpr double kOpacity = 0.85;
 
 class PictureReport {
  public:
-  PictureReport(std::span<const Explanation> explanations, const TerminalOptions& options)
-      : explanations_(explanations),
-        first_(explanations.front()),
+  PictureReport(std::span<const Explanation> whole, const TerminalOptions& options)
+      : whole_(whole),
+        explanations_(picture_sides(whole)),
+        texts_(text_sides(whole)),
+        first_(explanations_.front()),
         picture_(*first_.picture),
         options_(options),
         style_{options.colour} {
@@ -43,10 +46,14 @@ class PictureReport {
       lines(
           side_by_side({half_blocks("picture", resized(picture_, image_size(1)))}, options_.width));
     }
-    for (const Explanation& explanation : explanations_) explained_class(explanation);
+    for (size_t i = 0; i < explanations_.size(); ++i) {
+      explained_class(explanations_[i]);
+      if (!texts_.empty()) coloured_texts(texts_[i]);
+      shown_on_picture(explanations_[i], whole_[i]);
+    }
     lines({""});
     legend();
-    sentences(hidden_tokens_sentence(first_, options_.special));
+    sentences(hidden_tokens_sentence(whole_.front(), options_.special));
     for (const std::string& note : first_.notes) sentences(note);
     while (out_.ends_with("\n\n")) out_.pop_back();
     return std::move(out_);
@@ -114,9 +121,22 @@ class PictureReport {
   void explained_class(const Explanation& explanation) {
     const std::string title = printable(format_answer(target_answer(explanation)));
     lines({"", style_.bold(shortened(title, options_.width))});
+  }
+
+  void coloured_texts(const Explanation& text) {
+    for (const Attribution& attribution : text.attributions) {
+      lines({style_.faint(printable(attribution.method))});
+      lines(heat_lines(text, attribution, options_));
+    }
+    lines(side_by_side_lines(text, options_));
+    lines({""});
+  }
+
+  // What is said about scores concerns all of them, also those of a text beside the picture.
+  void shown_on_picture(const Explanation& explanation, const Explanation& whole) {
     lines(options_.colour ? coloured(explanation) : plain(explanation));
     if (explanation.attributions.empty()) sentences("No method was run.");
-    for (const Attribution& attribution : explanation.attributions) remarks(attribution);
+    for (const Attribution& attribution : whole.attributions) remarks(attribution);
     lines(side_by_side_lines(explanation, options_));
   }
 
@@ -178,10 +198,13 @@ class PictureReport {
       if (has_sign) sentences("+9 speaks most for the class, -9 most against it.");
       if (has_magnitude) sentences("From weak to strong: . : - = + * # % @");
     }
-    if (has_sign || has_magnitude) sentences("Each map has its own scale.");
+    if (!has_sign && !has_magnitude) return;
+    sentences(texts_.empty() ? "Each map has its own scale." : "Each map and each text has its own scale.");
   }
 
-  std::span<const Explanation> explanations_;
+  std::span<const Explanation> whole_;
+  std::vector<Explanation> explanations_;  // their pictures
+  std::vector<Explanation> texts_;         // that those were compared with; none elsewhere
   const Explanation& first_;
   const PictureView& picture_;
   TerminalOptions options_;

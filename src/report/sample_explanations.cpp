@@ -206,7 +206,9 @@ Explanation documented_sample() {
   attribution.cost = {512, 0, 0.81};
   attribution.notes = {"Special tokens were never masked."};
   explanation.attributions.push_back(attribution);
-  explanation.notes = {"The second text was cut to fit 8 tokens."};
+  explanation.refused = {{"decompx", "the blocks of this model have another form"}};
+  explanation.notes = {"The second text was cut to fit 8 tokens.",
+                       "decompx was left out: the blocks of this model have another form."};
   return explanation;
 }
 

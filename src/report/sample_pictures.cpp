@@ -174,6 +174,35 @@ Explanation picture_sample(const PictureSampleOptions& options) {
   return explanation;
 }
 
+Explanation picture_pair_sample() {
+  Explanation explanation = picture_sample();
+  const std::vector<Unit> tokens{{.text = "<|startoftext|>", .special = true, .segment = 1},
+                                 {.text = "a</w>", .start = 0, .end = 1, .segment = 1, .word = 0},
+                                 {.text = "red</w>", .start = 2, .end = 5, .segment = 1, .word = 1},
+                                 {.text = "ball</w>", .start = 6, .end = 10, .segment = 1, .word = 2},
+                                 {.text = "<|endoftext|>", .special = true, .segment = 1}};
+  const auto count = static_cast<int64_t>(tokens.size());
+  explanation.pair = "a red ball";
+  explanation.units.insert(explanation.units.begin(), tokens.begin(), tokens.end());
+  explanation.picture->first_patch += count;
+  explanation.output = {"logit", {23.5}, {"a red ball"}};
+  explanation.target = {0, "a red ball", 23.5, {}};
+  for (Attribution& attribution : explanation.attributions) {
+    const std::vector<double> scores{0.9, attribution.is_signed ? -0.1 : 0.1, 0.25, 0.5, 0};
+    attribution.scores.insert(attribution.scores.begin(), scores.begin(), scores.end());
+    for (size_t i = 1; i <= 3; ++i) {
+      const Unit& token = tokens[i];
+      attribution.words.push_back(
+          {token.text.substr(0, token.text.size() - 4), token.start, token.end, scores[i], 1});
+    }
+  }
+  for (AttentionMap& map : explanation.attention) map.first_unit = count;
+  const std::shared_ptr<float[]> even(new float[count * count]);
+  std::fill_n(even.get(), count * count, 1 / static_cast<float>(count));
+  explanation.attention.insert(explanation.attention.begin(), {"text layer 0", 1, count, count, even, 0});
+  return explanation;
+}
+
 std::vector<Explanation> picture_classes_sample(const PictureSampleOptions& options) {
   std::vector<Explanation> explanations;
   for (const int64_t target : {0, 1, 2}) {

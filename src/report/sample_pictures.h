@@ -21,6 +21,9 @@ struct PictureSampleOptions {
 // integrated-gradients (signed, with pixels) and leave-one-out (signed), all on the target's thing.
 Explanation picture_sample(const PictureSampleOptions& options = {});
 
+// The same picture beside the text "a red ball": five tokens before the class token.
+Explanation picture_pair_sample();
+
 std::vector<Explanation> picture_classes_sample(const PictureSampleOptions& options = {});  // three
 
 Explanation documented_picture_sample();  // two patches, with every key that pictures add

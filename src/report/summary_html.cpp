@@ -1,7 +1,7 @@
 // A summary as a page without a script: both plots for light and for dark paper, and a table.
 #include <fmt/format.h>
 
-#include "report/page_style.h"
+#include "report/still_page.h"
 #include "report/summary_view.h"
 #include "report/text.h"
 #include "whyformer/report.h"
@@ -55,16 +55,9 @@ std::string table(const Summary& summary) {
 
 std::string to_html(const Summary& summary) {
   using namespace report;
-  return fmt::format(
-      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" "
-      "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n<meta name=\"viewport\" "
-      "content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta "
-      "name=\"generator\" content=\"Whyformer\">\n<title>{0}</title><style>{2}{3}</style></head><body>\n"
-      "<header><h1>{0}</h1>"
-      "<p class=\"faint\">{1}</p></header>\n<main>\n<div class=\"plots\">{4}{5}</div>\n{6}</main>\n<footer>Made by "
-      "Whyformer. This page is complete in itself: it loads nothing and sends nothing.</footer>\n</body></html>\n",
-      escape_markup(summary_title(summary)), escape_markup(summary_facts(summary)), style_sheet(), kStyle,
-      plot(summary, SummaryPlot::kBar), plot(summary, SummaryPlot::kBeeswarm), table(summary));
+  return still_page({.title = summary_title(summary), .facts = summary_facts(summary), .style = kStyle},
+                    fmt::format("<div class=\"plots\">{}{}</div>\n{}", plot(summary, SummaryPlot::kBar),
+                                plot(summary, SummaryPlot::kBeeswarm), table(summary)));
 }
 
 }  // namespace whyformer

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "report/pair_sides.h"
 #include "report/text.h"
 #include "report/view.h"
 
@@ -110,7 +111,8 @@ std::vector<Answer> best_answers(const Explanation& explanation, size_t limit) {
   const std::vector<double>& values = explanation.output.values;
   const bool has_labels =
       explanation.output.space == "logit" || explanation.output.space == "value";
-  if (!has_labels || values.empty()) return {};
+  // One text beside a picture is no choice among answers.
+  if (!has_labels || values.empty() || is_pair(explanation)) return {};
   std::vector<size_t> order(values.size());
   std::iota(order.begin(), order.end(), size_t{0});
   const auto rank = [&](size_t i) { return std::isnan(values[i]) ? -HUGE_VAL : values[i]; };

@@ -20,7 +20,7 @@ class Collected {
         throw InvalidInput(fmt::format("text {} of '{}' is empty", i + 1, name));
       }
       const auto pair = texts[i].pair ? std::optional<std::string_view>(*texts[i].pair) : std::nullopt;
-      encodings.push_back(model_.tokenizer().encode(texts[i].text, pair, model_.max_tokens()));
+      encodings.push_back(model_.encode(texts[i].text, pair));
       cut += encodings.back().truncated > 0;
     }
     return set;

@@ -217,7 +217,7 @@ HeadImportance head_importance(const Model& model, const std::vector<LabelledTex
     const auto pair =
         text.input.pair ? std::optional<std::string_view>(*text.input.pair) : std::nullopt;
     encoded.push_back(
-        {text_model.tokenizer().encode(text.input.text, pair, text_model.max_tokens()), text.labels,
+        {text_model.encode(text.input.text, pair), text.labels,
          text.place});
   }
   return study_heads(text_model, encoded, request);

@@ -17,6 +17,7 @@ const Method kExactShap{
       InputGame game(explained, hiding_options(options));
       return game.scores(exact_shap(game, {.max_evals = options.whole("max-evals")}, watch_of(explained)),
                          options.word("space"));
-    }};
+    },
+    OnPairs::kTogether};
 
 }  // namespace whyformer

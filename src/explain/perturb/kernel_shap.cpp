@@ -28,6 +28,7 @@ const Method kKernelShap{
                                             .target_error = options.number("target-error")},
                                            watch_of(explained));
       return game.sampled_scores(found, options.word("space"));
-    }};
+    },
+    OnPairs::kTogether};
 
 }  // namespace whyformer

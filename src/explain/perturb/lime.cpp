@@ -89,6 +89,7 @@ const Method kLime{
         return nothing_to_hide(explained, space);
       }
       return scores_of(game, lime(game, fit, watch_of(explained)), space, explained.seed());
-    }};
+    },
+    OnPairs::kTogether};
 
 }  // namespace whyformer

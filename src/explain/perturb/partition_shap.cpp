@@ -73,6 +73,7 @@ const Method kPartitionShap{
                                .max_evals = options.whole("max-evals"),
                                .batch = options.whole("batch")},
                               hiding_options(options), options.word("space"));
-    }};
+    },
+    OnPairs::kTogether};
 
 }  // namespace whyformer

@@ -25,6 +25,7 @@ const Method kPermutationShap{
                                                  .target_error = options.number("target-error")},
                                                 watch_of(explained));
       return game.sampled_scores(found, options.word("space"));
-    }};
+    },
+    OnPairs::kTogether};
 
 }  // namespace whyformer

@@ -22,6 +22,7 @@ const Method kSamplingShap{
                                               .target_error = options.number("target-error")},
                                              watch_of(explained));
       return game.sampled_scores(found, options.word("space"));
-    }};
+    },
+    OnPairs::kTogether};
 
 }  // namespace whyformer

@@ -36,6 +36,7 @@ const Method kShap{
       }
       return partition_scores(explained, {.max_evals = options.whole("max-evals")}, hiding_options(options),
                               options.word("space"));
-    }};
+    },
+    OnPairs::kTogether};
 
 }  // namespace whyformer

@@ -44,6 +44,7 @@ const Method kShapleyTaylor{
       return scores_of(explained, game,
                        shapley_taylor(game, {.max_evals = options.whole("max-evals")}, watch_of(explained)),
                        options.word("space"));
-    }};
+    },
+    OnPairs::kTogether};
 
 }  // namespace whyformer

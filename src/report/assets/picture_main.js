@@ -2,6 +2,7 @@
 drawPictureHeader();
 drawPictureToolbar();
 const inspector = new PatchInspector();
+drawTextSide(document.getElementById("methods"));
 const pictureGrid = new PictureGrid(document.getElementById("methods"), inspector);
 document.getElementById("methods").classList.remove("methods");
 if (data.methods.length) new ScoreTable(document.getElementById("comparison"));

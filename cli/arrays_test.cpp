@@ -1,0 +1,69 @@
+// Models of any kind, given arrays on the command line.
+#include <bit>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "command_line_fixture.h"
+
+namespace whyformer::cli {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kDecoder = WHYFORMER_SOURCE_DIR "/tests/golden/onnx/models/t5.eager.new.18.onnx";
+
+// A safetensors file with the ids of an encoder and of a decoder.
+std::string ids_of_both() {
+  const std::vector<int64_t> ids{5, 9, 3, 7, 2, 8, 4, 6, 0, 3, 9, 5};
+  const nlohmann::json header{
+      {"input_ids", {{"dtype", "I64"}, {"shape", {1, 8}}, {"data_offsets", {0, 64}}}},
+      {"decoder_input_ids", {{"dtype", "I64"}, {"shape", {1, 4}}, {"data_offsets", {64, 96}}}}};
+  const std::string text = header.dump();
+  const uint64_t length = text.size();
+  std::string file(reinterpret_cast<const char*>(&length), sizeof length);
+  file += text;
+  return file.append(reinterpret_cast<const char*>(ids.data()), ids.size() * sizeof(int64_t));
+}
+
+TEST_F(CommandLine, ExplainsArraysByStreamsAndLeavesOutWhatHasNoMeaning) {
+  write("ids.safetensors", ids_of_both());
+  const Answer answer = run("explain --model " + kDecoder + " --inputs " + path("ids.safetensors") +
+                            " --element 0,3,7 --method gae,alti,leave-one-out --option gae.start=1 --hiding-id 1 --json " +
+                            path("out.json") + " --html " + path("out.html") + " --svg " + path("out.svg"));
+  ASSERT_EQ(answer.code, 0) << answer.error;
+  EXPECT_THAT(answer.error, HasSubstr("alti was left out"));
+  EXPECT_THAT(answer.out, HasSubstr("input_ids 0 = 5"));
+  const auto json = nlohmann::json::parse(read("out.json"));
+  EXPECT_EQ(json["schema"], "whyformer.array-explanation/2");
+  EXPECT_EQ(json["target"]["indices"], nlohmann::json({0, 3, 7}));
+  ASSERT_EQ(json["attributions"].size(), 2u);
+  EXPECT_EQ(json["attributions"][0]["options"]["start"], 1);
+  EXPECT_EQ(json["attributions"][1]["streams"][0]["scores"].size(), 8u);
+  EXPECT_EQ(json["attributions"][1]["streams"][1]["scores"].size(), 4u);
+  EXPECT_EQ(json["streams"][1]["tokens"][2]["text"], "decoder_input_ids 2 = 9");
+  ASSERT_EQ(json["refused"].size(), 1u);
+  EXPECT_EQ(json["refused"][0]["method"], "alti");
+  EXPECT_THAT(read("out.html"), HasSubstr("</html>"));
+  EXPECT_THAT(read("out.svg"), HasSubstr("</svg>"));
+}
+
+TEST_F(CommandLine, EndsWithAnErrorWhereNoMethodHasAMeaning) {
+  write("ids.safetensors", ids_of_both());
+  expect_refusal("explain --model " + kDecoder + " --inputs " + path("ids.safetensors") + " --method alti,attention-flow",
+                 "2 token streams");
+  expect_refusal("explain --model " + kDecoder + " --inputs " + path("ids.safetensors") + " --method leave-one-out",
+                 "--hiding-id");
+}
+
+TEST_F(CommandLine, OneMethodThatRefusesATextLeavesTheOthers) {
+  const Answer answer = run("explain 'a fine film' --method gae,raw-attention --option raw-attention.layer=99 --json -");
+  ASSERT_EQ(answer.code, 0) << answer.error;
+  const auto json = nlohmann::json::parse(answer.out);
+  EXPECT_EQ(json["attributions"].size(), 1u);
+  EXPECT_EQ(json["refused"][0]["method"], "raw-attention");
+}
+
+}  // namespace
+}  // namespace whyformer::cli

@@ -1,0 +1,113 @@
+"""ONNX files that nobody prepared: given arrays, rows, texts or pictures."""
+
+import json
+
+import numpy as np
+import pytest
+
+import whyformer as wf
+
+from conftest import SOURCES, without_seconds
+
+MODELS = SOURCES / "tests" / "golden" / "onnx" / "models"
+T5 = MODELS / "t5.eager.new.18.onnx"
+TABLES = MODELS / "ft-transformer.sdpa.legacy.14.onnx"
+INPUTS = {"input_ids": np.array([[5, 6, 7, 8, 9, 3, 2, 1]]), "decoder_input_ids": np.array([[0, 4, 5]])}
+
+
+@pytest.fixture(scope="module")
+def t5():
+    with pytest.raises(wf.FileError, match="arrays=True"):
+        wf.load(T5)  # it may be a model of texts, without its tokenizer
+    return wf.load(T5, arrays=True)
+
+
+def write_safetensors(path, arrays):
+    header, offset = {}, 0
+    for name, array in arrays.items():
+        header[name] = dict(dtype="I64", shape=list(array.shape), data_offsets=[offset, offset + array.nbytes])
+        offset += array.nbytes
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + b"".join(array.tobytes() for array in arrays.values()))
+
+
+def test_a_file_of_another_kind_takes_arrays(t5):
+    assert isinstance(t5, wf.ArrayModel)
+    outputs = t5(INPUTS)
+    assert set(outputs) == set(t5.outputs)
+    assert all(np.isfinite(array).all() for array in outputs.values())
+    kinds = {site.kind for site in t5.inspect(INPUTS).sites}
+    assert kinds == {"self", "cross"}
+
+
+def test_arrays_equal_the_command_line(t5, command_line, tmp_path):
+    write_safetensors(tmp_path / "inputs.safetensors", INPUTS)
+    printed, errors, code = command_line("explain", "--model", T5, "--inputs", tmp_path / "inputs.safetensors",
+                                         "--method", "gae,rollout,saliency", "--json", "-")
+    assert code == 0, errors
+    result = t5.explain(INPUTS, ["gae", "rollout", "saliency"])
+    assert without_seconds(result.to_dict()) == without_seconds(json.loads(printed))
+    encoder, decoder = result.by_stream("gae")
+    assert len(encoder) == 8 and len(decoder) == 3
+    np.testing.assert_array_equal(np.concatenate([encoder, decoder]), result["gae"].scores)
+
+
+def test_maps_of_arrays(t5):
+    for layer in t5.attention(INPUTS):
+        np.testing.assert_allclose(layer.sum(axis=-1), 1, atol=1e-5)
+    assert len(t5.attention_gradients(INPUTS)) == len(t5.attention(INPUTS))
+
+
+def test_wrong_arrays(t5):
+    with pytest.raises(wf.InvalidInput, match="dictionary"):
+        t5([1, 2, 3])
+    with pytest.raises(wf.InvalidInput, match="input_ids"):
+        t5.explain({"input_ids": np.array([[999999]]), "decoder_input_ids": np.array([[0]])})
+    with pytest.raises(wf.InvalidInput, match="type"):
+        t5({"input_ids": np.array(["a"])})
+
+
+def test_rows_of_a_table():
+    model = wf.load(TABLES)
+    assert model.reads == "tables"
+    rows = np.random.default_rng(1).integers(0, 2, size=(6, 7)).astype(float)  # four numbers, three categories
+    outputs = model(rows)
+    assert len(outputs) == 6
+    result = model.explain(rows[0], "shap", background=rows)
+    np.testing.assert_allclose(result.output.values, outputs[0].values, atol=1e-6)
+    assert abs(result["shap"].completeness_gap or 0) < 1e-4
+    with pytest.raises(wf.InvalidInput):
+        model(np.zeros((2, 8)))
+
+
+def test_pictures(painter, command_line, tmp_path):
+    file = next((SOURCES / "tests" / "data" / "concepts" / "zebra").glob("*.jpg"))
+    printed, errors, code = command_line("explain", file, "--method", "gae,grad-cam", "--json", "-")
+    assert code == 0, errors
+    expected = without_seconds(json.loads(printed))
+    result = painter.explain(file, ["gae", "grad-cam"])
+    assert without_seconds(result.to_dict()) == expected
+    Image = pytest.importorskip("PIL.Image")
+    for given in (Image.open(file), np.asarray(Image.open(file).convert("RGB"))):
+        other = painter.explain(given, ["gae", "grad-cam"])
+        np.testing.assert_array_equal(other["gae"].scores, result["gae"].scores)
+    picture = result.picture
+    assert result["gae"].heat_map.shape == (picture.rows, picture.columns)
+    assert np.shares_memory(result["gae"].heat_map, result["gae"].scores)
+    for name in ("x.html", "x.json", "x.png", "x.svg"):
+        result.save(tmp_path / name)
+        assert (tmp_path / name).stat().st_size > 100
+    several = painter.explain(file, "gae", top=2)
+    assert len(several) == 2
+    several.save(tmp_path / "two.html")
+
+
+def test_concepts(painter, tmp_path):
+    folder = SOURCES / "tests" / "data" / "concepts"
+    report = wf.tcav(painter, concepts={"striped": folder / "striped"}, random=[folder / "random"],
+                     targets={"zebra": folder / "zebra"}, layers=[2], counterparts=10, permutations=100)
+    assert report.to_dict()["schema"] == "whyformer.tcav/1"
+    assert len(report.tests) == 1
+    report.save(tmp_path / "concepts.svg")
+    assert len(report.to_pandas()) == 1
+    assert "striped" in str(report)

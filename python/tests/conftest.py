@@ -1,5 +1,7 @@
+import importlib.util
 import os
 import subprocess
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 import pytest
@@ -39,3 +41,11 @@ def without_seconds(explanation: dict) -> dict:
     for attribution in explanation.get("attributions", []):
         attribution["cost"].pop("seconds")
     return explanation
+
+
+def script(name: str):
+    """A script of this repository as a module."""
+    loader = SourceFileLoader(name, str(SOURCES / "scripts" / name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+    loader.exec_module(module)
+    return module

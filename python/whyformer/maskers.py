@@ -288,7 +288,8 @@ class ShapMasker(Masker):
         return [str(one) for one in found] if found is not None else super().names(x)
 
     def is_one(self, x) -> bool:
-        return isinstance(x, str) or np.ndim(x) == 1
+        picture = getattr(self._masker, "input_shape", None)  # of shap.maskers.Image
+        return isinstance(x, str) or (np.ndim(x) == 1 if picture is None else np.shape(x) == tuple(picture))
 
     def tree(self, x):
         clustering = getattr(self._masker, "clustering", None)

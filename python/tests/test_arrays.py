@@ -17,7 +17,9 @@ INPUTS = {"input_ids": np.array([[5, 6, 7, 8, 9, 3, 2, 1]]), "decoder_input_ids"
 
 @pytest.fixture(scope="module")
 def t5():
-    return wf.load(T5)
+    with pytest.raises(wf.FileError, match="arrays=True"):
+        wf.load(T5)  # it may be a model of texts, without its tokenizer
+    return wf.load(T5, arrays=True)
 
 
 def write_safetensors(path, arrays):
@@ -65,33 +67,21 @@ def test_wrong_arrays(t5):
         t5({"input_ids": np.array(["a"])})
 
 
-def test_rows_of_a_table(command_line, tmp_path):
+def test_rows_of_a_table():
     model = wf.load(TABLES)
     assert model.reads == "tables"
-    columns = len(model_columns(model))
-    rows = np.random.default_rng(1).integers(0, 2, size=(6, columns)).astype(float)
+    rows = np.random.default_rng(1).integers(0, 2, size=(6, 7)).astype(float)  # four numbers, three categories
     outputs = model(rows)
     assert len(outputs) == 6
     result = model.explain(rows[0], "shap", background=rows)
     np.testing.assert_allclose(result.output.values, outputs[0].values, atol=1e-6)
     assert abs(result["shap"].completeness_gap or 0) < 1e-4
     with pytest.raises(wf.InvalidInput):
-        model(np.zeros((2, columns + 1)))
-
-
-def model_columns(model):
-    """Names or numbers of the columns, from what the model says of a row."""
-    for count in range(1, 64):
-        try:
-            model(np.zeros(count))
-        except wf.Error:
-            continue
-        return range(count)
-    raise AssertionError("no number of columns fits")
+        model(np.zeros((2, 8)))
 
 
 def test_pictures(painter, command_line, tmp_path):
-    file = next((SOURCES / "tests" / "data" / "concepts" / "zebra").glob("*.png"))
+    file = next((SOURCES / "tests" / "data" / "concepts" / "zebra").glob("*.jpg"))
     printed, errors, code = command_line("explain", file, "--method", "gae,grad-cam", "--json", "-")
     assert code == 0, errors
     expected = without_seconds(json.loads(printed))

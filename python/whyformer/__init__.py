@@ -12,8 +12,8 @@ from ._arrays import ArrayExplanation, ArrayModel
 from ._concepts import ConceptReport, tcav
 from ._functions import FunctionExplanation, lime, shap
 from ._importance import HeadImportance, Importance, Summary, summarise
-from ._loading import load
-from ._model import Model, Output
+from ._loading import inspect, load
+from ._model import Model, ModelSummary, Output
 from ._native import (
     Error,
     FileError,
@@ -31,10 +31,10 @@ from ._results import Attribution, Explanation, Explanations
 from . import maskers
 
 __all__ = [
-    "ArrayExplanation", "ArrayModel", "Attribution", "ConceptReport", "Error", "Explanation", "Explanations", "FileError", "FunctionExplanation",
-    "HeadImportance", "Importance", "InvalidInput", "MethodInfo", "Model", "ModelInfo", "OptionInfo", "Output",
-    "Summary", "UnsupportedModel", "explain", "lime", "load", "maskers", "methods", "relevance_policies",
-    "set_threads", "shap", "summarise", "tcav", "threads",
+    "ArrayExplanation", "ArrayModel", "Attribution", "ConceptReport", "Error", "Explanation", "Explanations",
+    "FileError", "FunctionExplanation", "HeadImportance", "Importance", "InvalidInput", "MethodInfo", "Model",
+    "ModelInfo", "ModelSummary", "OptionInfo", "Output", "Summary", "UnsupportedModel", "explain", "inspect", "lime",
+    "load", "maskers", "methods", "relevance_policies", "set_threads", "shap", "summarise", "tcav", "threads",
 ]
 
 

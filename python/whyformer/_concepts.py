@@ -16,10 +16,23 @@ class ConceptReport(Report):
     """Scores of concepts with their tests."""
 
     def to_pandas(self):
-        """A row for each target, layer and concept."""
+        """A row for each target, layer and concept; scores of single counterparts are in `to_dict()`."""
         import pandas
 
-        return pandas.json_normalize(self._dict["tests"])
+        rows = []
+        for test in self._dict["tests"]:
+            row = {}
+            for key, value in test.items():
+                if isinstance(value, Mapping):
+                    row.update({f"{key}.{name}": one for name, one in value.items()})
+                elif not isinstance(value, list) and not (value is None and key in _GROUPS):
+                    row[key] = value
+            rows.append(row)
+        return pandas.DataFrame(rows)
+
+
+# Numbers of a test that are missing together, where a concept has no direction.
+_GROUPS = ("held_out", "t_test", "score_permutation", "magnitude_permutation")
 
 
 def tcav(model: Model, concepts: Mapping, random, targets: Mapping, *, layers=None, tokens: str | None = None,

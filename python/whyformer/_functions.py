@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from . import _native
+from ._display import AGAINST, FOR, bars_table
 from ._native import InvalidInput
 from ._progress import Bar
 from .maskers import Masker, as_masker
@@ -57,7 +58,7 @@ class FunctionExplanation:
 
     def plot(self, ax=None, output: int = 0):
         """Bars with matplotlib. Gives the axes."""
-        from ._plots import AGAINST, FOR, _pyplot
+        from ._plots import _pyplot
 
         if ax is None:
             _, ax = _pyplot().subplots(layout="constrained")
@@ -76,6 +77,30 @@ class FunctionExplanation:
 
     def __repr__(self) -> str:
         return f"<{self.method}: {len(self.feature_names)} players, {self.evaluations} evaluations>"
+
+    def _is_of_one_output(self) -> bool:
+        return np.ndim(self.values) == 1
+
+    def __str__(self) -> str:
+        """The players that count most, first."""
+        if not self._is_of_one_output():
+            return repr(self)
+        width = max(len(name) for name in self.feature_names)
+        lines = [f"{self.method}: base {self.base_values:.4g}, with everything {self.full_values:.4g}, "
+                 f"{self.evaluations} evaluations"]
+        for index in np.argsort(-np.abs(self.values), kind="stable"):
+            error = "" if self.errors is None else f" ± {self.errors[index]:.2g}"
+            lines.append(f"  {self.feature_names[index]:>{width}} {self.values[index]:+.4g}{error}")
+        return "\n".join(lines)
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
+        if not self._is_of_one_output():
+            return {"text/plain": repr(self)}
+        order = np.argsort(-np.abs(self.values), kind="stable")
+        errors = None if self.errors is None else self.errors[order]
+        table = bars_table(str(self).split("\n", 1)[0], [self.feature_names[index] for index in order],
+                           self.values[order], errors)
+        return {"text/plain": str(self), "text/html": table}
 
 
 class FunctionExplainer:

@@ -81,8 +81,9 @@ class Importance:
 
     def __repr__(self) -> str:
         columns = sorted(self._dict["columns"], key=lambda one: -one["value"])
-        return "\n".join(f"{one['name']:>20} {one['value']:+.4f} ± {one['error'] or float('nan'):.4f}"
-                         for one in columns)
+        width = max((len(one["name"]) for one in columns), default=0)
+        return "\n".join(f"{one['name']:>{width}} {one['value']:+.4f}"
+                         + ("" if one["error"] is None else f" ± {one['error']:.4f}") for one in columns)
 
 
 def column_importance(model, table, answers, *, method: str = "permutation", score: str = "auto", repeats: int = 5,

@@ -85,14 +85,14 @@ def _pictures(x):
     return [picture_input(one) for one in x], False
 
 
-def named_table(x, names=None):
+def named_table(x):
     """Rows of numbers: a DataFrame, an array, a CSV or safetensors file, with names of columns where there are some."""
-    if isinstance(x, _native.NamedTable):
-        return x
+    names = None
     if isinstance(x, (str, os.PathLike)):
         return _native.read_table(os.fspath(x))
-    if hasattr(x, "columns") and hasattr(x, "to_numpy"):
-        names = [str(name) for name in x.columns]
+    if hasattr(x, "to_numpy") and (hasattr(x, "columns") or hasattr(x, "index")):
+        # A table, or one row of it.
+        names = [str(name) for name in (x.columns if hasattr(x, "columns") else x.index)]
         try:
             x = x.to_numpy(dtype=np.float64)
         except (TypeError, ValueError) as error:
@@ -105,6 +105,7 @@ def named_table(x, names=None):
         array = array[None]
     if array.ndim != 2:
         raise InvalidInput(f"a table is an array [rows, columns], not {list(array.shape)}")
+    # As files without names have them.
     names = names or [f"column {index}" for index in range(array.shape[1])]
     return _native.NamedTable(list(names), np.ascontiguousarray(array))
 
@@ -119,12 +120,27 @@ def is_one_row(x) -> bool:
 def rows(x, background=None, weights=None, most_rows=100):
     """Inputs of a model of tables, and whether there is just one."""
     single = is_one_row(x)
-    names = [str(name) for name in x.index] if single and hasattr(x, "index") and hasattr(x, "to_numpy") else None
-    table = named_table(x, names)
+    table = named_table(x)
     behind = None
     if background is not None:
-        behind = _native.background_of(named_table(background, table.names), most_rows).numbers
+        behind = _background(background, table.names, weights, most_rows)
     elif len(table.numbers) > 1:
         behind = _native.background_of(table, most_rows).numbers
     given = [] if weights is None else [float(w) for w in weights]
     return [_native.RowInput(table.names, row.tolist(), behind, given) for row in table.numbers], single
+
+
+def _background(background, names: list[str], weights, most_rows: int) -> np.ndarray:
+    """Rows with their columns in the order of `names`; no more than `most_rows`, unless each has its weight."""
+    table = named_table(background)
+    numbers = table.numbers
+    unnamed = [f"column {index}" for index in range(len(names))]
+    if table.names != names and table.names != unnamed and names != unnamed:
+        missing = [name for name in names if name not in table.names]
+        if missing or len(table.names) != len(names):
+            raise InvalidInput(f"the background has the columns {', '.join(table.names)}; the input has "
+                               f"{', '.join(names)}")
+        numbers = np.ascontiguousarray(numbers[:, [table.names.index(name) for name in names]])
+    if weights is not None:
+        return numbers
+    return _native.background_of(_native.NamedTable([], numbers), most_rows).numbers

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 
 from . import _native
 from ._arrays import ArrayModel
-from ._model import Model
+from ._model import Model, ModelSummary
 from ._native import FileError, InvalidInput, UnsupportedModel
 
 BUILT_IN = {"sentiment": _native.Model.built_in, "pictures": _native.Model.built_in_for_pictures}
@@ -50,8 +51,21 @@ def load(source="sentiment", *, arrays: bool = False, tokenizer=None, processor=
 
 def _from_path(path: str) -> Model | ArrayModel:
     try:
-        return Model(_native.Model.load(path))
+        return Model(_native.Model.load(path), path)
     except UnsupportedModel:
         if not path.endswith(".onnx"):
             raise
         return ArrayModel(_native.ArrayModel.load(path))
+    except FileError as error:
+        if not path.endswith(".onnx") or "tokenizer" not in str(error):
+            raise
+        raise FileError(f"{error}; or give the model arrays: whyformer.load('{path}', arrays=True)") from None
+
+
+def inspect(path, shapes: Mapping[str, Sequence[int]] | None = None) -> ModelSummary:
+    """What is found in a folder or an ONNX file of any kind: attention, streams, read-out.
+
+    shapes    sizes of an ONNX file's inputs by their names, where those that are chosen do not fit
+    """
+    given = {name: [int(size) for size in shape] for name, shape in (shapes or {}).items()}
+    return ModelSummary(_native.inspect(os.fspath(path), given))

@@ -65,8 +65,8 @@ class Output:
 class Model:
     """A model that answers and explains. Safe to use from several threads; get one from `whyformer.load`."""
 
-    def __init__(self, native: _native.Model):
-        self._native = native
+    def __init__(self, native: _native.Model, path: str | None = None):
+        self._native, self._path = native, path
 
     @property
     def name(self) -> str:
@@ -179,6 +179,9 @@ class Model:
 
     def inspect(self):
         """What was found in the model: attention, streams, read-out."""
+        if self._native.reads_tables and self._path is not None:
+            # A file tells how many columns there are.
+            return ModelSummary(_native.inspect(self._path))
         return ModelSummary(self._native.inspect())
 
     def tokenize(self, x, *, pair: str | None = None):
@@ -235,7 +238,9 @@ class ModelSummary:
 
     def __repr__(self) -> str:
         info = self._native
-        lines = [f"{info.model.name} ({info.model.architecture})", f"  task       {info.task}",
+        # Files may say neither their architecture nor their task.
+        name = f"{info.model.name} ({info.model.architecture})" if info.model.architecture else info.model.name
+        lines = [name, *([f"  task       {info.task}"] if info.task else []),
                  f"  parameters {info.parameters:,}", f"  read-out   {info.read_out}"]
         for index, stream in enumerate(info.streams):
             lines.append(f"  stream {index}   {stream.tokens} × {stream.units}")
@@ -243,10 +248,10 @@ class ModelSummary:
             lines.append(f"  site {index:<5} {site.kind}, {site.heads} heads, {site.name}")
         return "\n".join(lines + [f"  note: {note}" for note in info.notes])
 
-    def _repr_html_(self) -> str:
-        from ._display import show_picture
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
+        from ._display import picture_bundle
 
-        return show_picture(_native.model_picture(self._native, _native.PictureFormat.svg))
+        return picture_bundle(repr(self), _native.model_picture(self._native, _native.PictureFormat.png))
 
 
 def choice(kind, name: str, value: str):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-# Blue for, orange for against: told apart by the colour-blind, and on paper by which side they are on.
-FOR, AGAINST = "#2166ac", "#d6604d"
+from ._display import AGAINST, FOR
 
 
 def _pyplot():

@@ -7,7 +7,7 @@ import os
 import shutil
 
 from . import _native
-from ._display import show_picture
+from ._display import picture_bundle
 from ._native import InvalidInput
 from ._results import ending_of, picture_format
 
@@ -52,8 +52,8 @@ class Report:
     def __str__(self) -> str:
         return self._native.terminal(False, min(shutil.get_terminal_size().columns, 120))
 
-    def _repr_html_(self) -> str:
-        return show_picture(self._picture(_native.PictureFormat.svg))
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
+        return picture_bundle(str(self), self._picture(_native.PictureFormat.png))
 
     def __repr__(self) -> str:
         return str(self)

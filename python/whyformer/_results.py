@@ -11,7 +11,7 @@ from typing import Any, Iterator
 import numpy as np
 
 from . import _native
-from ._display import notebook_page, show_picture
+from ._display import notebook_page, notebook_pages
 from ._native import InvalidInput
 
 
@@ -280,14 +280,12 @@ class Explanations(Sequence):
             page = notebook_page(_native.to_html(natives, _special("show")),
                                  picture_of(self._all, _native.PictureFormat.png), repr(self))
             return {"text/plain": repr(self), "text/html": page}
-        # Side by side, as many as fit into the page's width.
-        cells = "".join(
-            f'<div style="flex:1 1 26em;min-width:20em">{one._repr_mimebundle_()["text/html"]}</div>'
-            for one in self._all[:24])
-        more = len(self) - 24
-        rest = f"<p>… and {more} more</p>" if more > 0 else ""
-        return {"text/plain": "\n".join(str(one) for one in self._all[:24]),
-                "text/html": f'<div style="display:flex;flex-wrap:wrap;gap:1em">{cells}</div>{rest}'}
+        shown = self._all[:24]
+        more = len(self) - len(shown)
+        side_by_side = notebook_pages([one.to_html() for one in shown], [one._still() for one in shown],
+                                      [str(one) for one in shown])
+        rest = f"<p>… and {more} more</p>" if more else ""
+        return {"text/plain": "\n".join(str(one) for one in shown), "text/html": side_by_side + rest}
 
 
 def _special(name: str):

@@ -45,7 +45,7 @@ PreparedPair prepared(const std::string& name, const Needs& needs) {
 Attribution explained(const std::string& name, const std::string& method, const Options& options = {}) {
   ExplainRequest request{.methods = {{method, options}}};
   request.precision = Precision::kDouble;
-  const PictureWithText input{{kFolder / "picture.png"}, expected()[name]["text"].get<std::string>()};
+  const PictureWithText input{PictureFile{kFolder / "picture.png"}, expected()[name]["text"].get<std::string>()};
   return explain(clip(), input, request).attributions[0];
 }
 
@@ -226,7 +226,7 @@ TEST(Pair, EveryMethodButDecompxScoresEveryUnit) {
 
 TEST(Pair, UnitsAreTokensOfTheTextThenThePicture) {
   ExplainRequest request{.methods = {{"gae", {}}}};
-  const Explanation found = explain(clip(), PictureWithText{{kFolder / "picture.png"}, "A photo of a dog!"}, request);
+  const Explanation found = explain(clip(), PictureWithText{PictureFile{kFolder / "picture.png"}, "A photo of a dog!"}, request);
   EXPECT_EQ(found.text, "picture.png");
   EXPECT_EQ(found.pair, "A photo of a dog!");
   const int64_t tokens = found.picture->first_patch - 1;
@@ -241,7 +241,7 @@ TEST(Pair, UnitsAreTokensOfTheTextThenThePicture) {
 }
 
 TEST(Pair, RefusesWhatHasNoMeaning) {
-  const PictureWithText input{{kFolder / "picture.png"}, "a cat"};
+  const PictureWithText input{PictureFile{kFolder / "picture.png"}, "a cat"};
   ExplainRequest request{.methods = {{"gae", {}}}};
   EXPECT_THROW(explain(Model::built_in_for_pictures(), input, request), UnsupportedModel);
   EXPECT_THROW(explain(clip().among({"a cat"}), input, request), InvalidInput);

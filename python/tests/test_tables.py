@@ -1,0 +1,74 @@
+"""Rows of tables: frames, series and arrays say the same."""
+
+import numpy as np
+import pytest
+
+import whyformer as wf
+
+from conftest import SOURCES
+
+pandas = pytest.importorskip("pandas")
+WINE = SOURCES / "examples" / "data" / "wine.onnx"
+
+
+@pytest.fixture(scope="module")
+def wines():
+    return pytest.importorskip("sklearn.datasets").load_wine(as_frame=True).data
+
+
+@pytest.fixture(scope="module")
+def taster():
+    return wf.load(WINE)
+
+
+def test_answers_of_frames_arrays_and_rows_are_the_same(taster, wines):
+    expected = np.array([one.values for one in taster(wines)])
+    np.testing.assert_array_equal([one.values for one in taster(wines.to_numpy())], expected)
+    np.testing.assert_array_equal(taster(wines.iloc[5]).values, expected[5])
+    np.testing.assert_array_equal(taster(wines.iloc[5].to_list()).values, expected[5])
+
+
+def test_names_of_columns_come_from_frames_and_series(taster, wines):
+    row = taster.explain(wines.iloc[0], "gae")
+    assert row.units[1].text.startswith("alcohol = ")
+    np.testing.assert_array_equal(taster.explain(wines.iloc[0].to_numpy(), "gae")["gae"].scores, row["gae"].scores)
+
+
+def test_columns_of_a_background_are_found_by_their_names(taster, wines):
+    def explained(background):
+        return taster.explain(wines.iloc[0], "integrated-gradients", background=background)[0].scores
+
+    expected = explained(wines)
+    np.testing.assert_array_equal(explained(wines[wines.columns[::-1]]), expected)
+    np.testing.assert_array_equal(explained(wines.to_numpy()), expected)
+    with pytest.raises(wf.InvalidInput, match="the background has the columns"):
+        explained(wines.rename(columns={"hue": "colour"}))
+
+
+def test_every_weighted_row_of_a_background_counts(taster, wines):
+    weights = np.zeros(len(wines))
+    weights[150] = 1
+    found = taster.explain(wines.iloc[0], "kernel-shap", background=wines, background_weights=weights)["kernel-shap"]
+    label = taster.explain(wines.iloc[0], "gae").target.index
+    np.testing.assert_allclose(found.estimate.base, taster(wines.iloc[150]).values[label], atol=1e-5)
+
+
+def test_models_of_tables_can_be_inspected(taster):
+    assert len(taster.inspect().sites) == 2
+    assert taster.inspect().read_out == wf.inspect(WINE).read_out == "token 0"
+
+
+def test_files_that_cannot_be_explained_can_be_inspected():
+    path = SOURCES / "tests" / "golden" / "onnx" / "models" / "lxmert.eager.new.20.onnx"
+    found = wf.inspect(path)
+    assert [site.kind for site in found.sites].count("co") == 3 and len(found.streams) == 2
+    longer = wf.inspect(path, {"input_ids": [1, 5]})
+    assert longer.inputs[0].shape == [1, 5]
+
+
+def test_importance_tells_errors_of_zero_and_keeps_its_columns(taster, wines):
+    found = taster.importance(wines, [one.values.argmax() for one in taster(wines)])
+    lines = str(found).splitlines()
+    assert "nan" not in str(found) and any(line.endswith("± 0.0000") for line in lines)
+    assert len({line.index("±") for line in lines}) == 1
+    assert list(found.to_pandas()["value"]) == sorted(found.to_pandas()["value"], reverse=True)

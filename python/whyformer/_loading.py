@@ -19,8 +19,8 @@ def load(source="sentiment", *, arrays: bool = False, tokenizer=None, processor=
 
     - a HuggingFace folder, an ONNX file, or a folder with one: its path;
     - the package: "sentiment" judges sentences, "pictures" names painted things;
-    - memory: a `transformers` model with its `tokenizer=`, or its image `processor=`. Weights are not copied, so load
-      again after training on;
+    - memory: a `transformers` model with its `tokenizer=`, or its image `processor=`. Weights are read where they lie, and
+      matrices packed when they first run: load again after training on;
     - memory: any other `torch.nn.Module`, which PyTorch exports to ONNX: one that reads texts with a transformers
       `tokenizer=`, others with `example=` (a tensor, a tuple, or a dictionary by forward's arguments) and, for pictures,
       `processor=` (also a dictionary as in preprocessor_config.json).

@@ -156,8 +156,6 @@ def test_own_picture_classifier():
     np.testing.assert_allclose(result["gae"].scores, expected, atol=1e-4)
 
 
-@pytest.mark.xfail(strict=True, reason="the first layer's input is found with tokens in front of the batch, so that its "
-                                       "tokens are counted along the wrong axis and no map seems to go over all patches")
 def test_own_picture_classifier_of_torch_layers():
     layer = torch.nn.TransformerEncoderLayer(16, 4, 24, batch_first=True, norm_first=True)
     module = randomised(OwnViT(torch.nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)))
@@ -165,12 +163,7 @@ def test_own_picture_classifier_of_torch_layers():
     assert len(model.explain(PICTURE, "gae")["gae"].scores) == 17
 
 
-WRONG_ORDER = ("a MatMul with heads in the batch axis keeps the order of its 3 axes when the importer gives it 4: memory "
-               "behind them is read")
-
-
-@pytest.mark.parametrize("kind", [Attention, pytest.param(TorchAttention,
-                                                          marks=pytest.mark.xfail(run=False, reason=WRONG_ORDER))])
+@pytest.mark.parametrize("kind", [Attention, TorchAttention])
 def test_own_table_classifier(kind):
     module, rows = randomised(OwnTable(kind)), torch.randn(5, 6, generator=torch.Generator().manual_seed(0))
     model = wf.load(module, example=rows, name="table")
@@ -206,3 +199,15 @@ def test_without_onnxscript_tracing_is_tried_and_frozen_lengths_are_noticed(monk
                                atol=1e-4)
     with pytest.raises(wf.UnsupportedModel, match="pip install onnxscript"):
         wf.load(randomised(OwnTexts()), tokenizer=tokenizer())
+
+
+def test_what_hangs_on_the_batch_is_not_kept_from_the_first():
+    # Relative positions of DeBERTa-v2 with shared keys are repeated for each input of a batch.
+    config = transformers.DebertaV2Config(vocab_size=len(tokenizer()), hidden_size=32, num_hidden_layers=2,
+                                          num_attention_heads=4, intermediate_size=48, max_position_embeddings=64,
+                                          relative_attention=True, pos_att_type=["p2c", "c2p"], share_att_key=True,
+                                          position_buckets=8, norm_rel_ebd="layer_norm")
+    module = randomised(transformers.DebertaV2ForSequenceClassification(config))
+    model = wf.load(module, tokenizer=tokenizer())
+    result = model.explain("the film is good", ["integrated-gradients", "leave-one-out"])
+    assert result.methods == ["integrated-gradients", "leave-one-out"]

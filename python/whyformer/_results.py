@@ -152,7 +152,11 @@ class Explanation(Sequence):
     def __len__(self) -> int:
         return len(self._native)
 
-    def __getitem__(self, method: str | int) -> Attribution:
+    def __contains__(self, method: object) -> bool:
+        """Whether a method's scores are here, by its name."""
+        return method.replace("_", "-") in self.methods if isinstance(method, str) else super().__contains__(method)
+
+    def __getitem__(self, method: str | int) -> Attribution:  # type: ignore[override]
         if isinstance(method, str):
             name = method.replace("_", "-")
             for index, known in enumerate(self.methods):

@@ -19,8 +19,11 @@ def load(source="sentiment", *, arrays: bool = False, tokenizer=None, processor=
 
     - a HuggingFace folder, an ONNX file, or a folder with one: its path;
     - the package: "sentiment" judges sentences, "pictures" names painted things;
-    - memory: a `transformers` model (with its `tokenizer=`, or its image `processor=`), whose weights are handed over
-      without a file; or any `torch.nn.Module` with an `example=` input, which PyTorch exports to ONNX.
+    - memory: a `transformers` model with its `tokenizer=`, or its image `processor=`. Weights are read where they lie, and
+      matrices packed when they first run: load again after training on;
+    - memory: any other `torch.nn.Module`, which PyTorch exports to ONNX: one that reads texts with a transformers
+      `tokenizer=`, others with `example=` (a tensor, a tuple, or a dictionary by forward's arguments) and, for pictures,
+      `processor=` (also a dictionary as in preprocessor_config.json).
 
     ONNX files that take something else than texts, pictures or rows (T5, DETR, …) become an ArrayModel, whose inputs
     are arrays by name; `arrays=True` asks for that with any ONNX file.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -273,7 +274,6 @@ def requested_methods(methods, options) -> dict[str, list]:
 
 def _options_by_method(names: list[str], options: Mapping) -> dict[str, list]:
     """Options in the catalogue's types, for each method in the order asked for."""
-    known = {method.name: {option.name for option in method.options} | {"preset"} for method in _native.methods()}
     given: dict[str, dict] = {name: {} for name in names}
     for key, value in options.items():
         if isinstance(value, Mapping):
@@ -291,13 +291,18 @@ def _options_by_method(names: list[str], options: Mapping) -> dict[str, list]:
     result = {}
     for name, values in given.items():
         result[name] = [setting for option, value in values.items()
-                        for setting in _native.parse_option(name, f"{_option_name(option, known.get(name, ()))}="
+                        for setting in _native.parse_option(name, f"{_option_name(name, option)}="
                                                                   f"{_option_text(value)}")]
     return result
 
 
-def _option_name(name: str, known) -> str:
-    return name if name in known else name.replace("_", "-")
+@functools.lru_cache(maxsize=None)
+def _options_of_methods() -> dict[str, set[str]]:
+    return {method.name: {option.name for option in method.options} for method in _native.methods()}
+
+
+def _option_name(method: str, name: str) -> str:
+    return name if name in _options_of_methods().get(method, ()) else name.replace("_", "-")
 
 
 def _option_text(value) -> str:

@@ -288,7 +288,8 @@ class ShapMasker(Masker):
         return [str(one) for one in found] if found is not None else super().names(x)
 
     def is_one(self, x) -> bool:
-        return isinstance(x, str) or np.ndim(x) == 1
+        picture = getattr(self._masker, "input_shape", None)  # of shap.maskers.Image
+        return isinstance(x, str) or (np.ndim(x) == 1 if picture is None else np.shape(x) == tuple(picture))
 
     def tree(self, x):
         clustering = getattr(self._masker, "clustering", None)
@@ -304,9 +305,10 @@ class ShapMasker(Masker):
         found = []
         for row in np.asarray(visible, bool):
             one = self._masker(row, x)
-            found.append(one if isinstance(one, tuple) else (one,))
+            # shap's maskers of tables give the same array again and again, with other numbers in it.
+            found.append(tuple(np.array(part) for part in (one if isinstance(one, tuple) else (one,))))
         self._rows = len(found[0][0])
-        return tuple(np.concatenate([np.asarray(one[index]) for one in found]) for index in range(len(found[0])))
+        return tuple(np.concatenate([one[index] for one in found]) for index in range(len(found[0])))
 
 
 def as_masker(masker) -> Masker:

@@ -81,7 +81,7 @@ class MatMul final : public Op {
 
   std::shared_ptr<const Op> writing_in_order(const std::vector<int>& order) const override {
     // The kernel writes rows of contiguous columns.
-    if (order.back() != static_cast<int>(order.size()) - 1) return nullptr;
+    if (!order.empty() && order.back() != static_cast<int>(order.size()) - 1) return nullptr;
     return std::make_shared<MatMul>(order);
   }
 

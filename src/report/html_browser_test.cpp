@@ -146,10 +146,15 @@ TEST_F(HtmlInBrowser, ATextStandsInColoursAboveThePictureItIsComparedWith) {
 
 TEST_F(HtmlInBrowser, ForceBarsAndPairsSayTheNumbersOfTheExplanation) {
   const Explanation explanation = estimate_sample();
-  const Visit seen = visit(with_reader(to_html(explanation), "estimate_browser_test.js"));
-  EXPECT_THAT(seen.log, Not(HasSubstr("CONSOLE")));
-  const nlohmann::json result = result_of(seen.dom);
-  ASSERT_TRUE(result.is_object()) << seen.log;
+  const std::string page = with_reader(to_html(explanation), "estimate_browser_test.js");
+  nlohmann::json result;
+  // Bars take their width with the first frame; on a busy machine the reader may come before it.
+  for (int attempt = 0; attempt < 4 && (attempt == 0 || std::abs(result.value("fills its card", 0.0) - 1) > 0.01); ++attempt) {
+    const Visit seen = visit(page);
+    EXPECT_THAT(seen.log, Not(HasSubstr("CONSOLE")));
+    result = result_of(seen.dom);
+    ASSERT_TRUE(result.is_object()) << seen.log;
+  }
 
   EXPECT_EQ(result["force bars"], 2);  // the linear fit has none
   for (size_t i = 0; i < 3; ++i) EXPECT_EQ(result["lines"][i], estimate_line(explanation.attributions[i]));

@@ -174,6 +174,7 @@ Tensor Tensor::wrap(Shape shape, DType type, std::shared_ptr<void> owner, void* 
 }
 
 Tensor Tensor::empty_in_order(const Shape& shape, const std::vector<int>& order, DType type) {
+  if (order.size() != shape.size()) throw Error("a tensor's axes and their order in memory do not match");
   Shape permuted(shape.size());
   std::vector<int> back(shape.size());
   for (size_t axis = 0; axis < shape.size(); ++axis) {

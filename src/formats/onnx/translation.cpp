@@ -193,7 +193,10 @@ bool Translation::take_shared(const OnnxNode& node, Names& names) {
 void Translation::share(const OnnxNode& node, const std::vector<Value>& inputs,
                         const std::vector<Value>& outputs, const Names& names) {
   for (const Value input : inputs) {
-    if (input.valid() && !independent_.contains(input.id)) return;
+    if (!input.valid() || independent_.contains(input.id)) continue;
+    // A Tile by 1, say, gives its input itself, which then stands for something that hangs on the lengths.
+    for (const Value output : outputs) independent_.erase(output.id);
+    return;
   }
   if (node.kind == "If") return;  // may read values from around it
   for (const Value output : outputs) {

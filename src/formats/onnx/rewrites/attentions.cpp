@@ -244,7 +244,9 @@ std::optional<Replacement> heads_in_batch(const Pattern& pattern, const Node& no
     }
   }
   const Shape shape = pattern.shape(value);
-  const std::shared_ptr<const Op> op = node.op;
+  // An order of memory that was chosen for three axes says nothing about four.
+  const std::shared_ptr<const Op> unordered = node.op->writing_in_order({});
+  const std::shared_ptr<const Op> op = unordered != nullptr ? unordered : node.op;
   return Replacement{node.inputs, [shapes, shape, op](GraphBuilder& graph,
                                                       std::span<const Value> in,
                                                       const std::string& name) {

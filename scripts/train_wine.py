@@ -78,7 +78,8 @@ def main():
     print(f"right: {right[~held_out].mean():.1%} of the training wines, {right[held_out].mean():.1%} of those held out")
     OUT.parent.mkdir(parents=True, exist_ok=True)
     torch.onnx.export(model, (data[:2],), OUT, input_names=["measurements"], output_names=["logits"],
-                      dynamic_axes={"measurements": {0: "batch"}, "logits": {0: "batch"}}, dynamo=False, opset_version=17)
+                      dynamic_axes={"measurements": {0: "batch"}, "logits": {0: "batch"}}, dynamo=False,
+                      opset_version=17)
 
 
 if __name__ == "__main__":

@@ -52,6 +52,10 @@ def test_arrays_equal_the_command_line(t5, command_line, tmp_path):
     np.testing.assert_array_equal(np.concatenate([encoder, decoder]), result["gae"].scores)
 
 
+def test_options_reach_models_of_arrays(t5):
+    assert t5.explain(INPUTS, "rollout", options={"fusion": "max"})["rollout"].options["fusion"] == "max"
+
+
 def test_maps_of_arrays(t5):
     for layer in t5.attention(INPUTS):
         np.testing.assert_allclose(layer.sum(axis=-1), 1, atol=1e-5)

@@ -148,3 +148,16 @@ def test_heads(model):
     found = model.heads([SENTENCE, "This is so boring"], ["positive", "negative"], prune={"step": 0.5})
     assert found.values("michel").shape == (4, 4)
     assert found.examples == 2
+
+
+def test_methods_of_a_result_are_found_by_their_names(model):
+    result = model.explain(SENTENCE, ["gae", "integrated-gradients"])
+    assert "gae" in result and "integrated_gradients" in result and "rollout" not in result
+    assert [one.method for one in result] == result.methods
+
+
+def test_explain_without_loading(model):
+    assert wf.explain(SENTENCE, "gae").to_dict()["text"] == SENTENCE
+    assert without_seconds(wf.explain(SENTENCE, "gae", model=model).to_dict()) == \
+        without_seconds(wf.explain(SENTENCE, "gae", model="sentiment").to_dict())
+    assert wf.explain(SOURCES / "tests/data/pictures/pairs/pair-001.png", "gae").picture is not None

@@ -43,6 +43,4 @@ def explain(x, methods=None, *, model=None, **options):
     if model is None:
         from ._inputs import is_picture
         model = "pictures" if is_picture(x) else "sentiment"
-    if not isinstance(model, Model):
-        model = load(model)
-    return model.explain(x, methods, **options)
+    return load(model).explain(x, methods, **options)

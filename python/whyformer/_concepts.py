@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from typing import Any
 
 from . import _inputs, _native
 from ._model import Model, choice
@@ -55,8 +56,8 @@ def tcav(model: Model, concepts: Mapping, random, targets: Mapping, *, layers=No
     request.strength, request.level, request.seed = strength, level, seed
     request.precision = choice(_native.Precision, "precision", precision)
     request.memory_bytes = int(memory_gigabytes * 2**30)
-    new_set = _native.PictureSet if pictures else _native.TextSet
-    new_target = _native.TargetPictures if pictures else _native.TargetTexts
+    new_set: Any = _native.PictureSet if pictures else _native.TextSet
+    new_target: Any = _native.TargetPictures if pictures else _native.TargetTexts
     if not isinstance(random, Mapping):
         # One list of examples is one set.
         sets = [random] if isinstance(random, (str, os.PathLike)) or _is_example(random[:1], pictures) else random

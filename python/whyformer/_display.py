@@ -10,6 +10,8 @@ import re
 import zlib
 from collections.abc import Sequence
 
+import numpy as np
+
 # A notebook keeps every page it shows. Attention maps beyond this are left to pages that are saved.
 _MOST_MAPS = 64_000
 # Pictures beyond this are stored as JPEG.
@@ -65,9 +67,9 @@ def picture_bundle(text: str, png: bytes) -> dict:
     return {"text/plain": text, "text/html": _picture(png, text)}
 
 
-def bars_table(title: str, names: Sequence[str], values: Sequence[float], errors: Sequence[float] | None) -> str:
+def bars_table(title: str, names: Sequence[str], values: np.ndarray, errors: np.ndarray | None) -> str:
     """Numbers with bars; where styles are taken out, the numbers remain."""
-    most = max((abs(value) for value in values), default=0) or 1
+    most = np.abs(values).max(initial=0) or 1
     rows = []
     for index, (name, value) in enumerate(zip(names, values)):
         error = "" if errors is None else f" ± {errors[index]:.2g}"

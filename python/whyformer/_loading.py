@@ -43,7 +43,7 @@ def load(source="sentiment", *, arrays: bool = False, tokenizer=None, processor=
         from ._from_torch import load_module
 
         return load_module(source, tokenizer=tokenizer, processor=processor, example=example, name=name)
-    if isinstance(source, Model):
+    if isinstance(source, (Model, ArrayModel)):
         return source
     raise InvalidInput(f"cannot load a model from {type(source).__name__}: give a path, a built-in name, or a "
                        "transformers or torch model")

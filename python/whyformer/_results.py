@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Sequence
-from typing import Any, Iterator
+from typing import Any, Iterator, cast
 
 import numpy as np
 
@@ -88,7 +88,7 @@ class Attribution:
     def pixels(self) -> np.ndarray | None:
         """Scores of a picture's pixels, [height, width], where the method gives them."""
         picture = self.explanation.picture
-        return None if picture is None else self._native.pixels(picture.height, picture.width)
+        return None if picture is None else cast("np.ndarray | None", self._native.pixels(picture.height, picture.width))
 
     def to_dict(self) -> dict:
         """As in the command line's JSON."""
@@ -152,7 +152,11 @@ class Explanation(Sequence):
     def __len__(self) -> int:
         return len(self._native)
 
-    def __getitem__(self, method: str | int) -> Attribution:
+    def __contains__(self, method: object) -> bool:
+        """Whether a method's scores are here, by its name."""
+        return method.replace("_", "-") in self.methods if isinstance(method, str) else super().__contains__(method)
+
+    def __getitem__(self, method: str | int) -> Attribution:  # type: ignore[override]
         if isinstance(method, str):
             name = method.replace("_", "-")
             for index, known in enumerate(self.methods):

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "explain/perturb/grid_tree.h"
 #include "whyformer/error.h"
+#include "whyformer/games.h"
 
 namespace whyformer {
 namespace {

@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "explain/perturb/token_segments.h"
-#include "explain/perturb/token_tree.h"
 #include "whyformer/error.h"
+#include "whyformer/games.h"
 
 namespace whyformer {
 namespace {

@@ -71,7 +71,7 @@ class OverlaySheet {
   void header(double width) {
     const double room = width - 2 * kSheetMargin;
     const Explanation& first = explanations_.front();
-    const std::vector<Answer> answers = explained_answers(explanations_, 1);
+    const std::vector<Answer> answers = explained_answers(explanations_, explanations_.size() + 1);
     const Answer& best = answers.empty() ? target_answer(first) : answers.front();
     const std::string title = printable(
         fmt::format("{} {}", answers.empty() ? "Explained" : "Predicted", format_answer(best)));

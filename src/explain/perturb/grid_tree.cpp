@@ -1,4 +1,4 @@
-#include "explain/perturb/grid_tree.h"
+#include "whyformer/games.h"
 
 namespace whyformer {
 namespace {

@@ -1,4 +1,4 @@
-#include "explain/perturb/token_tree.h"
+#include "whyformer/games.h"
 
 #include <limits>
 

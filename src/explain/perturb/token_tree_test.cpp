@@ -1,5 +1,3 @@
-#include "explain/perturb/token_tree.h"
-
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 #include <zlib.h>
@@ -8,8 +6,8 @@
 #include <fstream>
 
 #include "base/source_folder.h"
-#include "explain/perturb/grid_tree.h"
 #include "explain/perturb/token_segments.h"
+#include "whyformer/games.h"
 
 namespace whyformer {
 namespace {

@@ -54,6 +54,16 @@ TEST(Rewrites, ALinearThatGivesOneNumberStays) {
   EXPECT_THAT(kinds_after_rewriting(graph, x, y), ElementsAre("Reshape", "Linear", "Reshape"));
 }
 
+TEST(Rewrites, HeadsOfTheBatchAxisLoseTheMemoryOrderOfTheirThreeAxes) {
+  GraphBuilder graph(Folding::kYes);
+  const Value x = graph.input("x", {4, 3, 5}, DType::kFloat32);  // two inputs with two heads each
+  const Value scores = matmul(graph, x, transpose(graph, x, {0, 2, 1}, "keys"), "scores");
+  const Value mixed = matmul(graph, softmax(graph, scores, {}, 0.5, "map"), x, "mixed");
+  // The only reader moves axes, so the product is told to write in that order.
+  const Value y = transpose(graph, mixed, {1, 0, 2}, "moved");
+  EXPECT_THAT(kinds_after_rewriting(graph, x, y), testing::Contains("MatMul").Times(2));
+}
+
 TEST(Rewrites, PackedProjectionWithAnAxisOfItsOwnBecomesThreeLinears) {
   GraphBuilder graph(Folding::kYes);
   const Value x = graph.input("x", {5, 2, 4}, DType::kFloat32);

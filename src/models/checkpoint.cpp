@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "ops/scaled_rows.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -38,20 +39,6 @@ Tensor as_float32(const StoredTensor& stored) {
   Tensor tensor = Tensor::empty(stored.shape);
   to_float32(stored, tensor.mutable_data<float>());
   return tensor;
-}
-
-// Row i of a matrix, or element i of a vector, times scale[i].
-Tensor rows_times(const Tensor& rows, const Tensor& scale) {
-  Tensor result = rows.copy();
-  const int64_t width = rows.size() / std::max<int64_t>(rows.dim(0), 1);
-  const auto multiply = [&]<typename T>(T) {
-    T* values = result.mutable_data<T>();
-    const T* factors = scale.data<T>();
-    for (int64_t i = 0; i < result.size(); ++i) values[i] *= factors[i / width];
-  };
-  if (rows.dtype() == DType::kFloat64) multiply(double{});
-  else multiply(float{});
-  return result;
 }
 
 }  // namespace
@@ -109,8 +96,8 @@ std::shared_ptr<const LinearWeights> Checkpoint::linear(const std::string& name,
     if (parts.bias == Bias::kYes) bias = tensor(name + ".bias", {out}, type);
     if (!parts.scale.empty()) {
       const Tensor scale = tensor(parts.scale, {out}, type);
-      weight = rows_times(weight, scale);
-      if (bias.defined()) bias = rows_times(bias, scale);
+      weight = scaled_rows(weight, scale);
+      if (bias.defined()) bias = scaled_rows(bias, scale);
     }
     return std::make_shared<LinearWeights>(weight, bias);
   });

@@ -1,10 +1,11 @@
-// Linear layers: biases added by themselves, rows flattened and restored, packed projections.
+// Linear layers: biases added and scales multiplied by themselves, rows flattened and restored, packed projections.
 #include <functional>
 #include <numeric>
 
 #include "formats/onnx/rewrites/rewrite.h"
 #include "ops/ops.h"
 #include "ops/quantised.h"
+#include "ops/scaled_rows.h"
 
 namespace whyformer::onnx {
 namespace {
@@ -37,6 +38,26 @@ std::optional<Replacement> bias_of_linear(const Pattern& pattern, const Node& no
     if (!fits || weights.bias().defined()) continue;
     const Tensor bias = addend->reshape({addend->size()}).contiguous();
     return linear_node(before->inputs[0], pattern.share_linear(weights.weight(), bias));
+  }
+  return std::nullopt;
+}
+
+// Outputs that are scaled one by one (LayerScale): the scale becomes part of the weights, as it does for a folder.
+std::optional<Replacement> scale_of_linear(const Pattern& pattern, const Node& node) {
+  if (node.op->kind() != "Mul") return std::nullopt;
+  for (const int place : {0, 1}) {
+    const Node* before = float_linear(pattern, node.inputs[place]);
+    const Tensor* scale = pattern.constant(node.inputs[1 - place]);
+    if (before == nullptr || scale == nullptr || before->inputs.size() != 1) continue;
+    const LinearWeights& weights = *before->op->linear_weights();
+    const bool fits = scale->size() == weights.out_features() && scale->size() > 1 && scale->dim(-1) == scale->size() &&
+                      scale->dtype() == weights.weight().dtype() &&
+                      pattern.shape(node.outputs[0]) == pattern.shape(before->outputs[0]) &&
+                      pattern.graph.users(before->outputs[0]).size() == 1;
+    if (!fits) continue;
+    const Tensor factors = scale->reshape({scale->size()}).contiguous();
+    const Tensor bias = weights.bias().defined() ? scaled_rows(weights.bias(), factors) : Tensor();
+    return linear_node(before->inputs[0], pattern.share_linear(scaled_rows(weights.weight(), factors), bias));
   }
   return std::nullopt;
 }
@@ -149,7 +170,7 @@ std::optional<Replacement> part_of_linear(const Pattern& pattern, const Node& no
                      }};
 }
 
-constexpr RewriteRule kRules[] = {bias_of_linear, linear_of_flat_rows, part_of_linear};
+constexpr RewriteRule kRules[] = {bias_of_linear, scale_of_linear, linear_of_flat_rows, part_of_linear};
 
 }  // namespace
 

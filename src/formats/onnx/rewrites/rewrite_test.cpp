@@ -54,6 +54,24 @@ TEST(Rewrites, ALinearThatGivesOneNumberStays) {
   EXPECT_THAT(kinds_after_rewriting(graph, x, y), ElementsAre("Reshape", "Linear", "Reshape"));
 }
 
+TEST(Rewrites, AScaleOfEachOutputBecomesPartOfTheLinear) {
+  GraphBuilder graph(Folding::kYes);
+  const Value x = graph.input("x", {2, 3, 4}, DType::kFloat32);
+  const auto weights = std::make_shared<LinearWeights>(numbers({4, 5}).transpose(0, 1), numbers({5}));
+  const Value scale = graph.constant(numbers({5}), "scale");
+  const Value y = binary(graph, scale, linear(graph, x, weights, "product"), BinaryFunction::kMultiply, "scaled");
+  EXPECT_THAT(kinds_after_rewriting(graph, x, y), ElementsAre("Linear"));
+}
+
+TEST(Rewrites, AScaleStaysWhereTheLinearIsReadElsewhereToo) {
+  GraphBuilder graph(Folding::kYes);
+  const Value x = graph.input("x", {2, 3, 4}, DType::kFloat32);
+  const Value product = linear(graph, x, std::make_shared<LinearWeights>(numbers({5, 4}), Tensor()), "product");
+  const Value scaled = binary(graph, product, graph.constant(numbers({5}), "scale"), BinaryFunction::kMultiply, "scaled");
+  const Value y = add(graph, scaled, product, "sum");
+  EXPECT_THAT(kinds_after_rewriting(graph, x, y), ElementsAre("Linear", "Mul", "Add"));
+}
+
 TEST(Rewrites, HeadsOfTheBatchAxisLoseTheMemoryOrderOfTheirThreeAxes) {
   GraphBuilder graph(Folding::kYes);
   const Value x = graph.input("x", {4, 3, 5}, DType::kFloat32);  // two inputs with two heads each

@@ -8,6 +8,8 @@
     result.save("why.html")
 """
 
+from importlib.metadata import version as _version
+
 from ._arrays import ArrayExplanation, ArrayModel
 from ._concepts import ConceptReport, tcav
 from ._functions import FunctionExplanation, lime, shap
@@ -29,6 +31,8 @@ from ._native import (
 )
 from ._results import Attribution, Explanation, Explanations
 from . import maskers
+
+__version__ = _version("whyformer")
 
 __all__ = [
     "ArrayExplanation", "ArrayModel", "Attribution", "ConceptReport", "Error", "Explanation", "Explanations",

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from . import _native
-from ._model import ModelSummary, choice, requested_methods
+from ._choices import choice
+from ._model import ModelSummary, requested_methods
 from ._native import InvalidInput
 from ._progress import Bar
 from ._results import Explanation

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import _inputs, _native
-from ._model import Model, choice
-from ._native import InvalidInput
+from ._choices import choice
+from ._model import Model
+from ._native import FileError, InvalidInput
 from ._progress import Bar
 from ._report import Report
 
@@ -49,6 +50,9 @@ def tcav(model: Model, concepts: Mapping, random, targets: Mapping, *, layers=No
     tokens    "mean", "first" or "all" rows of a block's output; default: all for pictures, the mean for texts
     """
     pictures = model.reads == "pictures"
+    for name, given in (("concepts", concepts), ("targets", targets)):
+        if not isinstance(given, Mapping):
+            raise InvalidInput(f"{name} is a dictionary of names and examples, such as {{'striped': 'folder'}}")
     request = _native.ConceptsRequest()
     request.layers = [] if layers is None else [layers] if isinstance(layers, int) else list(layers)
     request.rows = choice(_native.TokenRows, "tokens", tokens or ("all" if pictures else "mean"))
@@ -87,6 +91,8 @@ def _examples(given, pictures: bool) -> list:
         return [_inputs.picture_input(one) if pictures else _inputs.text_input(one) for one in given]
     path = os.fspath(given)
     if not pictures:
+        if not os.path.isfile(path):
+            raise FileError(f"there is no file '{path}' of texts, one per line")
         with open(path, encoding="utf-8") as file:
             return [_inputs.text_input(line.rstrip("\n")) for line in file if line.strip()]
     if not os.path.isdir(path):

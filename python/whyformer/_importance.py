@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from . import _inputs, _native
-from ._model import choice
+from ._choices import choice
 from ._native import InvalidInput
 from ._progress import Bar
 from ._report import Report

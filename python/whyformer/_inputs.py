@@ -32,6 +32,12 @@ def text_input(x, pair=None):
         x, pair = x
     if not isinstance(x, str) or not (pair is None or isinstance(pair, str)):
         raise InvalidInput(f"expected a text, not {type(x).__name__}: this model reads texts")
+    for text in (x, pair or ""):
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise InvalidInput(f"character {error.start} of the text is half of a character (a lone surrogate): take it "
+                               "out") from None
     return _native.TextInput(x, pair)
 
 
@@ -39,9 +45,21 @@ def texts(x, pair=None):
     """Inputs, and whether there is just one."""
     if isinstance(x, (str, Mapping)) or (isinstance(x, tuple) and len(x) == 2 and isinstance(x[0], str)):
         return [text_input(x, pair)], True
-    if isinstance(x, Iterable):
-        return [text_input(one, pair) for one in x], False
+    if hasattr(x, "columns"):
+        if len(x.columns) != 1:
+            raise InvalidInput(f"this model reads texts: give one column of the table, such as table[{str(x.columns[0])!r}]")
+        x = x[x.columns[0]]
+    if isinstance(x, Iterable) and not isinstance(x, (bytes, bytearray)):
+        return [_numbered(index, text_input, one, pair) for index, one in enumerate(x)], False
     return [text_input(x, pair)], True
+
+
+def _numbered(index: int, make, *given):
+    """An error that tells which of several inputs it is about."""
+    try:
+        return make(*given)
+    except InvalidInput as error:
+        raise InvalidInput(f"input {index}: {error}") from None
 
 
 def picture_input(x):
@@ -68,7 +86,7 @@ def _pixels_of(array: np.ndarray) -> np.ndarray:
         raise InvalidInput(f"a picture is an array [height, width, 3], not {list(array.shape)}")
     if array.dtype == np.uint8:
         return np.ascontiguousarray(array)
-    if array.dtype.kind != "f" or array.min(initial=0) < 0 or array.max(initial=0) > 1:
+    if array.dtype.kind != "f" or not (array.min(initial=0) >= 0 and array.max(initial=0) <= 1):
         raise InvalidInput("a picture holds whole numbers from 0 to 255 (uint8), or fractions from 0 to 1")
     return np.ascontiguousarray(np.rint(array * 255).astype(np.uint8))
 
@@ -82,7 +100,9 @@ def pictures(x, text=None):
 def _pictures(x):
     if isinstance(x, (str, os.PathLike)) or _is_pil(x) or (isinstance(x, np.ndarray) and x.ndim in (2, 3)):
         return [picture_input(x)], True
-    return [picture_input(one) for one in x], False
+    if not isinstance(x, Iterable):
+        return [picture_input(x)], True  # says what is expected
+    return [_numbered(index, picture_input, one) for index, one in enumerate(x)], False
 
 
 def named_table(x):

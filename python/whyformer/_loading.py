@@ -31,7 +31,7 @@ def load(source="sentiment", *, arrays: bool = False, tokenizer=None, processor=
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         if path in BUILT_IN:
-            return Model(BUILT_IN[path]())
+            return Model(BUILT_IN[path](), path)
         if arrays:
             return ArrayModel(_native.ArrayModel.load(path))
         if not os.path.exists(path) and os.sep not in path:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from . import _inputs, _native
+from ._choices import choice
 from ._native import InvalidInput
 from ._progress import Bar
 from ._results import Explanation, Explanations
@@ -55,6 +56,8 @@ class Output:
         return len(self.values)
 
     def __getitem__(self, index):
+        if isinstance(index, str) and index not in self.labels:
+            raise KeyError(f"no output {index!r}, only {', '.join(self.labels[:20])}")
         return self.values[self.labels.index(index) if isinstance(index, str) else index]
 
     def __repr__(self) -> str:
@@ -80,6 +83,13 @@ class Model:
     def reads(self) -> str:
         """ "texts", "pictures" or "tables"."""
         return "pictures" if self._native.reads_pictures else "tables" if self._native.reads_tables else "texts"
+
+    def __reduce__(self):
+        if self._path is None:
+            raise TypeError("a model that was handed over in memory cannot be stored or sent: load it where it is used")
+        from ._loading import load
+
+        return load, (self._path,)
 
     def __repr__(self) -> str:
         return f"<model {self.name!r} ({self.architecture}), reads {self.reads}>"
@@ -131,7 +141,7 @@ class Model:
             else:
                 found = []
                 for index, one in enumerate(inputs):
-                    found.append(_native.explain(self._native, one, request, None))
+                    found.append(_inputs._numbered(index, _native.explain, self._native, one, request, None))
                     bar.show(index + 1, len(inputs))
         # A picture has an explanation for each target.
         flat = [one for part in found for one in (part if isinstance(part, list) else [part])]
@@ -146,6 +156,11 @@ class Model:
             request.add_method(name, values)
         targets = list(target) if isinstance(target, (list, tuple)) else [target]
         targets = [int(one) if isinstance(one, np.integer) else one for one in targets]
+        for one in targets:
+            if isinstance(one, bool) or not (one is None or isinstance(one, (str, int))):
+                raise InvalidInput(f"target={one!r}: give a label or the number of an output")
+        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**63:
+            raise InvalidInput(f"seed={seed!r}: give a whole number from 0; results are the same for the same seed")
         if not targets:
             raise InvalidInput("target=[]: name an output, or leave it out")
         if len(targets) > 1 and not self._native.reads_pictures:
@@ -156,7 +171,7 @@ class Model:
         request.read_out = read_out
         request.fold = choice(_native.WordFold, "words", words)
         request.precision = choice(_native.Precision, "precision", precision)
-        request.seed = seed
+        request.seed = int(seed)
         request.memory_bytes = memory_megabytes << 20
         return request
 
@@ -192,8 +207,8 @@ class Model:
         """The model as a classifier among texts, for those that compare pictures with texts (CLIP)."""
         return Model(self._native.among(list(texts)))
 
-    def relevance(self, x, policy: str = "conservative", target=None, *, precision: str = "single"):
-        """What relevance enters and leaves every operator on its way back."""
+    def relevance(self, x, policy: str = "chefer", target=None, *, precision: str = "single"):
+        """What relevance enters and leaves every operator on its way back; policies: `relevance_policies()`, or a file."""
         request = _native.ExplainRequest()
         request.target = target
         request.precision = choice(_native.Precision, "precision", precision)
@@ -222,6 +237,8 @@ class ModelSummary:
         self._native = native
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # copies ask for these before there is anything
+            raise AttributeError(name)
         return getattr(self._native, name)
 
     def __dir__(self):
@@ -254,18 +271,14 @@ class ModelSummary:
         return picture_bundle(repr(self), _native.model_picture(self._native, _native.PictureFormat.png))
 
 
-def choice(kind, name: str, value: str):
-    """A member of an enumeration by its name."""
-    found = getattr(kind, value, None) if isinstance(value, str) and not value.startswith("_") else None
-    if not isinstance(found, kind):
-        known = ", ".join(member for member in kind.__members__)
-        raise InvalidInput(f"{name}={value!r}: choose from {known}")
-    return found
-
-
 def requested_methods(methods, options) -> dict[str, list]:
     """Names of methods with their options."""
-    names = [methods] if isinstance(methods, str) else list(methods)
+    names = [methods] if isinstance(methods, str) else list(methods) if isinstance(methods, Iterable) else [methods]
+    for name in names:
+        if not isinstance(name, str):
+            raise InvalidInput(f"methods={methods!r}: give names of methods, such as ['gae', 'rollout']")
+    if options is not None and not isinstance(options, Mapping):
+        raise InvalidInput(f"options={options!r}: give a dictionary, such as {{'rollout': {{'start': 1}}}}")
     names = [part.strip().replace("_", "-") for name in names for part in name.split(",")]
     if not names:
         raise InvalidInput("no method: give some of whyformer.methods(), such as methods=['gae']")

@@ -26,7 +26,9 @@ class Report:
         return self._native.json()
 
     def __getattr__(self, name: str):
-        if not name.startswith("_") and name in self._dict:
+        if name.startswith("_"):  # copies ask for these before there is anything
+            raise AttributeError(name)
+        if name in self._dict:
             return self._dict[name]
         raise AttributeError(f"{type(self).__name__} has no {name!r}, only {', '.join(self._dict)}")
 

@@ -11,6 +11,7 @@ from typing import Any, Iterator, cast
 import numpy as np
 
 from . import _native
+from ._choices import choice
 from ._display import notebook_page, notebook_pages
 from ._native import InvalidInput
 
@@ -152,6 +153,9 @@ class Explanation(Sequence):
     def __len__(self) -> int:
         return len(self._native)
 
+    def __reduce__(self):
+        raise TypeError("an explanation lies in the engine's memory: store or send its to_dict() or to_json()")
+
     def __contains__(self, method: object) -> bool:
         """Whether a method's scores are here, by its name."""
         return method.replace("_", "-") in self.methods if isinstance(method, str) else super().__contains__(method)
@@ -162,7 +166,8 @@ class Explanation(Sequence):
             for index, known in enumerate(self.methods):
                 if known == name:
                     return self[index]
-            raise KeyError(f"no scores of {method!r} here, only of {', '.join(self.methods)}")
+            why = "".join(f"; it was left out: {one.reason}" for one in self.refused if one.method == name)
+            raise KeyError(f"no scores of {method!r} here, only of {', '.join(self.methods)}{why}")
         if method < 0:
             method += len(self)
         if not 0 <= method < len(self):
@@ -265,7 +270,7 @@ class Explanations(Sequence):
         return summarise(self, method, rows=rows, order=order)
 
     def save(self, path, *, special: str = "show", grain: str = "smooth", segment: str = "none") -> None:
-        """Writes .json (a line each); for the targets of one picture also .html, .svg and .png."""
+        """Writes .json (a list), .jsonl (a line each); for the targets of one picture also .html, .svg and .png."""
         save_explanations(self._all, path, special, grain, segment)
 
     def _of_one_picture(self) -> bool:
@@ -293,10 +298,7 @@ class Explanations(Sequence):
 
 
 def _special(name: str):
-    try:
-        return getattr(_native.SpecialTokens, name)
-    except AttributeError:
-        raise InvalidInput(f"special={name!r}: give 'show', 'hide' or 'exclude'") from None
+    return choice(_native.SpecialTokens, "special", name)
 
 
 def _colour() -> bool:
@@ -321,16 +323,20 @@ def picture_of(explanations: list[Explanation], format, special: str = "show", g
     natives = [one._native for one in explanations]
     if explanations[0].picture is None:
         return _native.bars_picture(natives[0], format, _special(special))
-    return _native.overlay_picture(natives, format, getattr(_native.Grain, grain), getattr(_native.Segment, segment))
+    return _native.overlay_picture(natives, format, choice(_native.Grain, "grain", grain),
+                                   choice(_native.Segment, "segment", segment))
 
 
 def save_explanations(explanations: list[Explanation], path, special: str, grain: str, segment: str) -> None:
     ending = ending_of(path)
     several = Explanations(explanations)
     if ending == ".json":
-        content = (explanations[0].to_json() + "\n" if len(explanations) == 1 else several.to_json()).encode()
+        each = ",\n".join(one.to_json() for one in explanations)
+        content = (each if len(explanations) == 1 else f"[{each}]").encode() + b"\n"
+    elif ending == ".jsonl":
+        content = several.to_json().encode()
     elif ending not in (".html", ".svg", ".png"):
-        raise InvalidInput(f"cannot write '{os.fspath(path)}': the name must end in .html, .json, .svg or .png")
+        raise InvalidInput(f"cannot write '{os.fspath(path)}': the name must end in .html, .json, .jsonl, .svg or .png")
     elif len(explanations) != 1 and not (explanations and several._of_one_picture()):
         raise InvalidInput("pages and pictures show one text or row, or the targets of one picture: save each, or use "
                            "summary()")

@@ -98,10 +98,21 @@ class Table(Masker):
         return np.ndim(x) == 1
 
     def _row(self, x) -> np.ndarray:
+        if self._columns is not None and hasattr(x, "to_numpy") and (hasattr(x, "columns") or hasattr(x, "index")):
+            x = self._in_order(x)
         row = _numbers(x).reshape(-1)
         if len(row) != self.background.shape[1]:
             raise InvalidInput(f"the row has {len(row)} columns, the background {self.background.shape[1]}")
         return row
+
+    def _in_order(self, x):
+        """A row with names, in the background's order."""
+        given = [str(name) for name in (x.columns if hasattr(x, "columns") else x.index)]
+        if given == self._columns:
+            return x
+        if sorted(given) != sorted(self._columns) or len(set(given)) != len(given):
+            raise InvalidInput(f"the row has the columns {', '.join(given)}, the background {', '.join(self._columns)}")
+        return x.to_numpy().reshape(-1)[[given.index(name) for name in self._columns]]
 
     def players(self, x=None) -> int:
         return self.background.shape[1]

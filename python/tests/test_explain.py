@@ -75,6 +75,8 @@ def test_attention_gradients_are_those_of_trace(model):
     gradients = model.attention_gradients(SENTENCE, "positive")
     assert len(gradients) == len(model.attention(SENTENCE)) == 4
     assert any(np.abs(layer).max() > 0 for layer in gradients)
+    for one, other in zip(gradients, model.attention_gradients(SENTENCE, np.int64(1))):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_words_units_and_tables(model):

@@ -54,6 +54,19 @@ def test_sampling_has_errors_that_hold(table):
     assert (np.abs(found.values - expected) < 5 * found.errors + 1e-9).all()
 
 
+def test_sampling_asks_for_one_background_only(table):
+    background, row = table
+    asked = []
+
+    def counting(rows):
+        asked.append(len(rows))
+        return function(rows)
+
+    found = wf.shap(counting, background, method="sampling", samples=500)(row)
+    # The whole input and the empty one are means over the background; samples are two rows each.
+    assert sum(asked) <= 2 * len(background) + found.evaluations
+
+
 def test_several_rows_and_outputs(table):
     background, row = table
     two = lambda rows: np.stack([function(rows), rows[:, 4]], axis=1)

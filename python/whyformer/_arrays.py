@@ -80,7 +80,7 @@ class ArrayModel:
         request.hiding_id = hiding_id
         request.precision = choice(_native.Precision, "precision", precision)
         request.seed, request.memory_bytes = seed, memory_megabytes << 20
-        with Bar("explaining", 0, progress) as bar:
+        with Bar("explaining", progress) as bar:
             return ArrayExplanation(self._native.explain(_given(inputs), request, bar.callback))
 
     def trace(self, inputs: Mapping, output: str = "", element=()) -> dict[str, np.ndarray]:

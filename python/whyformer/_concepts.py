@@ -66,7 +66,7 @@ def tcav(model: Model, concepts: Mapping, random, targets: Mapping, *, layers=No
         # One list of examples is one set.
         sets = [random] if isinstance(random, (str, os.PathLike)) or _is_example(random[:1], pictures) else random
         random = {f"random {index}": one for index, one in enumerate(sets)}
-    with Bar("concepts", 0, progress) as bar:
+    with Bar("concepts", progress) as bar:
         found = _native.test_concepts(
             model._native,
             [new_set(name, _examples(given, pictures)) for name, given in concepts.items()],

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from . import _native
-from ._display import AGAINST, FOR, bars_table
+from ._display import bars_table
 from ._native import InvalidInput
 from ._progress import Bar
 from .maskers import Masker, as_masker
@@ -58,7 +58,7 @@ class FunctionExplanation:
 
     def plot(self, ax=None, output: int = 0):
         """Bars with matplotlib. Gives the axes."""
-        from ._plots import _pyplot
+        from ._plots import _pyplot, draw_bars
 
         if ax is None:
             _, ax = _pyplot().subplots(layout="constrained")
@@ -67,12 +67,7 @@ class FunctionExplanation:
             raise InvalidInput("interaction values have no bars")
         values = values if values.ndim == 1 else values[:, output]
         errors = self.errors if self.errors is None or np.ndim(self.errors) == 1 else self.errors[:, output]
-        places = np.arange(len(values))
-        ax.barh(places, values, color=np.where(values < 0, AGAINST, FOR), xerr=errors)
-        ax.set_yticks(places, self.feature_names)
-        ax.invert_yaxis()
-        ax.axvline(0, color="0.4", linewidth=0.8)
-        ax.set_xlabel(f"{self.method} value")
+        draw_bars(ax, self.feature_names, values, errors, f"{self.method} value")
         return ax
 
     def __repr__(self) -> str:
@@ -118,7 +113,7 @@ class FunctionExplainer:
         if self._masker.is_one(x):
             return self._explain(x)
         several = [x.iloc[index] for index in range(len(x))] if hasattr(x, "iloc") else x
-        with Bar("explaining", len(several), self._progress) as bar:
+        with Bar("explaining", self._progress) as bar:
             results = []
             for index, one in enumerate(several):
                 results.append(self._explain(one))
@@ -135,7 +130,7 @@ class FunctionExplainer:
         if method == "auto":
             # As shap.Explainer chooses.
             method = "partition" if tree is not None else "exact" if sum(varying) <= 10 else "permutation"
-        with Bar("evaluations", 0, self._progress) as bar:
+        with Bar("evaluations", self._progress) as bar:
             found = _METHODS[method](game, tree, bar.callback, masker, **self._checked(method))
         name = method if method in ("lime", "shapley-taylor") else f"{method}-shap"
         return FunctionExplanation(name, found, masker.names(x), masker.data(x), values.scalar, self._output_names)
@@ -162,15 +157,22 @@ class _Values:
 
     def __call__(self, visible: np.ndarray, background) -> np.ndarray:
         visible = np.ascontiguousarray(visible, bool)
-        if background is not None:
-            answers = self._by_background(self._ask(visible))
-            return np.ascontiguousarray(answers[np.arange(len(visible)), background])
+        if background is not None and len(self._masker.weights) > 1:
+            return self._with_backgrounds(visible, background)
         keys = [row.tobytes() for row in visible]
         new = list(dict.fromkeys(key for key in keys if key not in self._known))
         if new:
             asked = np.frombuffer(b"".join(new), bool).reshape(len(new), -1)
             self._known.update(zip(new, self._means(self._ask(asked))))
         return np.ascontiguousarray([self._known[key] for key in keys], np.float64)
+
+    def _with_backgrounds(self, visible: np.ndarray, background: np.ndarray) -> np.ndarray:
+        """One background for each coalition; maskers that cannot pick one show all."""
+        if hasattr(self._masker, "apply_one"):
+            answers = self._answers(self._masker.apply_one(visible, self._x, background), len(visible), 1)
+            return np.ascontiguousarray(self._by_background(answers)[:, 0])
+        answers = self._by_background(self._ask(visible))
+        return np.ascontiguousarray(answers[np.arange(len(visible)), background])
 
     def _by_background(self, answers: np.ndarray) -> np.ndarray:
         return answers[:, :, None] if self.scalar else answers
@@ -181,15 +183,17 @@ class _Values:
     def _ask(self, visible: np.ndarray) -> np.ndarray:
         """[coalitions, backgrounds] or [coalitions, backgrounds, outputs]"""
         arguments = self._masker.apply(visible, self._x)
+        return self._answers(arguments, len(visible), len(self._masker.weights))
+
+    def _answers(self, arguments: tuple, coalitions: int, backgrounds: int) -> np.ndarray:
         answers = np.asarray(self._function(*arguments), dtype=np.float64)
-        backgrounds = len(self._masker.weights)
-        expected = len(visible) * backgrounds
+        expected = coalitions * backgrounds
         if answers.ndim not in (1, 2) or len(answers) != expected:
             raise InvalidInput(f"the function was given {expected} inputs and gave an array {list(answers.shape)}: it "
                                "must give a number, or a row of numbers, for each")
         if not np.isfinite(answers).all():
             raise InvalidInput("the function gave something that is not a finite number")
-        return answers.reshape(len(visible), backgrounds, *answers.shape[1:])
+        return answers.reshape(coalitions, backgrounds, *answers.shape[1:])
 
 
 def _exact(game, tree, progress, masker, max_evals=100000, owen=False):

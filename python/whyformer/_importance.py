@@ -43,7 +43,7 @@ def head_importance(model, texts, labels, measures, prune, normalise, all_tokens
     request.precision = choice(_native.Precision, "precision", precision)
     if prune:
         request.prune = _prune_request(prune if isinstance(prune, Mapping) else {})
-    with Bar("runs", 0, progress) as bar:
+    with Bar("runs", progress) as bar:
         return HeadImportance(_native.head_importance(model._native, corpus, request, bar.callback))
 
 
@@ -95,7 +95,7 @@ def column_importance(model, table, answers, *, method: str = "permutation", sco
     request.repeats, request.precision, request.draws = repeats, precision, draws
     request.background_rows, request.seed = background_rows, seed
     request.groups = [list(group) for group in groups]
-    with Bar("rows", 0, progress) as bar:
+    with Bar("rows", progress) as bar:
         return Importance(_native.importance(model._native, _inputs.named_table(table),
                                              [float(one) for one in answers], request, bar.callback))
 

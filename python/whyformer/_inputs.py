@@ -50,11 +50,11 @@ def texts(x, pair=None):
             raise InvalidInput(f"this model reads texts: give one column of the table, such as table[{str(x.columns[0])!r}]")
         x = x[x.columns[0]]
     if isinstance(x, Iterable) and not isinstance(x, (bytes, bytearray)):
-        return [_numbered(index, text_input, one, pair) for index, one in enumerate(x)], False
+        return [numbered(index, text_input, one, pair) for index, one in enumerate(x)], False
     return [text_input(x, pair)], True
 
 
-def _numbered(index: int, make, *given):
+def numbered(index: int, make, *given):
     """An error that tells which of several inputs it is about."""
     try:
         return make(*given)
@@ -102,7 +102,7 @@ def _pictures(x):
         return [picture_input(x)], True
     if not isinstance(x, Iterable):
         return [picture_input(x)], True  # says what is expected
-    return [_numbered(index, picture_input, one) for index, one in enumerate(x)], False
+    return [numbered(index, picture_input, one) for index, one in enumerate(x)], False
 
 
 def named_table(x):

@@ -113,7 +113,7 @@ class Model:
         request.precision = choice(_native.Precision, "precision", precision)
         if isinstance(inputs, list) and not inputs:
             return []
-        with Bar("answers", 0, progress) as bar:
+        with Bar("answers", progress) as bar:
             found = _native.answers(self._native, inputs, request, bar.callback)
         outputs = [Output(found, index) for index in range(len(found))]
         return outputs[0] if single else outputs
@@ -135,13 +135,13 @@ class Model:
         request = self._request(methods, target, options, similar_to, read_out, top, words, precision, seed,
                                 memory_megabytes)
         inputs, single = self._inputs(x, pair, background, background_weights)
-        with Bar("explaining", len(inputs), progress) as bar:
+        with Bar("explaining", progress) as bar:
             if len(inputs) == 1:
                 found = [_native.explain(self._native, inputs[0], request, bar.callback)]
             else:
                 found = []
                 for index, one in enumerate(inputs):
-                    found.append(_inputs._numbered(index, _native.explain, self._native, one, request, None))
+                    found.append(_inputs.numbered(index, _native.explain, self._native, one, request, None))
                     bar.show(index + 1, len(inputs))
         # A picture has an explanation for each target.
         flat = [one for part in found for one in (part if isinstance(part, list) else [part])]
@@ -155,10 +155,7 @@ class Model:
         for name, values in requested_methods(usual, options).items():
             request.add_method(name, values)
         targets = list(target) if isinstance(target, (list, tuple)) else [target]
-        targets = [int(one) if isinstance(one, np.integer) else one for one in targets]
-        for one in targets:
-            if isinstance(one, bool) or not (one is None or isinstance(one, (str, int))):
-                raise InvalidInput(f"target={one!r}: give a label or the number of an output")
+        targets = [_target(one) for one in targets]
         if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**63:
             raise InvalidInput(f"seed={seed!r}: give a whole number from 0; results are the same for the same seed")
         if not targets:
@@ -181,7 +178,7 @@ class Model:
         if not single:
             raise InvalidInput("attention maps are of one input at a time")
         request = _native.ExplainRequest()
-        request.target = target
+        request.target = _target(target)
         return _native.trace(self._native, inputs[0], request)
 
     def attention(self, x, *, pair: str | None = None) -> list[np.ndarray]:
@@ -210,7 +207,7 @@ class Model:
     def relevance(self, x, policy: str = "chefer", target=None, *, precision: str = "single"):
         """What relevance enters and leaves every operator on its way back; policies: `relevance_policies()`, or a file."""
         request = _native.ExplainRequest()
-        request.target = target
+        request.target = _target(target)
         request.precision = choice(_native.Precision, "precision", precision)
         return _native.relevance_report(self._native, _inputs.text_input(x), policy, request)
 
@@ -269,6 +266,13 @@ class ModelSummary:
         from ._display import picture_bundle
 
         return picture_bundle(repr(self), _native.model_picture(self._native, _native.PictureFormat.png))
+
+
+def _target(given):
+    """None, a label or a number."""
+    if isinstance(given, bool) or not (given is None or isinstance(given, (str, int, np.integer))):
+        raise InvalidInput(f"target={given!r}: give a label or the number of an output")
+    return int(given) if isinstance(given, np.integer) else given
 
 
 def requested_methods(methods, options) -> dict[str, list]:

@@ -23,7 +23,7 @@ def plot_attribution(attribution, ax=None):
     if explanation.picture is not None:
         _draw_over_picture(attribution, ax)
     else:
-        _draw_bars(attribution, ax)
+        draw_bars(ax, [unit.text for unit in attribution.units], np.asarray(attribution.scores), attribution.errors, "score")
     ax.set_title(f"{attribution.method}: {explanation.target.label}")
     return ax
 
@@ -40,15 +40,13 @@ def _draw_over_picture(attribution, ax) -> None:
     ax.set_axis_off()
 
 
-def _draw_bars(attribution, ax) -> None:
-    scores = np.asarray(attribution.scores)
-    places = np.arange(len(scores))
-    errors = attribution.errors
-    ax.barh(places, scores, color=np.where(scores < 0, AGAINST, FOR), xerr=errors)
-    ax.set_yticks(places, [unit.text for unit in attribution.units])
+def draw_bars(ax, names, values: np.ndarray, errors, label: str) -> None:
+    places = np.arange(len(values))
+    ax.barh(places, values, color=np.where(values < 0, AGAINST, FOR), xerr=errors)
+    ax.set_yticks(places, names)
     ax.invert_yaxis()
     ax.axvline(0, color="0.4", linewidth=0.8)
-    ax.set_xlabel("score")
+    ax.set_xlabel(label)
 
 
 def plot_explanation(explanation, axes=None):

@@ -9,8 +9,8 @@ import time
 class Bar:
     """A line on standard error that shows up when work takes longer than a second."""
 
-    def __init__(self, what: str, total: int, wanted):
-        self._what, self._total, self._wanted = what, total, wanted
+    def __init__(self, what: str, wanted):
+        self._what, self._wanted = what, wanted
         self._start, self._shown = time.monotonic(), False
 
     @property

@@ -127,7 +127,13 @@ class Table(Masker):
         return (self._row(x) != self.background).any(axis=0).tolist()
 
     def apply(self, visible, x) -> tuple:
-        rows = np.where(visible[:, None, :], self._row(x), self.background).reshape(-1, self.players())
+        return self._as_given(np.where(visible[:, None, :], self._row(x), self.background).reshape(-1, self.players()))
+
+    def apply_one(self, visible, x, backgrounds) -> tuple:
+        """The same with one row of the background for each coalition."""
+        return self._as_given(np.where(visible, self._row(x), self.background[backgrounds]))
+
+    def _as_given(self, rows: np.ndarray) -> tuple:
         if self._frame is None:
             return (rows,)
         import pandas

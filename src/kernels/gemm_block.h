@@ -48,6 +48,9 @@ class TileSplit {
     const int64_t begin = tile * height_ + std::min(tile, higher_);
     return {begin, begin + height_ + (tile < higher_ ? 1 : 0)};
   }
+  Range rows_of_all(const Range& tiles) const {
+    return {rows_of(tiles.begin).begin, rows_of(tiles.end).begin};
+  }
 
  private:
   int64_t tiles_;

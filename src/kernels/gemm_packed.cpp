@@ -20,6 +20,7 @@ namespace whyformer {
 namespace HWY_NAMESPACE {
 
 int64_t panel_columns() { return kPanelColumns; }
+int64_t tile_rows() { return kTileRows; }
 
 // Chunk after chunk, panel after panel: the order in which the kernel reads.
 void pack_chunks(const float* b, int64_t depth, int64_t columns, int64_t row_stride,
@@ -70,6 +71,7 @@ namespace whyformer {
 namespace {
 
 HWY_EXPORT(panel_columns);
+HWY_EXPORT(tile_rows);
 HWY_EXPORT(pack_chunks);
 HWY_EXPORT(multiply_part);
 
@@ -93,11 +95,11 @@ std::shared_ptr<float[]> allocate_panels(int64_t count) {
   return {static_cast<float*>(memory), [](float* panels) { std::free(panels); }};
 }
 
-// As many blocks of rows for every thread, if that does not make them too small.
-int64_t row_block_count(int64_t rows) {
-  const int64_t blocks = divide_up(rows, kBlockRows);
+// As many blocks of tiles for every thread, if that does not make them too small.
+int64_t tile_block_count(int64_t tiles, int64_t most_tiles) {
+  const int64_t blocks = divide_up(tiles, most_tiles);
   const int64_t even = divide_up(blocks, thread_count()) * thread_count();
-  return rows / even >= kBlockRows / 2 ? even : blocks;
+  return tiles / even >= most_tiles / 2 ? even : blocks;
 }
 
 }  // namespace
@@ -126,12 +128,16 @@ void multiply_packed(const float* a, int64_t rows, int64_t a_stride, const Packe
   const int64_t panels = divide_up(b.columns(), panel_width);
   const int64_t work = rows * std::max<int64_t>(1, b.depth()) * b.columns();
   const int64_t pieces = std::clamp<int64_t>(work / kLeastWork, 1, 4 * thread_count());
-  const int64_t row_blocks = row_block_count(rows);
+  // Whole tiles to a block: cut by rows, each block would end in lower tiles, which are slower.
+  const int64_t tile_height = HWY_DYNAMIC_DISPATCH(tile_rows)();
+  const TileSplit tiles(rows, tile_height);
+  const int64_t row_blocks = tile_block_count(tiles.tiles(), kBlockRows / tile_height);
   const int64_t column_parts = std::min(panels, divide_up(pieces, row_blocks));
   parallel_for(row_blocks * column_parts, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
+      const Range block = part_of(tiles.tiles(), row_blocks, i / column_parts);
       HWY_DYNAMIC_DISPATCH(multiply_part)
-      (a, a_stride, b, c, c_stride, write_out, part_of(rows, row_blocks, i / column_parts),
+      (a, a_stride, b, c, c_stride, write_out, tiles.rows_of_all(block),
        part_of(panels, column_parts, i % column_parts));
     }
   });

@@ -31,10 +31,11 @@ void multiply_chunk(const MatrixView<const float>& a, const MatrixView<const flo
   const int64_t panels = divide_up(b.columns, kPanelColumns);
   float* packed_b = scratch.b.floats(b.rows * panels * kPanelColumns);
   pack_panels(b.data, b.row_stride, b.column_stride, b.rows, b.columns, packed_b);
-  const int64_t row_blocks = divide_up(a.rows, kBlockRows);
+  const TileSplit tiles(a.rows, kTileRows);
+  const int64_t row_blocks = divide_up(tiles.tiles(), kBlockRows / kTileRows);
   float* buffer = scratch.a.floats(kPackedRowsSize);
   for (int64_t i = 0; i < row_blocks; ++i) {
-    const Range rows = part_of(a.rows, row_blocks, i);
+    const Range rows = tiles.rows_of_all(part_of(tiles.tiles(), row_blocks, i));
     multiply_block({.a = pack_rows(a.data + rows.begin * a.row_stride, a.row_stride,
                                    a.column_stride, rows.size(), a.columns, buffer),
                     .panels = packed_b,

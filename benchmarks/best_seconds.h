@@ -1,4 +1,6 @@
-// The fastest of several rounds: other programs only ever slow things down.
+// The best of several windows, each the mean of the runs that fill it. Other programs only ever slow things
+// down, so the best counts; and they disturb long runs more often than short ones, so all who are compared
+// are measured over windows of the same length.
 #pragma once
 
 #include <algorithm>
@@ -6,19 +8,23 @@
 
 namespace whyformer {
 
-// At least three rounds, and as many as fit `budget` seconds; one more before, unmeasured.
+// Two windows of a second; one run before, unmeasured.
 template <typename Work>
-double best_seconds(Work work, double budget) {
+double best_seconds(Work work) {
+  constexpr double kWindow = 1.0;
   const auto now = [] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
   };
   work();
   double best = 1e9;
-  const double start = now();
-  for (int round = 0; round < 3 || now() - start < budget; ++round) {
+  for (int window = 0; window < 2; ++window) {
     const double begin = now();
-    work();
-    best = std::min(best, now() - begin);
+    int runs = 0;
+    do {
+      work();
+      ++runs;
+    } while (now() - begin < kWindow);
+    best = std::min(best, (now() - begin) / runs);
   }
   return best;
 }

@@ -31,13 +31,11 @@ struct Contender {
 double seconds(const TextModel& model, const Encoding& encoding, const Contender& contender) {
   const Method& method = find_method(contender.method);
   const OptionReader options = complete_options(method, contender.options);
-  return best_seconds(
-      [&] {
-        Explained explained(model, encoding, {.needs = method.needs});
-        explained.set_target(1);
-        method.run(explained, options);
-      },
-      2.0);
+  return best_seconds([&] {
+    Explained explained(model, encoding, {.needs = method.needs});
+    explained.set_target(1);
+    method.run(explained, options);
+  });
 }
 
 }  // namespace

@@ -10,11 +10,11 @@ namespace whyformer {
 // A product is summed over chunks of its depth, each from zero, and the chunk sums are then added
 // up: one long float sum would lose two or three times as much precision. A chunk of a panel also
 // has to stay in the first-level cache while the rows pass by.
-constexpr int64_t kChunkDepth = 256;
+constexpr int64_t kMostChunkDepth = 384;
 
 // Distance of rows in a packed block of A; not a power of two, lest all rows fall into the same few
 // places of the cache.
-constexpr int64_t kPackedRowStride = kChunkDepth + 16;
+constexpr int64_t kPackedRowStride = kMostChunkDepth + 16;
 
 // Rows of A that are worked on at a time: they have to stay in the second-level cache.
 constexpr int64_t kBlockRows = 96;
@@ -24,8 +24,11 @@ constexpr int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // A depth of zero counts as one empty chunk, so that the result is still written.
 constexpr int64_t chunk_count(int64_t depth) {
-  return std::max<int64_t>(1, divide_up(depth, kChunkDepth));
+  return std::max<int64_t>(1, divide_up(depth, kMostChunkDepth));
 }
+
+// All chunks of a product are as deep as this, but for the last, which may be shallower.
+constexpr int64_t chunk_depth(int64_t depth) { return divide_up(depth, chunk_count(depth)); }
 
 // Part `index` of `parts` nearly equal parts of [0, count).
 struct Range {

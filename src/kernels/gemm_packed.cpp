@@ -26,9 +26,9 @@ int64_t tile_rows() { return kTileRows; }
 void pack_chunks(const float* b, int64_t depth, int64_t columns, int64_t row_stride,
                  int64_t column_stride, float* panels) {
   const int64_t padded_columns = divide_up(columns, kPanelColumns) * kPanelColumns;
-  for (int64_t k = 0; k < depth; k += kChunkDepth) {
-    pack_panels(b + k * row_stride, row_stride, column_stride, std::min(kChunkDepth, depth - k),
-                columns, panels + k * padded_columns);
+  for (int64_t k = 0; k < depth; k += chunk_depth(depth)) {
+    pack_panels(b + k * row_stride, row_stride, column_stride,
+                std::min(chunk_depth(depth), depth - k), columns, panels + k * padded_columns);
   }
 }
 
@@ -38,7 +38,8 @@ void multiply_part(const float* a, int64_t a_stride, const PackedMatrix& b, floa
                    const Range& panels) {
   const int64_t padded_columns = divide_up(b.columns(), kPanelColumns) * kPanelColumns;
   const int64_t first_column = panels.begin * kPanelColumns;
-  const auto depth_of = [&](int64_t k) { return std::min(kChunkDepth, b.depth() - k); };
+  const int64_t most_depth = chunk_depth(b.depth());
+  const auto depth_of = [&](int64_t k) { return std::min(most_depth, b.depth() - k); };
   const auto panels_of = [&](int64_t k) {
     return b.panels() + k * padded_columns + first_column * depth_of(k);
   };
@@ -49,8 +50,8 @@ void multiply_part(const float* a, int64_t a_stride, const PackedMatrix& b, floa
                      .scale = 1,
                      .add = write_out.accumulate};
   for (int64_t chunk = 0; chunk < chunk_count(b.depth()); ++chunk) {
-    const int64_t k = chunk * kChunkDepth;
-    const int64_t next = k + kChunkDepth;
+    const int64_t k = chunk * most_depth;
+    const int64_t next = k + most_depth;
     multiply_block({.a = {a + rows.begin * a_stride + k, rows.size(), a_stride, 1, 0},
                     .panels = panels_of(k),
                     .panel_count = panels.size(),

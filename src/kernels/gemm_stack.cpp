@@ -54,9 +54,10 @@ void multiply_chunk(const MatrixView<const float>& a, const MatrixView<const flo
 void multiply_chunks(const MatrixView<const float>& a, const MatrixView<const float>& b,
                      const MatrixView<float>& c, float scale, bool accumulate,
                      StackScratch& scratch) {
+  const int64_t most_depth = chunk_depth(a.columns);
   for (int64_t chunk = 0; chunk < chunk_count(a.columns); ++chunk) {
-    const int64_t k = chunk * kChunkDepth;
-    const int64_t depth = std::min(kChunkDepth, a.columns - k);
+    const int64_t k = chunk * most_depth;
+    const int64_t depth = std::min(most_depth, a.columns - k);
     const bool add = accumulate || chunk > 0;
     const MatrixView<const float> a_chunk = {a.data + k * a.column_stride, a.rows, depth,
                                              a.row_stride, a.column_stride};

@@ -196,7 +196,6 @@ HWY_INLINE void prefetch_output(const BlockOutput& out) {
   HWY_UNROLL(8)
   for (int r = 0; r < kRows; ++r) {
     hwy::Prefetch(out.c + r * out.stride);
-    hwy::Prefetch(out.c + r * out.stride + kPanelColumns - 1);
   }
 }
 

@@ -22,6 +22,20 @@ void choose_memory_orders(std::vector<Node>& nodes, const Graph& graph) {
   }
 }
 
+// What a node may be computed together with: the maker of its first input, if nobody else reads that.
+NodePair pair_ending_at(const Graph& graph, const Node& node) {
+  NodePair pair;
+  if (node.inputs.empty() || graph.users(node.inputs[0]).size() != 1) return pair;
+  pair.first = graph.producer(node.inputs[0]);
+  if (pair.first < 0) return pair;
+  const Node& first = graph.nodes()[pair.first];
+  if (first.outputs.size() != 1) return pair;
+  pair.op = first.op->followed_by(node.op);
+  pair.inputs = first.inputs;
+  pair.inputs.insert(pair.inputs.end(), node.inputs.begin() + 1, node.inputs.end());
+  return pair;
+}
+
 // What is larger than this, and than what it is made of, is left to the run: a few bytes of a file can
 // ask for a constant of any size.
 constexpr int64_t kMostFolded = int64_t{1} << 24;
@@ -146,6 +160,8 @@ std::vector<Value> GraphBuilder::add_all(std::shared_ptr<const Op> op, std::vect
 
 Graph GraphBuilder::finish() {
   choose_memory_orders(graph_.nodes_, graph_);
+  graph_.pairs_.clear();
+  for (const Node& node : graph_.nodes_) graph_.pairs_.push_back(pair_ending_at(graph_, node));
   return std::move(graph_);
 }
 

@@ -24,6 +24,13 @@ struct Node {
   std::vector<Value> outputs;
 };
 
+// A node and the only one before it that it may be computed with.
+struct NodePair {
+  int first = -1;
+  std::shared_ptr<const OpPair> op;
+  std::vector<Value> inputs;
+};
+
 class Graph {
  public:
   const std::vector<Node>& nodes() const { return nodes_; }
@@ -38,6 +45,10 @@ class Graph {
   bool varies(Value value) const { return varies_[value.id]; }
   // Indices of the nodes that read the value.
   const std::vector<int>& users(Value value) const { return users_[value.id]; }
+  // How a node is computed together with the one whose output it reads; null where it is not.
+  const NodePair* pair_ending_at(size_t node) const {
+    return pairs_[node].op == nullptr ? nullptr : &pairs_[node];
+  }
 
  private:
   friend class GraphBuilder;
@@ -48,6 +59,7 @@ class Graph {
   std::vector<int> producers_;
   std::vector<bool> varies_;
   std::vector<std::vector<int>> users_;
+  std::vector<NodePair> pairs_;  // by node
 };
 
 // Whether an input is what is explained, or something that only goes with it, like a mask.

@@ -58,6 +58,8 @@ struct AxisFlow {
   bool independent = true;  // position p of the output depends on position p of those inputs only
 };
 
+class OpPair;
+
 // Neighbouring positions of one axis.
 struct SlicedRows {
   int axis = 0;
@@ -130,9 +132,35 @@ class Op {
   virtual const LayerNormWeights* layer_norm_weights() const { return nullptr; }
   virtual std::optional<Activation> activation_function() const { return std::nullopt; }
 
+  // This operator and its only reader `next`, of which it makes the first input, in one step; null
+  // where that is not faster. Only for an operator that leaves nothing for the way back.
+  virtual std::shared_ptr<const OpPair> followed_by(
+      const std::shared_ptr<const Op>& /*next*/) const {
+    return nullptr;
+  }
+
   // This operator for an output whose axis has another length; null if it does not store shapes.
   virtual std::shared_ptr<const Op> resized(int /*axis*/, int64_t /*length*/) const {
     return nullptr;
+  }
+};
+
+// Two operators in one step, so that what lies between them stays in the caches or is never made. Inputs
+// are those of the first and then those of the second but for its first.
+class OpPair {
+ public:
+  virtual ~OpPair() = default;
+
+  // What the second operator's forward gives and keeps.
+  virtual Forward forward(std::span<Tensor> inputs, KeepForBackward keep) const = 0;
+
+  // Whether gradients are also faster together.
+  virtual bool has_gradient() const { return false; }
+
+  // Gradient to each wanted input of the pair; the call's outputs and kept tensors are the second's.
+  virtual Tensors gradient(const Call& /*call*/, TensorSpan /*d_outputs*/,
+                           const Wanted& /*wanted*/) const {
+    return {};
   }
 };
 

@@ -48,19 +48,44 @@ std::vector<bool> values_to_keep(const Graph& graph, const RunOptions& options) 
   return keep;
 }
 
-// The position of the last node that runs and reads each value.
-std::vector<int> last_uses(const Graph& graph, const std::vector<bool>& runs) {
-  std::vector<int> last(graph.value_count(), -1);
+// One node, or two in one, whose result is the second's.
+struct Step {
+  size_t node;
+  const OpPair* pair;  // null: the node alone
+  const std::vector<Value>* inputs;
+};
+
+// What runs, in order. Nodes pair up where nobody asked for what lies between them.
+std::vector<Step> steps_of(const Graph& graph, const std::vector<bool>& runs,
+                           const std::vector<bool>& keeps) {
+  std::vector<bool> is_first(runs.size(), false), is_second(runs.size(), false);
   for (size_t index = 0; index < runs.size(); ++index) {
-    if (!runs[index]) continue;
-    for (const Value input : graph.nodes()[index].inputs) last[input.id] = static_cast<int>(index);
+    const NodePair* pair = runs[index] ? graph.pair_ending_at(index) : nullptr;
+    if (pair == nullptr || !runs[pair->first] || is_second[pair->first]) continue;
+    if (keeps[graph.nodes()[index].inputs[0].id]) continue;
+    is_first[pair->first] = true;
+    is_second[index] = true;
+  }
+  std::vector<Step> steps;
+  for (size_t index = 0; index < runs.size(); ++index) {
+    if (!runs[index] || is_first[index]) continue;
+    const NodePair* pair = is_second[index] ? graph.pair_ending_at(index) : nullptr;
+    if (pair != nullptr) steps.push_back({index, pair->op.get(), &pair->inputs});
+    else steps.push_back({index, nullptr, &graph.nodes()[index].inputs});
+  }
+  return steps;
+}
+
+// The position of the last step that reads each value.
+std::vector<int> last_uses(const Graph& graph, const std::vector<Step>& steps) {
+  std::vector<int> last(graph.value_count(), -1);
+  for (size_t position = 0; position < steps.size(); ++position) {
+    for (const Value input : *steps[position].inputs) last[input.id] = static_cast<int>(position);
   }
   return last;
 }
 
-void evaluate(const Node& node, std::vector<Tensor> inputs, KeepForBackward keep, Pass& pass,
-              size_t index) {
-  Forward result = node.op->forward(inputs, keep);
+void store(const Node& node, size_t index, Forward result, Pass& pass) {
   for (size_t output = 0; output < result.outputs.size(); ++output) {
     pass.values[node.outputs[output].id] = std::move(result.outputs[output]);
   }
@@ -73,7 +98,6 @@ Pass run(const Graph& graph, const Feeds& feeds, const RunOptions& options) {
   Pass pass;
   pass.values.resize(graph.value_count());
   pass.kept.resize(graph.nodes().size());
-  const std::vector<bool> runs = nodes_to_run(graph, options.outputs, feeds);
   for (const Value input : graph.inputs()) {
     const auto feed = feeds.find(input);
     if (feed == feeds.end()) {
@@ -85,19 +109,22 @@ Pass run(const Graph& graph, const Feeds& feeds, const RunOptions& options) {
     pass.values[value.id] = tensor;
   }
   const std::vector<bool> keeps = values_to_keep(graph, options);
-  const std::vector<int> last = last_uses(graph, runs);
+  const std::vector<Step> steps =
+      steps_of(graph, nodes_to_run(graph, options.outputs, feeds), keeps);
+  const std::vector<int> last = last_uses(graph, steps);
   const auto keep =
       options.keep == Keep::kOutputs ? KeepForBackward::kNo : KeepForBackward::kYes;
-  for (size_t index = 0; index < runs.size(); ++index) {
-    if (!runs[index]) continue;
-    const Node& node = graph.nodes()[index];
+  for (size_t position = 0; position < steps.size(); ++position) {
+    const auto& [index, pair, values] = steps[position];
     std::vector<Tensor> inputs;
-    for (const Value input : node.inputs) inputs.push_back(pass.values[input.id]);
-    for (const Value input : node.inputs) {
-      const bool done = last[input.id] == static_cast<int>(index) && !keeps[input.id];
+    for (const Value input : *values) inputs.push_back(pass.values[input.id]);
+    for (const Value input : *values) {
+      const bool done = last[input.id] == static_cast<int>(position) && !keeps[input.id];
       if (done && graph.producer(input) >= 0) pass.values[input.id] = {};
     }
-    evaluate(node, std::move(inputs), keep, pass, index);
+    const Node& node = graph.nodes()[index];
+    store(node, index, pair != nullptr ? pair->forward(inputs, keep) : node.op->forward(inputs, keep),
+          pass);
   }
   return pass;
 }
@@ -123,7 +150,7 @@ Pass rerun(const Graph& graph, const Pass& pass, const Feeds& overrides) {
         throw Error(fmt::format("rerun: the pass did not keep '{}'", graph.name(input)));
       }
     }
-    evaluate(node, std::move(inputs), KeepForBackward::kYes, result, index);
+    store(node, index, node.op->forward(inputs, KeepForBackward::kYes), result);
     for (const Value output : node.outputs) changed[output.id] = true;
   }
   return result;

@@ -15,6 +15,7 @@ class GradientRule final : public LocalRule {
                const Wanted& wanted) const override {
     return node.op->gradient(call, from_outputs, wanted);
   }
+  bool takes_pairs() const override { return true; }
 };
 
 // Values that depend on a wanted one: only those carry something on the way back.
@@ -58,8 +59,9 @@ struct CallTensors {
   Tensors inputs;
   Tensors outputs;
 
-  CallTensors(const Graph& graph, const Pass& pass, const Node& node) {
-    for (const Value input : node.inputs) {
+  CallTensors(const Graph& graph, const Pass& pass, const std::vector<Value>& inputs_of,
+              const Node& node) {
+    for (const Value input : inputs_of) {
       input_types.push_back(graph.type(input));
       inputs.push_back(pass[input]);
     }
@@ -108,20 +110,31 @@ void BackwardWalk::pass_node(const Node& node, size_t index) {
     if (!is_wanted_[output.id]) arrived_[output.id] = {};
     reached = reached || (from_outputs.back().defined() && on_the_way_[output.id]);
   }
+  const NodePair* pair = pair_to_take(node, index);
+  const std::vector<Value>& inputs = pair != nullptr ? pair->inputs : node.inputs;
   Wanted wanted_inputs;
   bool any = false;
-  for (const Value input : node.inputs) {
+  for (const Value input : inputs) {
     wanted_inputs.push_back(on_the_way_[input.id]);
     any = any || on_the_way_[input.id];
   }
   if (!reached || !any) return;
-  const CallTensors tensors(graph_, pass_, node);
-  Tensors results = rule_.back(node, tensors.call(pass_.kept[index]), from_outputs, wanted_inputs);
+  const CallTensors tensors(graph_, pass_, inputs, node);
+  const Call call = tensors.call(pass_.kept[index]);
+  Tensors results = pair != nullptr ? pair->op->gradient(call, from_outputs, wanted_inputs)
+                                    : rule_.back(node, call, from_outputs, wanted_inputs);
   from_outputs.clear();
-  for (size_t input = 0; input < node.inputs.size(); ++input) {
+  for (size_t input = 0; input < inputs.size(); ++input) {
     if (!wanted_inputs[input] || !results[input].defined()) continue;
-    accumulate(arrived_[node.inputs[input].id], std::move(results[input]));
+    accumulate(arrived_[inputs[input].id], std::move(results[input]));
   }
+}
+
+// The pair that a node ends, if its first node may be stepped over.
+const NodePair* BackwardWalk::pair_to_take(const Node& node, size_t index) const {
+  const NodePair* pair = graph_.pair_ending_at(index);
+  if (pair == nullptr || !rule_.takes_pairs() || !pair->op->has_gradient()) return nullptr;
+  return is_wanted_[node.inputs[0].id] ? nullptr : pair;
 }
 
 std::map<Value, Tensor> walk_back(const Graph& graph, const Pass& pass, Value from,

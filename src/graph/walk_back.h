@@ -14,6 +14,8 @@ class LocalRule {
   virtual ~LocalRule() = default;
   virtual Tensors back(const Node& node, const Call& call, TensorSpan from_outputs,
                        const Wanted& wanted) const = 0;
+  // Whether two nodes may be passed in one step by OpPair::gradient.
+  virtual bool takes_pairs() const { return false; }
 };
 
 const LocalRule& gradient_rule();
@@ -30,6 +32,7 @@ class BackwardWalk {
 
  private:
   void pass_node(const Node& node, size_t index);
+  const NodePair* pair_to_take(const Node& node, size_t index) const;
 
   const Graph& graph_;
   const Pass& pass_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 namespace whyformer {
@@ -31,10 +32,20 @@ class PackedMatrix {
   std::shared_ptr<const float[]> panels_;
 };
 
-// What happens to each element of the product while it is still in registers or first-level cache.
+// A part of C: rows and columns from there on.
+struct ProductPart {
+  int64_t first_row;
+  int64_t rows;
+  int64_t first_column;
+  int64_t columns;
+};
+
+// What happens to each element of the product while it is still in registers or near caches.
 struct WriteOut {
   const float* bias = nullptr;  // [columns], added to every row
   bool accumulate = false;      // add to what C holds instead of replacing it
+  // Called, if set, for every part of C as soon as it is done, by the thread that did it.
+  std::function<void(const ProductPart& part)> then = nullptr;
 };
 
 // C[m, columns] = A[m, depth]·B, rows of A and C `stride` elements apart, elements contiguous.
@@ -64,8 +75,17 @@ struct ProductStack {
   int64_t c_outer = 0, c_inner = 0;
   T scale = 1;
   bool accumulate = false;
+  // Called, if set, for whole rows of C[item] as soon as they are done, by the thread that did them.
+  std::function<void(int64_t item, int64_t first_row, int64_t rows)> then = nullptr;
 };
 void multiply_stack(const ProductStack<float>& products);
 void multiply_stack(const ProductStack<double>& products);  // plain loops, for checks in double
+
+// One product C = A·B (+ C), in the calling thread.
+void multiply_here(const MatrixView<const float>& a, const MatrixView<const float>& b,
+                   const MatrixView<float>& c, bool accumulate = false);
+
+// Elements of `from` [rows, columns] to the same places of `to`, whose columns are neighbours.
+void copy_matrix(const MatrixView<const float>& from, const MatrixView<float>& to);
 
 }  // namespace whyformer

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 
 namespace whyformer {
 
@@ -60,6 +61,9 @@ class TileSplit {
   int64_t height_;
   int64_t higher_;  // how many tiles, from the first on, have a row more
 };
+
+// Told of every block of whole rows of C that is done.
+using RowsDone = std::function<void(int64_t first_row, int64_t rows)>;
 
 // Where the sums of a block go: C = scale · sum (+ C) (+ bias).
 struct BlockOutput {

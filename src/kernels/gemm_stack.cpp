@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <functional>
 #include <tuple>
 
 #include "base/parallel.h"
@@ -27,7 +28,8 @@ struct StackScratch {
 
 // One chunk of the depth of C = scale · A·B, for all rows and one block of columns.
 void multiply_chunk(const MatrixView<const float>& a, const MatrixView<const float>& b,
-                    const MatrixView<float>& c, float scale, bool add, StackScratch& scratch) {
+                    const MatrixView<float>& c, float scale, bool add, StackScratch& scratch,
+                    const RowsDone& done) {
   const int64_t panels = divide_up(b.columns, kPanelColumns);
   float* packed_b = scratch.b.floats(b.rows * panels * kPanelColumns);
   pack_panels(b.data, b.row_stride, b.column_stride, b.rows, b.columns, packed_b);
@@ -48,13 +50,15 @@ void multiply_chunk(const MatrixView<const float>& a, const MatrixView<const flo
                             .bias = nullptr,
                             .scale = scale,
                             .add = add}});
+    if (done) done(rows.begin, rows.size());
   }
 }
 
 void multiply_chunks(const MatrixView<const float>& a, const MatrixView<const float>& b,
                      const MatrixView<float>& c, float scale, bool accumulate,
-                     StackScratch& scratch) {
+                     StackScratch& scratch, const RowsDone& done) {
   const int64_t most_depth = chunk_depth(a.columns);
+  const bool at_once = chunk_count(a.columns) == 1 && c.columns <= kBlockColumns;
   for (int64_t chunk = 0; chunk < chunk_count(a.columns); ++chunk) {
     const int64_t k = chunk * most_depth;
     const int64_t depth = std::min(most_depth, a.columns - k);
@@ -66,9 +70,11 @@ void multiply_chunks(const MatrixView<const float>& a, const MatrixView<const fl
       multiply_chunk(a_chunk,
                      {b.data + k * b.row_stride + n * b.column_stride, depth, width, b.row_stride,
                       b.column_stride},
-                     {c.data + n, c.rows, width, c.row_stride, 1}, scale, add, scratch);
+                     {c.data + n, c.rows, width, c.row_stride, 1}, scale, add, scratch,
+                     at_once ? done : nullptr);
     }
   }
+  if (done && !at_once) done(0, c.rows);
 }
 
 MatrixView<const float> transposed(const MatrixView<const float>& matrix) {
@@ -76,18 +82,25 @@ MatrixView<const float> transposed(const MatrixView<const float>& matrix) {
 }
 
 void multiply_views(const MatrixView<const float>& a, const MatrixView<const float>& b,
-                    const MatrixView<float>& c, float scale, bool accumulate) {
+                    const MatrixView<float>& c, float scale, bool accumulate,
+                    const RowsDone& done) {
   static thread_local StackScratch scratch;
   // A large A that lies transposed in memory is cheaper to pack in panels, as the right-hand side of
   // Cᵀ = Bᵀ·Aᵀ: the same sums in the same order.
   if (a.column_stride == 1 || a.row_stride != 1 || 2 * c.columns >= c.rows || accumulate) {
-    multiply_chunks(a, b, c, scale, accumulate, scratch);
+    multiply_chunks(a, b, c, scale, accumulate, scratch, done);
     return;
   }
   float* turned = scratch.c.floats(c.columns * c.rows);
   multiply_chunks(transposed(b), transposed(a), {turned, c.columns, c.rows, c.rows, 1}, scale,
-                  false, scratch);
+                  false, scratch, nullptr);
   copy_matrix(turned, 1, c.rows, c.rows, c.columns, c.data, c.row_stride);
+  if (done) done(0, c.rows);
+}
+
+void copy_views(const MatrixView<const float>& from, const MatrixView<float>& to) {
+  copy_matrix(from.data, from.row_stride, from.column_stride, from.rows, from.columns, to.data,
+              to.row_stride);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -99,6 +112,7 @@ namespace whyformer {
 namespace {
 
 HWY_EXPORT(multiply_views);
+HWY_EXPORT(copy_views);
 
 // A part smaller than this costs more to pack than to multiply.
 constexpr int64_t kLeastPartRows = 24;
@@ -106,8 +120,7 @@ constexpr int64_t kLeastPartColumns = 64;
 constexpr int64_t kLeastWork = 100'000;
 
 template <typename T>
-void check(const ProductStack<T>& products) {
-  const auto& [a, b, c] = std::tie(products.a, products.b, products.c);
+void check(const MatrixView<const T>& a, const MatrixView<const T>& b, const MatrixView<T>& c) {
   if (a.columns != b.rows || a.rows != c.rows || b.columns != c.columns) {
     throw InvalidInput(
         fmt::format("matrix product: A is {} x {} and B is {} x {}, so C cannot be {} x {}", a.rows,
@@ -147,7 +160,7 @@ ProductStack<T> item_of(const ProductStack<T>& products, int64_t item) {
 }  // namespace
 
 void multiply_stack(const ProductStack<float>& products) {
-  check(products);
+  check(products.a, products.b, products.c);
   const int64_t items = products.outer * products.inner;
   const int64_t rows = products.c.rows;
   const int64_t columns = products.c.columns;
@@ -159,8 +172,9 @@ void multiply_stack(const ProductStack<float>& products) {
   const int64_t most = std::max<int64_t>(1, item_work / kLeastWork);
   const int64_t row_parts =
       std::clamp<int64_t>(std::min(wanted, most), 1, divide_up(rows, kLeastPartRows));
-  const int64_t column_parts = std::clamp<int64_t>(std::min(wanted, most) / row_parts, 1,
-                                                   divide_up(columns, kLeastPartColumns));
+  const int64_t most_column_parts = products.then ? 1 : divide_up(columns, kLeastPartColumns);
+  const int64_t column_parts =
+      std::clamp<int64_t>(std::min(wanted, most) / row_parts, 1, most_column_parts);
   const int64_t parts = row_parts * column_parts;
   const int64_t grain = divide_up(kLeastWork, item_work / parts + 1);
   parallel_for(items * parts, grain, [&](int64_t begin, int64_t end) {
@@ -168,15 +182,31 @@ void multiply_stack(const ProductStack<float>& products) {
       const ProductStack<float> item = item_of(products, i / parts);
       const Range row_range = part_of(rows, row_parts, i % parts / column_parts);
       const Range column_range = part_of(columns, column_parts, i % column_parts);
+      RowsDone done;
+      if (products.then) {
+        done = [&, index = i / parts](int64_t first, int64_t count) {
+          products.then(index, row_range.begin + first, count);
+        };
+      }
       HWY_DYNAMIC_DISPATCH(multiply_views)
       (part(item.a, row_range, {0, depth}), part(item.b, {0, depth}, column_range),
-       part(item.c, row_range, column_range), item.scale, item.accumulate);
+       part(item.c, row_range, column_range), item.scale, item.accumulate, done);
     }
   });
 }
 
+void multiply_here(const MatrixView<const float>& a, const MatrixView<const float>& b,
+                   const MatrixView<float>& c, bool accumulate) {
+  check(a, b, c);
+  HWY_DYNAMIC_DISPATCH(multiply_views)(a, b, c, 1, accumulate, nullptr);
+}
+
+void copy_matrix(const MatrixView<const float>& from, const MatrixView<float>& to) {
+  HWY_DYNAMIC_DISPATCH(copy_views)(from, to);
+}
+
 void multiply_stack(const ProductStack<double>& products) {
-  check(products);
+  check(products.a, products.b, products.c);
   parallel_for(products.outer * products.inner, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const ProductStack<double> item = item_of(products, i);
@@ -190,6 +220,7 @@ void multiply_stack(const ProductStack<double>& products) {
           for (int64_t n = 0; n < c.columns; ++n) out[n] += factor * b_row[n * b.column_stride];
         }
       }
+      if (products.then) products.then(i, 0, c.rows);
     }
   });
 }

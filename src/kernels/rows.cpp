@@ -212,6 +212,17 @@ HWY_EXPORT(layer_norm_gradient_floats);
 
 }  // namespace
 
+RowRange rows_with_content(const float* rows, int64_t count, int64_t columns) {
+  const auto is_zero = [&](int64_t row) {
+    const float* begin = rows + row * columns;
+    return std::all_of(begin, begin + columns, [](float x) { return x == 0; });
+  };
+  RowRange range{0, count};
+  while (range.begin < range.end && is_zero(range.begin)) ++range.begin;
+  while (range.begin < range.end && is_zero(range.end - 1)) --range.end;
+  return range;
+}
+
 void softmax_rows(const float* scores, float* out, int64_t rows, int64_t columns, float scale,
                   const float* mask, int64_t mask_stride) {
   HWY_DYNAMIC_DISPATCH(softmax_floats)(scores, out, rows, columns, scale, mask, mask_stride);

@@ -7,6 +7,14 @@
 
 namespace whyformer {
 
+// Rows [begin, end) of contiguous ones, between zeros before and zeros behind: where only some tokens
+// are read, gradients of all others are zeros that need not be multiplied.
+struct RowRange {
+  int64_t begin;
+  int64_t end;
+};
+RowRange rows_with_content(const float* rows, int64_t count, int64_t columns);
+
 // out = softmax(scale · scores + mask) along each row. `mask` (may be null) is added after scaling;
 // its rows are mask_stride apart (0: the same row for all). A masked entry is -infinity or the
 // lowest finite number; its probability is exactly 0. A row that is masked everywhere becomes

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "ops/helpers.h"
+#include "ops/linear_activation.h"
 #include "ops/linear_relevance.h"
 #include "ops/ops.h"
 
@@ -47,6 +48,11 @@ class Linear final : public Op {
   }
 
   const LinearWeights* linear_weights() const override { return weights_.get(); }
+
+  std::shared_ptr<const OpPair> followed_by(const std::shared_ptr<const Op>& next) const override {
+    if (!next->activation_function()) return nullptr;
+    return linear_activation(std::make_shared<Linear>(weights_), weights_, next);
+  }
 
  private:
   std::shared_ptr<const LinearWeights> weights_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/rows.h"
 #include "ops/helpers.h"
 #include "tensor/map.h"
 
@@ -84,8 +85,16 @@ Tensor LinearWeights::apply(const Tensor& x, Direction direction, WeightPart par
   shape.back() = columns;
   Tensor result = Tensor::empty(shape, x.dtype());
   if (x.dtype() == DType::kFloat32) {
-    multiply_packed(rows.data<float>(), rows.dim(0), depth, panels(direction, part),
-                    result.mutable_data<float>(), columns,
+    const float* from = rows.data<float>();
+    float* to = result.mutable_data<float>();
+    RowRange range{0, rows.dim(0)};
+    if (!forward) {
+      range = rows_with_content(from, rows.dim(0), depth);
+      std::fill_n(to, range.begin * columns, 0.0f);
+      std::fill_n(to + range.end * columns, (rows.dim(0) - range.end) * columns, 0.0f);
+    }
+    multiply_packed(from + range.begin * depth, range.end - range.begin, depth,
+                    panels(direction, part), to + range.begin * columns, columns,
                     {.bias = bias.defined() ? bias.data<float>() : nullptr});
     return result;
   }
@@ -96,6 +105,19 @@ Tensor LinearWeights::apply(const Tensor& x, Direction direction, WeightPart par
                  forward ? MatrixView<const double>{w, depth, columns, column, row}
                          : MatrixView<const double>{w, depth, columns, row, column},
                  bias, result);
+  return result;
+}
+
+Tensor LinearWeights::apply_then(const Tensor& x, const PartDone& then) const {
+  Shape shape = x.shape();
+  shape.back() = out_features();
+  Tensor result = Tensor::empty(shape);
+  float* y = result.mutable_data<float>();
+  const Tensor rows = x.contiguous();
+  multiply_packed(rows.data<float>(), row_count(x), in_features(),
+                  panels(Direction::kForward, WeightPart::kAll), y, out_features(),
+                  {.bias = bias_.defined() ? bias_.data<float>() : nullptr,
+                   .then = [&](const ProductPart& part) { then(y, part); }});
   return result;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <mutex>
 
 #include "kernels/gemm.h"
@@ -29,6 +30,11 @@ class LinearWeights {
   // Rows [..., in] to [..., out], or back; `with_bias` forward only. Panels are packed on first use.
   Tensor apply(const Tensor& rows, Direction direction, WeightPart part = WeightPart::kAll,
                bool with_bias = false) const;
+
+  // y = x·Wᵀ + bias in 32 bits, where `then` gets each part of y, rows of `out` features, as soon as it
+  // is done.
+  using PartDone = std::function<void(float* y, const ProductPart& part)>;
+  Tensor apply_then(const Tensor& x, const PartDone& then) const;
 
  private:
   struct Panels {

@@ -1,39 +1,15 @@
 #include <fmt/format.h>
 
+#include "ops/attention_weights.h"
 #include "ops/helpers.h"
 #include "ops/ops.h"
+#include "ops/product_stack.h"
 
 namespace whyformer {
 namespace {
 
-// A tensor of rank 2 to 4 as a stack of matrices over two leading axes.
-Tensor as_stack(const Tensor& tensor) {
-  Shape shape = tensor.shape();
-  while (shape.size() < 4) shape.insert(shape.begin(), 1);
-  return tensor.expand(shape);
-}
-
-// c[i] = a[i]·b[i] for all leading indices; leading axes of length 1 repeat.
-template <typename T>
-void multiply_all(const Tensor& a_in, const Tensor& b_in, Tensor& c_out) {
-  const Tensor a = as_stack(a_in);
-  const Tensor b = as_stack(b_in);
-  Tensor c = as_stack(c_out);
-  const auto step = [](const Tensor& t, int axis) { return t.dim(axis) == 1 ? 0 : t.stride(axis); };
-  ProductStack<T> products;
-  products.outer = c.dim(0);
-  products.inner = c.dim(1);
-  products.a = {a.data<T>(), a.dim(2), a.dim(3), a.stride(2), a.stride(3)};
-  products.b = {b.data<T>(), b.dim(2), b.dim(3), b.stride(2), b.stride(3)};
-  products.c = {c.mutable_data<T>(), c.dim(2), c.dim(3), c.stride(2), 1};
-  products.a_outer = step(a, 0), products.a_inner = step(a, 1);
-  products.b_outer = step(b, 0), products.b_inner = step(b, 1);
-  products.c_outer = step(c, 0), products.c_inner = step(c, 1);
-  multiply_stack(products);
-}
-
 void multiply_into(const Tensor& a, const Tensor& b, Tensor& c) {
-  with_float_type(c.dtype(), [&](auto zero) { multiply_all<decltype(zero)>(a, b, c); });
+  with_float_type(c.dtype(), [&](auto zero) { multiply_stack(product_stack<decltype(zero)>(a, b, c)); });
 }
 
 // c = a·b, da = dc·bᵀ, db = aᵀ·dc, each gradient in the memory order of its operand.
@@ -83,6 +59,11 @@ class MatMul final : public Op {
     // The kernel writes rows of contiguous columns.
     if (!order.empty() && order.back() != static_cast<int>(order.size()) - 1) return nullptr;
     return std::make_shared<MatMul>(order);
+  }
+
+  std::shared_ptr<const OpPair> followed_by(const std::shared_ptr<const Op>& next) const override {
+    if (!next->is_softmax() || !order_.empty()) return nullptr;
+    return attention_weights(std::make_shared<MatMul>(), next);
   }
 
  private:

@@ -103,6 +103,23 @@ TEST(Linear, WorksOnStridedInput) {
             .inputs = {{3, 4}}});
 }
 
+// Rows of zeros in front, between and behind; the memory of what is not multiplied was used before.
+TEST(Linear, GivesRowsWithoutGradientZeros) {
+  const auto weights = linear_weights(5, 3, DType::kFloat32);
+  const Tensor dy = random_tensor({7, 5}, DType::kFloat32, 1);
+  const Tensor whole = weights->apply(dy, Direction::kBackward);
+  for (const std::vector<int64_t>& kept :
+       std::vector<std::vector<int64_t>>{{2, 4}, {0}, {6}, {}}) {
+    Tensor some = Tensor::zeros({7, 5}), expected = Tensor::zeros({7, 3});
+    for (const int64_t row : kept) {
+      some.slice(0, row, 1).copy_from(dy.slice(0, row, 1));
+      expected.slice(0, row, 1).copy_from(whole.slice(0, row, 1));
+    }
+    Tensor::empty({7, 3}).fill(9);
+    EXPECT_EQ(weights->apply(some, Direction::kBackward).to_doubles(), expected.to_doubles());
+  }
+}
+
 TEST(Linear, NamesBothSizesWhenTheyDiffer) {
   GraphBuilder graph;
   const Value x = graph.input("x", {2, 4}, DType::kFloat32);

@@ -1,7 +1,7 @@
 #include "base/parallel.h"
-#include "kernels/rows.h"
 #include "ops/helpers.h"
 #include "ops/ops.h"
+#include "ops/softmax_rows.h"
 
 namespace whyformer {
 namespace {
@@ -29,24 +29,15 @@ class Softmax final : public Op {
     const ValueType type{inputs[0].shape(), inputs[0].dtype()};
     const int64_t rows = row_count(inputs[0]);
     const int64_t columns = inputs[0].dim(-1);
-    Tensor mask;
-    if (inputs.size() > 1) mask = inputs[1].expand(type.shape);
+    const Tensor mask = inputs.size() > 1 ? inputs[1] : Tensor();
     return with_float_type(type.dtype, [&](auto zero) {
       using T = decltype(zero);
       const T* scores = inputs[0].data<T>();
       Tensor p = reuse_or_allocate(inputs[0], type);
       T* out = p.mutable_data<T>();
-      const MaskRows<T> mask_rows(mask);
+      const SoftmaxRows<T> softmax(mask, type.shape, scale_);
       parallel_for(rows, grain(columns), [&](int64_t begin, int64_t end) {
-        if (!mask.defined()) {
-          softmax_rows(scores + begin * columns, out + begin * columns, end - begin, columns,
-                       static_cast<T>(scale_), nullptr, 0);
-          return;
-        }
-        for (int64_t row = begin; row < end; ++row) {
-          softmax_rows(scores + row * columns, out + row * columns, 1, columns,
-                       static_cast<T>(scale_), mask_rows.at(row), 0);
-        }
+        softmax.apply(scores + begin * columns, out + begin * columns, begin, end - begin);
       });
       return Forward{{p}, {}};
     });
@@ -83,26 +74,6 @@ class Softmax final : public Op {
   double softmax_scale() const override { return scale_; }
 
  private:
-  // Where the mask of each row of scores starts.
-  template <typename T>
-  class MaskRows {
-   public:
-    explicit MaskRows(const Tensor& mask) : mask_(mask) {
-      if (mask.defined() && mask.stride(-1) != 1 && mask.dim(-1) != 1) mask_ = mask.contiguous();
-    }
-    const T* at(int64_t row) const {
-      int64_t offset = 0;
-      for (int axis = mask_.rank() - 2; axis >= 0; --axis) {
-        offset += row % mask_.dim(axis) * mask_.stride(axis);
-        row /= mask_.dim(axis);
-      }
-      return mask_.data<T>() + offset;
-    }
-
-   private:
-    Tensor mask_;
-  };
-
   static int64_t grain(int64_t columns) { return std::max<int64_t>(1, 8192 / (columns + 1)); }
 
   double scale_;

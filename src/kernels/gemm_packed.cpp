@@ -79,6 +79,15 @@ HWY_EXPORT(multiply_part);
 // Below this many multiply-adds a piece of work is not worth another thread's waking up.
 constexpr int64_t kLeastWork = 100'000;
 
+// Pieces of this many may be as many as one likes: the more there are, the less a thread waits for
+// another that the system has put aside.
+constexpr int64_t kAmpleWork = 1'000'000;
+
+int64_t piece_count(int64_t work) {
+  return std::max(std::clamp<int64_t>(work / kLeastWork, 1, 4 * thread_count()),
+                  std::min<int64_t>(work / kAmpleWork, 16 * thread_count()));
+}
+
 // A weight is read from end to end by every product: large pages spare most of the address
 // look-ups.
 std::shared_ptr<float[]> allocate_panels(int64_t count) {
@@ -128,7 +137,7 @@ void multiply_packed(const float* a, int64_t rows, int64_t a_stride, const Packe
   }
   const int64_t panels = divide_up(b.columns(), panel_width);
   const int64_t work = rows * std::max<int64_t>(1, b.depth()) * b.columns();
-  const int64_t pieces = std::clamp<int64_t>(work / kLeastWork, 1, 4 * thread_count());
+  const int64_t pieces = piece_count(work);
   // Whole tiles to a block: cut by rows, each block would end in lower tiles, which are slower.
   const int64_t tile_height = HWY_DYNAMIC_DISPATCH(tile_rows)();
   const TileSplit tiles(rows, tile_height);

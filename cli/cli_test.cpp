@@ -358,6 +358,11 @@ TEST_F(CommandLine, RefusesWithOneClearLine) {
   expect_refusal("explain x --json /no/such/folder/out.json", "/no/such/folder");
   expect_refusal("explain x --nonsense", "--nonsense");
   expect_refusal("explain --file /no/such/file", "cannot read '/no/such/file'");
+  write("lines.txt", "a fine film\n");
+  expect_refusal("explain " + path("lines.txt"), "is a file: explain the texts in it, one per line, with 'whyformer explain --file");
+  write("moving.gif", "GIF89a");
+  expect_refusal("explain " + path("moving.gif"), "is a GIF picture: give a JPEG, PNG or WebP picture");
+  expect_refusal("explain " + path("."), "is a folder: give a picture");
   expect_refusal("trace x", "--save");
   expect_refusal("heads", "FILE");
   expect_refusal("heads /no/such/file", "cannot read '/no/such/file'");

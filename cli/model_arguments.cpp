@@ -12,6 +12,35 @@
 #include "whyformer/threads.h"
 
 namespace whyformer::cli {
+namespace {
+
+// A file that is a picture of a kind that cannot be read: whoever reads pictures says so.
+bool names_other_picture(const std::string& argument) {
+  std::error_code error;
+  const std::filesystem::path path(argument);
+  if (!std::filesystem::is_regular_file(path, error)) return false;
+  const std::string ending = path.extension().string();
+  for (const char* other : {".gif", ".bmp", ".tif", ".tiff", ".heic", ".heif", ".avif", ".jp2", ".svg"}) {
+    if (CLI::detail::to_lower(ending) == other) return true;
+  }
+  return false;
+}
+
+// The name of a file or folder is hardly ever a text that somebody wants explained.
+void refuse_names_of_files(const std::string& argument) {
+  std::error_code error;
+  if (std::filesystem::is_regular_file(argument, error)) {
+    throw InvalidInput(fmt::format(
+        "'{0}' is a file: explain the texts in it, one per line, with 'whyformer explain --file {0}', or its name with "
+        "--text",
+        argument));
+  }
+  if (argument.find('/') != argument.npos && std::filesystem::is_directory(argument, error)) {
+    throw InvalidInput(fmt::format("'{}' is a folder: give a picture, a text, or texts in a file with --file", argument));
+  }
+}
+
+}  // namespace
 
 void ModelArguments::add_to(CLI::App& command) {
   command.add_option("-m,--model", model, "HuggingFace model folder or ONNX file (default: a built-in model)")
@@ -71,7 +100,10 @@ std::optional<PictureFile> PictureArguments::given(const TextArguments& text) co
     if (words) throw InvalidInput("give a text or a picture, not both");
     return PictureFile{picture};
   }
-  if (text.has_positional->count() > 0 && means_picture(text.positional)) return PictureFile{text.positional};
+  if (text.has_positional->count() > 0) {
+    if (means_picture(text.positional) || names_other_picture(text.positional)) return PictureFile{text.positional};
+    refuse_names_of_files(text.positional);
+  }
   if (has_top->count() > 0 || !among.empty()) {
     throw InvalidInput("--top and --among go with a picture: whyformer explain picture.png --top 3");
   }

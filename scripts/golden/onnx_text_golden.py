@@ -5,7 +5,8 @@
     python scripts/golden/onnx_text_golden.py
 
 Reads tests/golden/models/NAME and writes tests/golden/onnx/text/NAME.onnx. The exporter, the opset and
-the spelling of attention differ from model to model, so that a few files cover many spellings.
+the spelling of attention differ from model to model, so that a few files cover many spellings. One file more,
+distilbert-one-text.onnx, is exported for one text at a time.
 """
 
 import warnings
@@ -42,18 +43,18 @@ def strip(path):
     onnx.save(model, path)
 
 
-def export(name, exporter, opset, attention):
+def export(name, exporter, opset, attention, one_text=False):
     folder = ROOT / "models" / name
     config = AutoConfig.from_pretrained(folder)
     classifies = (config.architectures or [""])[0].endswith("ForSequenceClassification")
     kind = AutoModelForSequenceClassification if classifies else AutoModel
     model = kind.from_pretrained(folder, attn_implementation=attention, dtype=torch.float32).eval()
-    ids = torch.randint(3, config.vocab_size, (2, 7), generator=torch.Generator().manual_seed(0))
+    ids = torch.randint(3, config.vocab_size, (1 if one_text else 2, 7), generator=torch.Generator().manual_seed(0))
     inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
     if config.model_type in ("albert", "bert", "electra"):
         inputs["token_type_ids"] = torch.zeros_like(ids)
     output = "logits" if classifies else "last_hidden_state"
-    path = ROOT / "onnx/text" / f"{name}.onnx"
+    path = ROOT / "onnx/text" / f"{name}{'-one-text' if one_text else ''}.onnx"
     path.parent.mkdir(parents=True, exist_ok=True)
     shared = dict(input_names=list(inputs), output_names=[output], opset_version=opset)
     arguments = (model, (), str(path))
@@ -63,7 +64,7 @@ def export(name, exporter, opset, attention):
         torch.onnx.export(*arguments, kwargs=inputs, dynamic_axes=axes, dynamo=False, **shared)
     else:
         batch, tokens = torch.export.Dim("batch"), torch.export.Dim("tokens", max=16)
-        shapes = {key: {0: batch, 1: tokens} for key in inputs}
+        shapes = {key: {1: tokens} if one_text else {0: batch, 1: tokens} for key in inputs}
         torch.onnx.export(*arguments, kwargs=inputs, dynamic_shapes=shapes, dynamo=True,
                           external_data=False, **shared)
     strip(path)
@@ -74,6 +75,7 @@ def main():
     warnings.filterwarnings("ignore")
     for name, how in MODELS.items():
         export(name, *how)
+    export("distilbert", *MODELS["distilbert"], one_text=True)
 
 
 if __name__ == "__main__":

@@ -81,7 +81,8 @@ void add_texts(const TextModel& model, const std::vector<Tokens>& texts, const A
   for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
     const size_t length = texts[order[begin]].ids.size();
     const auto tokens = static_cast<int64_t>(length);
-    const auto step = static_cast<size_t>(most_inputs_at_once(*known, tokens, request.memory_bytes));
+    const auto step = static_cast<size_t>(
+        std::min(model.most_at_once(), most_inputs_at_once(*known, tokens, request.memory_bytes)));
     TokenBatch batch;
     for (; end < order.size() && end - begin < step && texts[order[end]].ids.size() == length; ++end) {
       batch.ids.push_back(texts[order[end]].ids);

@@ -72,9 +72,9 @@ FileLookup golden_files(const std::string& name) {
   };
 }
 
-GoldenModel GoldenModel::from_onnx(const std::string& name) {
+GoldenModel GoldenModel::from_onnx(const std::string& name, const std::string& variant) {
   GoldenModel golden(name);
-  golden.model = load_onnx_text_model(folder().parent_path() / "onnx/text" / (name + ".onnx"),
+  golden.model = load_onnx_text_model(folder().parent_path() / "onnx/text" / (name + variant + ".onnx"),
                                       golden_files(name), name);
   return golden;
 }

@@ -35,7 +35,7 @@ struct GoldenModel {
 
   explicit GoldenModel(const std::string& name, const ChangeWeights& change = {});
   // The case with the model from tests/golden/onnx/text instead: the same weights.
-  static GoldenModel from_onnx(const std::string& name);
+  static GoldenModel from_onnx(const std::string& name, const std::string& variant = "");
   Head head() const { return model->has_classifier() ? Head::kLogits : Head::kEmbedding; }
   const GoldenInput& input(const std::string& name) const;
   std::vector<double> values(const std::string& name) const;

@@ -127,7 +127,11 @@ Tensor PictureSubject::paint(const std::string& how) const {
     return blurred(pixels_, static_cast<double>(std::min(pixels_.dim(1), pixels_.dim(2))) / 10);
   }
   Tensor result = Tensor::zeros(pixels_.shape(), kind_.dtype);
-  if (how == "grey") return result;
+  if (how == "grey") {
+    // Where nothing is normalised, 0 would be black.
+    if (processor_.settings().normalisation) return result;
+    return processor_.values(of_one_colour(input_.seen, 128)).cast(kind_.dtype);
+  }
   if (how == "mean") {
     for (int64_t c = 0; c < pixels_.dim(0); ++c) {
       double sum = 0;

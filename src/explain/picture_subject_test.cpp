@@ -145,6 +145,18 @@ TEST(PictureMethods, PixelsAddUpToPatches) {
   }
 }
 
+TEST(PictureMethods, GreyIsNeitherBlackNorWhiteWhereNothingIsNormalised) {
+  const Case test("vit");
+  PictureSettings settings;
+  settings.size = PictureSize{.width = test.model->width(), .height = test.model->height()};
+  const PictureProcessor processor(settings);
+  Picture picture{test.model->width(), test.model->height(), {}};
+  picture.pixels.assign(3 * picture.width * picture.height, 200);
+  const PictureSubject subject(*test.model, processor, processor(picture), {});
+  const Tensor grey = subject.baseline(Place::kInput, "grey");
+  for (const double value : grey.to_doubles()) ASSERT_NEAR(value, 0.5, 0.005);
+}
+
 TEST(PictureMethods, IntegratedGradientsAddUpToTheDifferenceFromTheBaseline) {
   Case test("dinov2");
   for (const std::string baseline : {"black", "grey", "white", "blur"}) {

@@ -23,6 +23,7 @@ class TextSubject : public Subject {
   std::string kind() const override { return "text"; }
   const std::vector<bool>& special() const override { return encoding_.special; }
   Run copies(int64_t count) const override;
+  int64_t most_at_once() const override { return model_.most_at_once(); }
   // "mask" in place, "delete" (later positions move up), "drop" from attention in every layer, or "retokenize" the
   // text with mask tokens written into it.
   using Subject::hiding;

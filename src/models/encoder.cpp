@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "models/picture_encoder.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -111,8 +112,14 @@ const Architecture& architecture_of(const Config& config) {
     throw UnsupportedModel(fmt::format(
         "config.json has no 'model_type', so the architecture is unknown; supported are {}", names));
   }
-  throw UnsupportedModel(fmt::format("models of type '{}' are not supported; supported are {}",
-                                     config.model_type(), names));
+  std::string picture_names;
+  for (const PictureArchitecture* known : picture_architectures()) {
+    picture_names += (picture_names.empty() ? "" : ", ") + std::string(known->model_type);
+  }
+  throw UnsupportedModel(fmt::format(
+      "models of type '{}' are not supported as folders; supported are {} for texts and {} for pictures, and every "
+      "ONNX file: export it",
+      config.model_type(), names, picture_names));
 }
 
 }  // namespace whyformer

@@ -146,6 +146,14 @@ class OnnxTextModel final : public TextModel {
   int64_t tensor_count() const override {
     return static_cast<int64_t>(model_.file().graph.initialisers.size());
   }
+  // Where a file says so, reshapes inside rely on it: more texts would become one long one.
+  int64_t most_at_once() const override {
+    int64_t most = TextModel::most_at_once();
+    for (const onnx::InputInfo& input : model_.file().graph.inputs) {
+      if (!input.shape.empty() && input.shape[0] > 0) most = std::min(most, input.shape[0]);
+    }
+    return most;
+  }
 
  private:
   // The logits of a text, or the hidden states of its tokens.

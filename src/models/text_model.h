@@ -72,6 +72,9 @@ class TextModel {
   virtual int64_t parameter_count() const = 0;
   virtual int64_t tensor_count() const = 0;
 
+  // How many texts may run together: an ONNX file may be made for a number of its own.
+  virtual int64_t most_at_once() const { return int64_t{1} << 30; }
+
   // The tokens that the model reads of a text, or of two; cut off where its longest input ends.
   virtual Encoding encode(std::string_view text, std::optional<std::string_view> pair) const;
 

@@ -56,7 +56,7 @@ ConceptReport test_concepts(const Model& model, const std::vector<PictureSet>& c
             graph->pixels};
   };
   const auto load = [&](int64_t example) { return processor(pixels_of(given.all[example])).values; };
-  const PictureConceptInputs inputs(static_cast<int64_t>(given.all.size()), build, load);
+  const PictureConceptInputs inputs(static_cast<int64_t>(given.all.size()), build, load, pictures.most_at_once());
   ConceptReport report = study_concepts(inputs, examples, request);
   report.model = model.name();
   report.unit = "pictures";

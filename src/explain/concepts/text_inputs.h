@@ -18,6 +18,7 @@ class TextConceptInputs final : public ConceptInputs {
     return static_cast<int64_t>(texts_[example].ids.size());
   }
   BlockGraph graph(int64_t length, int64_t examples, LastBlock last) const override;
+  int64_t most_at_once() const override { return model_.most_at_once(); }
   Feeds feeds(const BlockGraph& graph, std::span<const int64_t> examples) const override;
 
  private:

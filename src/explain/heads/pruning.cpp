@@ -51,12 +51,12 @@ using Batch = std::vector<PrunedText>;
 
 // In the order of the corpus as far as equal lengths allow, so that the texts of a curve that was
 // cut short are no special ones.
-std::vector<Batch> batches_of(const std::vector<PrunedText>& texts) {
+std::vector<Batch> batches_of(const std::vector<PrunedText>& texts, int64_t most) {
   std::vector<Batch> batches;
   std::map<size_t, size_t> open;  // by length: the batch that still takes texts
   for (const PrunedText& text : texts) {
     const size_t length = text.encoding->ids.size();
-    const auto room = std::max<size_t>(1, kRowsAtOnce / std::max<size_t>(1, length));
+    const auto room = std::clamp<size_t>(kRowsAtOnce / std::max<size_t>(1, length), 1, most);
     const auto known = open.find(length);
     if (known == open.end() || batches[known->second].size() >= room) {
       open[length] = batches.size();
@@ -192,7 +192,7 @@ std::optional<PruningCurve> pruning_curve(const TextModel& model,
                      .keep_one = request.keep_one,
                      .seed = request.seed,
                      .order = pruning_order(scores.values, request.keep_one)};
-  for (const Batch& batch : batches_of(texts)) {
+  for (const Batch& batch : batches_of(texts, model.most_at_once())) {
     if (!try_on({model, dtype, advance}, batch, trials)) break;
     curve.examples += static_cast<int64_t>(batch.size());
   }

@@ -4,6 +4,8 @@
 #include <memory>
 // libjpeg's header needs FILE and size_t before it.
 #include <jpeglib.h>
+// Its codes of warnings need jpeglib.h before it.
+#include <jerror.h>
 
 #include "formats/file_checks.h"
 #include "formats/pictures/decoders.h"
@@ -45,8 +47,12 @@ class JpegDecoder {
       state->err->format_message(state, text);
       self.guard_.leave(text);
     };
-    // Warnings are of pixels that look wrong, which PIL shows too; and a library does not print.
-    errors_.emit_message = [](j_common_ptr, int) {};
+    // Most warnings are of pixels that look wrong, which PIL shows too; and a library does not print. But
+    // data that end before the picture does are as good as cut off, and a few bytes can claim to be many
+    // million pixels that way.
+    errors_.emit_message = [](j_common_ptr state, int level) {
+      if (level < 0 && state->err->msg_code == JWRN_HIT_MARKER) of(state).guard_.leave(kTruncated);
+    };
     errors_.output_message = [](j_common_ptr) {};
     progress_.progress_monitor = [](j_common_ptr state) {
       if (reinterpret_cast<j_decompress_ptr>(state)->input_scan_number > kMostScans) {

@@ -125,6 +125,15 @@ TEST(Picture, RefusesEveryTruncationInOneLine) {
             "'cat.gif' cannot be decoded as JPEG: it is truncated; download or save it again");
 }
 
+// The end marker stands where it should, but the header claims more rows than there are data for.
+TEST(Picture, RefusesAJpegWhoseDataEndEarly) {
+  std::string file = golden("rgb_420.jpg");
+  const size_t frame = file.find("\xff\xc0");
+  ASSERT_NE(frame, file.npos);
+  file[frame + 5] = 4;
+  EXPECT_EQ(complaint(file), "'cat.gif' cannot be decoded as JPEG: it is truncated; download or save it again");
+}
+
 TEST(Picture, ReadsOrThrowsWhateverByteIsChanged) {
   for (const char* name :
        {"palette_interlaced.png", "progressive.jpg", "ycck.jpg", "lossy_alpha.webp"}) {

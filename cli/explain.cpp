@@ -8,6 +8,7 @@
 #include "command.h"
 #include "console.h"
 #include "model_arguments.h"
+#include "output_files.h"
 #include "table_arguments.h"
 #include "whyformer/error.h"
 #include "whyformer/report.h"
@@ -125,24 +126,6 @@ SpecialTokens special_of(const Arguments& a) {
   return a.special == "exclude" ? SpecialTokens::kExclude : SpecialTokens::kShow;
 }
 
-// Everything is made before anything is written: a failure leaves no half set of files.
-class Files {
- public:
-  template <class Make>
-  void add(const std::string& path, Make make) {
-    if (!path.empty()) files_.emplace_back(path, make());
-  }
-  void write() const {
-    for (const auto& [path, content] : files_) save(path, content);
-  }
-  void name_them() const {
-    for (const auto& [path, content] : files_) fmt::print(stderr, "wrote {}\n", path);
-  }
-
- private:
-  std::vector<std::pair<std::string, std::string>> files_;
-};
-
 // After an interruption the answers so far have been given; the exit code tells that they are not all.
 void tell_interruption() {
   if (interrupted()) throw Interrupted();
@@ -163,7 +146,7 @@ void explain_one(const Arguments& a, const Model& model, const Input& input) {
   bar.clear();
   const ReportOptions report{special_of(a)};
   const AttentionPicture maps{static_cast<int>(a.attention_layer)};
-  Files files;
+  OutputFiles files;
   files.add(a.html, [&] { return to_html(explanation, report); });
   files.add(a.svg, [&] { return bars_picture(explanation, PictureFormat::kSvg, report); });
   files.add(a.png, [&] { return bars_picture(explanation, PictureFormat::kPng, report); });
@@ -171,7 +154,7 @@ void explain_one(const Arguments& a, const Model& model, const Input& input) {
             [&] { return attention_picture(explanation, PictureFormat::kSvg, maps, report); });
   files.add(a.attention_png,
             [&] { return attention_picture(explanation, PictureFormat::kPng, maps, report); });
-  if (a.json != "-") files.add(a.json, [&] { return to_json(explanation) + "\n"; });
+  files.add(a.json, [&] { return to_json(explanation) + "\n"; });
   files.write();
   if (a.json == "-") {
     print(to_json(explanation) + "\n");
@@ -212,7 +195,7 @@ void explain_picture(const Arguments& a, const PictureFile& picture) {
   for (const Explanation& explanation : explanations) {
     json += to_json(explanation, explanations.size() > 1 ? -1 : 2) + "\n";
   }
-  Files files;
+  OutputFiles files;
   files.add(a.html, [&] { return to_html(explanations, report); });
   files.add(a.svg, [&] { return overlay_picture(explanations, PictureFormat::kSvg, overlay); });
   files.add(a.png, [&] { return overlay_picture(explanations, PictureFormat::kPng, overlay); });
@@ -220,7 +203,7 @@ void explain_picture(const Arguments& a, const PictureFile& picture) {
             [&] { return attention_picture(explanations[0], PictureFormat::kSvg, maps, report); });
   files.add(a.attention_png,
             [&] { return attention_picture(explanations[0], PictureFormat::kPng, maps, report); });
-  if (a.json != "-") files.add(a.json, [&] { return json; });
+  files.add(a.json, [&] { return json; });
   files.write();
   if (a.json == "-") {
     print(json);
@@ -364,13 +347,13 @@ void run_on_arrays(const Arguments& a) {
     throw InvalidInput("pictures of attention show one stream of tokens; whyformer trace saves the maps of several");
   }
   for (const std::string& note : inner.notes) fmt::print(stderr, "note: {}\n", note);
-  Files files;
+  OutputFiles files;
   files.add(a.html, [&] { return to_html(inner, report); });
   files.add(a.svg, [&] { return bars_picture(inner, PictureFormat::kSvg, report); });
   files.add(a.png, [&] { return bars_picture(inner, PictureFormat::kPng, report); });
   files.add(a.attention_svg, [&] { return attention_picture(inner, PictureFormat::kSvg, maps, report); });
   files.add(a.attention_png, [&] { return attention_picture(inner, PictureFormat::kPng, maps, report); });
-  if (a.json != "-") files.add(a.json, [&] { return to_json(explanation) + "\n"; });
+  files.add(a.json, [&] { return to_json(explanation) + "\n"; });
   files.write();
   if (a.json == "-") print(to_json(explanation) + "\n");
   else print(to_terminal(explanation));

@@ -9,6 +9,7 @@
 #include "console.h"
 #include "labelled_texts.h"
 #include "model_arguments.h"
+#include "output_files.h"
 #include "whyformer/error.h"
 #include "whyformer/report.h"
 
@@ -95,17 +96,17 @@ void check_folder_of(const std::string& file) {
 }
 
 void write_reports(const Arguments& a, const HeadImportance& importance) {
-  std::vector<std::pair<std::string, std::string>> files;
-  if (!a.svg.empty()) files.emplace_back(a.svg, heads_picture(importance, PictureFormat::kSvg));
-  if (!a.png.empty()) files.emplace_back(a.png, heads_picture(importance, PictureFormat::kPng));
-  if (!a.json.empty() && a.json != "-") files.emplace_back(a.json, to_json(importance) + "\n");
-  for (const auto& [path, content] : files) save(path, content);
+  OutputFiles files;
+  files.add(a.svg, [&] { return heads_picture(importance, PictureFormat::kSvg); });
+  files.add(a.png, [&] { return heads_picture(importance, PictureFormat::kPng); });
+  files.add(a.json, [&] { return to_json(importance) + "\n"; });
+  files.write();
   if (a.json == "-") {
     print(to_json(importance) + "\n");
     return;
   }
   print(to_terminal(importance, {.colour = may_colour(), .width = terminal_width()}));
-  for (const auto& [path, content] : files) fmt::print(stderr, "wrote {}\n", path);
+  files.name_them();
 }
 
 void run(const Arguments& a) {

@@ -9,6 +9,7 @@
 #include "command.h"
 #include "console.h"
 #include "model_arguments.h"
+#include "output_files.h"
 #include "whyformer/error.h"
 #include "whyformer/report.h"
 #include "whyformer/summary.h"
@@ -211,10 +212,12 @@ void run_over_many(const Arguments& a) {
   const std::vector<Explanation> explanations = explain_all(a);
   const Summary summary = summarise(explanations, explanations[0].attributions[0].method);
   const SummaryPlot plot = a.plot == "bar" ? SummaryPlot::kBar : SummaryPlot::kBeeswarm;
-  if (!a.html.empty()) save(a.html, to_html(summary));
-  if (!a.svg.empty()) save(a.svg, summary_picture(summary, plot, PictureFormat::kSvg));
-  if (!a.png.empty()) save(a.png, summary_picture(summary, plot, PictureFormat::kPng));
-  if (!a.json.empty() && a.json != "-") save(a.json, to_json(summary) + "\n");
+  OutputFiles files;
+  files.add(a.html, [&] { return to_html(summary); });
+  files.add(a.svg, [&] { return summary_picture(summary, plot, PictureFormat::kSvg); });
+  files.add(a.png, [&] { return summary_picture(summary, plot, PictureFormat::kPng); });
+  files.add(a.json, [&] { return to_json(summary) + "\n"; });
+  files.write();
   if (a.json == "-") print(to_json(summary) + "\n");
   else print(to_terminal(summary, {.colour = may_colour(), .width = terminal_width()}));
   if (interrupted()) throw Interrupted();

@@ -8,6 +8,7 @@
 #include "command.h"
 #include "console.h"
 #include "model_arguments.h"
+#include "output_files.h"
 #include "whyformer/error.h"
 #include "whyformer/relevance.h"
 #include "whyformer/report.h"
@@ -183,9 +184,11 @@ struct Arguments {
 };
 
 void write_pictures(const ModelInfo& info, const Arguments& arguments) {
-  if (!arguments.svg.empty()) save(arguments.svg, model_picture(info, PictureFormat::kSvg));
-  if (!arguments.png.empty()) save(arguments.png, model_picture(info, PictureFormat::kPng));
-  if (!arguments.html.empty()) save(arguments.html, to_html(info));
+  OutputFiles files;
+  files.add(arguments.svg, [&] { return model_picture(info, PictureFormat::kSvg); });
+  files.add(arguments.png, [&] { return model_picture(info, PictureFormat::kPng); });
+  files.add(arguments.html, [&] { return to_html(info); });
+  files.write();
 }
 
 void inspect_relevance(const Model& model, const Arguments& arguments) {

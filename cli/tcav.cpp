@@ -8,6 +8,7 @@
 #include "console.h"
 #include "labelled_texts.h"
 #include "model_arguments.h"
+#include "output_files.h"
 #include "whyformer/concepts.h"
 #include "whyformer/error.h"
 #include "whyformer/report.h"
@@ -218,18 +219,18 @@ void check_folder_of(const std::string& file) {
 }
 
 void write_reports(const Arguments& a, const ConceptReport& report) {
-  std::vector<std::pair<std::string, std::string>> files;
-  if (!a.html.empty()) files.emplace_back(a.html, to_html(report));
-  if (!a.svg.empty()) files.emplace_back(a.svg, concepts_picture(report, PictureFormat::kSvg));
-  if (!a.png.empty()) files.emplace_back(a.png, concepts_picture(report, PictureFormat::kPng));
-  if (!a.json.empty() && a.json != "-") files.emplace_back(a.json, to_json(report) + "\n");
-  for (const auto& [path, content] : files) save(path, content);
+  OutputFiles files;
+  files.add(a.html, [&] { return to_html(report); });
+  files.add(a.svg, [&] { return concepts_picture(report, PictureFormat::kSvg); });
+  files.add(a.png, [&] { return concepts_picture(report, PictureFormat::kPng); });
+  files.add(a.json, [&] { return to_json(report) + "\n"; });
+  files.write();
   if (a.json == "-") {
     print(to_json(report) + "\n");
     return;
   }
   print(to_terminal(report, {.colour = may_colour(), .width = terminal_width()}));
-  for (const auto& [path, content] : files) fmt::print(stderr, "wrote {}\n", path);
+  files.name_them();
 }
 
 // Arrays in safetensors files go to ONNX models of any kind.

@@ -27,7 +27,8 @@ TextInput input_from_json(const std::string& line, int64_t number) {
     }
   } else {
     throw InvalidInput(fmt::format(
-        "line {} must be a JSON string or an object with \"text\" and perhaps \"pair\"", number));
+        "line {} {}must be a JSON string or an object with \"text\" and perhaps \"pair\"", number,
+        line.empty() ? "is empty: it " : ""));
   }
   return input;
 }
@@ -64,7 +65,7 @@ void tokenize_input(const TextTokenizer& tokenizer, bool as_json) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (!as_json) {
       print_table(tokenizer.tokenize({line, {}}));
-    } else if (!line.empty()) {
+    } else {
       print_json(tokenizer.tokenize(input_from_json(line, number)));
     }
   }

@@ -35,7 +35,8 @@ struct Descriptor {
 }  // namespace
 
 Bytes map_file(const std::filesystem::path& path) {
-  const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  // A pipe without a writer would wait for one.
+  const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.fd < 0) fail(path);
   struct stat status;
   if (fstat(file.fd, &status) != 0) fail(path);

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "whyformer/error.h"
 
@@ -46,14 +48,15 @@ struct Temporary {
   int fd;
 };
 
-Temporary create_beside(const fs::path& target, mode_t mode) {
+// `shown` is the path that errors name.
+Temporary create_beside(const fs::path& shown, const fs::path& target, mode_t mode) {
   static std::atomic<unsigned> serial = 0;
   while (true) {
-    const std::string suffix = fmt::format(".{}-{}.tmp", getpid(), serial++);
-    const fs::path path = target.parent_path() / ("." + target.filename().string() + suffix);
+    const std::string name = fmt::format(".{}.{}-{}.tmp", target.filename().string(), getpid(), serial++);
+    const fs::path path = target.parent_path() / name;
     const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (fd >= 0) return {path, fd};
-    if (errno != EEXIST) fail(target, errno);
+    if (errno != EEXIST) fail(shown, errno);
   }
 }
 
@@ -63,6 +66,26 @@ int write_and_flush(const Temporary& file, std::string_view content) {
   if (close(file.fd) != 0 && error == 0) error = errno;
   return error;
 }
+
+// A written temporary file that becomes `target`, or nothing.
+class Replacement {
+ public:
+  Replacement(fs::path target, fs::path temporary) : target_(std::move(target)), temporary_(std::move(temporary)) {}
+  Replacement(Replacement&& other) noexcept
+      : target_(std::move(other.target_)), temporary_(std::exchange(other.temporary_, {})) {}
+  Replacement& operator=(Replacement&&) = delete;
+  ~Replacement() {
+    if (!temporary_.empty()) unlink(temporary_.c_str());
+  }
+
+  void finish() {
+    if (rename(temporary_.c_str(), target_.c_str()) != 0) fail(target_, errno);
+    temporary_.clear();
+  }
+
+ private:
+  fs::path target_, temporary_;
+};
 
 // The file a symbolic link stands for, so that the link stays a link.
 fs::path behind_links(const fs::path& path) {
@@ -75,19 +98,28 @@ fs::path behind_links(const fs::path& path) {
 }  // namespace
 
 void write_file(const fs::path& path, std::string_view content) {
-  struct stat status;
-  const bool exists = stat(path.c_str(), &status) == 0;
-  if (exists && S_ISDIR(status.st_mode)) fail(path, EISDIR);
-  if (exists && !S_ISREG(status.st_mode)) return write_in_place(path, content);
+  const FileContent only[] = {{path, content}};
+  write_files(only);
+}
 
-  const fs::path target = behind_links(path);
-  const Temporary file = create_beside(target, exists ? status.st_mode & 0777 : 0666);
-  int error = write_and_flush(file, content);
-  if (error == 0 && rename(file.path.c_str(), target.c_str()) != 0) error = errno;
-  if (error != 0) {
-    unlink(file.path.c_str());
-    fail(path, error);
+void write_files(std::span<const FileContent> files) {
+  std::vector<Replacement> replacements;
+  std::vector<FileContent> in_place;
+  for (const auto& [path, content] : files) {
+    struct stat status;
+    const bool exists = stat(path.c_str(), &status) == 0;
+    if (exists && S_ISDIR(status.st_mode)) fail(path, EISDIR);
+    if (exists && !S_ISREG(status.st_mode)) {
+      in_place.push_back({path, content});
+      continue;
+    }
+    const fs::path target = behind_links(path);
+    const Temporary file = create_beside(path, target, exists ? status.st_mode & 0777 : 0666);
+    replacements.emplace_back(target, file.path);
+    if (const int error = write_and_flush(file, content); error != 0) fail(path, error);
   }
+  for (const auto& [path, content] : in_place) write_in_place(path, content);
+  for (Replacement& replacement : replacements) replacement.finish();
 }
 
 FileLookup files_in(const std::filesystem::path& folder) {
@@ -104,8 +136,9 @@ FileLookup files_in(const std::filesystem::path& folder) {
   }
   return [folder](std::string_view name) -> std::optional<Bytes> {
     const std::filesystem::path path = folder / name;
-    std::error_code missing;
-    if (!std::filesystem::exists(path, missing)) return std::nullopt;
+    std::error_code error;
+    // Where a link leads in circles the error is what reading it says, not that there is no file.
+    if (!std::filesystem::exists(path, error) && !error) return std::nullopt;
     return map_file(path);
   };
 }

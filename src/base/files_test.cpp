@@ -100,5 +100,51 @@ TEST_F(WriteFile, APathWithoutAFolderIsInTheCurrentOne) {
   EXPECT_EQ(content_of(folder / "plain"), "x");
 }
 
+TEST_F(WriteFile, WhereOneOfSeveralCannotBeWrittenNoneIs) {
+  write_file(folder / "a", "old");
+  fs::create_directory(folder / "folder");
+  for (const fs::path& bad : {folder / "missing" / "x", folder / "folder", fs::path("/dev/full")}) {
+    const FileContent files[] = {{folder / "a", "new"}, {folder / "b", "new"}, {bad, "x"}};
+    EXPECT_THROW(write_files(files), FileError);
+    EXPECT_EQ(content_of(folder / "a"), "old");
+    EXPECT_THAT(names(), testing::UnorderedElementsAre("a", "folder"));
+  }
+  const FileContent files[] = {{folder / "a", "1"}, {folder / "b", "2"}};
+  write_files(files);
+  EXPECT_EQ(content_of(folder / "a") + content_of(folder / "b"), "12");
+  EXPECT_THAT(names(), testing::UnorderedElementsAre("a", "b", "folder"));
+}
+
+// A folder with a model's files, or with what stands in their place.
+using ReadFile = WriteFile;
+
+std::string refusal(const FileLookup& files, const char* name) {
+  try {
+    files(name);
+  } catch (const FileError& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST_F(ReadFile, APipeIsRefusedAndNotWaitedFor) {
+  ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+  EXPECT_EQ(refusal(files_in(folder), "pipe"), "cannot read '" + (folder / "pipe").string() + "': it is not a file");
+}
+
+TEST_F(ReadFile, ADeviceAndAFolderAreRefused) {
+  fs::create_symlink("/dev/zero", folder / "device");
+  fs::create_directory(folder / "inner");
+  EXPECT_THAT(refusal(files_in(folder), "device"), testing::HasSubstr("it is not a file"));
+  EXPECT_THAT(refusal(files_in(folder), "inner"), testing::HasSubstr("it is not a file"));
+}
+
+TEST_F(ReadFile, ALinkToItselfIsRefusedAndALinkToNothingIsNoFile) {
+  fs::create_symlink("circle", folder / "circle");
+  fs::create_symlink("gone", folder / "dangling");
+  EXPECT_THAT(refusal(files_in(folder), "circle"), testing::HasSubstr("circle': Too many levels of symbolic links"));
+  EXPECT_FALSE(files_in(folder)("dangling"));
+}
+
 }  // namespace
 }  // namespace whyformer

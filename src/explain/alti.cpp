@@ -7,6 +7,7 @@
 #include "explain/block_methods.h"
 #include "explain/block_vectors.h"
 #include "explain/method.h"
+#include "explain/not_a_number.h"
 #include "explain/sums.h"
 #include "whyformer/error.h"
 
@@ -54,7 +55,7 @@ Matrix alti_map(const EncoderBlock& block, const Pass& pass, int64_t sample,
   const int64_t width = vectors.width();
   vectors.for_each([&](int64_t i, int64_t j, std::span<const double> vector) {
     const std::span<const double> y(states.data() + i * width, width);
-    map.at(i, j) = std::max(0.0, nearness(y, vector, options.norm));
+    map.at(i, j) = positive_part(nearness(y, vector, options.norm));
   });
   for (int64_t i = 0; i < map.rows; ++i) {
     normalise({map.values.data() + i * map.columns, static_cast<size_t>(map.columns)},

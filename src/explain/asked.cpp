@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "explain/explained.h"
@@ -65,6 +66,9 @@ Encoding encode(const TextModel& model, const TextInput& input, std::vector<std:
     notes.push_back(fmt::format("{} byte sequences are not valid UTF-8 and were read as U+FFFD.",
                                 encoding.invalid_bytes));
   }
+  if (model.has_one_token_type() && std::ranges::count(encoding.type_ids, 1) > 0) {
+    notes.push_back("The model has one token type, so the second text gets type 0 like the first.");
+  }
   return encoding;
 }
 
@@ -75,6 +79,11 @@ Asked asked_of(const TextModel& model, const std::optional<std::string>& similar
         "one of its labels as the target");
   }
   Asked asked = named(model, similar_to, precision);
+  if (!model.head_left_out().empty()) {
+    asked.notes.push_back(fmt::format(
+        "'{}' has a head that does not classify texts; it is left out, and the model is explained as an encoder.",
+        model.head_left_out()));
+  }
   if (similar_to) asked.kind.reference = reference_vector(model, *similar_to, asked.kind.dtype, asked.notes);
   return asked;
 }

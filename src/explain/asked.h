@@ -17,7 +17,7 @@ struct Asked {
   RunKind kind;
   std::optional<Problem> problem;  // that a classifier solves
   Output output;                   // space and labels, without values
-  std::vector<std::string> notes;  // on the text to compare with
+  std::vector<std::string> notes;  // on the model's head and on the text to compare with
 };
 
 // The model's own answer, or the similarity to a text. Throws InvalidInput where the model has none.

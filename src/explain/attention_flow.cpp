@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "explain/max_flow.h"
 #include "explain/method.h"
 #include "explain/rollout.h"
@@ -26,6 +29,11 @@ Scores attention_flow(Explained& explained, const AttentionFlowOptions& options)
   std::vector<Matrix> layers;
   for (int layer = 0; layer < explained.layers(); ++layer) {
     layers.push_back(rollout_factor(explained.attention(layer), {}, explained.read_out_row()));
+  }
+  // A network with a capacity that is not a number has no flows.
+  for (const Matrix& layer : layers) {
+    if (std::ranges::all_of(layer.values, [](double capacity) { return std::isfinite(capacity); })) continue;
+    return {std::vector<double>(tokens, std::nan(""))};
   }
   LayeredFlow flow(layers);
   const std::vector<double> sources = explained.read_out();

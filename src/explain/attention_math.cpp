@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/parallel.h"
+#include "explain/not_a_number.h"
 #include "ops/helpers.h"
 
 namespace whyformer {
@@ -37,8 +39,8 @@ Matrix fuse_heads(const Tensor& maps, HeadFusion fusion) {
         for (int64_t j = 0; j < columns; ++j) {
           if (head == 0) out[j] = row[j];
           else if (fusion == HeadFusion::kMean) out[j] += row[j];
-          else if (fusion == HeadFusion::kMax) out[j] = std::max<double>(out[j], row[j]);
-          else out[j] = std::min<double>(out[j], row[j]);
+          else if (fusion == HeadFusion::kMax) out[j] = larger_of(out[j], row[j]);
+          else out[j] = smaller_of(out[j], row[j]);
         }
       }
       if (fusion != HeadFusion::kMean) return;
@@ -57,7 +59,7 @@ Matrix positive_product(const Tensor& first, const Tensor& second) {
       for (int64_t head = 0; head < heads; ++head) {
         const int64_t at = (head * rows + i) * columns;
         for (int64_t j = 0; j < columns; ++j) {
-          out[j] += std::max(0.0, static_cast<double>(a[at + j]) * b[at + j]);
+          out[j] += positive_part(static_cast<double>(a[at + j]) * b[at + j]);
         }
       }
       for (int64_t j = 0; j < columns; ++j) out[j] /= static_cast<double>(heads);
@@ -84,7 +86,7 @@ std::vector<double> shares_along(const Tensor& gradient, int axis) {
     sum += shares.back();
   }
   for (double& share : shares) {
-    share = sum > 0 ? share / sum : 1 / static_cast<double>(shares.size());
+    share = sum == 0 ? 1 / static_cast<double>(shares.size()) : share / sum;
   }
   return shares;
 }
@@ -117,15 +119,14 @@ OwnEntry own_entry_named(const std::string& name) {
 
 void treat_own_entry(std::vector<double>& scores, std::optional<int64_t> row, OwnEntry how) {
   if (!row || how == OwnEntry::kKeep) return;
-  scores[*row] = how == OwnEntry::kZero ? 0 : *std::min_element(scores.begin(), scores.end());
+  scores[*row] = how == OwnEntry::kZero ? 0 : std::accumulate(scores.begin(), scores.end(), scores[0], smaller_of);
 }
 
 void min_max(std::vector<double>& scores) {
   if (scores.empty()) return;
-  const auto [least, most] = std::minmax_element(scores.begin(), scores.end());
-  const double low = *least;
-  const double range = *most - low;
-  for (double& score : scores) score = range > 0 ? (score - low) / range : 0;
+  const double low = std::accumulate(scores.begin(), scores.end(), scores[0], smaller_of);
+  const double range = std::accumulate(scores.begin(), scores.end(), scores[0], larger_of) - low;
+  for (double& score : scores) score = range == 0 ? 0 : (score - low) / range;
 }
 
 }  // namespace whyformer

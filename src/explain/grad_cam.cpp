@@ -1,5 +1,4 @@
-#include <algorithm>
-
+#include "explain/not_a_number.h"
 #include "explain/stream_methods.h"
 
 namespace whyformer {
@@ -36,7 +35,7 @@ Matrix weighted_map(const Tensor& attention, const Tensor& gradient, const ReadM
     const double weight = head_weight(slopes.data() + head * size, read, whole_map);
     for (int64_t i = 0; i < size; ++i) map.values[i] += weight * a[i] / static_cast<double>(heads);
   }
-  for (double& value : map.values) value = std::max(0.0, value);
+  for (double& value : map.values) value = positive_part(value);
   return map;
 }
 

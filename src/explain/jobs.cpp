@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <exception>
 
 #include "whyformer/error.h"
@@ -44,6 +46,15 @@ bool gives_signed_scores(const Job& job) {
     if (name == "of" && std::get<std::string>(value) == "gradient-x-input") return true;
   }
   return false;
+}
+
+void note_scores_not_computed(Attribution& attribution) {
+  const auto lost = std::ranges::count_if(attribution.scores, [](double score) { return !std::isfinite(score); });
+  if (lost == 0) return;
+  attribution.notes.push_back(fmt::format(
+      "{} of {} scores could not be computed: outputs or gradients of the model are not finite (NaN or infinite) here. "
+      "Check its weights, or try double precision.",
+      lost, attribution.scores.size()));
 }
 
 }  // namespace
@@ -89,6 +100,7 @@ void run_jobs(const std::vector<Job>& jobs, const std::function<Attribution(cons
     };
     try {
       explanation.attributions.push_back(run_job(job));
+      note_scores_not_computed(explanation.attributions.back());
     } catch (const InvalidInput& error) {
       refuse(error);
     } catch (const UnsupportedModel& error) {

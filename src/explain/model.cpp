@@ -11,6 +11,7 @@
 #include "models/table_model.h"
 #include "models/text_model.h"
 #include "whyformer/error.h"
+#include "whyformer/files.h"
 #include "whyformer/parts.h"
 
 namespace whyformer {
@@ -173,5 +174,11 @@ std::string to_safetensors(const Trace& trace) {
 }
 
 void save(const std::filesystem::path& path, std::string_view bytes) { write_file(path, bytes); }
+
+void save_all(const std::vector<NamedBytes>& files) {
+  std::vector<FileContent> contents;
+  for (const auto& [path, bytes] : files) contents.push_back({path, bytes});
+  write_files(contents);
+}
 
 }  // namespace whyformer

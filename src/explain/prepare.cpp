@@ -54,8 +54,8 @@ std::optional<ReadOut> told_read_out(const ExplainRequest& request, int64_t toke
 void add_notes(Prepared& prepared, const ExplainRequest& request) {
   if (prepared.output.space == "embedding" && std::holds_alternative<std::monostate>(request.target)) {
     prepared.notes.push_back(fmt::format(
-        "This model has no classifier, so the largest of its {} embedding dimensions is explained; "
-        "choose another target, or a text to compare with.",
+        "This model is explained as an encoder: the target is the largest of its {} embedding dimensions; "
+        "choose another, or a text to compare with.",
         prepared.output.values.size()));
   }
   if (std::holds_alternative<std::monostate>(request.read_out) &&

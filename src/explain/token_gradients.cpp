@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "explain/not_a_number.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -44,7 +45,7 @@ std::vector<double> row_norms(const Tensor& gradient, Norm norm) {
       const double size = std::abs(row[d]);
       if (norm == Norm::kL2) norms[i] += size * size;
       else if (norm == Norm::kL1) norms[i] += size;
-      else norms[i] = std::max(norms[i], size);
+      else norms[i] = larger_of(norms[i], size);
     }
     if (norm == Norm::kL2) norms[i] = std::sqrt(norms[i]);
   }

@@ -256,6 +256,22 @@ TEST(MultiplyStack, EqualsPlainLoopsForAnyShapeAndTransposition) {
   });
 }
 
+// Tensors give an axis of length 1 any stride, 0 too.
+TEST(MultiplyHere, OneColumnMayHaveAnyStride) {
+  for_every_target([] {
+    const int64_t rows = 19, depth = 37, c_stride = 3;
+    const std::vector<float> a = random_floats(rows * depth, 1), b = random_floats(depth, 2);
+    std::vector<float> c(rows * c_stride, -7);
+    multiply_here({a.data(), rows, depth, depth, 1}, {b.data(), depth, 1, 1, 0}, {c.data(), rows, 1, c_stride, 0});
+    for (int64_t m = 0; m < rows; ++m) {
+      double expected = 0;
+      for (int64_t k = 0; k < depth; ++k) expected += static_cast<double>(a[m * depth + k]) * b[k];
+      ASSERT_NEAR(c[m * c_stride], expected, tolerance(depth)) << m;
+      ASSERT_EQ(c[m * c_stride + 1], -7) << "outside C at " << m;
+    }
+  });
+}
+
 TEST(MultiplyStack, AddsToWhatCHeld) {
   for_every_target([] {
     check_stack<float>({.rows = 9, .depth = 520, .columns = 21, .accumulate = true},

@@ -10,7 +10,7 @@ Value albert_layer(EncoderBuilder& build, Value x, Value mask, const std::string
                    const std::string& site) {
   const Config& config = build.config();
   const int64_t width = config.size("hidden_size");
-  const double epsilon = config.number_or("layer_norm_eps", 1e-12);
+  const double epsilon = config.layer_norm_epsilon(1e-12);
   const std::string self = base + "attention.";
   const Value context =
       build.self_attention(x, {self + "query", self + "key", self + "value", site},

@@ -88,7 +88,7 @@ Value pooled(EncoderBuilder& build, const PictureOutputs& encoded) {
   const Config& config = build.config();
   if (!config.flag_or("use_mean_pooling", true)) return first_token(build, encoded);
   return build.norm(mean_of_patches(build, encoded), build.prefix() + "pooler.layernorm",
-                    config.number_or("layer_norm_eps", 1e-12));
+                    config.layer_norm_epsilon(1e-12));
 }
 
 Value classify(EncoderBuilder& build, const PictureOutputs& encoded, int64_t labels) {

@@ -13,6 +13,17 @@ Value classify(EncoderBuilder& build, Value hidden, int64_t labels) {
   return build.linear(build.activate(dense, "tanh", "pooler/tanh"), "classifier", labels);
 }
 
+// transformers builds these models with a causal mask, or with layers that read a second sequence.
+void refuse_decoders(const Config& config) {
+  for (const char* key : {"is_decoder", "add_cross_attention"}) {
+    if (!config.flag_or(key, false)) continue;
+    throw UnsupportedModel(fmt::format(
+        "config.json says '{}': true, but folders of type '{}' are read as encoders: export the model to ONNX "
+        "and give that file",
+        key, config.model_type()));
+  }
+}
+
 }  // namespace
 
 EncoderOutputs bert_embeddings(EncoderBuilder& build, const EncoderInputs& inputs, int64_t width) {
@@ -30,15 +41,16 @@ EncoderOutputs bert_embeddings(EncoderBuilder& build, const EncoderInputs& input
   Value sum = add(build.graph(), outputs.word_embeddings, types, base + "add_types");
   sum = add(build.graph(), sum, positions, base + "add_positions");
   outputs.embeddings =
-      build.norm(sum, base + "LayerNorm", config.number_or("layer_norm_eps", 1e-12));
+      build.norm(sum, base + "LayerNorm", config.layer_norm_epsilon(1e-12));
   return outputs;
 }
 
 Value bert_layers(EncoderBuilder& build, Value x, Value mask) {
   const Config& config = build.config();
+  refuse_decoders(config);
   const int64_t width = config.size("hidden_size");
   const int64_t heads = config.size("num_attention_heads");
-  const double epsilon = config.number_or("layer_norm_eps", 1e-12);
+  const double epsilon = config.layer_norm_epsilon(1e-12);
   const std::string function = config.text_or("hidden_act", "gelu");
   for (int64_t layer = 0; layer < config.size("num_hidden_layers", 1000); ++layer) {
     const std::string base = fmt::format("{}encoder.layer.{}.", build.prefix(), layer);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "models/text_model.h"
@@ -17,6 +18,14 @@ Bytes required(const FileLookup& files, std::string_view file, const std::string
         file));
   }
   return *found;
+}
+
+// Heads whose answer is not one for the whole text. Those for multiple choice and for tokens name their weights as a
+// classifier of texts does.
+bool has_head_of_another_kind(const std::string& architecture) {
+  constexpr std::array kHeads{"ForMultipleChoice", "ForNextSentencePrediction", "ForQuestionAnswering",
+                              "ForTokenClassification", "ForMaskedLM", "ForPreTraining", "ForCausalLM", "LMHeadModel"};
+  return std::ranges::any_of(kHeads, [&](const char* head) { return architecture.ends_with(head); });
 }
 
 // A HuggingFace folder: config.json says which architecture, the weights fill it.
@@ -43,11 +52,9 @@ class CheckpointModel final : public TextModel {
 
  private:
   void read_head(const FileLookup& files) {
-    // A head that judges each token is not a text's classifier: such a model is explained as an
-    // encoder.
-    const bool judges_tokens = config_.architecture().ends_with("ForTokenClassification");
+    if (has_head_of_another_kind(config_.architecture())) head_left_out_ = config_.architecture();
     const bool promised = config_.architecture().ends_with("ForSequenceClassification");
-    if (promised || (checkpoint_.has(kind_.classifier) && !judges_tokens)) {
+    if (promised || (checkpoint_.has(kind_.classifier) && head_left_out_.empty())) {
       labels_ = checkpoint_.tensor(std::string(kind_.classifier), {-1, -1}, DType::kFloat32).dim(0);
       output_names_ = config_.labels(labels_);
       problem_ = config_.problem(labels_);
@@ -64,6 +71,7 @@ class CheckpointModel final : public TextModel {
     };
     if (kind_.has_token_types && gives_token_types(files, config_)) {
       type_count_ = rows("token_type_embeddings");
+      has_one_token_type_ = type_count_ == 1;
     }
     max_tokens_ = rows("position_embeddings") - kind_.first_position(config_);
     const int64_t limit = tokenizer_->model_max_length();
@@ -111,7 +119,15 @@ class CheckpointModel final : public TextModel {
     for (const auto& ids : batch.ids) position_rows.push_back(positions(ids));
     // Tokenizers say 1 for the second text also where the model has one type, or is given none.
     for (auto& row : type_rows) {
-      for (int64_t& type : row) type = std::min(type, type_count_ - 1);
+      for (int64_t& type : row) {
+        if (type_count_ == 0 || (type_count_ == 1 && type == 1)) type = 0;
+        else if (type < 0 || type >= type_count_) {
+          throw InvalidInput(fmt::format(
+              "the tokenizer gives the token type {}, but the model's table has {} rows: do tokenizer and model belong "
+              "together?",
+              type, type_count_));
+        }
+      }
     }
     feeds[graph.inputs.ids] = batch_tensor(batch.ids, key.tokens);
     feeds[graph.inputs.types] = batch_tensor(type_rows, key.tokens);
@@ -127,7 +143,7 @@ class CheckpointModel final : public TextModel {
   const Architecture& kind_;
   std::string prefix_;
   int64_t labels_ = 0;
-  int64_t type_count_ = 1;  // token types that inputs may use
+  int64_t type_count_ = 0;  // rows of the table; 0 where all tokens are of type 0
 };
 
 }  // namespace

@@ -54,7 +54,7 @@ PictureOutputs encode(EncoderBuilder& build, Value pixels) {
 
 Value embed(EncoderBuilder& build, const PictureOutputs& encoded) {
   const Value pooled = build.norm(first_token(build, encoded), build.prefix() + "post_layernorm",
-                                  build.config().number_or("layer_norm_eps", kEpsilon));
+                                  build.config().layer_norm_epsilon(kEpsilon));
   if (!build.checkpoint().has("visual_projection.weight")) return pooled;
   const int64_t width = build.parameter("visual_projection.weight", {-1, -1}).dim(0);
   return build.linear(pooled, "visual_projection", width, {.bias = Bias::kNo});

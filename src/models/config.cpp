@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -10,6 +12,11 @@ namespace {
 std::string text_at(const nlohmann::json& json, std::string_view key, std::string fallback) {
   const auto found = json.find(key);
   return found != json.end() && found->is_string() ? found->get<std::string>() : fallback;
+}
+
+[[noreturn]] void refuse(std::string_view key, std::string_view expected, const nlohmann::json& came) {
+  throw FileError(fmt::format("config.json: '{}' must be {} but is {}; correct it or download the file again", key,
+                              expected, came.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace).substr(0, 40)));
 }
 
 }  // namespace
@@ -53,21 +60,37 @@ int64_t Config::size_or(std::string_view key, int64_t fallback) const {
 
 double Config::number_or(std::string_view key, double fallback) const {
   const auto found = json_.find(key);
-  return found != json_.end() && found->is_number() ? found->get<double>() : fallback;
+  if (found == json_.end()) return fallback;
+  if (!found->is_number()) refuse(key, "a number", *found);
+  return found->get<double>();
+}
+
+double Config::layer_norm_epsilon(double fallback) const {
+  const std::string_view key = "layer_norm_eps";
+  const double epsilon = number_or(key, fallback);
+  if (!(epsilon >= 0) || !std::isfinite(epsilon)) refuse(key, "a small number from 0 on", *json_.find(key));
+  return epsilon;
 }
 
 std::string Config::text_or(std::string_view key, std::string fallback) const {
-  return text_at(json_, key, std::move(fallback));
+  const auto found = json_.find(key);
+  if (found == json_.end()) return fallback;
+  if (!found->is_string()) refuse(key, "a text", *found);
+  return found->get<std::string>();
 }
 
 bool Config::flag_or(std::string_view key, bool fallback) const {
   const auto found = json_.find(key);
-  return found != json_.end() && found->is_boolean() ? found->get<bool>() : fallback;
+  if (found == json_.end()) return fallback;
+  if (!found->is_boolean()) refuse(key, "true or false", *found);
+  return found->get<bool>();
 }
 
 int64_t Config::id_or(std::string_view key, int64_t fallback) const {
   const auto found = json_.find(key);
-  return found != json_.end() && found->is_number_integer() ? found->get<int64_t>() : fallback;
+  if (found == json_.end() || found->is_null()) return fallback;  // transformers writes null for no id
+  if (!found->is_number_integer()) refuse(key, "a whole number", *found);
+  return found->get<int64_t>();
 }
 
 std::vector<int64_t> Config::sizes_or(std::string_view key, std::vector<int64_t> fallback,
@@ -120,7 +143,9 @@ std::vector<std::string> Config::labels(int64_t count) const {
 }
 
 Problem Config::problem(int64_t labels) const {
-  const std::string type = text_or("problem_type", "");
+  // transformers writes null where training has not chosen yet.
+  const auto given = json_.find("problem_type");
+  const std::string type = given == json_.end() || given->is_null() ? "" : text_or("problem_type", "");
   if (type == "multi_label_classification") return Problem::kMultiLabel;
   if (type == "regression" || labels == 1) return Problem::kRegression;
   return Problem::kSingleLabel;

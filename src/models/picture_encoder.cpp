@@ -116,7 +116,7 @@ LayerSettings layer_settings(const Config& config, double default_epsilon,
           .layers = layers,
           .heads = config.size_or("num_attention_heads", 12),
           .inner = config.size_or("intermediate_size", 3072),
-          .epsilon = config.number_or("layer_norm_eps", default_epsilon),
+          .epsilon = config.layer_norm_epsilon(default_epsilon),
           .activation = config.text_or("hidden_act", std::move(default_activation))};
 }
 

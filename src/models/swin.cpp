@@ -24,7 +24,7 @@ SwinSettings settings_of(const Config& config) {
                         .heads = config.sizes_or("num_heads", {3, 6, 12, 24}, 16),
                         .window = config.size_or("window_size", 7),
                         .mlp_ratio = config.number_or("mlp_ratio", 4),
-                        .epsilon = config.number_or("layer_norm_eps", 1e-5),
+                        .epsilon = config.layer_norm_epsilon(1e-5),
                         .activation = config.text_or("hidden_act", "gelu"),
                         .bias = config.flag_or("qkv_bias", true) ? Bias::kYes : Bias::kNo};
   if (settings.depths.size() != settings.heads.size()) {

@@ -35,16 +35,22 @@ std::filesystem::path only_onnx_file(const std::filesystem::path& folder) {
                               folder.string(), fmt::join(names, ", ")));
 }
 
+// A link that cannot be followed is there: reading it tells what is wrong with it.
+bool is_there(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error) || error;
+}
+
 }  // namespace
 
 std::filesystem::path onnx_file_in(const std::filesystem::path& folder) {
   for (const char* weights : {"model.safetensors", "model.safetensors.index.json",
                               "pytorch_model.bin", "pytorch_model.bin.index.json"}) {
-    if (std::filesystem::exists(folder / weights)) return {};
+    if (is_there(folder / weights)) return {};
   }
   for (const char* name : {"model.onnx", "onnx/model.onnx", "model_quantized.onnx",
                            "onnx/model_quantized.onnx"}) {
-    if (std::filesystem::exists(folder / name)) return folder / name;
+    if (is_there(folder / name)) return folder / name;
   }
   return only_onnx_file(folder);
 }
@@ -92,7 +98,8 @@ bool gives_token_types(const FileLookup& files, const Config& model) {
   if (names != json.end() && names->is_array()) {
     return std::find(names->begin(), names->end(), "token_type_ids") != names->end();
   }
-  const std::string type = Config(json).text_or("tokenizer_class", "");
+  const auto named = json.find("tokenizer_class");
+  const std::string type = named != json.end() && named->is_string() ? named->get<std::string>() : "";
   if (type.starts_with("PreTrainedTokenizer") || type == "TokenizersBackend") return false;
   return model.model_type() == "bert" || model.model_type() == "electra";
 }

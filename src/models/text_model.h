@@ -59,6 +59,11 @@ class TextModel {
   const std::string& architecture() const { return architecture_; }
   const Tokenizer& tokenizer() const { return *tokenizer_; }
   bool has_classifier() const { return problem_.has_value(); }
+  // Of a kind that does not classify texts, as config.json names the whole: "BertForQuestionAnswering". Empty if there is
+  // none, or if it is not known.
+  const std::string& head_left_out() const { return head_left_out_; }
+  // The tokenizer may give a second text type 1, but the model has type 0 alone.
+  bool has_one_token_type() const { return has_one_token_type_; }
   Pooling pooling() const { return pooling_; }
   // Names of the outputs: labels, or dimensions of the embedding.
   const std::vector<std::string>& output_names() const { return output_names_; }
@@ -101,6 +106,8 @@ class TextModel {
 
   std::string name_;
   std::string architecture_;
+  std::string head_left_out_;
+  bool has_one_token_type_ = false;
   std::shared_ptr<const Tokenizer> tokenizer_;
   std::optional<int64_t> pad_id_;
   std::optional<Problem> problem_;

@@ -100,13 +100,15 @@ Tensor random_seed(const TwoNodes& nodes) {
   return random_tensor(nodes.graph.shape(nodes.output), DType::kFloat32, 9);
 }
 
-// Whole heads, several blocks of rows, more columns than are packed at a time, one row, a batch.
+// Whole heads, several blocks of rows, more columns than are packed at a time, one row, a batch, heads of one column.
 std::vector<TwoNodes> attentions() {
   std::vector<TwoNodes> cases;
   cases.push_back(attention(1, 3, 17, 17, 8, false));
   cases.push_back(attention(1, 2, 300, 300, 16, false));
   cases.push_back(attention(2, 2, 130, 600, 8, true));
   cases.push_back(attention(1, 1, 1, 40, 8, true));
+  cases.push_back(attention(1, 12, 9, 9, 1, false));
+  cases.push_back(attention(2, 3, 70, 5, 1, true));
   return cases;
 }
 
@@ -123,14 +125,16 @@ TEST(AttentionWeights, HaveTheGradientsOfAProductAndASoftmax) {
 }
 
 TEST(AttentionWeights, PassFiniteDifferences) {
-  check_op({.build =
-                [](GraphBuilder& graph, const std::vector<Value>& in, DType) {
-                  const Value keys = transpose(graph, in[1], {0, 1, 3, 2}, "keys");
-                  const Value scores = matmul(graph, in[0], keys, "scores");
-                  return softmax(graph, scores, in[2], 0.5, "weights");
-                },
-            .inputs = {{2, 3, 5, 4}, {2, 3, 7, 4}, {2, 1, 1, 7}},
-            .constant = {false, false, true}});
+  for (const int64_t width : {4, 1}) {
+    check_op({.build =
+                  [](GraphBuilder& graph, const std::vector<Value>& in, DType) {
+                    const Value keys = transpose(graph, in[1], {0, 1, 3, 2}, "keys");
+                    const Value scores = matmul(graph, in[0], keys, "scores");
+                    return softmax(graph, scores, in[2], 0.5, "weights");
+                  },
+              .inputs = {{2, 3, 5, width}, {2, 3, 7, width}, {2, 1, 1, 7}},
+              .constant = {false, false, true}});
+  }
 }
 
 // As where one token is read; of one head nothing at all.

@@ -272,13 +272,13 @@ TEST(OnnxModel, ValuesThatAreTooLargeAreRefusedBeforeTheyAreMade) {
 // A large constant of a small file is only a view until the model runs.
 TEST(OnnxModel, LargeConstantsAreNotComputedWhileTheGraphIsBuilt) {
   TinyModel model;
-  add_integers(model.graph(), "shape", {1}, {int64_t{1} << 32});
+  add_integers(model.graph(), "shape", {1}, {int64_t{1} << 28});
   add_node(model.graph(), "ConstantOfShape", {"shape"}, {"zeros"});
   add_node(model.graph(), "Exp", {"zeros"}, {"y"});
   add_node(model.graph(), "Reshape", {"zeros", "zeros"}, {"z"});
   const OnnxModel file(model.read());
   EXPECT_NO_THROW(file.build({.outputs = {"y"}}));
-  EXPECT_THAT(refusal<NeedsValue>([&] { file.build({.outputs = {"z"}}); }), HasSubstr("'Reshape of z'"));
+  EXPECT_THAT(refusal<UnsupportedModel>([&] { file.build({.outputs = {"z"}}); }), HasSubstr("'Reshape of z'"));
 }
 
 // Otherwise the fuzzer would start from what is refused at once.

@@ -33,7 +33,9 @@ int run(CLI::App& program, int argc, char** argv) {
   } catch (const whyformer::Error& error) {
     return fail(kUserError, error.what());
   } catch (const std::bad_alloc&) {
-    return fail(kInternalError, "out of memory: try a shorter text or a smaller --memory");
+    return fail(kUserError,
+                "out of memory: the model needs more for this input than there is; try a shorter text, a smaller picture or "
+                "smaller arrays, fewer at a time (--memory), or look at the lengths in the model's file");
   } catch (const std::exception& error) {
     return fail(kInternalError, error.what());
   }

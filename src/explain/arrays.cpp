@@ -11,6 +11,7 @@
 #include "explain/describe.h"
 #include "explain/jobs.h"
 #include "explain/units.h"
+#include "formats/file_checks.h"
 #include "formats/weights.h"
 #include "graph/walk_back.h"
 #include "inputs/tokenizer.h"
@@ -19,6 +20,12 @@
 
 namespace whyformer {
 namespace {
+
+void check_has_elements(const std::string& name, const Shape& shape) {
+  if (element_count(shape) > 0) return;
+  throw InvalidInput(fmt::format("the output {} has the shape {} and so no elements to explain; choose another with --output",
+                                 in_quotes(name), to_string(shape)));
+}
 
 std::vector<int64_t> largest_element(const Tensor& output) {
   const std::vector<double> numbers = output.to_doubles();
@@ -211,6 +218,7 @@ ArrayTrace ArrayModel::trace(const ArrayViews& inputs, const ArrayTarget& target
   kept = wanted;
   for (const auto& [name, value] : probe->outputs) kept.push_back(value);
   const Pass pass = whyformer::run(probe->graph, OnnxArrayModel::feeds(*probe, arrays), {Keep::kGradients, kept});
+  check_has_elements(result.output, pass[from].shape());
   result.indices = target.indices.empty() ? largest_element(pass[from]) : target.indices;
   const int64_t at = position_of(result.indices, pass[from].shape(), result.output);
   result.value = pass[from].to_doubles()[at];
@@ -247,6 +255,7 @@ ArrayExplanation ArrayModel::explain(const ArrayViews& inputs, const ArrayReques
   const auto probe = model_->probe(given, {{result.target.output}, dtype});
   const Value output = probe->outputs.at(result.target.output);
   const Shape& shape = probe->graph.shape(output);
+  check_has_elements(result.target.output, shape);
   std::vector<int64_t> indices = request.target.indices;
   if (indices.empty()) {
     indices = largest_element(

@@ -50,27 +50,61 @@ class Lengths {
       if (is_sequence(input) && input.shape[1] >= 0) by_subject_[subject(input.name)] = input.shape[1];
       if (const auto told = given.find(input.name); told != given.end()) take_over(input, told->second);
     }
+    // Where a name stands for several axes, what says most about it goes first: a mask is as large as its picture,
+    // positions and caches as long as their tokens.
+    for (const auto comes_now : {is_picture, is_sequence, is_any}) {
+      for (const onnx::InputInfo& input : file.graph.inputs) {
+        if (comes_now(input) && !shapes_.contains(input.name)) shapes_[input.name] = chosen(input);
+      }
+    }
   }
 
-  Shape of(const onnx::InputInfo& input) {
+  Shape of(const onnx::InputInfo& input) const { return shapes_.at(input.name); }
+
+ private:
+  Shape chosen(const onnx::InputInfo& input) {
     if (const auto found = given_.find(input.name); found != given_.end()) return found->second;
     Shape shape;
-    const bool picture = onnx::is_float(input.type) && input.shape.size() == 4 && !is_past(input);
     for (size_t axis = 0; axis < input.shape.size(); ++axis) {
       int64_t length = input.shape[axis];
-      if (length < 0 && axis == 0) length = 1;
-      if (length < 0 && picture) length = axis == 1 ? channels_ : pixels_;
-      if (length < 0 && input.name == "input_features" && frames_ > 0) {
-        length = axis == 1 ? mel_bins_ : frames_;  // sound as a spectrum
+      const std::string name = axis_name(input, axis);
+      if (length < 0) length = length_by_name(name);
+      if (length < 0) {
+        length = length_by_role(input, axis);
+        if (length >= 0 && !name.empty()) by_role_[name] = length;
       }
-      if (length < 0 && is_past(input)) length = 0;
       if (length < 0) length = sequence(input, axis);
       shape.push_back(length);
     }
     return shape;
   }
 
- private:
+  static bool is_picture(const onnx::InputInfo& input) {
+    return onnx::is_float(input.type) && input.shape.size() == 4 && !is_past(input);
+  }
+  static bool is_any(const onnx::InputInfo&) { return true; }
+
+  static std::string axis_name(const onnx::InputInfo& input, size_t axis) {
+    return axis < input.axis_names.size() ? input.axis_names[axis] : "";
+  }
+
+  // -1 where nothing is known about the name.
+  int64_t length_by_name(const std::string& name) const {
+    for (const auto* lengths : {&by_name_, &by_role_}) {
+      const auto known = lengths->find(name);
+      if (!name.empty() && known != lengths->end()) return known->second;
+    }
+    return -1;
+  }
+
+  // -1 for sequences.
+  int64_t length_by_role(const onnx::InputInfo& input, size_t axis) const {
+    if (axis == 0) return 1;
+    if (is_picture(input)) return axis == 1 ? channels_ : pixels_;
+    if (input.name == "input_features" && frames_ > 0) return axis == 1 ? mel_bins_ : frames_;  // sound as a spectrum
+    return is_past(input) ? 0 : -1;
+  }
+
   static bool is_sequence(const onnx::InputInfo& input) {
     return input.shape.size() >= 2 && input.shape.size() <= 3 && !is_past(input);
   }
@@ -84,10 +118,7 @@ class Lengths {
   }
 
   int64_t sequence(const onnx::InputInfo& input, size_t axis) {
-    const std::string name = axis < input.axis_names.size() ? input.axis_names[axis] : "";
-    if (const auto known = by_name_.find(name); !name.empty() && known != by_name_.end()) {
-      return known->second;
-    }
+    const std::string name = axis_name(input, axis);
     int64_t length = kTokens + static_cast<int64_t>(by_name_.size() + by_subject_.size());
     if (axis == 1) length = by_subject_.try_emplace(subject(input.name), length).first->second;
     if (!name.empty()) by_name_[name] = length;
@@ -97,6 +128,8 @@ class Lengths {
   const std::map<std::string, Shape, std::less<>>& given_;
   const int64_t pixels_, channels_, mel_bins_, frames_;
   std::map<std::string, int64_t> by_name_, by_subject_;
+  std::map<std::string, int64_t> by_role_;  // by name too, but no sequences, whose lengths differ from each other
+  std::map<std::string, Shape, std::less<>> shapes_;
 };
 
 // Masks show everything, flags are off, positions count, caches are empty; the rest is explained.
@@ -132,13 +165,24 @@ std::string shapes_text(const std::map<std::string, Shape, std::less<>>& shapes)
   return text;
 }
 
+// Whether other lengths are no way out.
+bool are_as_the_file_says(const onnx::OnnxFile& file, const std::map<std::string, Shape, std::less<>>& shapes) {
+  return std::all_of(file.graph.inputs.begin(), file.graph.inputs.end(),
+                     [&](const onnx::InputInfo& input) { return input.shape == shapes.at(input.name); });
+}
+
 onnx::BuiltGraph build(const onnx::OnnxModel& model, const onnx::BuildRequest& request,
                        const std::map<std::string, Shape, std::less<>>& shapes) {
   try {
     return model.build(request);
   } catch (const onnx::NeedsValue&) {
     throw;
+  } catch (const onnx::FaultyFile& error) {
+    throw InvalidInput(fmt::format("the ONNX file cannot be built into a graph: {}", error.what()));
   } catch (const InvalidInput& error) {
+    if (are_as_the_file_says(model.file(), shapes)) {
+      throw InvalidInput(fmt::format("the ONNX file cannot be built into a graph: {}", error.what()));
+    }
     throw InvalidInput(fmt::format("the ONNX file does not take inputs of {}: {}; give the right "
                                    "lengths with --shape NAME=1,3,224,224",
                                    shapes_text(shapes), error.what()));

@@ -72,7 +72,7 @@ std::vector<Value> translate_packed_attention(NodeScope& scope) {
   if (scope.integer("unidirectional", 0) != 0) masks.add_causal();
   if (scope.has(5)) masks.add(scope.input(5));
   std::vector<Value> outputs{merge_heads(
-      scope, attend(scope, {q, k, v}, masks.sum(), scope.real("scale", 0)).context)};
+      scope, attend(scope, {q, k, v}, masks, scope.real("scale", 0)).context)};
   if (wants_output(scope, 1)) {
     const auto stacked = [&](Value x) {
       Shape shape = graph.shape(x);
@@ -126,7 +126,7 @@ std::vector<Value> translate_multi_head_attention(NodeScope& scope) {
   if (scope.has(4)) masks.add_microsoft(scope.input(4), graph.shape(q)[0], filter);
   if (scope.integer("unidirectional", 0) != 0) masks.add_causal();
   if (scope.has(5)) masks.add(scope.input(5));
-  const Attended attended = attend(scope, {q, k, v}, masks.sum(), scope.real("scale", 0));
+  const Attended attended = attend(scope, {q, k, v}, masks, scope.real("scale", 0));
   return {merge_heads(scope, attended.context), k, v, attended.scores};
 }
 
@@ -183,16 +183,13 @@ std::vector<Value> translate_attention(NodeScope& scope) {
                    scope.integer("right_window_size", -1));
   const Attended attended =
       attend(scope, {q, repeated_heads(scope, k, heads), repeated_heads(scope, v, heads)},
-             masks.sum(), scope.real("scale", 0), scope.real("softcap", 0));
+             masks, scope.real("scale", 0), scope.real("softcap", 0));
   Value shown;
   if (wants_output(scope, 3)) {
     switch (scope.integer("qk_matmul_output_mode", 0)) {
       case 0: shown = scaled(scope, attended.scores, attended.scale); break;
       case 1: shown = attended.capped; break;
-      case 2:
-        shown = attended.capped;
-        if (masks.sum().valid()) shown = add(graph, shown, masks.sum(), scope.name());
-        break;
+      case 2: shown = attended.masked; break;
       default: shown = attended.map;
     }
   }

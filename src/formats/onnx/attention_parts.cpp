@@ -5,6 +5,7 @@
 
 #include "formats/onnx/parts.h"
 #include "ops/arithmetic.h"
+#include "ops/helpers.h"
 #include "ops/ops.h"
 
 namespace whyformer::onnx {
@@ -25,7 +26,21 @@ Value merge_heads(NodeScope& scope, Value x) {
                   {shape[0], shape[2], shape[1] * shape[3]});
 }
 
-Attended attend(NodeScope& scope, const Operands& operands, Value mask, double scale, double cap) {
+namespace {
+
+Value with_bias(NodeScope& scope, Value scores, Value bias) {
+  const Shape& shape = scope.graph().shape(scores);
+  if (broadcast(shape, scope.graph().shape(bias)) != shape) {
+    throw InvalidInput("the bias " + to_string(scope.graph().shape(bias)) + " does not fit the scores " +
+                       to_string(shape));
+  }
+  return add(scope.graph(), scores, bias, scope.name());
+}
+
+}  // namespace
+
+Attended attend(NodeScope& scope, const Operands& operands, const Masks& masks, double scale,
+                double cap) {
   GraphBuilder& graph = scope.graph();
   Attended result;
   for (const Value operand : {operands.q, operands.k, operands.v}) {
@@ -39,20 +54,29 @@ Attended attend(NodeScope& scope, const Operands& operands, Value mask, double s
   const Value keys = transpose(graph, operands.k, {0, 1, 3, 2}, scope.name());
   result.scores = matmul(graph, operands.q, keys, scope.name());
   result.capped = scaled(scope, result.scores, scale);
-  if (cap == 0) {
-    result.map = softmax(graph, result.scores, mask, scale, scope.name());
-  } else {
-    const Value tame = activation(graph, scaled(scope, result.capped, 1 / cap), Activation::kTanh,
-                                  scope.name());
-    result.capped = scaled(scope, tame, cap);
-    result.map = softmax(graph, tame, mask, cap, scope.name());
+  Value unscaled = result.scores;
+  if (cap != 0) {
+    unscaled = activation(graph, scaled(scope, result.capped, 1 / cap), Activation::kTanh, scope.name());
+    result.capped = scaled(scope, unscaled, cap);
+    scale = cap;
+  }
+  result.masked = result.capped;
+  if (masks.varying().valid()) {
+    result.masked = with_bias(scope, result.masked, masks.varying());
+    unscaled = result.masked;
+    scale = 1;
+  }
+  result.map = softmax(graph, unscaled, masks.constant(), scale, scope.name());
+  if (masks.constant().valid()) {
+    result.masked = add(graph, result.masked, masks.constant(), scope.name());
   }
   result.context = matmul(graph, result.map, operands.v, scope.name());
   return result;
 }
 
 void Masks::add(Value mask) {
-  sum_ = sum_.valid() ? whyformer::add(scope_.graph(), sum_, mask, scope_.name()) : mask;
+  Value& sum = scope_.graph().varies(mask) ? varying_ : constant_;
+  sum = sum.valid() ? whyformer::add(scope_.graph(), sum, mask, scope_.name()) : mask;
 }
 
 void Masks::add_kept(Value kept, double filter) {

@@ -13,19 +13,8 @@ struct Operands {
   Value q, k, v;  // [batch, heads, tokens, width]
 };
 
-struct Attended {
-  Value scores;   // q·kᵀ
-  Value capped;   // scaled and, where there is a cap, tamed by it
-  Value map;      // softmax(scale · scores + mask)
-  Value context;  // map·v
-  double scale = 1;
-};
-
-// Scale 0 stands for 1/√width; the mask may be invalid. A cap c turns scaled scores s into c·tanh(s/c).
-Attended attend(NodeScope& scope, const Operands& operands, Value mask, double scale,
-                double cap = 0);
-
-// Masks of one attention, added up; each is 0 where a key is seen.
+// Masks of one attention, added up; each is 0 where a key is seen. Biases that vary with what is explained are
+// summed by themselves: our softmax takes its mask for a constant, but they need gradients.
 class Masks {
  public:
   Masks(NodeScope& scope, int64_t queries, int64_t keys)
@@ -44,14 +33,28 @@ class Masks {
   // The mask_index of com.microsoft operators: lengths, ends and starts, or 0/1 of rank 2 or 3.
   void add_microsoft(Value mask, int64_t batch, double filter);
 
-  Value sum() const { return sum_; }  // invalid if there are none
+  Value constant() const { return constant_; }  // what does not vary; invalid if there is none
+  Value varying() const { return varying_; }    // what does
 
  private:
   Value numbers(int axis, int64_t count);
 
   NodeScope& scope_;
   int64_t queries_, keys_;
-  Value sum_;
+  Value constant_, varying_;
 };
+
+struct Attended {
+  Value scores;   // q·kᵀ
+  Value capped;   // scaled and, where there is a cap, tamed by it
+  Value masked;   // capped, with biases and masks
+  Value map;      // softmax(masked)
+  Value context;  // map·v
+  double scale = 1;
+};
+
+// Scale 0 stands for 1/√width. A cap c turns scaled scores s into c·tanh(s/c).
+Attended attend(NodeScope& scope, const Operands& operands, const Masks& masks, double scale,
+                double cap = 0);
 
 }  // namespace whyformer::onnx

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "formats/file_checks.h"
 #include "formats/onnx/parts.h"
 #include "ops/arithmetic.h"
 #include "ops/ops.h"
@@ -62,7 +63,7 @@ class Einsum {
     std::vector<std::string> terms(1);
     for (const char c : left) c == ',' ? terms.emplace_back() : (terms.back() += c, terms.back());
     if (terms.size() != operands.size()) {
-      throw InvalidInput(fmt::format("the equation '{}' has {} operands but {} are given", equation,
+      throw InvalidInput(fmt::format("the equation {} has {} operands but {} are given", in_quotes(equation),
                                      terms.size(), operands.size()));
     }
     for (size_t index = 0; index < terms.size(); ++index) {
@@ -75,11 +76,11 @@ class Einsum {
         letters.replace(dots, 3, wildcard(axes));
       }
       if (letters.size() != rank) {
-        throw InvalidInput(fmt::format("the equation '{}' does not fit an operand of shape {}",
-                                       equation, to_string(graph_.shape(operands[index]))));
+        throw InvalidInput(fmt::format("the equation {} does not fit an operand of shape {}",
+                                       in_quotes(equation), to_string(graph_.shape(operands[index]))));
       }
       if (std::set<char>(letters.begin(), letters.end()).size() != letters.size()) {
-        scope_.fail(fmt::format("takes a diagonal ('{}')", equation));
+        scope_.fail(fmt::format("takes a diagonal ({})", in_quotes(equation)));
       }
       operands_.push_back({operands[index], letters});
     }

@@ -1,5 +1,7 @@
 #include "formats/onnx/narrow_integers.h"
 
+#include <algorithm>
+
 #include "ops/arithmetic.h"
 #include "ops/ops.h"
 
@@ -9,6 +11,15 @@ namespace {
 bool fits_in(ElementType inner, ElementType outer) {
   return range_of(inner).least >= range_of(outer).least &&
          range_of(inner).most <= range_of(outer).most;
+}
+
+// Ids and positions, which are not known, fit; wrapping them around would hide from discovery where they come from.
+bool has_numbers_outside(const Tensor* known, ElementType type) {
+  if (known == nullptr) return false;
+  const std::vector<double> numbers = known->to_doubles();
+  return std::any_of(numbers.begin(), numbers.end(), [&](double number) {
+    return number < range_of(type).least || number > range_of(type).most;
+  });
 }
 
 }  // namespace
@@ -33,6 +44,13 @@ Value converted(NodeScope& scope, Value x, ElementType from, ElementType to) {
   const auto wide = [](ElementType type) {
     return !is_float(type) && !is_narrow(type) && type != ElementType::kBool;
   };
+  if (wide(from) && wide(to) && bits_of(to) == 32 && has_numbers_outside(graph.known(x), to)) {
+    // Brought near first, so that nothing overflows on the way.
+    const Value count = scope.number_constant(range_of(to).most - range_of(to).least + 1, DType::kInt64);
+    x = wrapped_around(scope, binary(graph, x, count, BinaryFunction::kModulo, scope.name()), to);
+    scope.set_element(x, to);
+    return x;
+  }
   if ((is_float(from) && is_float(to)) || (wide(from) && wide(to)) || from == to) return x;
   // The value under another type is a value of its own: operators ask what type theirs has.
   const DType held = held_as(to, scope.floats());

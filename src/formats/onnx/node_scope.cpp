@@ -55,11 +55,16 @@ const Tensor* NodeScope::known(size_t index) { return graph().known(input(index)
 
 const Tensor& NodeScope::needed(size_t index) {
   const Tensor* tensor = known(index);
+  if (tensor == nullptr && translation_.is_independent(input(index))) {
+    fail(fmt::format("needs the value of its input {} when the graph is built, but that has the shape {}, which is too "
+                     "large to compute then",
+                     index, to_string(shape(index))));
+  }
   if (tensor == nullptr) {
     throw NeedsValue(fmt::format(
-        "{} '{}' needs the value of its input {} when the graph is built, but that depends on what "
+        "{} {} needs the value of its input {} when the graph is built, but that depends on what "
         "the model is given",
-        node_.kind, name(), index));
+        node_.kind, in_quotes(name()), index));
   }
   return *tensor;
 }
@@ -154,7 +159,7 @@ std::shared_ptr<const void> NodeScope::made_once_of(
 }
 
 void NodeScope::fail(const std::string& why) const {
-  throw UnsupportedModel(fmt::format("{} '{}' {}", node_.kind, name(), why));
+  throw UnsupportedModel(fmt::format("{} {} {}", node_.kind, in_quotes(name()), why));
 }
 
 }  // namespace whyformer::onnx

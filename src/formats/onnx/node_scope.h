@@ -21,6 +21,12 @@ class NeedsValue : public UnsupportedModel {
   using UnsupportedModel::UnsupportedModel;
 };
 
+// The file is at fault, whatever lengths its inputs have.
+class FaultyFile : public InvalidInput {
+ public:
+  using InvalidInput::InvalidInput;
+};
+
 // State of a translation that nodes share; see translate.cpp.
 class Translation;
 

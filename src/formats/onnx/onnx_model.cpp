@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
+
 #include "formats/file_checks.h"
 #include "formats/onnx/operators.h"
 #include "formats/onnx/translation.h"
@@ -12,6 +15,13 @@ namespace {
 
 constexpr size_t kMostListed = 20;
 constexpr int kDeepest = 32;
+constexpr size_t kLongestKind = 80;
+
+// As it is where it is a usual name; others may hold anything.
+std::string shown(const std::string& kind) {
+  const auto is_usual = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; };
+  return kind.size() <= kLongestKind && std::all_of(kind.begin(), kind.end(), is_usual) ? kind : in_quotes(kind);
+}
 
 // Every operator of the file that has no translation, with one node that uses it.
 class UnknownOperators {
@@ -27,7 +37,7 @@ class UnknownOperators {
     size_t listed = 0;
     for (const auto& [kind, use] : found_) {
       if (listed++ == kMostListed) break;
-      list += fmt::format("{}{} ({} of them, first {})", list.empty() ? "" : ", ", kind, use.count,
+      list += fmt::format("{}{} ({} of them, first {})", list.empty() ? "" : ", ", shown(kind), use.count,
                           in_quotes(use.first));
     }
     if (found_.size() > kMostListed) list += fmt::format(" and {} more", found_.size() - kMostListed);

@@ -11,7 +11,19 @@
 namespace whyformer::onnx {
 namespace {
 
+// Doubles hold the sums of integers exactly up to 2^53.
+Value product_of_integers(NodeScope& scope) {
+  GraphBuilder& graph = scope.graph();
+  const auto in_doubles = [&](size_t index) {
+    return cast(graph, scope.input(index), DType::kFloat64, false, scope.name());
+  };
+  const Value result = cast(graph, product(scope, in_doubles(0), in_doubles(1)), DType::kInt64, false, scope.name());
+  scope.set_element(result, scope.element(0));
+  return result;
+}
+
 std::vector<Value> translate_matmul(NodeScope& scope) {
+  if (scope.dtype(0) == DType::kInt64 && scope.dtype(1) == DType::kInt64) return {product_of_integers(scope)};
   return {product(scope, scope.input(0), scope.input(1))};
 }
 

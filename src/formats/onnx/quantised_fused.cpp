@@ -254,7 +254,7 @@ std::vector<Value> translate_attention(NodeScope& scope) {
   }
   if (scope.integer("unidirectional", 0) != 0) masks.add_causal();
   std::vector<Value> outputs{merge_heads(
-      scope, attend(scope, {q, k, v}, masks.sum(), scope.real("scale", 0)).context)};
+      scope, attend(scope, {q, k, v}, masks, scope.real("scale", 0)).context)};
   if (scope.node().outputs.size() > 1 && !scope.node().outputs[1].empty()) {
     const auto stacked = [&](Value x) {
       Shape shape = graph.shape(x);

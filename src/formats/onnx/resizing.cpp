@@ -117,7 +117,8 @@ std::vector<int> axes_of(NodeScope& scope) {
   return axes;
 }
 
-// Before opset 11: no choice of coordinates; the nearest is the one before, or after when shrinking.
+// Before opset 11 there is no choice of coordinates, and the specification does not say which is the nearest: ONNX Runtime
+// takes the one before along axes that grow and the one after along those that shrink. Axes can go one after the other.
 std::vector<Value> resize_as_of_old(NodeScope& scope, const std::vector<double>& scales) {
   const Shape shape = scope.shape(0);
   if (scales.size() != shape.size()) {
@@ -127,13 +128,19 @@ std::vector<Value> resize_as_of_old(NodeScope& scope, const std::vector<double>&
   std::vector<int> axes(shape.size());
   std::iota(axes.begin(), axes.end(), 0);
   take_scales(shape, axes, scales, target);
-  if (target.is_identity(shape)) return {scope.input(0)};
-  const bool shrinks = std::any_of(scales.begin(), scales.end(), [](double scale) { return scale < 1; });
-  return {resize(scope.graph(), scope.input(0), target.lengths, target.scales,
-                 {.mode = mode_of(scope),
-                  .coordinates = ResizeCoordinates::kAsymmetric,
-                  .rounding = shrinks ? ResizeRounding::kCeil : ResizeRounding::kFloor},
-                 scope.name())};
+  Value x = scope.input(0);
+  for (const auto rounding : {ResizeRounding::kFloor, ResizeRounding::kCeil}) {
+    Target step(scope.graph().shape(x));
+    for (size_t axis = 0; axis < scales.size(); ++axis) {
+      if ((scales[axis] < 1) != (rounding == ResizeRounding::kCeil)) continue;
+      step.lengths[axis] = target.lengths[axis];
+      step.scales[axis] = target.scales[axis];
+    }
+    if (step.is_identity(scope.graph().shape(x))) continue;
+    x = resize(scope.graph(), x, step.lengths, step.scales,
+               {.mode = mode_of(scope), .coordinates = ResizeCoordinates::kAsymmetric, .rounding = rounding}, scope.name());
+  }
+  return {x};
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "formats/file_checks.h"
+#include "formats/onnx/check_memory.h"
 #include "formats/onnx/operators.h"
 #include "formats/onnx/sort_nodes.h"
 
@@ -31,6 +32,15 @@ std::vector<bool> needed_nodes(const std::vector<OnnxNode>& nodes,
   return needed;
 }
 
+// The message, with the name of the node if it is not in it already; names are the file's and may hold anything.
+std::string with_node(const OnnxNode& node, std::string why) {
+  const std::string title = in_quotes(node.title()), raw = "'" + node.title() + "'";
+  if (const size_t at = why.find(raw); at != why.npos) return why.replace(at, raw.size(), title);
+  if (why.find("'" + node.title()) != why.npos || why.find(title) != why.npos) return why;
+  const bool known = find_operator(node.domain, node.kind) != nullptr;
+  return fmt::format("{} {}: {}", known ? node.kind : in_quotes(node.kind), title, why);
+}
+
 }  // namespace
 
 Translation::Translation(const OnnxModel& model, const BuildRequest& request)
@@ -44,7 +54,7 @@ BuiltGraph Translation::build() {
   BuiltGraph built;
   for (const std::string& output : request_.outputs) {
     const Value value = value_of(output, names, output);
-    if (!value.valid()) throw InvalidInput(fmt::format("output {} is not computed", in_quotes(output)));
+    if (!value.valid()) throw FaultyFile(fmt::format("output {} is not computed", in_quotes(output)));
     built.values[output] = value;
   }
   for (const auto& [name, value] : names.values) {
@@ -52,6 +62,7 @@ BuiltGraph Translation::build() {
   }
   built.inputs = inputs_;
   built.graph = graph_.finish();
+  check_memory(built.graph, file);
   return built;
 }
 
@@ -83,7 +94,7 @@ Value Translation::value_of(const std::string& name, Names& names, const std::st
       return value;
     }
   }
-  throw InvalidInput(fmt::format("node {} reads {}, which is neither computed nor given",
+  throw FaultyFile(fmt::format("node {} reads {}, which is neither computed nor given",
                                  in_quotes(reader), in_quotes(name)));
 }
 
@@ -118,7 +129,7 @@ void Translation::translate_all(const std::vector<OnnxNode>& nodes,
 
 void Translation::translate(const OnnxNode& node, Names& names) {
   if (++translated_ > kMostNodes) {
-    throw InvalidInput(fmt::format("its functions and branches unfold to more than {} nodes", kMostNodes));
+    throw FaultyFile(fmt::format("its functions and branches unfold to more than {} nodes", kMostNodes));
   }
   if (!node.attribute_of_caller.empty()) return translate(with_callers_attributes(node, names), names);
   if (take_shared(node, names)) return;
@@ -129,10 +140,10 @@ void Translation::translate(const OnnxNode& node, Names& names) {
   std::vector<Value> outputs;
   try {
     outputs = outputs_of(node, inputs, names);
+  } catch (const FaultyFile& error) {
+    throw FaultyFile(with_node(node, error.what()));
   } catch (const InvalidInput& error) {
-    const std::string why = error.what();
-    const std::string title = fmt::format("{} '{}': ", node.kind, node.title());
-    throw InvalidInput(why.find("'" + node.title()) != why.npos ? why : title + why);
+    throw InvalidInput(with_node(node, error.what()));
   }
   for (size_t index = 0; index < node.outputs.size(); ++index) {
     if (node.outputs[index].empty()) continue;
@@ -145,7 +156,7 @@ void Translation::translate(const OnnxNode& node, Names& names) {
     if (known != nullptr) known_elements_ += known->size();
   }
   if (known_elements_ > kMostKnown) {
-    throw InvalidInput(fmt::format("what the file computes before it is run takes more than {} numbers",
+    throw FaultyFile(fmt::format("what the file computes before it is run takes more than {} numbers",
                                    kMostKnown));
   }
   share(node, inputs, outputs, names);
@@ -213,7 +224,7 @@ void Translation::share(const OnnxNode& node, const std::vector<Value>& inputs,
 
 std::vector<Value> Translation::outputs_of(const OnnxNode& node, const std::vector<Value>& inputs,
                                            Names& names) {
-  if (++depth_ > kDeepest) throw InvalidInput("functions or branches are nested too deeply");
+  if (++depth_ > kDeepest) throw FaultyFile("functions or branches are nested too deeply");
   std::vector<Value> outputs;
   const auto function = model_.file().functions.find({node.domain, node.kind});
   if (node.kind == "If" && node.domain.empty()) {
@@ -249,9 +260,9 @@ std::vector<Value> Translation::branch(const OnnxNode& node, const std::vector<V
   if (inputs.empty() || !inputs[0].valid()) throw InvalidInput("its condition is missing");
   const Tensor* condition = graph_.known(inputs[0]);
   if (condition == nullptr) {
-    throw NeedsValue(fmt::format("If '{}' chooses a branch by a value that depends on the model's inputs; "
+    throw NeedsValue(fmt::format("If {} chooses a branch by a value that depends on the model's inputs; "
                                  "give the inputs that decide it by value when the graph is built",
-                                 node.title()));
+                                 in_quotes(node.title())));
   }
   if (condition->size() != 1) {
     throw InvalidInput(fmt::format("its condition must be one truth value but has the shape {}",
@@ -276,7 +287,7 @@ std::vector<Value> Translation::branch(const OnnxNode& node, const std::vector<V
 std::vector<Value> Translation::call(const OnnxFunction& function, const OnnxNode& node,
                                      const std::vector<Value>& inputs) {
   if (std::find(calls_.begin(), calls_.end(), &function) != calls_.end()) {
-    throw InvalidInput(fmt::format("the function {} calls itself", in_quotes(node.kind)));
+    throw FaultyFile(fmt::format("the function {} calls itself", in_quotes(node.kind)));
   }
   if (inputs.size() > function.inputs.size()) {
     throw InvalidInput(fmt::format("{} inputs are given to a function of {}", inputs.size(),

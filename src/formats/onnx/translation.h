@@ -20,6 +20,7 @@ class Translation {
   DType floats() const { return request_.floats; }
   ElementType element(Value value) const;
   void set_element(Value value, ElementType type) { elements_[value.id] = type; }
+  bool is_independent(Value value) const { return independent_.contains(value.id); }  // of inputs
   std::shared_ptr<const LinearWeights> linear_weights(const Tensor& weight, bool transposed,
                                                       const Tensor& bias);
   const OnnxModel& model() const { return model_; }

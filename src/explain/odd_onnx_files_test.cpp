@@ -1,0 +1,184 @@
+// Small files with something unusual about them, from reading to what is said about them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "formats/onnx/tiny_model.h"
+#include "formats/weights.h"
+#include "whyformer/arrays.h"
+#include "whyformer/error.h"
+
+namespace whyformer {
+namespace {
+
+using onnx::add_integers;
+using onnx::add_node;
+using onnx::refusal;
+using onnx::set_integer;
+using onnx::set_text;
+using onnx::TinyModel;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class SavedModel {
+ public:
+  explicit SavedModel(const TinyModel& model) {
+    const std::string own = testing::UnitTest::GetInstance()->current_test_info()->name();
+    path_ = std::filesystem::temp_directory_path() / ("whyformer_" + own + ".onnx");
+    save(path_, model.text());
+  }
+  ~SavedModel() { std::filesystem::remove(path_); }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+void name_axes(TinyModel& model, int input, const std::vector<std::string>& names) {
+  auto& shape = *model.graph().mutable_input(input)->mutable_type()->mutable_tensor_type()->mutable_shape();
+  for (size_t axis = 0; axis < names.size(); ++axis) {
+    if (!names[axis].empty()) shape.mutable_dim(static_cast<int>(axis))->set_dim_param(names[axis]);
+  }
+}
+
+Shape shape_of(const ModelInfo& info, const std::string& input) {
+  for (const InputInfo& one : info.inputs) {
+    if (one.name == input) return one.shape;
+  }
+  return {};
+}
+
+// Columns 0…0 and 0…4 of x.
+TinyModel with_empty_output() {
+  TinyModel model;
+  model.input("x", {1, 4});
+  add_integers(model.graph(), "lengths", {2}, {0, 4});
+  set_integer(add_node(model.graph(), "Split", {"x", "lengths"}, {"nothing", "all"}), "axis", 1);
+  model.output("nothing");
+  model.output("all");
+  return model;
+}
+
+TEST(OddOnnxFiles, AnOutputWithoutElementsCannotBeExplainedButOthersCan) {
+  const SavedModel saved(with_empty_output());
+  const ArrayModel model = ArrayModel::load(saved.path());
+  const std::vector<float> x{1, 2, 3, 4};
+  const ArrayViews inputs{{"x", {"F32", {1, 4}, {x.data(), [](const void*) {}}, x.size() * sizeof(float)}}};
+  const auto says = AllOf(HasSubstr("'nothing'"), HasSubstr("no elements"), HasSubstr("--output"));
+  EXPECT_THAT(refusal<InvalidInput>([&] { model.trace(inputs, {"nothing", {}}); }), says);
+  EXPECT_THAT(refusal<InvalidInput>([&] { model.trace(inputs, {"nothing", {0, 0}}); }), says);
+  ArrayRequest request;
+  request.methods = {{"saliency", {}}};
+  request.target.output = "nothing";
+  EXPECT_THAT(refusal<InvalidInput>([&] { model.explain(inputs, request); }), says);
+  EXPECT_EQ(model.trace(inputs, {"all", {}}).value, 4);
+}
+
+TEST(OddOnnxFiles, AxesOfOneNameGetOneLengthWhicheverInputComesFirst) {
+  for (const bool mask_first : {false, true}) {
+    TinyModel model;
+    const auto picture = [&] { model.input("pixel_values", {-1, 3, -1, -1}); };
+    const auto mask = [&] { model.input("pixel_mask", {-1, -1, -1}); };
+    if (mask_first) mask(), picture();
+    else picture(), mask();
+    name_axes(model, mask_first ? 1 : 0, {"batch", "", "height", "width"});
+    name_axes(model, mask_first ? 0 : 1, {"batch", "height", "width"});
+    model.input("steps", {-1});
+    name_axes(model, 2, {"width"});
+    add_node(model.graph(), "Mul", {"pixel_values", "pixel_mask"}, {"seen"});
+    add_node(model.graph(), "Add", {"seen", "steps"}, {"y"});
+    model.output("y");
+    const SavedModel saved(model);
+    const ModelInfo info = inspect(saved.path());
+    EXPECT_EQ(shape_of(info, "pixel_values"), (Shape{1, 3, 224, 224})) << mask_first;
+    EXPECT_EQ(shape_of(info, "pixel_mask"), (Shape{1, 224, 224})) << mask_first;
+    EXPECT_EQ(shape_of(info, "steps"), (Shape{224})) << mask_first;
+  }
+}
+
+// y = x + Σ sin(zeros[length])
+TinyModel with_sum_over(int64_t length) {
+  TinyModel model;
+  model.input("x", {1, 4});
+  add_integers(model.graph(), "length", {1}, {length});
+  add_node(model.graph(), "ConstantOfShape", {"length"}, {"many"});
+  add_node(model.graph(), "Sin", {"many"}, {"sines"});
+  set_integer(add_node(model.graph(), "ReduceSum", {"sines"}, {"sum"}), "keepdims", 0);
+  add_node(model.graph(), "Add", {"x", "sum"}, {"y"});
+  model.output("y");
+  return model;
+}
+
+TEST(OddOnnxFiles, ValuesOutOfAllProportionToTheFileAreRefusedWhenItIsBuilt) {
+  const SavedModel saved(with_sum_over(int64_t{1} << 31));
+  const std::string message = refusal<InvalidInput>([&] { inspect(saved.path()); });
+  EXPECT_THAT(message, AllOf(HasSubstr("'ConstantOfShape of many'"), HasSubstr("8589.9 MB"), HasSubstr("only 5 numbers")));
+  EXPECT_THAT(message, Not(HasSubstr("--shape")));
+}
+
+TEST(OddOnnxFiles, LargeValuesOfAUsualSizeAreAllowed) {
+  const SavedModel saved(with_sum_over(int64_t{1} << 26));
+  EXPECT_EQ(shape_of(inspect(saved.path()), "x"), (Shape{1, 4}));
+}
+
+TEST(OddOnnxFiles, LengthsAreAskedForOnlyWhereTheyDoNotFit) {
+  TinyModel missing;
+  missing.input("x", {1, -1});
+  add_node(missing.graph(), "Add", {"x", "weight"}, {"y"});
+  missing.output("y");
+  TinyModel fixed;
+  fixed.input("x", {1, 4});
+  onnx::add_floats(fixed.graph(), "weight", {3}, {1, 2, 3});
+  add_node(fixed.graph(), "Add", {"x", "weight"}, {"y"});
+  fixed.output("y");
+  for (const TinyModel& model : {missing, fixed}) {
+    const SavedModel saved(model);
+    EXPECT_THAT(refusal<InvalidInput>([&] { inspect(saved.path()); }),
+                AllOf(HasSubstr("Add of y"), Not(HasSubstr("--shape"))));
+  }
+  TinyModel open = fixed;
+  open.graph().clear_input();
+  open.input("x", {1, -1});
+  const SavedModel saved(open);
+  EXPECT_THAT(refusal<InvalidInput>([&] { inspect(saved.path()); }), HasSubstr("--shape"));
+}
+
+TEST(OddOnnxFiles, AConstantThatIsTooLargeToComputeIsNotSaidToDependOnInputs) {
+  TinyModel model;
+  model.input("x", {1, 4});
+  add_integers(model.graph(), "length", {1}, {int64_t{1} << 25});
+  add_node(model.graph(), "ConstantOfShape", {"length"}, {"many"});
+  add_node(model.graph(), "NonZero", {"many"}, {"places"});
+  model.output("places");
+  const SavedModel saved(model);
+  EXPECT_THAT(refusal<UnsupportedModel>([&] { inspect(saved.path()); }),
+              AllOf(HasSubstr("NonZero of places"), HasSubstr("too large"), Not(HasSubstr("depends on"))));
+}
+
+TEST(OddOnnxFiles, NamesAndTextsOfTheFileNeitherBreakTheLineNorFillTheScreen) {
+  TinyModel unknown;
+  unknown.input("x", {1, 4});
+  add_node(unknown.graph(), "Bad\nOp\x1b[31m", {"x"}, {"y"});
+  unknown.output("y");
+  TinyModel unfit;
+  unfit.input("x", {1, 4});
+  onnx::add_floats(unfit.graph(), "weight", {3}, {1, 2, 3});
+  add_node(unfit.graph(), "Add", {"x", "weight"}, {"y"}).set_name("a\nb\x1b[31m");
+  unfit.output("y");
+  TinyModel lengthy;
+  lengthy.input("x", {1, 4});
+  set_text(add_node(lengthy.graph(), "Einsum", {"x", "x"}, {"y"}), "equation", std::string(100'000, 'a'));
+  lengthy.output("y");
+  for (const TinyModel& model : {unknown, unfit, lengthy}) {
+    const SavedModel saved(model);
+    const std::string message = refusal<Error>([&] { inspect(saved.path()); });
+    EXPECT_NE(message, "");
+    EXPECT_LT(message.size(), 400);
+    EXPECT_THAT(message, AllOf(Not(HasSubstr("\n")), Not(HasSubstr("\x1b"))));
+  }
+}
+
+}  // namespace
+}  // namespace whyformer

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "explain/array_test_helpers.h"
+#include "whyformer/tables.h"
 
 namespace whyformer {
 namespace {
@@ -54,6 +55,93 @@ TEST_P(ArrayTables, GradientsAndRelevanceGiveScoresToIds) {
   for (const std::string method : {"saliency", "gradient-x-input", "attn-lrp", "cp-lrp"}) {
     const std::vector<double> scores = scores_of(explained_row(GetParam(), method));
     for (int64_t column = 1; column < kTokens; ++column) EXPECT_NE(scores[column], 0) << method << " " << column;
+  }
+}
+
+// Maps and their gradients of the file whose last layer has one query, [head][query][key].
+class CutLayer : public testing::Test {
+ protected:
+  static constexpr const char* kModel = "ft-transformer-flat.eager.legacy.14";
+
+  std::vector<Rows> heads(const std::string& name, int64_t queries) const {
+    const std::vector<float> flat = tensor(trace_, name);
+    std::vector<Rows> result(4, zeros(queries, kTokens));
+    for (size_t i = 0; i < flat.size(); ++i) result[i / (queries * kTokens)][i / kTokens % queries][i % kTokens] = flat[i];
+    return result;
+  }
+  // Mean over heads of a·b, its positive part.
+  Rows weighted(const std::string& site, int64_t queries) const {
+    const std::vector<Rows> a = heads("attention." + site, queries), g = heads("attention_gradient." + site, queries);
+    Rows mean = zeros(queries, kTokens);
+    for (size_t h = 0; h < 4; ++h) {
+      for (int64_t i = 0; i < queries; ++i) {
+        for (int64_t j = 0; j < kTokens; ++j) mean[i][j] += std::max(0.0, a[h][i][j] * g[h][i][j]) / 4;
+      }
+    }
+    return mean;
+  }
+  Rows mean(const std::string& site, int64_t queries) const {
+    Rows sum = zeros(queries, kTokens);
+    for (const Rows& head : heads("attention." + site, queries)) sum = plus(sum, head);
+    for (auto& row : sum) {
+      for (double& x : row) x /= 4;
+    }
+    return sum;
+  }
+  void expect(const std::string& method, std::vector<double> expected, Options options = {}) const {
+    const ArrayExplanation found = explained_row(kModel, method, std::move(options));
+    ASSERT_EQ(found.streams.size(), 1u);
+    const std::vector<double> scores = scores_of(found);
+    for (int64_t i = 0; i < kTokens; ++i) EXPECT_NEAR(scores[i], expected[i], 1e-5) << method << " " << i;
+  }
+
+  Row row_;
+  ArrayTrace trace_ = ArrayModel::load(golden(kModel)).trace(row_.views(), {"", {0, 1}});
+};
+
+TEST_F(CutLayer, CountsInGenericAttention) {
+  const Rows first = plus(identity(kTokens), weighted("0", kTokens));
+  const Rows last = times(weighted("1", 1), first);
+  std::vector<double> expected = plus({first[0]}, last)[0];
+  expected[0] = 0;
+  expect("gae", expected);
+}
+
+TEST_F(CutLayer, IsAFactorOfRollout) {
+  const auto factor = [](Rows map) {
+    for (size_t i = 0; i < map.size(); ++i) {
+      map[i][i] += 1;
+      for (double& x : map[i]) x /= 2;
+    }
+    return map;
+  };
+  expect("rollout", times(factor(mean("1", 1)), factor(mean("0", kTokens)))[0]);
+}
+
+TEST_F(CutLayer, IsTheMapOfMethodsThatReadTheLastOne) {
+  expect("raw-attention", mean("1", 1)[0]);
+  const std::vector<Rows> a = heads("attention.1", 1), g = heads("attention_gradient.1", 1);
+  std::vector<double> expected(kTokens, 0);
+  for (size_t h = 0; h < 4; ++h) {
+    const double weight = std::accumulate(g[h][0].begin() + 1, g[h][0].end(), 0.0) / (kTokens - 1);
+    for (int64_t j = 1; j < kTokens; ++j) expected[j] += weight * a[h][0][j] / 4;
+  }
+  for (double& x : expected) x = std::max(0.0, x);
+  expect("grad-cam", expected);
+}
+
+// The same row as columns of a table.
+TEST_F(CutLayer, CountsForRowsOfTables) {
+  const RowInput row{{"a", "b", "c", "d", "k", "l", "m"}, {0.7f, -1.2f, 0.4f, 1.9f, 2, 0, 2}};
+  ExplainRequest request;
+  request.methods = {{"gae", {}}, {"rollout", {}}};
+  request.target = int64_t{1};
+  const Explanation table = explain(Model::load(golden(kModel)), row, request);
+  ASSERT_EQ(table.attributions.size(), 2u);
+  for (size_t method = 0; method < 2; ++method) {
+    const std::vector<double> arrays = scores_of(explained_row(kModel, table.attributions[method].method));
+    ASSERT_EQ(table.attributions[method].scores.size(), arrays.size());
+    for (size_t i = 0; i < arrays.size(); ++i) EXPECT_NEAR(table.attributions[method].scores[i], arrays[i], 1e-5);
   }
 }
 

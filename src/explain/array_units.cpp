@@ -119,10 +119,7 @@ std::string maps_problem(const OnnxProbe& probe) {
                          "by gradients, by relevance down to the input and by hiding parts explain the model",
                          site.name, site.windows);
     }
-    const bool whole = site.query_stream >= 0 && site.key_stream >= 0 &&
-                       site.queries == probe.found.streams[site.query_stream].tokens &&
-                       site.keys == probe.found.streams[site.key_stream].tokens;
-    if (!whole) {
+    if (!probe.found.covers_tokens(site)) {
       return fmt::format("the map of attention '{}' does not go over whole streams of tokens; methods by gradients, by "
                          "relevance down to the input and by hiding parts explain the model",
                          site.name);

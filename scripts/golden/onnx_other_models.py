@@ -255,7 +255,7 @@ def table(tokens_of_numbers, tokens, attention=batch_first):
         inputs = {"numbers": torch.randn(BATCH, 4), "categories": torch.randint(0, 3, (BATCH, 3))}
         sites = [site(4, tokens, tokens)] * 2
         if attention is FlatAttention:
-            sites[1] = site(4, 1, tokens)
+            sites[1] = site(4, 1, tokens, is_self=True)
         return SmallModel(TableTransformer(tokens_of_numbers, attention), inputs, lambda out: out, sites)
 
     return make

@@ -51,8 +51,8 @@ ArraySubject::ArraySubject(std::shared_ptr<const ElementGraph> element, NamedArr
   for (const ArrayPart& part : units_.parts) {
     special_.insert(special_.end(), part.units.count, part.cuts.empty());
     if (!part.cuts.empty()) hideable_.push_back(part);
-    if (part.place.valid()) inputs_.push_back(part);
   }
+  inputs_ = units_.places;
 }
 
 std::vector<Subject::UnitRange> ArraySubject::streams() const {

@@ -52,7 +52,7 @@ class ArraySubject final : public Subject {
   std::optional<int64_t> hiding_id_;
   ArrayUnits units_;
   std::vector<ArrayPart> hideable_;      // those parts whose positions in an input are known
-  std::vector<ArrayPart> inputs_;        // those of them that have a place
+  std::vector<ArrayPart> inputs_;        // where their numbers enter, as far as that was found
   std::vector<ArrayPart> first_layers_;  // what enters the first layer of each stream; empty where one was not found
   std::vector<bool> special_;
 };

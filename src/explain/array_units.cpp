@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
+#include "models/picked_rows.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -13,8 +15,8 @@ using Kind = StreamSegment::Kind;
 
 constexpr int64_t kMostCells = 14;  // along each side of a picture whose patches are not known
 
-// Which positions of the input a part's units are, and where their numbers enter, as far as that is known.
-void find_numbers(const OnnxProbe& probe, const std::vector<ArrayPart>& before, ArrayPart& part) {
+// Which positions of the input a part's units are, as far as that is known.
+void find_positions(const OnnxProbe& probe, const std::vector<ArrayPart>& before, ArrayPart& part) {
   const StreamSegment& segment = part.segment;
   const auto input = probe.inputs.find(segment.input);
   if (input == probe.inputs.end()) return;
@@ -33,11 +35,41 @@ void find_numbers(const OnnxProbe& probe, const std::vector<ArrayPart>& before, 
   }
   for (size_t i = 0; i < cells.size(); ++i) part.cuts.push_back({segment.axes[i] - 1, cells[i]});
   part.are_ids = probe.graph.type(input->second).dtype == DType::kInt64;
-  const Value place = part.are_ids ? rows_picked_by(probe.graph, input->second) : input->second;
-  if (!place.valid()) return;
-  Shape rows = probe.graph.shape(place);
-  if (part.are_ids) rows.pop_back();
-  if (rows == shape) part.place = place;
+}
+
+// Those units of the part, whose cuts are known, that pick the rows; nothing where the rows' axes are not theirs.
+std::optional<ArrayPart> picked_part(const OnnxProbe& probe, const ArrayPart& part, const PickedRows& picked) {
+  ArrayPart place = part;
+  place.place = picked.rows;
+  Shape rows = probe.graph.shape(picked.rows);
+  rows.pop_back();
+  Shape expected = probe.graph.shape(probe.inputs.at(part.segment.input));
+  if (picked.positions) {
+    if (part.cuts.size() != 1 || picked.positions->axis != part.cuts[0].axis + 1) return std::nullopt;
+    place.units = {part.units.first + picked.positions->start, picked.positions->length};
+    place.cuts[0].cells = picked.positions->length;
+    expected[picked.positions->axis] = picked.positions->length;
+    // The one position of a column may have lost its axis.
+    if (picked.positions->length == 1 && rows.size() + 1 == expected.size()) {
+      place.cuts.clear();
+      expected.erase(expected.begin() + picked.positions->axis);
+    }
+  }
+  return rows == expected ? std::optional(place) : std::nullopt;
+}
+
+// Where the numbers of a part enter, as far as that is known.
+void find_places(const OnnxProbe& probe, const ArrayPart& part, std::vector<ArrayPart>& places) {
+  if (part.cuts.empty()) return;
+  const Value input = probe.inputs.at(part.segment.input);
+  if (!part.are_ids) {
+    places.push_back(part);
+    places.back().place = input;
+    return;
+  }
+  for (const PickedRows& picked : rows_picked_by(probe.graph, input)) {
+    if (auto place = picked_part(probe, part, picked)) places.push_back(std::move(*place));
+  }
 }
 
 void add_stream(const OnnxProbe& probe, const std::vector<StreamSegment>& segments, int64_t tokens, ArrayUnits& units) {
@@ -45,7 +77,8 @@ void add_stream(const OnnxProbe& probe, const std::vector<StreamSegment>& segmen
   int64_t at = first;
   for (const StreamSegment& segment : segments) {
     ArrayPart part{.segment = segment, .stream = static_cast<int>(units.streams.size()), .units = {at, segment.length}};
-    find_numbers(probe, units.parts, part);
+    find_positions(probe, units.parts, part);
+    find_places(probe, part, units.places);
     units.parts.push_back(std::move(part));
     at += segment.length;
   }
@@ -86,10 +119,7 @@ std::string maps_problem(const OnnxProbe& probe) {
                          "by gradients, by relevance down to the input and by hiding parts explain the model",
                          site.name, site.windows);
     }
-    const bool whole = site.query_stream >= 0 && site.key_stream >= 0 &&
-                       site.queries == probe.found.streams[site.query_stream].tokens &&
-                       site.keys == probe.found.streams[site.key_stream].tokens;
-    if (!whole) {
+    if (!probe.found.covers_tokens(site)) {
       return fmt::format("the map of attention '{}' does not go over whole streams of tokens; methods by gradients, by "
                          "relevance down to the input and by hiding parts explain the model",
                          site.name);
@@ -143,8 +173,8 @@ std::vector<ArrayPart> first_layer_parts(const OnnxProbe& probe, const ArrayUnit
   if (!units.why_no_maps.empty()) return parts;
   for (size_t stream = 0; stream < units.streams.size(); ++stream) {
     std::vector<Value> from;
-    for (const ArrayPart& part : units.parts) {
-      if (part.stream == static_cast<int>(stream) && part.place.valid()) from.push_back(part.place);
+    for (const ArrayPart& part : units.places) {
+      if (part.stream == static_cast<int>(stream)) from.push_back(part.place);
     }
     if (from.empty()) continue;
     ArrayPart whole{.segment = {}, .stream = static_cast<int>(stream), .units = units.streams[stream]};

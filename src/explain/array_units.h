@@ -22,14 +22,17 @@ struct ArrayPart {
     int64_t cells = 0;
   };
   std::vector<Cut> cuts = {};
-  // Where their numbers enter: the input itself, or the rows that ids pick, whose last axis is one more; invalid where
-  // that was not found.
+  // Of a part that has one: where its numbers enter, the input itself or the rows that ids pick, whose last axis is one
+  // more.
   Value place = {};
   bool are_ids = false;
 };
 
 struct ArrayUnits {
   std::vector<ArrayPart> parts;
+  // The same units as far as their numbers were found, by the values where these enter: several of one part where its
+  // columns have a table each.
+  std::vector<ArrayPart> places;
   std::vector<Subject::UnitRange> streams;
   std::string why_no_maps;  // empty where maps go over these units
 

@@ -15,6 +15,7 @@
 #include "formats/weights.h"
 #include "graph/walk_back.h"
 #include "inputs/tokenizer.h"
+#include "models/picked_rows.h"
 #include "models/text_model.h"
 #include "whyformer/error.h"
 
@@ -90,8 +91,12 @@ void check_reads_one_sample(const NamedArrays& arrays, const OnnxProbe& probe, V
   std::vector<Value> starts;
   for (const auto& [name, value] : probe.inputs) {
     const bool ids = probe.graph.type(value).dtype == DType::kInt64;
-    const Value start = ids ? rows_picked_by(probe.graph, value) : value;
-    if (start.valid() && probe.graph.shape(start)[0] == probe.batch) starts.push_back(start);
+    std::vector<Value> own{value};
+    if (ids) own.clear();
+    for (const PickedRows& one : ids ? rows_picked_by(probe.graph, value) : std::vector<PickedRows>()) own.push_back(one.rows);
+    for (const Value start : own) {
+      if (probe.graph.shape(start)[0] == probe.batch) starts.push_back(start);
+    }
   }
   bool alone = !shape.empty() && shape[0] == probe.batch;
   if (alone) {
@@ -173,6 +178,22 @@ void note_other_inputs(const OnnxProbe& probe, const ArrayUnits& units, std::vec
     });
     if (used || !probe.graph.varies(value)) continue;
     notes.push_back(fmt::format("The input '{}' is held as it is: no token gets its numbers.", name));
+  }
+}
+
+// A token whose numbers were not found must not look like one that does not matter.
+void note_missing_places(const ArrayUnits& units, const Needs& needs, std::vector<std::string>& notes) {
+  if (!needs.embedding_gradient && !needs.values) return;
+  for (const ArrayPart& part : units.parts) {
+    int64_t placed = 0;
+    for (const ArrayPart& place : units.places) {
+      const bool own = place.units.first >= part.units.first && place.units.first < part.units.first + part.units.count;
+      placed += own ? place.units.count : 0;
+    }
+    if (part.cuts.empty() || placed == part.units.count) continue;
+    notes.push_back(fmt::format("Where the vectors of {} of the {} tokens of '{}' enter the model was not recognised: methods by "
+                                "gradients and by relevance at the input give them no score (0).",
+                                part.units.count - placed, part.units.count, part.segment.input));
   }
 }
 
@@ -284,6 +305,7 @@ ArrayExplanation ArrayModel::explain(const ArrayViews& inputs, const ArrayReques
   explanation.target = {0, label, explained.target_value(), {}};
   explanation.notes = result.info.notes;
   note_other_inputs(*probe, units, explanation.notes);
+  note_missing_places(units, needs_of(jobs), explanation.notes);
   run_jobs(jobs, explained, explanation);
   for (Attribution& one : explanation.attributions) {
     one.words = fold_words(explanation.units, one.scores, {explanation.text, {}}, WordFold::kSum);

@@ -123,12 +123,22 @@ void Explained::require_maps() const {
 
 Tensor Explained::attention(int layer) const {
   require_maps();
-  return (*pass_)[graph_->found.sites[layer].attention].select(0, 0).contiguous();
+  return over_tokens(layer, (*pass_)[graph_->found.sites[layer].attention].select(0, 0).contiguous());
 }
 
 Tensor Explained::attention_gradient(int layer) {
   require_maps();
-  return gradient_at(graph_->found.sites[layer].attention);
+  return over_tokens(layer, gradient_at(graph_->found.sites[layer].attention));
+}
+
+Tensor Explained::over_tokens(int layer, const Tensor& map) const {
+  const AttentionSite& site = graph_->found.sites[layer];
+  if (!site.first_query && !site.first_key) return map;
+  const int64_t tokens = graph_->found.streams[site.query_stream].tokens;
+  const Tensor own = site.first_key ? map.slice(2, *site.first_key, tokens) : map;
+  Tensor whole = Tensor::zeros({map.dim(0), tokens, tokens}, map.dtype());
+  whole.slice(1, site.first_query.value_or(0), site.queries).copy_from(own);
+  return whole;
 }
 
 Tensor Explained::embeddings(Place place) const {
@@ -179,7 +189,7 @@ const std::vector<NodeFlow>& Explained::relevance_flows(const RelevanceKind& kin
 
 Tensor Explained::attention_relevance(const RelevanceKind& kind, int layer) {
   require_maps();
-  return relevance_at(kind, graph_->found.sites[layer].attention);
+  return over_tokens(layer, relevance_at(kind, graph_->found.sites[layer].attention));
 }
 
 Tensor Explained::embedding_relevance(const RelevanceKind& kind, Place place) {
@@ -223,9 +233,10 @@ std::vector<double> Explained::measured_read_out() const {
   const auto gradients = walk_back(graph, pass, graph_->output, seed.cast(settings_.dtype),
                                    gradient_rule(), {found.read});
   const std::vector<double> shares = shares_along(gradients.at(found.read), found.axis);
-  if (!several_streams()) return shares;
-  std::vector<double> by_unit(subject_->units(), 0.0);
-  std::copy(shares.begin(), shares.end(), by_unit.begin() + subject_->streams()[found.stream].first);
+  const int64_t first = found.first + (several_streams() ? subject_->streams()[found.stream].first : 0);
+  std::vector<double> by_unit(static_cast<size_t>(first), 0.0);
+  by_unit.insert(by_unit.end(), shares.begin(), shares.end());
+  by_unit.resize(std::max(by_unit.size(), static_cast<size_t>(subject_->units())), 0.0);
   return by_unit;
 }
 

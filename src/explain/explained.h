@@ -71,7 +71,8 @@ class Explained {
   const Pass& pass() const { return *pass_; }
   // Throws InvalidInput where attention maps do not go over the units.
   void require_maps() const;
-  // [heads, queries, keys] views, contiguous.
+  // [heads, tokens, tokens] of the streams of queries and of keys, contiguous: where only some tokens ask, the others'
+  // rows are 0; keys that are no tokens are left out.
   Tensor attention(int layer) const;
   Tensor attention_gradient(int layer);
   // [units, numbers].
@@ -133,6 +134,7 @@ class Explained {
   Tensor rows_at(Place place, const std::function<Tensor(Value)>& value_of) const;
   Tensor gradient_at(Value value);
   Tensor relevance_at(const RelevanceKind& kind, Value value);
+  Tensor over_tokens(int layer, const Tensor& map) const;
   RelevanceWalk& relevance_walk(const RelevanceKind& kind);
   const ReadOut& found_read_out() const;
   std::vector<double> measured_read_out() const;

@@ -17,7 +17,8 @@ Scores over_streams(Explained& explained, int64_t start, OwnEntry own) {
   const Discovery& found = explained.found();
   std::vector<Matrix> weighted;
   for (int layer = 0; layer < explained.layers(); ++layer) {
-    weighted.push_back(layer < start ? Matrix(found.sites[layer].queries, found.sites[layer].keys)
+    const AttentionSite& site = found.sites[layer];
+    weighted.push_back(layer < start ? Matrix(found.streams[site.query_stream].tokens, found.streams[site.key_stream].tokens)
                                      : positive_product(explained.attention(layer), explained.attention_gradient(layer)));
   }
   const std::vector<double> identity = explained.read_out();

@@ -117,6 +117,12 @@ void describe(const Discovery& found, ModelInfo& info) {
           fmt::format("Where {} tokens of stream {} come from was not recognised.", segment.length, i));
     }
   }
+  for (const AttentionSite& site : found.sites) {
+    if (!site.first_key) continue;
+    info.notes.push_back(fmt::format(
+        "Attention '{}' has {} keys beside the tokens of stream {}, learned or given: methods that read attention leave them out.",
+        site.name, site.keys - found.streams[site.key_stream].tokens, site.key_stream));
+  }
   if (found.sites.empty()) info.notes.push_back("No attention was found in the graph.");
   if (found.read_out.kind == ReadOut::Kind::kUnknown) {
     info.notes.push_back("How the output reads the tokens was not recognised.");

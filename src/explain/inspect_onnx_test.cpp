@@ -57,6 +57,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "one answer per token of stream 1"},
         Finding{"detr.sdpa.new.23", "self self self cross self cross",
                 {"4 × 4 patches of pixel_values", "6 learned"}, "one answer per token of stream 1"},
+        Finding{"ft-transformer-flat.eager.legacy.14", "self self",
+                {"1 learned + positions of numbers + tokens of categories"}, "token 0"},
         Finding{"lxmert.eager.new.20", "self self self co co self self co self",
                 {"tokens of input_ids", "positions of visual_feats"}, "token 0 of stream 0"}));
 

@@ -80,7 +80,7 @@ void PictureSubject::choose_units(const PictureGraph& graph) {
   const int64_t tokens = embeddings.size() == 3 ? embeddings[1] : 0;
   attends_by_unit_ = tokens >= graph.grid.first + graph.grid.count();
   for (const AttentionSite& site : graph.found.sites) {
-    attends_by_unit_ &= site.windows == 1 && site.queries == tokens && site.keys == tokens;
+    attends_by_unit_ &= site.windows == 1 && graph.found.covers_tokens(site, tokens);
   }
   grid_ = graph.grid;
   if (!attends_by_unit_) {

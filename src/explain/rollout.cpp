@@ -51,7 +51,7 @@ Scores rollout_over_streams(Explained& explained, const RolloutOptions& options)
     own.normalise = options.normalise && site.is_self_attention();
     maps.push_back(rollout_factor(explained.attention(layer), own, std::nullopt));
     if (layer >= options.start) continue;
-    maps.back() = Matrix(site.queries, site.keys);
+    maps.back() = Matrix(found.streams[site.query_stream].tokens, found.streams[site.key_stream].tokens);
     if (site.is_self_attention()) add_identity(maps.back());
   }
   Scores scores = read_relevance(

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "graph/site_tokens.h"
+
 namespace whyformer {
 namespace {
 
@@ -82,8 +84,8 @@ class StreamStates {
       : graph_(graph), found_(found), behind_(graph, found.sites), initial_(std::move(initial)) {}
 
   // What the site's queries and keys carry.
-  const Rows& of_queries(const AttentionSite& site) const { return of(site.query_stream, operands(site).first); }
-  const Rows& of_keys(const AttentionSite& site) const { return of(site.key_stream, operands(site).second); }
+  const Rows& of_queries(const AttentionSite& site) const { return of(site.query_stream, score_operands(graph_, site.attention).first); }
+  const Rows& of_keys(const AttentionSite& site) const { return of(site.key_stream, score_operands(graph_, site.attention).second); }
   // The rows behind the next site, of its queries' stream.
   void push(Rows rows) { states_.push_back(std::move(rows)); }
 
@@ -97,21 +99,6 @@ class StreamStates {
   }
 
  private:
-  // What the site's queries and keys are made of: the operands of its first product.
-  std::pair<Value, Value> operands(const AttentionSite& site) const {
-    Value value = graph_.nodes()[graph_.producer(site.attention)].inputs[0];
-    while (graph_.producer(value) >= 0) {
-      const Node& node = graph_.nodes()[graph_.producer(value)];
-      if (node.op->kind() == "MatMul") return {node.inputs[0], node.inputs[1]};
-      if (node.inputs.empty()) break;
-      // Sums of products (content, positions): any of them tells.
-      const auto varying = std::find_if(node.inputs.begin(), node.inputs.end(),
-                                        [&](Value input) { return graph_.varies(input); });
-      value = varying == node.inputs.end() ? node.inputs[0] : *varying;
-    }
-    return {site.attention, site.attention};
-  }
-
   const Graph& graph_;
   const Discovery& found_;
   SitesBehind behind_;

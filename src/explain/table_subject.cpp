@@ -37,7 +37,7 @@ void TableSubject::choose_units(const ModelGraph& graph) {
   const auto size = static_cast<int64_t>(tokens.size());
   attends_by_unit_ = !found.sites.empty();
   for (const AttentionSite& site : found.sites) {
-    attends_by_unit_ &= site.windows == 1 && site.keys == size && site.queries == size;
+    attends_by_unit_ &= site.windows == 1 && found.covers_tokens(site, size);
   }
   for (int64_t column = 0; column < count; ++column) {
     attends_by_unit_ &= std::count(tokens.begin(), tokens.end(), column) == 1;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "graph/axis_classes.h"
+#include "graph/site_tokens.h"
 #include "graph/stream_origin.h"
 
 namespace whyformer {
@@ -222,6 +223,53 @@ ReadOut mean_behind_windows(const Graph& graph, Value output, Value last_map) {
   return {};
 }
 
+// The product behind the map, whose rows are the queries'.
+Value context_of(const Graph& graph, Value attention) {
+  std::set<int> products;
+  collect_products(graph, attention, products, 6);
+  return graph.nodes()[*products.begin()].outputs[0];
+}
+
+bool depends_on(const Graph& graph, Value value, Value on) {
+  return value == on || (graph.producer(value) >= 0 && ancestors(graph, value)[graph.producer(on)]);
+}
+
+// The read-out, also of what a last attention computed for some tokens alone.
+ReadOut read_out_behind_cut_rows(const Graph& graph, Value output, const AxisClasses& classes,
+                                 const std::map<int, int>& stream_of_class, const std::set<int>& products,
+                                 const Discovery& found) {
+  std::map<int, int> with_parts = stream_of_class;
+  std::map<int, int64_t> first_of_part;
+  for (const AttentionSite& site : found.sites) {
+    // The axis of one row is easily mistaken for others of length 1.
+    if (!site.first_query || site.queries == 1) continue;
+    const int axis_class = classes.of(site.attention, 2);
+    if (with_parts.try_emplace(axis_class, site.query_stream).second) first_of_part[axis_class] = *site.first_query;
+  }
+  ReadOut read_out = find_read_out(graph, output, classes, with_parts, products);
+  if (!read_out.read.valid()) return read_out;
+  const auto part = first_of_part.find(classes.of(read_out.read, read_out.axis));
+  if (part != first_of_part.end()) {
+    read_out.first = part->second;
+    if (read_out.row >= 0) read_out.row += read_out.first;
+    if (!read_out.shares.empty()) {
+      read_out.shares.insert(read_out.shares.begin(), static_cast<size_t>(read_out.first), 0.0);
+      read_out.shares.resize(static_cast<size_t>(found.streams[read_out.stream].tokens), 0.0);
+    }
+    return read_out;
+  }
+  if (found.sites.empty() || read_out.kind != ReadOut::Kind::kRow) return read_out;
+  // A row that is cut out in front of the last attention, which computes that row: it is read behind it.
+  const AttentionSite& last = found.sites.back();
+  const bool cut_out = last.first_query == read_out.row && last.queries == 1 && last.query_stream == read_out.stream &&
+                       !depends_on(graph, read_out.read, last.attention) && depends_on(graph, output, last.attention);
+  if (!cut_out) return read_out;
+  read_out.read = context_of(graph, last.attention);
+  read_out.axis = 2;
+  read_out.first = read_out.row;
+  return read_out;
+}
+
 }  // namespace
 
 Discovery discover(const Graph& graph, Value output, int64_t batch) {
@@ -234,9 +282,16 @@ Discovery discover(const Graph& graph, Value output, int64_t batch) {
     if (is_new) found.streams.push_back({.tokens = graph.shape(attention)[axis]});
     return entry->second;
   };
-  std::set<int> products;
+  std::set<int> products, query_classes, key_classes;
+  std::vector<const Node*> softmaxes;
   for (const Node& node : graph.nodes()) {
     if (!is_attention(graph, node, products)) continue;
+    softmaxes.push_back(&node);
+    query_classes.insert(classes.of(node.outputs[0], 2));
+    key_classes.insert(classes.of(node.outputs[0], 3));
+  }
+  for (const Node* softmax : softmaxes) {
+    const Node& node = *softmax;
     const Value attention = node.outputs[0];
     const Shape& shape = graph.shape(attention);
     AttentionSite site{.name = node.name,
@@ -246,10 +301,17 @@ Discovery discover(const Graph& graph, Value output, int64_t batch) {
                        .keys = shape[3],
                        .causal = is_causal(graph, node),
                        .windows = batch > 0 ? shape[0] / batch : 1};
-    site.query_stream = stream(attention, 2);
     // A map made of weights alone (object queries among themselves) has keys that no path connects.
     const bool own_keys = !graph.varies(attention) && shape[2] == shape[3];
-    site.key_stream = own_keys ? site.query_stream : stream(attention, 3);
+    // Rows that others attend to, or keys that attend, are a stream of their own.
+    if (!key_classes.contains(classes.of(attention, 2))) {
+      site.first_query = first_query_among_keys(graph, classes, attention);
+    }
+    if (!query_classes.contains(classes.of(attention, 3))) {
+      site.first_key = first_token_among_keys(graph, classes, attention);
+    }
+    site.query_stream = stream(attention, site.first_query ? 3 : 2);
+    site.key_stream = own_keys || site.first_key ? site.query_stream : stream(attention, 3);
     found.streams[site.query_stream].sites.push_back(static_cast<int>(found.sites.size()));
     found.sites.push_back(std::move(site));
   }
@@ -257,7 +319,7 @@ Discovery discover(const Graph& graph, Value output, int64_t batch) {
     Stream& found_stream = found.streams[index];
     found_stream.segments = stream_segments(graph, classes, axis_class, found_stream.tokens);
   }
-  found.read_out = find_read_out(graph, output, classes, stream_of_class, products);
+  found.read_out = read_out_behind_cut_rows(graph, output, classes, stream_of_class, products, found);
   if (found.read_out.kind == ReadOut::Kind::kUnknown && !found.sites.empty() &&
       found.sites.back().windows > 1) {
     const ReadOut behind = mean_behind_windows(graph, output, found.sites.back().attention);

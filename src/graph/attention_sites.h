@@ -2,6 +2,7 @@
 // reads: from the operators alone, with no names and no knowledge of the architecture.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,10 @@ struct AttentionSite {
   int key_stream = -1;    // the same for self-attention
   bool causal = false;    // a constant mask hides later keys
   int64_t windows = 1;
+  // Of self-attention: the token that the first query is, where the queries are only some neighbouring tokens of the
+  // stream; and the first key that is a token, where learned keys stand beside the tokens.
+  std::optional<int64_t> first_query = {};
+  std::optional<int64_t> first_key = {};
 
   bool is_self_attention() const { return query_stream == key_stream; }
 };
@@ -68,12 +73,24 @@ struct ReadOut {
   Value weights = {};  // for kWeights: [batch, 1, tokens], the factors of a weighted sum
   Value read = {};     // the value of the stream that is read; the output itself for kEach
   int axis = 0;        // its axis of tokens
+  int64_t first = 0;   // the token that stands first there: it may have only some of the stream
 };
 
 struct Discovery {
   std::vector<AttentionSite> sites;  // from the input to the output
   std::vector<Stream> streams;
   ReadOut read_out;
+
+  // Whether the site's map has a place in one over all tokens of its streams.
+  bool covers_tokens(const AttentionSite& site) const {
+    return site.query_stream >= 0 && site.key_stream >= 0 &&
+           (site.first_query || site.queries == streams[site.query_stream].tokens) &&
+           (site.first_key || site.keys == streams[site.key_stream].tokens);
+  }
+  // The same where both are streams of so many tokens.
+  bool covers_tokens(const AttentionSite& site, int64_t tokens) const {
+    return covers_tokens(site) && streams[site.query_stream].tokens == tokens && streams[site.key_stream].tokens == tokens;
+  }
 };
 
 // `batch` inputs go through the graph at once.

@@ -184,6 +184,10 @@ std::vector<EncoderBlock> find_blocks(const Graph& graph, const std::vector<Atte
   if (sites.empty()) throw UnsupportedModel("the model has no attention, so no encoder blocks");
   std::vector<EncoderBlock> blocks;
   for (const AttentionSite& site : sites) {
+    if (site.first_query || site.first_key) {
+      throw UnsupportedModel(fmt::format("attention '{}' goes from {} queries to {} keys, so its block does not take all tokens to all tokens",
+                                         site.name, site.queries, site.keys));
+    }
     blocks.push_back(BlockFinder(graph, site).find());
     if (blocks.size() == 1) continue;
     const EncoderBlock& before = blocks[blocks.size() - 2];

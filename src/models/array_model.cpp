@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/picked_rows.h"
 #include "models/text_model.h"
 #include "ops/ops.h"
 #include "whyformer/error.h"
@@ -20,41 +21,7 @@ std::filesystem::path file_of(const std::filesystem::path& path) {
                               path.string()));
 }
 
-// Whether the indices are the ids, perhaps with constants added as tables do that hold several columns' rows.
-bool are_ids(const Graph& graph, Value value, Value ids) {
-  while (value != ids) {
-    const int producer = graph.producer(value);
-    if (producer < 0) return false;
-    const Node& node = graph.nodes()[producer];
-    const bool offset = node.op->kind() == "Add" && !graph.varies(node.inputs[1]);
-    if (node.op->kind() != "Reshape" && !offset) return false;
-    value = node.inputs[0];
-  }
-  return true;
-}
-
-// The node that picks rows of a table by the ids; -1 where there is none.
-int picking_node(const Graph& graph, Value ids) {
-  for (size_t index = 0; index < graph.nodes().size(); ++index) {
-    const Node& node = graph.nodes()[index];
-    const bool picks = node.op->kind() == "Embedding" || node.op->kind() == "Gather";
-    if (picks && are_ids(graph, node.inputs.back(), ids)) return static_cast<int>(index);
-  }
-  return -1;
-}
-
 }  // namespace
-
-Value rows_picked_by(const Graph& graph, Value ids) {
-  const int picking = picking_node(graph, ids);
-  if (picking < 0) return {};
-  const Value rows = graph.nodes()[picking].outputs[0];
-  // Tables of whole numbers become floats behind the look-up.
-  const std::vector<int>& users = graph.users(rows);
-  const bool quantised = users.size() == 1 && graph.nodes()[users[0]].op->kind() == "DequantizeLinear";
-  const Value floats = quantised ? graph.nodes()[users[0]].outputs[0] : rows;
-  return graph.type(floats).dtype == DType::kInt64 ? Value{} : floats;
-}
 
 OnnxArrayModel::OnnxArrayModel(const std::filesystem::path& path)
     : path_(file_of(path)), config_(config_of(files_of_model(path_))), model_(onnx::read_onnx(path_)) {
@@ -145,10 +112,11 @@ Feeds OnnxArrayModel::feeds(const OnnxProbe& probe, const NamedArrays& arrays) {
   }
   // Looked up here once more, where it is known which input an id comes from.
   for (const auto& [name, value] : probe.inputs) {
-    const Value rows = rows_picked_by(probe.graph, value);
-    if (!rows.valid()) continue;
+    std::vector<Value> picked;
+    for (const PickedRows& one : rows_picked_by(probe.graph, value)) picked.push_back(one.rows);
+    if (picked.empty()) continue;
     try {
-      run(probe.graph, feeds, {.outputs = {rows}});
+      run(probe.graph, feeds, {.outputs = picked});
     } catch (const InvalidInput& error) {
       throw InvalidInput(fmt::format("the input '{}': {}", name, error.what()));
     }

@@ -53,7 +53,4 @@ class OnnxArrayModel {
   mutable std::map<std::string, std::shared_ptr<const ElementGraph>> graphs_;
 };
 
-// The rows that an input of ids picks from a table, [batch, tokens, width]; invalid where there is no such table.
-Value rows_picked_by(const Graph& graph, Value ids);
-
 }  // namespace whyformer

@@ -195,11 +195,17 @@ bool has_heads_in_batch(const Pattern& pattern, Value value) {
          pattern.shape(value)[0] % pattern.batch == 0;
 }
 
-// Whether the value goes into a softmax, perhaps scaled, masked or reshaped on the way.
+// Files of static quantisation round between any two operators.
+bool rounds(const Node& node) {
+  return node.op->kind() == "QuantizeLinear" || node.op->kind() == "DequantizeLinear";
+}
+
+// Whether the value goes into a softmax, perhaps scaled, masked, reshaped or rounded on the way.
 bool reaches_softmax(const Pattern& pattern, Value value, int steps) {
   for (const int user : pattern.graph.users(value)) {
     const Node& node = pattern.graph.nodes()[user];
     if (node.op->is_softmax()) return true;
+    if (rounds(node) && reaches_softmax(pattern, node.outputs[0], steps)) return true;
     const std::string_view kind = node.op->kind();
     const bool passes = kind == "Mul" || kind == "Div" || kind == "Add" || kind == "Sub" ||
                         kind == "Where" || kind == "Reshape";
@@ -213,14 +219,15 @@ bool reaches_product(const Pattern& pattern, Value value) {
   for (const int user : pattern.graph.users(value)) {
     const Node& node = pattern.graph.nodes()[user];
     if (node.op->kind() == "MatMul") return true;
-    if (node.op->kind() == "Reshape" && reaches_product(pattern, node.outputs[0])) return true;
+    const bool passes = node.op->kind() == "Reshape" || rounds(node);
+    if (passes && reaches_product(pattern, node.outputs[0])) return true;
   }
   return false;
 }
 
 bool comes_from_softmax(const Pattern& pattern, Value value) {
   const Node* node = pattern.maker(value);
-  if (node != nullptr && node->op->kind() == "Reshape") node = pattern.maker(node->inputs[0]);
+  while (node != nullptr && (node->op->kind() == "Reshape" || rounds(*node))) node = pattern.maker(node->inputs[0]);
   return node != nullptr && node->op->is_softmax();
 }
 

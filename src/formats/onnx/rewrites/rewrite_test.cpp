@@ -6,9 +6,11 @@
 
 #include <numeric>
 
+#include "graph/attention_sites.h"
 #include "graph/pass.h"
 #include "ops/arithmetic.h"
 #include "ops/ops.h"
+#include "ops/quantised.h"
 
 namespace whyformer::onnx {
 namespace {
@@ -80,6 +82,28 @@ TEST(Rewrites, HeadsOfTheBatchAxisLoseTheMemoryOrderOfTheirThreeAxes) {
   // The only reader moves axes, so the product is told to write in that order.
   const Value y = transpose(graph, mixed, {1, 0, 2}, "moved");
   EXPECT_THAT(kinds_after_rewriting(graph, x, y), testing::Contains("MatMul").Times(2));
+}
+
+TEST(Rewrites, HeadsOfTheBatchAxisGetTheirOwnWhereValuesAreRoundedBetween) {
+  GraphBuilder graph(Folding::kYes);
+  const Value x = graph.input("x", {4, 3, 5}, DType::kFloat32);
+  const auto rounded = [&](Value value, float step) {
+    const Value scale = constant(graph, step);
+    return dequantise(graph, quantise(graph, value, scale, {}, 0, {-128, 127}, "round"), scale, {}, 0, "round");
+  };
+  const Value scores = matmul(graph, x, transpose(graph, x, {0, 2, 1}, "keys"), "scores");
+  const Value scaled = rounded(binary(graph, rounded(scores, 2), constant(graph, 0.5f), BinaryFunction::kMultiply, "scaled"), 1);
+  const Value map = rounded(softmax(graph, scaled, {}, 1, "map"), 0.01f);
+  const Value y = matmul(graph, map, x, "mixed");
+  const Graph whole = graph.finish();
+  const auto own_weights = [](const Tensor& weight, const Tensor& bias) {
+    return std::make_shared<LinearWeights>(weight.contiguous(), bias);
+  };
+  const Rewritten rewritten = rewrite(whole, {y}, 2, own_weights);
+  const Discovery found = discover(rewritten.graph, rewritten.new_value[y.id], 2);
+  ASSERT_EQ(found.sites.size(), 1u);
+  EXPECT_EQ(found.sites[0].heads, 2);
+  EXPECT_TRUE(found.sites[0].is_self_attention());
 }
 
 TEST(Rewrites, PackedProjectionWithAnAxisOfItsOwnBecomesThreeLinears) {

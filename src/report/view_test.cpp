@@ -94,6 +94,7 @@ TEST(Numbers, LineUpOnFourDigitsOfTheScale) {
   EXPECT_EQ(format_score(-0.5, 31, ScoreKind::kSigned), "-0.50");
   EXPECT_EQ(format_score(0.5, 0.9, ScoreKind::kMagnitude), "0.5000");
   EXPECT_EQ(format_score(2e-7, 2e-7, ScoreKind::kMagnitude), "2.00e-07");
+  EXPECT_EQ(format_score(0.5, std::nan(""), ScoreKind::kMagnitude), "0.5");
   EXPECT_EQ(format_score(NAN, 1, ScoreKind::kSigned), "not a number");
 }
 

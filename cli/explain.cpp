@@ -368,6 +368,8 @@ void add_explain(CLI::App& program) {
   CLI::App* command = program.add_subcommand("explain", "Explain a prediction");
   add_arguments(*command, *arguments);
   command->callback([arguments] {
+    const Arguments& a = *arguments;
+    check_folders_of({a.html, a.json, a.svg, a.png, a.attention_svg, a.attention_png});
     if (arguments->arrays.given()) run_on_arrays(*arguments);
     else run(*arguments);
   });

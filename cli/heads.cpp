@@ -88,13 +88,6 @@ HeadsRequest request_of(const Arguments& a) {
   return request;
 }
 
-// Said before the work, not after it.
-void check_folder_of(const std::string& file) {
-  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-  if (folder.empty() || std::filesystem::is_directory(folder)) return;
-  throw FileError(fmt::format("cannot write '{}': there is no folder '{}'", file, folder.string()));
-}
-
 void write_reports(const Arguments& a, const HeadImportance& importance) {
   OutputFiles files;
   files.add(a.svg, [&] { return heads_picture(importance, PictureFormat::kSvg); });
@@ -110,7 +103,7 @@ void write_reports(const Arguments& a, const HeadImportance& importance) {
 }
 
 void run(const Arguments& a) {
-  for (const std::string& file : {a.json, a.svg, a.png}) check_folder_of(file);
+  check_folders_of({a.json, a.svg, a.png});
   HeadsRequest request = request_of(a);
   const std::vector<LabelledText> texts = read_labelled_texts(a.file, a.limit);
   const Model model = a.model.load();

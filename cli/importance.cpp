@@ -224,6 +224,7 @@ void run_over_many(const Arguments& a) {
 }
 
 void run(const Arguments& a) {
+  check_folders_of({a.html, a.json, a.svg, a.png});
   if (!a.table.empty() && !a.file.empty()) throw InvalidInput("give a table or a file of texts, not both");
   if (a.table.empty() && a.file.empty()) {
     throw InvalidInput("nothing to look at: --file texts.txt, or --table rows.csv with a model of tables");

@@ -4,12 +4,24 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
+#include "whyformer/error.h"
 #include "whyformer/files.h"
 
 namespace whyformer::cli {
+
+// Before long work: throws FileError where one of the files could not be written because its folder is missing.
+inline void check_folders_of(std::initializer_list<std::string> files) {
+  for (const std::string& file : files) {
+    const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+    if (folder.empty() || std::filesystem::is_directory(folder)) continue;
+    throw FileError(fmt::format("cannot write '{}': there is no folder '{}'", file, folder.string()));
+  }
+}
 
 // Everything is made before anything is written: a failure leaves no half set of files.
 class OutputFiles {

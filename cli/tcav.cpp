@@ -211,13 +211,6 @@ std::vector<Target> targets_of(const Arguments& a, Read read) {
   return targets;
 }
 
-// Said before the work, not after it.
-void check_folder_of(const std::string& file) {
-  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-  if (folder.empty() || std::filesystem::is_directory(folder)) return;
-  throw FileError(fmt::format("cannot write '{}': there is no folder '{}'", file, folder.string()));
-}
-
 void write_reports(const Arguments& a, const ConceptReport& report) {
   OutputFiles files;
   files.add(a.html, [&] { return to_html(report); });
@@ -277,7 +270,7 @@ ConceptReport test_pictures(const Arguments& a, const ConceptsRequest& request) 
 }
 
 void run(const Arguments& a) {
-  for (const std::string& file : {a.json, a.html, a.svg, a.png}) check_folder_of(file);
+  check_folders_of({a.json, a.html, a.svg, a.png});
   if (a.examples.size() > 1 && a.examples.size() != a.targets.size()) {
     throw InvalidInput(fmt::format("{} targets but {} files of examples: give one for each target, or one for all",
                                    a.targets.size(), a.examples.size()));

@@ -183,20 +183,20 @@ enum class Precision { kSingle, kDouble };
 enum class WordFold { kSum, kMean, kMax };
 
 struct ExplainRequest {
-  std::vector<MethodRequest> methods;
-  std::variant<std::monostate, int64_t, std::string> target;  // index or label; default: the highest
+  std::vector<MethodRequest> methods = {};
+  std::variant<std::monostate, int64_t, std::string> target = {};  // index or label; default: the highest
   // Pictures only: further targets beside the first, and how many of the highest ones where none is named.
   std::vector<std::variant<std::monostate, int64_t, std::string>> other_targets = {};
   int64_t top = 1;
-  std::optional<std::string> similar_to;  // encoders without a classifier: explain the similarity
+  std::optional<std::string> similar_to = {};  // encoders without a classifier: explain the similarity
   // How the output reads the tokens, where the user knows better than discovery: a token's number, or
   // "mean".
-  std::variant<std::monostate, int64_t, std::string> read_out;
+  std::variant<std::monostate, int64_t, std::string> read_out = {};
   WordFold fold = WordFold::kSum;
   Precision precision = Precision::kSingle;
   int64_t seed = 0;
   int64_t memory_bytes = int64_t{1} << 30;  // for batches of perturbed inputs
-  Progress progress;
+  Progress progress = {};
 };
 
 // Names of a few methods that fit the model, for those who name none.

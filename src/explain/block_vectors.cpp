@@ -49,9 +49,16 @@ void centre_and_scale(std::span<double> vector, const std::vector<double>& weigh
 
 }  // namespace
 
-Tensor state_rows(const Pass& pass, Value value, int64_t sample) {
-  const Tensor state = pass[value].select(0, sample).contiguous();
+Tensor state_rows(const Tensor& value, int64_t sample) {
+  const Tensor state = value.select(0, sample).contiguous();
+  if (state.rank() == 0) return state.reshape({1, 1});
   return state.reshape({row_count(state), state.dim(-1)});
+}
+
+Tensor state_rows(const Pass& pass, Value value, int64_t sample) { return state_rows(pass[value], sample); }
+
+Tensor map_rows(const EncoderBlock& block, const Pass& pass, int64_t sample) {
+  return pass[block.attention].select(0, sample).slice(1, block.first_map_row, block.rows);
 }
 
 NormStep norm_step(const Node& norm, const Pass& pass, int64_t sample, int64_t first_row,
@@ -75,7 +82,7 @@ NormStep norm_step(const Node& norm, const Pass& pass, int64_t sample, int64_t f
 BlockVectors::BlockVectors(const EncoderBlock& block, const Pass& pass, int64_t sample,
                            const BlockVectorOptions& options)
     : first_row_(block.first_row) {
-  Tensor maps = pass[block.attention].select(0, sample).slice(1, block.first_row, block.rows);
+  Tensor maps = map_rows(block, pass, sample);
   transformed_ = with_float_type(maps.dtype(), [&](auto zero) {
     return transformed_values<decltype(zero)>(pass[block.values].select(0, sample),
                                               *block.output_projection->op->linear_weights());

@@ -35,8 +35,12 @@ struct NormStep {
 NormStep norm_step(const Node& norm, const Pass& pass, int64_t sample, int64_t first_row,
                    int64_t rows);
 
-// One sample's value as rows of its last axis: [rows, width], contiguous.
+// One sample of a value as rows of its last axis: [rows, width], contiguous.
+Tensor state_rows(const Tensor& value, int64_t sample);
 Tensor state_rows(const Pass& pass, Value value, int64_t sample);
+
+// The rows of the map that the block goes on with: [heads, rows, tokens].
+Tensor map_rows(const EncoderBlock& block, const Pass& pass, int64_t sample);
 
 class BlockVectors {
  public:

@@ -143,11 +143,12 @@ struct Network {
   bool norms_before;
   bool restrict_rows;
   int64_t read_row;
+  bool cut_queries = false;
 };
 
 void PrintTo(const Network& network, std::ostream* out) {
   *out << "norms " << (network.norms_before ? "before" : "after") << ", row " << network.read_row
-       << (network.restrict_rows ? " alone" : "");
+       << (network.restrict_rows ? " alone" : "") << (network.cut_queries ? ", also in the map" : "");
 }
 
 class RandomNetworks : public testing::TestWithParam<Network> {};
@@ -158,9 +159,10 @@ TEST_P(RandomNetworks, GiveTheMapsThatPlainLoopsGive) {
   encoder.read_row = network.read_row;
   const PlainRows input = random_rows(kTokens, 8, 6);
   const EncoderGraph built =
-      graph_of(encoder, {.tokens = kTokens, .restrict_rows = network.restrict_rows});
+      graph_of(encoder, {.tokens = kTokens, .restrict_rows = network.restrict_rows, .cut_queries = network.cut_queries});
   const Pass pass = run_graph(built, {input});
   const std::vector<EncoderBlock> blocks = find_blocks(built.graph, built.found.sites);
+  EXPECT_EQ(built.graph.shape(blocks.back().attention)[2], network.cut_queries ? 1 : kTokens);
   const std::vector<PlainStates> states = run_plain(encoder, input);
   expect_rows_near(pass[built.output].to_doubles(), plain_logits(encoder, states.back()), 1e-12,
                    "logits");
@@ -195,7 +197,8 @@ TEST_P(RandomNetworks, GiveTheMapsThatPlainLoopsGive) {
 INSTANTIATE_TEST_SUITE_P(Orders, RandomNetworks,
                          testing::Values(Network{false, true, 0}, Network{false, false, 0},
                                          Network{true, true, 0}, Network{true, false, 0},
-                                         Network{false, true, 3}, Network{true, true, 4}));
+                                         Network{false, true, 3}, Network{true, true, 4},
+                                         Network{false, true, 3, true}, Network{true, true, 4, true}));
 
 TEST(Alti, ThroughTheBlockIsRefusedWhereNormsStandBefore) {
   const PlainEncoder encoder = random_encoder({.norms_before = true}, 7);

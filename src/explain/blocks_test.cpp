@@ -7,6 +7,7 @@
 
 #include "explain/golden_model.h"
 #include "explain/plain_encoder.h"
+#include "ops/arithmetic.h"
 #include "ops/ops.h"
 #include "whyformer/error.h"
 
@@ -133,6 +134,22 @@ TEST(Blocks, ThatAddTheNormalisedStreamHaveTheirNormsAfter) {
   EXPECT_EQ(graph.name(block.output()), "second sum");
 }
 
+// A gate times values, as in many newer models: a block all the same.
+TEST(Blocks, MayHaveAFeedForwardPartOfAnotherForm) {
+  GraphBuilder builder;
+  const Value x = builder.input("x", {1, kTokens, 8}, DType::kFloat32);
+  const Value sum = add(builder, attention(builder, x, x), x, "sum");
+  const Value gate = activation(builder, linear(builder, sum, some_weights(), "gate"), Activation::kSilu, "silu");
+  const Value gated = binary(builder, gate, linear(builder, sum, some_weights(), "up"), BinaryFunction::kMultiply, "gated");
+  const Value output = add(builder, sum, linear(builder, gated, some_weights(), "down"), "second sum");
+  const Graph graph = builder.finish();
+  const EncoderBlock block = find_blocks(graph, discover(graph, output).sites)[0];
+  EXPECT_EQ(block.inner, nullptr);
+  EXPECT_EQ(graph.name(block.attended.output()), "sum");
+  EXPECT_EQ(block.fed_forward.skip, 0);
+  EXPECT_EQ(graph.name(block.output()), "second sum");
+}
+
 std::string complaint(GraphBuilder& builder, Value output) {
   const Graph graph = builder.finish();
   try {
@@ -156,11 +173,16 @@ TEST(Blocks, NameTheNodeThatBreaksThePattern) {
     GraphBuilder graph;
     const Value x = graph.input("x", {1, kTokens, 8}, DType::kFloat32);
     const Value sum = add(graph, attention(graph, x, x), x, "sum");
-    const Value inner = linear(graph, sum, some_weights(), "inner");
-    const Value outer = linear(graph, inner, some_weights(), "two in a row");
-    EXPECT_THAT(
-        complaint(graph, add(graph, outer, sum, "second sum")),
-        testing::HasSubstr("where an activation is expected, there is Linear 'two in a row'"));
+    EXPECT_THAT(complaint(graph, linear(graph, sum, some_weights(), "head")),
+                testing::HasSubstr("where the addition of a feed-forward part is expected, nothing of that kind reads 'sum'"));
+  }
+  {
+    GraphBuilder graph;
+    const Value x = graph.input("x", {1, kTokens, 8}, DType::kFloat32);
+    const Value sum = add(graph, attention(graph, x, x), x, "sum");
+    const Value mixed = cumulative_sum(graph, sum, 1, false, false, "mixes tokens");
+    EXPECT_THAT(complaint(graph, add(graph, mixed, sum, "second sum")),
+                testing::HasSubstr("a feed-forward part of each token by itself is expected, there is Add 'second sum'"));
   }
   {
     GraphBuilder graph;

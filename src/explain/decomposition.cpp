@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <functional>
+#include <set>
 
 #include "base/parallel.h"
 #include "kernels/gemm.h"
 #include "ops/helpers.h"
+#include "tensor/map.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -71,26 +75,28 @@ void mix(const Tensor& maps, Tensor& values) {
 }
 
 // What an operator behind the last block does to the vectors.
-enum class HeadStep { kLinear, kNorm, kActivation, kSomeRows, kMean, kSameRow };
+enum class HeadStep { kLinear, kNorm, kUnitLength, kActivation, kAffine };
 
-HeadStep head_step(const Graph& graph, const Node& node) {
+// Whether the operator is linear, but for a constant, in those of its inputs that come from the last block.
+bool is_affine(const Node& node, const std::function<bool(Value)>& comes_from_block) {
+  constexpr std::array<std::string_view, 12> kAlways{"Add",      "Sub",    "Reshape", "Transpose", "Slice",     "StridedSlice",
+                                                     "Concat",   "Expand", "Mean",    "ReduceSum", "ReduceMean", "Cast"};
+  const std::string_view kind = node.op->kind();
+  if (std::find(kAlways.begin(), kAlways.end(), kind) != kAlways.end()) return true;
+  if (node.inputs.size() != 2) return false;
+  const bool first = comes_from_block(node.inputs[0]), second = comes_from_block(node.inputs[1]);
+  if (kind == "Mul" || kind == "MatMul") return first != second;
+  return (kind == "Div" || kind == "Gather") && !second;
+}
+
+std::optional<HeadStep> head_step(const Node& node, const std::function<bool(Value)>& comes_from_block) {
   const Op& op = *node.op;
   if (op.linear_weights() != nullptr) return HeadStep::kLinear;
   if (op.layer_norm_weights() != nullptr) return HeadStep::kNorm;
+  if (op.kind() == "L2Normalise") return HeadStep::kUnitLength;
   if (op.activation_function()) return HeadStep::kActivation;
-  const ValueType& type = graph.type(node.inputs[0]);
-  if (type.shape.size() == 3) {
-    const auto rows = op.sliced_rows();
-    if (rows && rows->axis == 1) return HeadStep::kSomeRows;
-    // Over the tokens: the width comes next.
-    if (op.kind() == "Mean" && op.follow(1, {&type, 1})->sources[0] == 2) return HeadStep::kMean;
-  }
-  const Shape one_row{type.shape[0], type.shape.back()};
-  if (op.kind() == "Reshape" && graph.shape(node.outputs[0]) == one_row) return HeadStep::kSameRow;
-  throw UnsupportedModel(fmt::format(
-      "decompx cannot carry vectors through {} '{}' behind the last layer: it knows norms, linear "
-      "maps, activations, and the mean or one row of the tokens",
-      op.kind(), node.name));
+  if (is_affine(node, comes_from_block)) return HeadStep::kAffine;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -116,6 +122,7 @@ void Decomposition::through(const EncoderBlock& block) {
     share_bias(vectors_.slice(0, first, count), bias, sharing_);
     finish_rows(block, first, count);
   });
+  of_values_ = {{block.output(), vectors_}};
 }
 
 Tensor Decomposition::after_first_attention(const EncoderBlock& block) const {
@@ -154,8 +161,7 @@ Tensor Decomposition::mixed_values(const EncoderBlock& block) const {
     }
     values.slice(0, first, count).copy_from(linear_of(read, projection));
   });
-  const Tensor maps =
-      pass_[block.attention].select(0, sample_).slice(1, block.first_row, block.rows).contiguous();
+  const Tensor maps = map_rows(block, pass_, sample_).contiguous();
   with_float_type(values.dtype(), [&](auto zero) { mix<decltype(zero)>(maps, values); });
   return values.slice(0, 0, block.rows);
 }
@@ -192,30 +198,86 @@ void Decomposition::activation(const Node& node, Tensor vectors, int64_t first_r
                            states.slice(0, first_row, vectors.dim(0)), sharing_);
 }
 
-void Decomposition::through_head(const Node& node) {
-  switch (head_step(graph_, node)) {
-    case HeadStep::kLinear:
-      vectors_ = linear(node, vectors_);
-      break;
-    case HeadStep::kNorm:
-      norm(node, vectors_, 0);
-      break;
-    case HeadStep::kActivation:
-      activation(node, vectors_, 0);
-      break;
-    case HeadStep::kSomeRows:
-      vectors_ = vectors_.slice(0, node.op->sliced_rows()->start, node.op->sliced_rows()->length);
-      break;
-    case HeadStep::kMean:
-      vectors_ = mean_of_rows(vectors_);
-      break;
-    case HeadStep::kSameRow:
-      break;
+// What the operator gives where its inputs from the last block are the vectors of one token, or zeros.
+Tensor Decomposition::outcome_of(const Node& node, std::optional<int64_t> token) const {
+  std::vector<Tensor> inputs;
+  for (const Value input : node.inputs) {
+    const auto found = of_values_.find(input);
+    if (found == of_values_.end()) {
+      inputs.push_back(pass_[input]);
+      continue;
+    }
+    Tensor given = Tensor::zeros(graph_.shape(input), graph_.type(input).dtype);
+    if (token) {
+      Tensor own = given.select(0, sample_);
+      own.copy_from(found->second.select(1, *token).contiguous().reshape(own.shape()));
+    }
+    inputs.push_back(given);
   }
+  return state_rows(node.op->forward(inputs, KeepForBackward::kNo).outputs[0], sample_);
 }
 
-void Decomposition::check_head(const Graph& graph, const std::vector<const Node*>& head) {
-  for (const Node* node : head) head_step(graph, *node);
+// f(x) = g(x) + f(0) with g linear: each vector goes through g, and f(0) is a bias.
+Tensor Decomposition::affine(const Node& node) const {
+  const int64_t tokens = vectors_.dim(1);
+  const Tensor constant = outcome_of(node, std::nullopt);
+  Tensor result = Tensor::empty({constant.dim(0), tokens, constant.dim(1)}, constant.dtype());
+  for (int64_t k = 0; k < tokens; ++k) {
+    result.select(1, k).copy_from(map([](auto f, auto f_0) { return f - f_0; }, outcome_of(node, k), constant));
+  }
+  for (int64_t row = 0; row < constant.dim(0); ++row) {
+    share_bias(result.slice(0, row, 1), constant.select(0, row).to_doubles(), sharing_);
+  }
+  return result;
+}
+
+void Decomposition::through_head(const Node& node) {
+  const auto step = head_step(node, [&](Value value) { return of_values_.contains(value); });
+  switch (step.value()) {
+    case HeadStep::kLinear:
+      vectors_ = linear(node, of_values_.at(node.inputs[0]));
+      break;
+    case HeadStep::kNorm:
+      vectors_ = of_values_.at(node.inputs[0]).copy();
+      norm(node, vectors_, 0);
+      break;
+    case HeadStep::kUnitLength:
+      vectors_ = of_values_.at(node.inputs[0]).copy();
+      divide_by_length(vectors_, state_rows(pass_, node.inputs[0], sample_));
+      break;
+    case HeadStep::kActivation:
+      vectors_ = of_values_.at(node.inputs[0]).copy();
+      activation(node, vectors_, 0);
+      break;
+    case HeadStep::kAffine:
+      vectors_ = affine(node);
+      break;
+  }
+  of_values_[node.outputs[0]] = vectors_;
+}
+
+void Decomposition::check(const Graph& graph, const std::vector<EncoderBlock>& blocks, const std::vector<const Node*>& head) {
+  for (const EncoderBlock& block : blocks) {
+    if (block.inner != nullptr) continue;
+    throw UnsupportedModel(fmt::format(
+        "decompx knows feed-forward parts of two linear maps with an activation between them, but the part behind "
+        "attention '{}' is another (a gated one, say): alti, globenc and attention-norm do without",
+        block.name));
+  }
+  const int64_t batch = graph.shape(blocks.back().output())[0];
+  std::set<Value> derived{blocks.back().output()};
+  for (const Node* node : head) {
+    const auto step = head_step(*node, [&](Value value) { return derived.contains(value); });
+    const Shape& shape = graph.shape(node->outputs[0]);
+    const bool keeps_batch = !shape.empty() && shape[0] == batch;  // samples are told apart by the first axis
+    if (!step || !keeps_batch) {
+      throw UnsupportedModel(fmt::format(
+          "decompx cannot carry vectors through {} '{}' behind the last layer: it knows norms, linear maps, activations, lengths, "
+          "and what only moves, adds up or averages",
+          node->op->kind(), node->name));
+    }
+    derived.insert(node->outputs[0]);
+  }
 }
 
 }  // namespace whyformer

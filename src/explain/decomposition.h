@@ -2,6 +2,9 @@
 // input token, carried from the first block to the output.
 #pragma once
 
+#include <map>
+#include <optional>
+
 #include "explain/vector_rows.h"
 #include "graph/blocks.h"
 #include "graph/pass.h"
@@ -18,12 +21,14 @@ class Decomposition {
   // The first block starts from its input, each token's row being its own vector.
   void through(const EncoderBlock& block);
 
-  // One operator behind the last block: a norm, a linear map, an activation, the mean or one row of
-  // the tokens. Throws UnsupportedModel that names any other; check_head does so before the work.
+  // One operator behind the last block, after those that it reads: a norm, a linear map, an activation, the division
+  // by a length, or one that is linear in what comes from the block.
   void through_head(const Node& node);
-  static void check_head(const Graph& graph, const std::vector<const Node*>& head);
 
-  // [rows, tokens, width]: summed over the tokens, the state of each row.
+  // Throws UnsupportedModel that names what vectors cannot be carried through, before the work.
+  static void check(const Graph& graph, const std::vector<EncoderBlock>& blocks, const std::vector<const Node*>& head);
+
+  // Of what was done last, [rows, tokens, width]: summed over the tokens, the state of each row.
   const Tensor& vectors() const { return vectors_; }
 
   // Bytes that the vectors of such a block take while they are carried.
@@ -35,6 +40,8 @@ class Decomposition {
   void add_attention(const EncoderBlock& block);
   void finish_rows(const EncoderBlock& block, int64_t first, int64_t count);
   Tensor linear(const Node& node, const Tensor& vectors) const;
+  Tensor affine(const Node& node) const;
+  Tensor outcome_of(const Node& node, std::optional<int64_t> token) const;
   // In place; row r of the vectors is row first_row + r of the operator's input.
   void norm(const Node& node, Tensor vectors, int64_t first_row) const;
   void activation(const Node& node, Tensor vectors, int64_t first_row) const;
@@ -44,6 +51,7 @@ class Decomposition {
   int64_t sample_;
   Sharing sharing_;
   Tensor vectors_;
+  std::map<Value, Tensor> of_values_;  // from the last block on, by the values they add up to
 };
 
 }  // namespace whyformer

@@ -6,12 +6,15 @@
 
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 
 #include "explain/golden_model.h"
 #include "explain/method.h"
 #include "explain/plain_norms.h"
+#include "ops/arithmetic.h"
+#include "ops/ops.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -72,11 +75,13 @@ struct Network {
   bool restrict_rows;
   bool reads_mean;
   Activation activation;
+  bool cut_queries = false;
 };
 
 void PrintTo(const Network& network, std::ostream* out) {
   *out << "norms " << (network.norms_before ? "before" : "after")
-       << (network.reads_mean ? ", mean" : ", row") << (network.restrict_rows ? " alone" : "");
+       << (network.reads_mean ? ", mean" : ", row") << (network.restrict_rows ? " alone" : "")
+       << (network.cut_queries ? ", also in the map" : "");
 }
 
 class DecomposedNetworks : public testing::TestWithParam<Network> {};
@@ -89,7 +94,7 @@ TEST_P(DecomposedNetworks, EqualPlainLoopsHoweverBiasesAndActivationsAreShared) 
   encoder.read_row = 2;
   const PlainRows input = random_rows(kTokens, 8, 12);
   const EncoderGraph built =
-      graph_of(encoder, {.tokens = kTokens, .restrict_rows = network.restrict_rows});
+      graph_of(encoder, {.tokens = kTokens, .restrict_rows = network.restrict_rows, .cut_queries = network.cut_queries});
   const Pass pass = run_graph(built, {input});
   const std::vector<EncoderBlock> blocks = find_blocks(built.graph, built.found.sites);
   const std::vector<PlainStates> states = run_plain(encoder, input);
@@ -123,7 +128,119 @@ INSTANTIATE_TEST_SUITE_P(Orders, DecomposedNetworks,
                                          Network{false, true, true, Activation::kTanh},
                                          Network{true, true, false, Activation::kGelu},
                                          Network{true, false, false, Activation::kTanh},
-                                         Network{true, true, true, Activation::kRelu}));
+                                         Network{true, true, true, Activation::kRelu},
+                                         Network{false, true, false, Activation::kGelu, true},
+                                         Network{true, true, false, Activation::kGelu, true}));
+
+// Heads of several branches, behind the blocks of an encoder whose own head is left out.
+class BranchedHeads : public testing::Test {
+ protected:
+  using MakeHead = std::function<Value(GraphBuilder&, Value stream)>;
+
+  // The vectors behind the last block, and those of the head's output.
+  struct Carried {
+    Tensor stream, output;
+  };
+
+  Carried carry(const MakeHead& head) {
+    GraphBuilder builder;
+    const Value input = builder.input("x", {1, kTokens, kWidth}, DType::kFloat64);
+    const Value output = head(builder, encoder_layers(builder, encoder_, input));
+    graph_ = builder.finish();
+    pass_ = run(graph_, {{input, tensor_of({random_rows(kTokens, kWidth, 22)})}},
+                {.keep = Keep::kEverything, .outputs = {output}});
+    const std::vector<EncoderBlock> blocks = find_blocks(graph_, discover(graph_, output).sites);
+    const std::vector<const Node*> nodes = find_head(graph_, blocks.back(), output);
+    Decomposition::check(graph_, blocks, nodes);
+    Decomposition decomposition(graph_, pass_, 0, {});
+    for (const EncoderBlock& block : blocks) decomposition.through(block);
+    const Tensor stream = decomposition.vectors().copy();
+    for (const Node* node : nodes) decomposition.through_head(*node);
+    expect_near(sum_of(decomposition.vectors()), pass_[output].to_doubles(), 1e-9, "output");
+    return {stream, decomposition.vectors()};
+  }
+
+  static Value row(GraphBuilder& graph, Value stream, int64_t index) {
+    return reshape(graph, slice(graph, stream, 1, index, 1, "row"), {1, kWidth}, "row");
+  }
+
+  std::shared_ptr<const LinearWeights> weights(int64_t in, double first, bool with_bias = false) const {
+    std::vector<double> values(kLabels * in), bias{0.3, -0.2};
+    for (size_t i = 0; i < values.size(); ++i) values[i] = std::sin(first + 1.7 * static_cast<double>(i));
+    return std::make_shared<LinearWeights>(Tensor::of<double>({kLabels, in}, values),
+                                           with_bias ? Tensor::of<double>({kLabels}, bias) : Tensor());
+  }
+
+  static constexpr int64_t kWidth = 8, kLabels = 2;
+  PlainEncoder encoder_ = random_encoder({.norms_before = true}, 21);
+  Graph graph_;
+  Pass pass_;
+};
+
+// Σ_d W[label, d]·x[row, k, d].
+double projected(const LinearWeights& weights, int64_t label, const Tensor& vectors, int64_t row, int64_t k, int64_t first = 0) {
+  const std::vector<double> w = weights.weight().select(0, label).to_doubles();
+  const std::vector<double> x = vectors.select(0, row).select(0, k).to_doubles();
+  double sum = 0;
+  for (size_t d = 0; d < x.size(); ++d) sum += w[first + d] * x[d];
+  return sum;
+}
+
+// DeiT's: the mean of two tokens' answers.
+TEST_F(BranchedHeads, OfTwoTokensGiveTheMeanOfBoth) {
+  const auto first = weights(kWidth, 1), second = weights(kWidth, 2);
+  const Carried carried = carry([&](GraphBuilder& graph, Value stream) {
+    const Value sum = add(graph, linear(graph, row(graph, stream, 0), first, "first"),
+                          linear(graph, row(graph, stream, 1), second, "second"), "sum");
+    const Value two = graph.constant(Tensor::of<double>({1}, {2}), "two");
+    return binary(graph, sum, two, BinaryFunction::kDivide, "mean");
+  });
+  for (int64_t k = 0; k < kTokens; ++k) {
+    for (int64_t label = 0; label < kLabels; ++label) {
+      EXPECT_NEAR(carried.output.select(1, k).to_doubles()[label],
+                  (projected(*first, label, carried.stream, 0, k) + projected(*second, label, carried.stream, 1, k)) / 2, 1e-12);
+    }
+  }
+}
+
+// DINOv2's: a token beside the mean of the others.
+TEST_F(BranchedHeads, OfATokenBesideAMeanProjectBoth) {
+  const auto both = weights(2 * kWidth, 3);
+  const Carried carried = carry([&](GraphBuilder& graph, Value stream) {
+    const Value rest = reduce(graph, slice(graph, stream, 1, 1, kTokens - 1, "rest"), Reduction::kMean, {1}, false, "mean");
+    return linear(graph, concat(graph, row(graph, stream, 0), rest, 1, "both"), both, "head");
+  });
+  for (int64_t k = 0; k < kTokens; ++k) {
+    for (int64_t label = 0; label < kLabels; ++label) {
+      double expected = projected(*both, label, carried.stream, 0, k);
+      for (int64_t r = 1; r < kTokens; ++r) {
+        expected += projected(*both, label, carried.stream, r, k, kWidth) / (kTokens - 1);
+      }
+      EXPECT_NEAR(carried.output.select(1, k).to_doubles()[label], expected, 1e-12);
+    }
+  }
+}
+
+// What is added is a bias, shared out like those of linear maps.
+TEST_F(BranchedHeads, ShareOutWhatIsAdded) {
+  const auto with_bias = weights(kWidth, 4, true), without = weights(kWidth, 4);
+  const Carried at_once = carry([&](GraphBuilder& graph, Value stream) {
+    return linear(graph, row(graph, stream, 2), with_bias, "head");
+  });
+  const Carried added = carry([&](GraphBuilder& graph, Value stream) {
+    return add(graph, linear(graph, row(graph, stream, 2), without, "head"),
+               graph.constant(with_bias->bias(), "bias"), "sum");
+  });
+  expect_near(added.output.to_doubles(), at_once.output.to_doubles(), 1e-12, "scores");
+}
+
+TEST_F(BranchedHeads, ThatMultiplyTwoThingsAreRefused) {
+  EXPECT_THROW(carry([&](GraphBuilder& graph, Value stream) {
+                 const Value a = row(graph, stream, 0), b = row(graph, stream, 1);
+                 return linear(graph, binary(graph, a, b, BinaryFunction::kMultiply, "product"), weights(kWidth, 5), "head");
+               }),
+               UnsupportedModel);
+}
 
 // A second sample, and hidden tokens behind the first: nothing of it may show.
 TEST(Decomposition, DoesNotSeeOtherSamplesOrPadding) {
@@ -180,23 +297,30 @@ TEST(DecompX, GapIsHowFarTheScoresAreFromTheLogit) {
   EXPECT_GT(std::abs(*without.completeness_gap), 1e-3);
 }
 
-TEST(DecompX, ExplainsADimensionOfAnEmbeddingButNoSimilarity) {
+// The cosine's division by a length is held constant, as the deviation of a norm is.
+TEST(DecompX, ExplainsASimilarityAsTheDimensionsOfTheEmbedding) {
   const GoldenModel golden("bert-mean-pooling");
   const Encoding encoding = golden.input("single").encoding();
   Explained embedding(
       *golden.model, encoding,
       {.head = Head::kEmbedding, .needs = kDecompX.needs, .dtype = DType::kFloat64});
-  embedding.set_target(7);
-  EXPECT_NEAR(*kDecompX.run(embedding, complete_options(kDecompX, {})).completeness_gap, 0, 1e-9);
+  const std::vector<double> vector = embedding.outputs();
+  const double length = std::sqrt(std::inner_product(vector.begin(), vector.end(), vector.begin(), 0.0));
+  std::vector<double> other(vector.rbegin(), vector.rend());  // another one, of unit length
+  for (double& x : other) x /= length;
+  std::vector<double> expected(encoding.ids.size(), 0.0);
+  for (size_t d = 0; d < vector.size(); ++d) {
+    embedding.set_target(static_cast<int64_t>(d));
+    const Scores scores = kDecompX.run(embedding, complete_options(kDecompX, {}));
+    EXPECT_NEAR(*scores.completeness_gap, 0, 1e-9);
+    for (size_t k = 0; k < expected.size(); ++k) expected[k] += scores.values[k] * other[d] / length;
+  }
   Explained similarity(
       *golden.model, encoding,
-      {.head = Head::kSimilarity, .reference = embedding.outputs(), .needs = kDecompX.needs});
-  try {
-    kDecompX.run(similarity, complete_options(kDecompX, {}));
-    FAIL();
-  } catch (const UnsupportedModel& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("L2Normalise 'similarity/normalise'"));
-  }
+      {.head = Head::kSimilarity, .reference = other, .needs = kDecompX.needs, .dtype = DType::kFloat64});
+  const Scores scores = kDecompX.run(similarity, complete_options(kDecompX, {}));
+  EXPECT_NEAR(*scores.completeness_gap, 0, 1e-9);
+  expect_near(scores.values, expected, 1e-9, "scores");
 }
 
 TEST(Decomposition, NeedsMemoryThatGrowsWithTheSquareOfTheTokens) {

@@ -34,7 +34,7 @@ Scores decompx(Explained& explained, const Sharing& sharing) {
   const Graph& graph = explained.graph().graph;
   const std::vector<EncoderBlock> blocks = blocks_of(explained);
   const std::vector<const Node*> head = find_head(graph, blocks.back(), explained.graph().output);
-  Decomposition::check_head(graph, head);
+  Decomposition::check(graph, blocks, head);
   check_memory(explained, blocks.front());
   Decomposition decomposition(graph, explained.pass(), 0, sharing);
   for (size_t layer = 0; layer < blocks.size(); ++layer) {

@@ -19,9 +19,9 @@ namespace {
 using testing::Each;
 using testing::ElementsAre;
 
-nlohmann::json golden() {
-  std::ifstream file(source_folder() / "tests/golden/heat_map/expected.json");
-  return nlohmann::json::parse(file);
+const nlohmann::json& golden() {
+  static const nlohmann::json json = nlohmann::json::parse(std::ifstream(source_folder() / "tests/golden/heat_map/expected.json"));
+  return json;
 }
 
 TEST(HeatMap, BilinearEqualsPyTorch) {

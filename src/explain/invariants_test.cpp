@@ -206,7 +206,9 @@ TEST(IntegratedGradients, AddUpAndGiveKeptTokensExactlyNothing) {
       kIntegratedGradients.run(explained, complete_options(kIntegratedGradients, {}));
   const std::vector<bool> special = golden.input("single").special[0];
   for (size_t i = 0; i < special.size(); ++i) {
-    if (special[i]) EXPECT_EQ(result.values[i], 0);
+    if (special[i]) {
+      EXPECT_EQ(result.values[i], 0);
+    }
   }
   const double difference =
       explained.target_value() - golden.values("single.integrated_gradients.pad_baseline_value")[0];

@@ -111,11 +111,6 @@ TEST(PictureMethods, AllGiveAScoreForEveryUnit) {
     Case test(name);
     for (const Method* method : catalogue()) {
       if (method == &kAttentionFlow && name != "vit") continue;  // slow
-      if (method == &kDecompX && (name == "deit-teacher" || name == "dinov2")) {
-        // Two parts of the last layer are read, and then joined.
-        EXPECT_THROW(test.scores(*method), Error) << name;
-        continue;
-      }
       const bool of_all = method == &kExactShap || method == &kShapleyTaylor;
       if (of_all && test.subject->players().size() > 12) {
         EXPECT_THROW(test.scores(*method, small_budget(*method)), InvalidInput) << name;
@@ -124,6 +119,9 @@ TEST(PictureMethods, AllGiveAScoreForEveryUnit) {
       const Scores scores = test.scores(*method, small_budget(*method));
       ASSERT_EQ(static_cast<int64_t>(scores.values.size()), test.subject->units()) << method->info.name;
       for (const double score : scores.values) EXPECT_TRUE(std::isfinite(score)) << name << method->info.name;
+      if (method == &kDecompX) {
+        EXPECT_NEAR(*scores.completeness_gap, 0, 1e-4) << name;
+      }
       if (method == &kGradCam) continue;  // 0 everywhere if every head speaks against the target
       EXPECT_TRUE(std::any_of(scores.values.begin(), scores.values.end(), [](double x) { return x != 0; }))
           << name << ' ' << method->info.name;
@@ -293,10 +291,7 @@ TEST(OnnxPictures, AreExplainedByTheSameMethods) {
     Case test(folder / (name + ".onnx"), {});
     ASSERT_TRUE(test.subject->attends_by_unit()) << name;
     for (const Method* method : catalogue()) {
-      if (method == &kAttentionFlow || method == &kDecompX) continue;
-      const bool by_blocks = method == &kAlti || method == &kGlobEnc || method == &kAttentionNorm;
-      // Blocks that scale their branches are recognised in folders only.
-      if (by_blocks && (name.starts_with("beit") || name.starts_with("dinov2"))) continue;
+      if (method == &kAttentionFlow) continue;  // slow
       EXPECT_EQ(static_cast<int64_t>(test.scores(*method).values.size()), test.subject->units())
           << name << ' ' << method->info.name;
     }

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "base/random.h"
+#include "graph/blocks.h"
 #include "graph/restrict_rows.h"
 #include "ops/ops.h"
 
@@ -247,6 +248,8 @@ double plain_activation(Activation f, double x) {
       return x / (1 + std::exp(-x));
     case Activation::kSigmoid:
       return 1 / (1 + std::exp(-x));
+    case Activation::kQuickGelu:
+      return x / (1 + std::exp(-1.702 * x));
   }
   return x;
 }
@@ -286,6 +289,13 @@ PlainVector plain_logits(const PlainEncoder& encoder, const PlainStates& last) {
   return encoder.classifier(read);
 }
 
+Value encoder_layers(GraphBuilder& builder, const PlainEncoder& encoder, Value stream, Value mask) {
+  for (size_t l = 0; l < encoder.layers.size(); ++l) {
+    stream = layer_of(builder, encoder, encoder.layers[l], stream, mask, "layer" + std::to_string(l));
+  }
+  return stream;
+}
+
 EncoderGraph graph_of(const PlainEncoder& encoder, const EncoderGraphOptions& options) {
   GraphBuilder builder;
   const auto width = static_cast<int64_t>(encoder.layers[0].query.weight[0].size());
@@ -295,24 +305,19 @@ EncoderGraph graph_of(const PlainEncoder& encoder, const EncoderGraphOptions& op
   if (options.masked) {
     result.mask = builder.input("mask", {options.batch, 1, 1, options.tokens}, DType::kFloat64);
   }
-  Value x = result.input;
-  for (size_t l = 0; l < encoder.layers.size(); ++l) {
-    x = layer_of(builder, encoder, encoder.layers[l], x, result.mask, "layer" + std::to_string(l));
-  }
-  result.output = head_of(builder, encoder, x);
+  result.output = head_of(builder, encoder, encoder_layers(builder, encoder, result.input, result.mask));
   result.graph = builder.finish();
   result.found = discover(result.graph, result.output);
   if (!options.restrict_rows) return result;
   std::vector<Value> full;
   for (const AttentionSite& site : result.found.sites) full.push_back(site.attention);
+  if (options.cut_queries) full.back() = find_blocks(result.graph, result.found.sites).back().input;
   Restricted restricted = restrict_rows(result.graph, result.output, full);
   for (Value* value : {&result.input, &result.mask, &result.output}) {
     if (value->valid()) *value = restricted.new_value[value->id];
   }
-  for (AttentionSite& site : result.found.sites) {
-    site.attention = restricted.new_value[site.attention.id];
-  }
   result.graph = std::move(restricted.graph);
+  result.found = discover(result.graph, result.output);
   return result;
 }
 

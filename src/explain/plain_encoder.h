@@ -87,7 +87,10 @@ struct EncoderGraphOptions {
   int64_t tokens = 1;
   bool masked = false;
   bool restrict_rows = true;  // as models do
+  bool cut_queries = false;   // the last map, too, has only the rows that are read
 };
+// The layers alone, on a stream that is there.
+Value encoder_layers(GraphBuilder& builder, const PlainEncoder& encoder, Value stream, Value mask = {});
 EncoderGraph graph_of(const PlainEncoder& encoder, const EncoderGraphOptions& options);
 Tensor tensor_of(const std::vector<PlainRows>& batch);
 // A pass that kept everything, for unmasked input.

@@ -118,6 +118,21 @@ void carry_through_norm(Tensor vectors, const NormStep& norm, const Sharing& sha
   share_bias(vectors, norm.bias, sharing);
 }
 
+void divide_by_length(Tensor vectors, const Tensor& states) {
+  const int64_t size = vectors.dim(1) * vectors.dim(2), width = states.dim(1);
+  const std::vector<double> values = states.to_doubles();
+  with_float_type(vectors.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    for (int64_t row = 0; row < vectors.dim(0); ++row) {
+      const double* x = values.data() + row * width;
+      const double length = std::sqrt(sum_of(width, [&](int64_t d) { return x[d] * x[d]; }));
+      if (length == 0) continue;
+      T* to = vectors.mutable_data<T>() + row * size;
+      for (int64_t i = 0; i < size; ++i) to[i] = static_cast<T>(to[i] / length);
+    }
+  });
+}
+
 void carry_through_activation(Tensor vectors, Activation f, const Tensor& states,
                               const Sharing& sharing) {
   const int64_t tokens = vectors.dim(1), width = vectors.dim(2);
@@ -142,21 +157,6 @@ void carry_through_activation(Tensor vectors, Activation f, const Tensor& states
       if (tangent) share_in_row(x, tokens, rest, always_sharing(sharing));
     }
   });
-}
-
-Tensor mean_of_rows(const Tensor& vectors) {
-  const int64_t rows = vectors.dim(0), size = vectors.dim(1) * vectors.dim(2);
-  Tensor mean = Tensor::empty({1, vectors.dim(1), vectors.dim(2)}, vectors.dtype());
-  with_float_type(vectors.dtype(), [&](auto zero) {
-    using T = decltype(zero);
-    const T* x = vectors.data<T>();
-    for (int64_t i = 0; i < size; ++i) {
-      double sum = 0;
-      for (int64_t row = 0; row < rows; ++row) sum += x[row * size + i];
-      mean.mutable_data<T>()[i] = static_cast<T>(sum / static_cast<double>(rows));
-    }
-  });
-  return mean;
 }
 
 }  // namespace whyformer

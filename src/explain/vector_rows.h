@@ -44,11 +44,11 @@ void add_vectors(Tensor vectors, const Tensor& more);
 
 void carry_through_norm(Tensor vectors, const NormStep& norm, const Sharing& sharing);
 
+// By the lengths of `states` [rows, width], as a norm divides by the deviation of the true state.
+void divide_by_length(Tensor vectors, const Tensor& states);
+
 // `states` [rows, width] is what the activation was applied to.
 void carry_through_activation(Tensor vectors, Activation f, const Tensor& states,
                               const Sharing& sharing);
-
-// Σ_r x_k / rows: [1, tokens, width].
-Tensor mean_of_rows(const Tensor& vectors);
 
 }  // namespace whyformer

@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
 #include "whyformer/error.h"
 
 namespace whyformer {
 namespace {
 
 const std::vector<int> kSwapTokensAndHeads{0, 2, 1, 3};
+constexpr size_t kMostNodesOfPart = 200;
 
 // Finds the parts of one block, from the attention map onwards.
 class BlockFinder {
@@ -16,6 +20,7 @@ class BlockFinder {
     block_.name = site.name;
     block_.attention = site.attention;
     block_.rows = site.queries;
+    block_.first_row = site.first_query.value_or(0);
   }
 
   EncoderBlock find() {
@@ -34,7 +39,8 @@ class BlockFinder {
     const Node* reader = &only_reader(block_.attention, "a product with the values");
     if (const auto rows = reader->op->sliced_rows()) {
       require(rows->axis == 2, *reader, "a product with the values");
-      block_.first_row = rows->start;
+      block_.first_map_row = rows->start;
+      block_.first_row += rows->start;
       block_.rows = rows->length;
       reader = &only_reader(reader->outputs[0], "a product with the values");
     }
@@ -56,15 +62,18 @@ class BlockFinder {
     return projection;
   }
 
-  // Transposed → heads merged → Linear.
+  // Transposed → heads merged → Linear; of a single row there is nothing to transpose.
   const Node& find_output_projection(const Node& context) const {
-    const Node& transposed = only_reader(context.outputs[0], "merged heads");
-    require(transposed.op->axis_order() == kSwapTokensAndHeads, transposed, "merged heads");
-    const Node& merge = only_reader(transposed.outputs[0], "merged heads");
-    const Shape& heads = graph_.shape(transposed.outputs[0]);
-    const Shape merged{heads[0], heads[1], heads[2] * heads[3]};
-    require(graph_.shape(merge.outputs[0]) == merged, merge, "merged heads");
-    const Node& projection = only_reader(merge.outputs[0], "the output projection");
+    const Node* merge = &only_reader(context.outputs[0], "merged heads");
+    if (merge->op->axis_order() == kSwapTokensAndHeads) {
+      merge = &only_reader(merge->outputs[0], "merged heads");
+    } else {
+      require(block_.rows == 1, *merge, "merged heads");
+    }
+    const Shape& heads = graph_.shape(context.outputs[0]);
+    const Shape merged{heads[0], heads[2], heads[1] * heads[3]};
+    require(merge->op->kind() == "Reshape" && graph_.shape(merge->outputs[0]) == merged, *merge, "merged heads");
+    const Node& projection = only_reader(merge->outputs[0], "the output projection");
     require(projection.op->linear_weights() != nullptr, projection, "the output projection");
     return projection;
   }
@@ -84,23 +93,27 @@ class BlockFinder {
 
   void find_feed_forward() {
     const Value stream = block_.attended.output();
-    const Node* entry = &branch_of(stream);
-    const Node* norm = is_norm(*entry) ? entry : nullptr;
-    if (norm != nullptr) entry = &only_reader(norm->outputs[0], "the first feed-forward Linear");
-    require(entry->op->linear_weights() != nullptr, *entry, "the first feed-forward Linear");
-    block_.inner = entry;
-    block_.activation = &only_reader(entry->outputs[0], "an activation");
-    require(block_.activation->op->activation_function().has_value(), *block_.activation,
-            "an activation");
-    block_.outer = &only_reader(block_.activation->outputs[0], "the second feed-forward Linear");
-    require(block_.outer->op->linear_weights() != nullptr, *block_.outer,
-            "the second feed-forward Linear");
-    block_.fed_forward = residual_behind(*block_.outer);
     ResidualPart& part = block_.fed_forward;
-    require(part.add->inputs[part.skip] == stream, *part.add,
-            "the sum of the feed-forward part and its input");
-    part.norm_before = norm;
+    part.add = &addition_to(stream);
+    part.skip = part.add->inputs[0] == stream ? 0 : 1;
+    const Value branch = part.add->inputs[1 - part.skip];
+    require(keeps_rows(branch, 1, stream), *part.add, "the sum of the stream and a feed-forward part of each token by itself");
+    part.norm_before = norm_that_alone_branches_off(stream);
     find_norm_after(part);
+    find_feed_forward_layers(branch, part.norm_before == nullptr ? stream : part.norm_before->outputs[0]);
+  }
+
+  // Linear → activation → Linear, if it is that.
+  void find_feed_forward_layers(Value branch, Value read) {
+    const Node* outer = maker_or_null(branch);
+    if (outer == nullptr || outer->op->linear_weights() == nullptr) return;
+    const Node* activation = maker_or_null(outer->inputs[0]);
+    if (activation == nullptr || !activation->op->activation_function()) return;
+    const Node* inner = maker_or_null(activation->inputs[0]);
+    if (inner == nullptr || inner->op->linear_weights() == nullptr || inner->inputs[0] != read) return;
+    block_.inner = inner;
+    block_.activation = activation;
+    block_.outer = outer;
   }
 
   // The addition that takes up the branch again.
@@ -124,28 +137,54 @@ class BlockFinder {
     if (is_norm(reader)) part.norm_after = &reader;
   }
 
-  // What reads the stream besides the addition.
-  const Node& branch_of(Value stream) const {
+  // The addition by which a branch comes back to the stream.
+  const Node& addition_to(Value stream) const {
+    for (const int index : graph_.users(stream)) {
+      const Node& reader = graph_.nodes()[index];
+      if (reader.op->kind() == "Add" && graph_.shape(reader.inputs[0]) == graph_.shape(reader.inputs[1])) return reader;
+    }
+    fail("the addition of a feed-forward part", "nothing of that kind reads", graph_.name(stream));
+  }
+
+  // The norm that is all that reads the stream besides the addition; null if something else does.
+  const Node* norm_that_alone_branches_off(Value stream) const {
     const Node* branch = nullptr;
     for (const int index : graph_.users(stream)) {
       const Node& reader = graph_.nodes()[index];
-      if (reader.op->kind() == "Add") continue;
-      require(branch == nullptr, reader, "one feed-forward part");
+      if (&reader == block_.fed_forward.add) continue;
+      if (branch != nullptr || !is_norm(reader)) return nullptr;
       branch = &reader;
     }
-    if (branch == nullptr) fail("a feed-forward part", "nothing reads", graph_.name(stream));
-    return *branch;
+    return branch;
+  }
+
+  // Whether positions of an axis depend on those positions of the stream's tokens and on nothing else that varies.
+  bool keeps_rows(Value value, int axis, Value stream) {
+    if (value == stream) return axis == 1;
+    if (!graph_.varies(value) || !seen_.emplace(value, axis).second) return true;
+    const Node* node = maker_or_null(value);
+    if (node == nullptr || value != node->outputs[0] || seen_.size() > kMostNodesOfPart) return false;
+    std::vector<ValueType> types;
+    for (const Value input : node->inputs) types.push_back(graph_.type(input));
+    const auto flow = node->op->follow(axis, types);
+    // Rows of a Linear may be rounded together, which mixes nothing else.
+    if (!flow || !(flow->independent || node->op->linear_weights() != nullptr)) return false;
+    for (size_t i = 0; i < node->inputs.size(); ++i) {
+      if (graph_.varies(node->inputs[i]) && (flow->sources[i] < 0 || !keeps_rows(node->inputs[i], flow->sources[i], stream))) {
+        return false;
+      }
+    }
+    return true;
   }
 
   // The value whose rows are added to the branch.
   Value whole_stream(Value added) const {
-    if (graph_.producer(added) < 0) return added;
-    const Node& node = graph_.nodes()[graph_.producer(added)];
-    const auto rows = node.op->sliced_rows();
+    const Node* node = maker_or_null(added);
+    const auto rows = node == nullptr ? std::nullopt : node->op->sliced_rows();
     if (!rows) return added;
-    require(rows->axis == 1 && rows->start == block_.first_row && rows->length == block_.rows, node,
+    require(rows->axis == 1 && rows->start == block_.first_row && rows->length == block_.rows, *node,
             "the rows of the attention map");
-    return node.inputs[0];
+    return node->inputs[0];
   }
 
   const Node& only_reader(Value value, std::string_view expected) const {
@@ -156,9 +195,14 @@ class BlockFinder {
     return reader;
   }
 
+  const Node* maker_or_null(Value value) const {
+    return graph_.producer(value) < 0 ? nullptr : &graph_.nodes()[graph_.producer(value)];
+  }
+
   const Node& maker(Value value, std::string_view expected) const {
-    if (graph_.producer(value) < 0) fail(expected, "the graph has the input", graph_.name(value));
-    return graph_.nodes()[graph_.producer(value)];
+    const Node* node = maker_or_null(value);
+    if (node == nullptr) fail(expected, "the graph has the input", graph_.name(value));
+    return *node;
   }
 
   static bool is_norm(const Node& node) { return node.op->layer_norm_weights() != nullptr; }
@@ -176,6 +220,7 @@ class BlockFinder {
 
   const Graph& graph_;
   EncoderBlock block_;
+  std::set<std::pair<Value, int>> seen_;  // axes of values in the feed-forward part
 };
 
 }  // namespace
@@ -184,9 +229,9 @@ std::vector<EncoderBlock> find_blocks(const Graph& graph, const std::vector<Atte
   if (sites.empty()) throw UnsupportedModel("the model has no attention, so no encoder blocks");
   std::vector<EncoderBlock> blocks;
   for (const AttentionSite& site : sites) {
-    if (site.first_query || site.first_key) {
-      throw UnsupportedModel(fmt::format("attention '{}' goes from {} queries to {} keys, so its block does not take all tokens to all tokens",
-                                         site.name, site.queries, site.keys));
+    if (site.first_key) {
+      throw UnsupportedModel(fmt::format("attention '{}' goes to {} keys that are not all tokens, so its block does not take all tokens to all tokens",
+                                         site.name, site.keys));
     }
     blocks.push_back(BlockFinder(graph, site).find());
     if (blocks.size() == 1) continue;
@@ -198,20 +243,32 @@ std::vector<EncoderBlock> find_blocks(const Graph& graph, const std::vector<Atte
           "the first gives '{}'",
           before.name, site.name, graph.name(blocks.back().input), graph.name(before.output())));
     }
+    if (before.rows != graph.shape(before.input)[1]) {
+      throw UnsupportedModel(fmt::format("the block of attention '{}' goes on with {} of its {} tokens, and it is not the last",
+                                         before.name, before.rows, graph.shape(before.input)[1]));
+    }
   }
   return blocks;
 }
 
 std::vector<const Node*> find_head(const Graph& graph, const EncoderBlock& last, Value output) {
+  std::vector<bool> needed(graph.nodes().size(), false);
+  const auto need = [&](Value value) {
+    if (graph.producer(value) >= 0) needed[graph.producer(value)] = true;
+  };
+  need(output);
+  for (size_t i = graph.nodes().size(); i-- > 0;) {
+    if (!needed[i]) continue;
+    for (const Value input : graph.nodes()[i].inputs) need(input);
+  }
+  std::set<Value> derived{last.output()};
   std::vector<const Node*> head;
-  for (Value value = last.output(); value != output; value = head.back()->outputs[0]) {
-    const std::vector<int>& readers = graph.users(value);
-    if (readers.size() != 1) {
-      throw UnsupportedModel(fmt::format(
-          "the head is not a chain of operators: '{}' behind the last block is read by {} of them",
-          graph.name(value), readers.size()));
-    }
-    head.push_back(&graph.nodes()[readers[0]]);
+  for (size_t i = 0; i < needed.size(); ++i) {
+    const Node& node = graph.nodes()[i];
+    const auto comes_from_block = [&](Value input) { return derived.contains(input); };
+    if (!needed[i] || std::none_of(node.inputs.begin(), node.inputs.end(), comes_from_block)) continue;
+    derived.insert(node.outputs.begin(), node.outputs.end());
+    head.push_back(&node);
   }
   return head;
 }

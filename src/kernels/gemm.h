@@ -61,6 +61,10 @@ struct MatrixView {
   int64_t row_stride;
   int64_t column_stride;
 };
+template <typename T>
+MatrixView<T> transposed(const MatrixView<T>& matrix) {
+  return {matrix.data, matrix.columns, matrix.rows, matrix.column_stride, matrix.row_stride};
+}
 
 // A stack of products C[i] = scale · A[i]·B[i] over two outer axes (batch, heads), as attention
 // needs them. Outer strides of A, B and C are in elements; 0 repeats the same matrix.

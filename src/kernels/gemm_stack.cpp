@@ -77,10 +77,6 @@ void multiply_chunks(const MatrixView<const float>& a, const MatrixView<const fl
   if (done && !at_once) done(0, c.rows);
 }
 
-MatrixView<const float> transposed(const MatrixView<const float>& matrix) {
-  return {matrix.data, matrix.columns, matrix.rows, matrix.column_stride, matrix.row_stride};
-}
-
 void multiply_views(const MatrixView<const float>& a, const MatrixView<const float>& b,
                     const MatrixView<float>& c, float scale, bool accumulate,
                     const RowsDone& done) {

@@ -127,6 +127,23 @@ TEST(BentFunctions, SlopesAreDerivatives) {
   check([](auto& g, const Inputs& x, DType) { return sigmoid_times(g, x[0], 1.702, "f"); });
 }
 
+TEST(BentFunctions, GiveWhatIsNotANumberBack) {
+  using Build = Value (*)(GraphBuilder&, Value);
+  const Build functions[] = {[](GraphBuilder& g, Value x) { return leaky_relu(g, x, 0.1, "f"); },
+                             [](GraphBuilder& g, Value x) { return elu(g, x, 0.7, "f"); },
+                             [](GraphBuilder& g, Value x) { return hard_sigmoid(g, x, 0.3, 0.4, "f"); },
+                             [](GraphBuilder& g, Value x) { return hard_swish(g, x, "f"); },
+                             [](GraphBuilder& g, Value x) { return sigmoid_times(g, x, 1.702, "f"); }};
+  for (const Build build : functions) {
+    GraphBuilder builder;
+    const Value x = builder.input("x", {2}, DType::kFloat64);
+    const Value y = build(builder, x);
+    const Graph graph = builder.finish();
+    const Pass pass = run(graph, {{x, numbers({2}, {kNotANumber, 0.5})}}, {.outputs = {y}});
+    EXPECT_THAT(pass[y].to_doubles(), ElementsAre(testing::IsNan(), testing::Not(testing::IsNan())));
+  }
+}
+
 TEST(Binary, GradientsAreDerivativesForEveryWayToBroadcast) {
   const std::vector<std::vector<Shape>> shapes{{{2, 3, 4}, {2, 3, 4}}, {{2, 3, 4}, {}},
                                                {{}, {3, 4}},           {{2, 3, 4}, {4}},

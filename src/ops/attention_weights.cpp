@@ -24,11 +24,6 @@ MatrixView<T> rows_of(const MatrixView<T>& matrix, int64_t first, int64_t rows) 
           matrix.column_stride};
 }
 
-template <typename T>
-MatrixView<T> transposed(const MatrixView<T>& matrix) {
-  return {matrix.data, matrix.columns, matrix.rows, matrix.column_stride, matrix.row_stride};
-}
-
 void clear(const MatrixView<float>& matrix) {
   for (int64_t row = 0; row < matrix.rows; ++row) {
     std::fill_n(matrix.data + row * matrix.row_stride, matrix.columns, 0.0f);

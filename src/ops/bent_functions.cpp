@@ -28,6 +28,7 @@ struct Elu {
   T slope(T x) const { return x > 0 ? T{1} : static_cast<T>(alpha) * std::exp(x); }
 };
 
+// In the order in which std::min and std::max let NaN pass.
 struct HardSigmoid {
   double steepness;
   double offset;
@@ -36,7 +37,7 @@ struct HardSigmoid {
   template <typename T>
   T line(T x) const { return static_cast<T>(steepness) * x + static_cast<T>(offset); }
   template <typename T>
-  T value(T x) const { return std::max(T{0}, std::min(T{1}, line(x))); }
+  T value(T x) const { return std::max(std::min(line(x), T{1}), T{0}); }
   template <typename T>
   T slope(T x) const { return line(x) > 0 && line(x) < 1 ? static_cast<T>(steepness) : T{0}; }
 };
@@ -45,7 +46,7 @@ struct HardSigmoid {
 struct HardSwish {
   static std::string_view kind() { return "HardSwish"; }
   template <typename T>
-  T value(T x) const { return x * std::max(T{0}, std::min(T{1}, x / 6 + T{0.5})); }
+  T value(T x) const { return x * std::max(std::min(x / 6 + T{0.5}, T{1}), T{0}); }
   template <typename T>
   T slope(T x) const { return x <= -3 ? T{0} : x >= 3 ? T{1} : x / 3 + T{0.5}; }
 };

@@ -34,6 +34,7 @@ class PictureReport {
         first_(explanations_.front()),
         picture_(*first_.picture),
         options_(options),
+        names_special_(options.special == SpecialTokens::kShow),
         style_{options.colour} {
     options_.width = std::max(options_.width, kNarrowestTerminal);
     options_.special = SpecialTokens::kExclude;  // they are nowhere on the picture
@@ -53,7 +54,7 @@ class PictureReport {
     }
     lines({""});
     legend();
-    sentences(hidden_tokens_sentence(whole_.front(), options_.special));
+    if (!names_special_) sentences(hidden_tokens_sentence(whole_.front(), options_.special));
     for (const std::string& note : first_.notes) sentences(note);
     while (out_.ends_with("\n\n")) out_.pop_back();
     return std::move(out_);
@@ -138,6 +139,21 @@ class PictureReport {
     if (explanation.attributions.empty()) sentences("No method was run.");
     for (const Attribution& attribution : whole.attributions) remarks(attribution);
     lines(side_by_side_lines(explanation, options_));
+    if (names_special_) special_tokens(explanation);
+  }
+
+  // Tokens that are on no patch, with their scores.
+  void special_tokens(const Explanation& explanation) {
+    for (size_t i = 0; i < explanation.units.size(); ++i) {
+      if (!explanation.units[i].special) continue;
+      std::vector<std::string> scores;
+      for (const Attribution& attribution : explanation.attributions) {
+        const double score = attribution.scores[i];
+        scores.push_back(fmt::format("{} {}", attribution.method, format_score(score, std::abs(score), kind_of(attribution))));
+      }
+      if (scores.empty()) continue;
+      sentences(printable(fmt::format("{} is on no patch and left out of the scale: {}", explanation.units[i].text, fmt::join(scores, ", "))));
+    }
   }
 
   std::vector<std::string> coloured(const Explanation& explanation) const {
@@ -208,6 +224,7 @@ class PictureReport {
   const Explanation& first_;
   const PictureView& picture_;
   TerminalOptions options_;
+  bool names_special_;
   TerminalStyle style_;
   std::string out_;
 };

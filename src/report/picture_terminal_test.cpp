@@ -73,6 +73,23 @@ TEST(PictureTerminal, TheStrongestPatchComesFirst) {
   EXPECT_THAT(*first, HasSubstr("7.000"));
 }
 
+TEST(PictureTerminal, NamesWhatIsOnNoPatchIfAskedTo) {
+  Explanation explanation = picture_sample();
+  explanation.attributions.resize(2);
+  explanation.attributions[0].scores[0] = 0.25;
+  explanation.attributions[1].scores[0] = -3;
+  explanation.attributions[1].is_signed = true;
+  const auto said = [&](SpecialTokens special) {
+    return to_terminal(explanation, {.colour = false, .width = 200, .special = special});
+  };
+  EXPECT_THAT(said(SpecialTokens::kShow),
+              HasSubstr("[CLS] is on no patch and left out of the scale: " + explanation.attributions[0].method + " 0.2500, " +
+                        explanation.attributions[1].method + " -3.000"));
+  EXPECT_THAT(said(SpecialTokens::kShow), Not(HasSubstr("is hidden")));
+  EXPECT_THAT(said(SpecialTokens::kHide), HasSubstr("1 special token is hidden and left out of the scale."));
+  EXPECT_THAT(said(SpecialTokens::kHide), Not(HasSubstr("[CLS]")));
+}
+
 TEST(PictureTerminal, SeveralClassesShareThePictureAndTheAnswers) {
   const std::string text = without_colours(to_terminal(picture_classes_sample()));
   EXPECT_EQ(lines_of(text)[0].substr(0, 15), "▸ beach ball ");  // 3 bytes of the mark

@@ -115,7 +115,7 @@ class ConceptStudy {
     }
     if (request_.counterparts == 0 && examples_.random.size() < 4) {
       throw InvalidInput(fmt::format(
-          "{} random sets leave fewer than two pairs that share none: give at least 4, or let "
+          "fewer than 4 random sets ({}) leave fewer than two pairs that share none: give at least 4, or let "
           "counterparts be drawn from them",
           examples_.random.size()));
     }

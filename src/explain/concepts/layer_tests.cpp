@@ -143,7 +143,7 @@ class LayerStudy {
     }
     if (settings_.counterparts == 0 && sets_.random.size() < 4) {
       throw InvalidInput(fmt::format(
-          "{} random sets leave fewer than two pairs that share none: give at least 4, or let them be drawn",
+          "fewer than 4 random sets ({}) leave fewer than two pairs that share none: give at least 4, or let them be drawn",
           sets_.random.size()));
     }
     const int64_t pool = count_of(all_of(sets_.random));

@@ -18,13 +18,13 @@ namespace whyformer::onnx {
 // What an input of the model is bound to when a graph is built.
 struct InputBinding {
   Shape shape;
-  std::optional<Tensor> value;  // known now, so that what depends on it folds; else fed to each run
+  std::optional<Tensor> value = {};  // known now, so that what depends on it folds; else fed to each run
   InputRole role = InputRole::kExplained;
 };
 
 struct BuildRequest {
-  std::map<std::string, InputBinding, std::less<>> inputs;
-  std::vector<std::string> outputs;  // values of the file to compute, by name
+  std::map<std::string, InputBinding, std::less<>> inputs = {};
+  std::vector<std::string> outputs = {};  // values of the file to compute, by name
   DType floats = DType::kFloat32;
 };
 

@@ -83,7 +83,11 @@ class JpegDecoder {
   }
 
   void check(bool done) {
-    if (!done) throw_undecodable(source_, "JPEG", guard_.problem());
+    if (done) return;
+    if (errors_.msg_code == JERR_IMAGE_TOO_BIG) {
+      throw FileError(fmt::format("{} claims more than {} pixels on a side: scale it down", in_quotes(source_.name), JPEG_MAX_DIMENSION));
+    }
+    throw_undecodable(source_, "JPEG", guard_.problem());
   }
 
   void read_header() {

@@ -101,6 +101,10 @@ TEST(Picture, RefusesSizesBeforeItTakesMemoryForThem) {
               HasSubstr("progressive JPEG of 37 x 21 pixels, too large to decode"));
 }
 
+TEST(Picture, RefusesJpegsThatLibjpegFindsTooLargeWithTheSameAdvice) {
+  EXPECT_EQ(complaint(jpeg_claiming(65535, 5)), "'cat.gif' claims more than 65500 pixels on a side: scale it down");
+}
+
 TEST(Picture, RefusesPicturesWithoutPixels) {
   EXPECT_THAT(complaint(png_claiming(0, 5)), HasSubstr("0 x 5 pixels: there is nothing to see"));
   EXPECT_THAT(complaint(png_claiming(5, 0)), HasSubstr("5 x 0"));

@@ -1,5 +1,6 @@
 // Attention as exporters spell it: scales on either side of the product, masks added or chosen, heads
 // kept in the batch axis.
+#include <algorithm>
 #include <cmath>
 
 #include "formats/onnx/rewrites/rewrite.h"
@@ -265,8 +266,73 @@ std::optional<Replacement> heads_in_batch(const Pattern& pattern, const Node& no
                      }};
 }
 
-constexpr RewriteRule kRules[] = {scale_behind_product, scale_behind_view, scaled_masked_softmax,
-                                  empty_mask, heads_in_batch};
+// The order of a Transpose that leaves the last axis where it is and moves others; empty for every other node.
+std::vector<int> order_of_rows(const Node* node) {
+  const std::vector<int> order = node == nullptr ? std::vector<int>() : node->op->axis_order();
+  const bool keeps_last = !order.empty() && order.back() == static_cast<int>(order.size()) - 1;
+  return keeps_last && !std::is_sorted(order.begin(), order.end()) ? order : std::vector<int>();
+}
+
+// Whether the longer shape is the shorter one with its last axis split.
+bool splits_last_axis(const Shape& shorter, const Shape& longer) {
+  return longer.size() > shorter.size() && std::equal(shorter.begin(), shorter.end() - 1, longer.begin());
+}
+
+// The same move of axes where the last axis is split, followed by another.
+std::vector<int> followed_by(std::vector<int> rows, const std::vector<int>& then) {
+  while (rows.size() < then.size()) rows.push_back(static_cast<int>(rows.size()));
+  std::vector<int> order;
+  for (const int axis : then) order.push_back(rows[axis]);
+  return order;
+}
+
+// Rows moved (tokens before the batch, as nn.MultiheadAttention has them) → Linear → heads split → heads moved: the Linear
+// takes the rows as they were, and one Transpose makes both moves.
+std::optional<Replacement> heads_of_moved_rows(const Pattern& pattern, const Node& node) {
+  const std::vector<int> order = node.op->axis_order();
+  const Node* split = order.empty() ? nullptr : pattern.made_by(node.inputs[0], "Reshape");
+  const Node* linear = split == nullptr ? nullptr : pattern.maker(split->inputs[0]);
+  if (linear == nullptr || linear->op->linear_weights() == nullptr) return std::nullopt;
+  const Node* moved = pattern.maker(linear->inputs[0]);
+  const std::vector<int> rows = order_of_rows(moved);
+  const Shape& heads = pattern.shape(split->outputs[0]);
+  if (rows.empty() || !splits_last_axis(pattern.shape(split->inputs[0]), heads)) return std::nullopt;
+  const Value x = moved->inputs[0];
+  Shape shape(pattern.shape(x).begin(), pattern.shape(x).end() - 1);
+  shape.insert(shape.end(), heads.begin() + static_cast<int64_t>(shape.size()), heads.end());
+  return Replacement{{x},
+                     [op = linear->op, shape, order = followed_by(rows, order)](
+                         GraphBuilder& graph, std::span<const Value> inputs, const std::string& name) {
+                       return transpose(graph, reshape(graph, graph.add(op, {inputs[0]}, name), shape, name), order, name);
+                     }};
+}
+
+// The way back: heads moved → merged → Linear → rows moved.
+std::optional<Replacement> merged_heads_moved_back(const Pattern& pattern, const Node& node) {
+  const std::vector<int> rows = order_of_rows(&node);
+  const Node* linear = rows.empty() ? nullptr : pattern.maker(node.inputs[0]);
+  if (linear == nullptr || linear->op->linear_weights() == nullptr) return std::nullopt;
+  const Node* merge = pattern.made_by(linear->inputs[0], "Reshape");
+  const Node* moved = merge == nullptr ? nullptr : pattern.maker(merge->inputs[0]);
+  if (moved == nullptr || moved->op->axis_order().empty()) return std::nullopt;
+  for (const Value between : {node.inputs[0], linear->inputs[0], merge->inputs[0]}) {
+    if (!only_reader(pattern, between)) return std::nullopt;
+  }
+  const Shape& merged = pattern.shape(linear->inputs[0]);
+  if (!splits_last_axis(merged, pattern.shape(merge->inputs[0]))) return std::nullopt;
+  std::vector<int> then = rows;
+  while (then.size() < moved->op->axis_order().size()) then.push_back(static_cast<int>(then.size()));
+  Shape shape;
+  for (const int axis : rows) shape.push_back(merged[axis]);
+  return Replacement{{moved->inputs[0]},
+                     [op = linear->op, shape, order = followed_by(moved->op->axis_order(), then)](
+                         GraphBuilder& graph, std::span<const Value> inputs, const std::string& name) {
+                       return graph.add(op, {reshape(graph, transpose(graph, inputs[0], order, name), shape, name)}, name);
+                     }};
+}
+
+constexpr RewriteRule kRules[] = {scale_behind_product, scale_behind_view, scaled_masked_softmax,  empty_mask,
+                                  heads_in_batch,       heads_of_moved_rows, merged_heads_moved_back};
 
 }  // namespace
 

@@ -133,6 +133,28 @@ TEST(Rewrites, HeadsSplitOffTheBatchBehindATranspositionAreSplitAtOnce) {
   EXPECT_THAT(kinds_after_rewriting(graph, x, y), ElementsAre("Reshape", "Transpose"));
 }
 
+// As nn.MultiheadAttention does with batch_first.
+TEST(Rewrites, LinearsTakeRowsAsTheyAreHoweverTheyAreMovedAround) {
+  GraphBuilder graph(Folding::kYes);
+  const Value x = graph.input("x", {2, 5, 4}, DType::kFloat32);
+  const auto weights = std::make_shared<LinearWeights>(numbers({6, 4}), numbers({6}));
+  const Value tokens_first = transpose(graph, x, {1, 0, 2}, "tokens first");
+  const Value split = reshape(graph, linear(graph, tokens_first, weights, "values"), {5, 2, 2, 3}, "split");
+  const Value heads = transpose(graph, split, {1, 2, 0, 3}, "heads");
+  const Value y = activation(graph, heads, Activation::kTanh, "y");
+  EXPECT_THAT(kinds_after_rewriting(graph, x, y), ElementsAre("Linear", "Reshape", "Transpose", "Activation"));
+}
+
+TEST(Rewrites, MergedHeadsGoBackToTheirRowsAtOnce) {
+  GraphBuilder graph(Folding::kYes);
+  const Value x = graph.input("x", {2, 2, 5, 3}, DType::kFloat32);
+  const auto weights = std::make_shared<LinearWeights>(numbers({4, 6}), numbers({4}));
+  const Value tokens_first = transpose(graph, x, {2, 0, 1, 3}, "tokens first");
+  const Value merged = linear(graph, reshape(graph, tokens_first, {5, 2, 6}, "merged"), weights, "output");
+  const Value y = transpose(graph, merged, {1, 0, 2}, "batch first");
+  EXPECT_THAT(kinds_after_rewriting(graph, x, y), ElementsAre("Transpose", "Reshape", "Linear"));
+}
+
 TEST(Rewrites, RowsFlattenedForAProductKeepTheirAxes) {
   GraphBuilder graph(Folding::kYes);
   const Value x = graph.input("x", {5, 2, 2, 3}, DType::kFloat32);

@@ -6,16 +6,20 @@ const choose = (label, value) => {
   select.value = value;
   select.dispatchEvent(new Event("change"));
 };
-const readPage = (read) => window.addEventListener(
-    "load",
-    () => setTimeout(() => {
-      const result = {};
-      read((name, action) => {
-        try {
-          result[name] = action();
-        } catch (error) {
-          result[name] = String(error);
-        }
-      });
-      document.body.append(el("pre", {id: "result"}, JSON.stringify(result)));
-    }, 500));
+// Attention is drawn when it comes into view, which takes a busy machine a while.
+const isDrawn = () => typeof attention === "undefined" || !attention || document.querySelector("#attention canvas");
+const readPage = (read, patience = 60) => {
+  if (document.readyState !== "complete" || (!isDrawn() && patience > 0)) {
+    setTimeout(() => readPage(read, patience - 1), 100);
+    return;
+  }
+  const result = {};
+  read((name, action) => {
+    try {
+      result[name] = action();
+    } catch (error) {
+      result[name] = String(error);
+    }
+  });
+  document.body.append(el("pre", {id: "result"}, JSON.stringify(result)));
+};

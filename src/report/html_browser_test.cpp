@@ -66,7 +66,7 @@ class HtmlInBrowser : public testing::Test {
         "timeout 180 '{0}' --headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
         "--disable-background-networking --disable-component-update --disable-sync "
         "--user-data-dir='{1}/profile' --window-size=1400,6000 --enable-logging=stderr "
-        "--virtual-time-budget=5000 --dump-dom 'file://{1}/page.html' >'{1}/dom' 2>'{1}/log'",
+        "--virtual-time-budget=8000 --dump-dom 'file://{1}/page.html' >'{1}/dom' 2>'{1}/log'",
         browser_, folder_.string());
     EXPECT_EQ(std::system(command.c_str()), 0) << content_of(folder_ / "log");
     return {content_of(folder_ / "dom"), content_of(folder_ / "log")};

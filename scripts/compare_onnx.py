@@ -40,6 +40,8 @@ EXACT, QUANTISED = 1e-4, 5e-2
 # row still agrees, which the tests check too.
 DEEP = 0.5
 TEXT = "You are a stupid idiot, but thanks for the fish, and a man plays the guitar in the street."
+# For methods that go through every coalition of tokens.
+SHORT_TEXT, OF_SHORT_TEXTS = "Thanks, you stupid idiot.", ("exact-shap", "shapley-taylor")
 
 
 def fetch(package, folder):
@@ -173,7 +175,8 @@ def methods_of(program):
 
 
 def scores(program, model, method, target):
-    done = subprocess.run([program, "explain", "--model", str(model), "--text", TEXT, "--method", method,
+    text = SHORT_TEXT if method in OF_SHORT_TEXTS else TEXT
+    done = subprocess.run([program, "explain", "--model", str(model), "--text", text, "--method", method,
                            "--target", str(target), "--json", "-"], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         print(f"{model}: {method}: {done.stderr.strip()}")

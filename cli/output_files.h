@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <initializer_list>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "whyformer/error.h"
@@ -18,7 +19,8 @@ namespace whyformer::cli {
 inline void check_folders_of(std::initializer_list<std::string> files) {
   for (const std::string& file : files) {
     const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-    if (folder.empty() || std::filesystem::is_directory(folder)) continue;
+    std::error_code unreadable;
+    if (folder.empty() || std::filesystem::is_directory(folder, unreadable)) continue;
     throw FileError(fmt::format("cannot write '{}': there is no folder '{}'", file, folder.string()));
   }
 }

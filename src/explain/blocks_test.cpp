@@ -150,6 +150,29 @@ TEST(Blocks, MayHaveAFeedForwardPartOfAnotherForm) {
   EXPECT_EQ(graph.name(block.output()), "second sum");
 }
 
+// What else reads the middle of a block, or is added to it, changes nothing about its parts.
+TEST(Blocks, MayBeReadInTheMiddle) {
+  GraphBuilder builder;
+  const LayerNormWeights weights{Tensor::zeros({8}), Tensor::zeros({8}), 1e-5};
+  const Value x = builder.input("x", {1, kTokens, 8}, DType::kFloat32);
+  const Value first = layer_norm(builder, x, weights, "first norm");
+  const Value sum = add(builder, attention(builder, first, first), x, "sum");
+  const Value moved = add(builder, sum, builder.constant(Tensor::zeros({1, kTokens, 8}), "table"), "moved");
+  const Value second = layer_norm(builder, sum, weights, "second norm");
+  const Value inner = activation(builder, linear(builder, second, some_weights(), "inner"), Activation::kGelu, "gelu");
+  const Value stream = add(builder, sum, linear(builder, inner, some_weights(), "outer"), "second sum");
+  const Value last = layer_norm(builder, stream, weights, "last norm");
+  const Value output = add(builder, last, moved, "output");
+  const Graph graph = builder.finish();
+  const EncoderBlock block = find_blocks(graph, discover(graph, output).sites)[0];
+  EXPECT_EQ(block.fed_forward.add->name, "second sum");
+  ASSERT_NE(block.fed_forward.norm_before, nullptr);
+  EXPECT_EQ(block.fed_forward.norm_before->name, "second norm");
+  EXPECT_EQ(block.fed_forward.norm_after, nullptr) << "the last norm is the network's";
+  ASSERT_NE(block.inner, nullptr);
+  EXPECT_EQ(block.inner->name, "inner");
+}
+
 std::string complaint(GraphBuilder& builder, Value output) {
   const Graph graph = builder.finish();
   try {

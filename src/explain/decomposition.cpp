@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <set>
 
 #include "base/parallel.h"
 #include "kernels/gemm.h"
 #include "ops/helpers.h"
-#include "tensor/map.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -77,26 +77,54 @@ void mix(const Tensor& maps, Tensor& values) {
 // What an operator behind the last block does to the vectors.
 enum class HeadStep { kLinear, kNorm, kUnitLength, kActivation, kAffine };
 
+using ComesFromBlock = std::function<bool(Value)>;
+
+// Put together what their inputs hold: those that do not come from the last block make a constant.
+bool puts_together(const Op& op) {
+  constexpr std::array<std::string_view, 4> kKinds{"Add", "Sub", "Concat", "Where"};
+  return std::find(kKinds.begin(), kKinds.end(), op.kind()) != kKinds.end();
+}
+
 // Whether the operator is linear, but for a constant, in those of its inputs that come from the last block.
-bool is_affine(const Node& node, const std::function<bool(Value)>& comes_from_block) {
-  constexpr std::array<std::string_view, 12> kAlways{"Add",      "Sub",    "Reshape", "Transpose", "Slice",     "StridedSlice",
-                                                     "Concat",   "Expand", "Mean",    "ReduceSum", "ReduceMean", "Cast"};
+bool is_affine(const Graph& graph, const Node& node, const ComesFromBlock& comes_from_block) {
+  constexpr std::array<std::string_view, 11> kOfOneInput{"Reshape", "Transpose", "Slice",     "StridedSlice", "Expand", "Tile",
+                                                         "Mean",    "ReduceSum", "ReduceMean", "Neg",          "Cast"};
+  const auto is_float = [&](Value value) { return graph.type(value).dtype != DType::kInt64; };
+  if (!is_float(node.outputs[0])) return false;
   const std::string_view kind = node.op->kind();
-  if (std::find(kAlways.begin(), kAlways.end(), kind) != kAlways.end()) return true;
+  if (std::find(kOfOneInput.begin(), kOfOneInput.end(), kind) != kOfOneInput.end()) return is_float(node.inputs[0]);
+  if (kind == "Where") return !comes_from_block(node.inputs[0]);
+  if (puts_together(*node.op)) return true;
   if (node.inputs.size() != 2) return false;
   const bool first = comes_from_block(node.inputs[0]), second = comes_from_block(node.inputs[1]);
   if (kind == "Mul" || kind == "MatMul") return first != second;
   return (kind == "Div" || kind == "Gather") && !second;
 }
 
-std::optional<HeadStep> head_step(const Node& node, const std::function<bool(Value)>& comes_from_block) {
+std::optional<HeadStep> head_step(const Graph& graph, const Node& node, const ComesFromBlock& comes_from_block) {
   const Op& op = *node.op;
   if (op.linear_weights() != nullptr) return HeadStep::kLinear;
   if (op.layer_norm_weights() != nullptr) return HeadStep::kNorm;
   if (op.kind() == "L2Normalise") return HeadStep::kUnitLength;
   if (op.activation_function()) return HeadStep::kActivation;
-  if (is_affine(node, comes_from_block)) return HeadStep::kAffine;
+  if (is_affine(graph, node, comes_from_block)) return HeadStep::kAffine;
   return std::nullopt;
+}
+
+// Something that depends on the input and reaches the operator on a way around the last block; its share in the output
+// would belong to tokens that the vectors do not tell. An index only chooses.
+std::optional<Value> read_around_block(const Graph& graph, const Node& node, const ComesFromBlock& comes_from_block) {
+  for (const Value input : node.inputs) {
+    const bool index = node.op->kind() == "Gather" && input == node.inputs[1];
+    if (!index && graph.varies(input) && !comes_from_block(input)) return input;
+  }
+  return std::nullopt;
+}
+
+// Behind the last layer.
+[[noreturn]] void refuse_head(const Node& node, const std::string& why) {
+  throw UnsupportedModel(
+      fmt::format("decompx cannot carry vectors through {} '{}' behind the last layer: {}", node.op->kind(), node.name, why));
 }
 
 }  // namespace
@@ -198,17 +226,20 @@ void Decomposition::activation(const Node& node, Tensor vectors, int64_t first_r
                            states.slice(0, first_row, vectors.dim(0)), sharing_);
 }
 
-// What the operator gives where its inputs from the last block are the vectors of one token, or zeros.
+// What the operator gives where its inputs from the last block are the vectors of one token and nothing is put beside them;
+// without a token, what is put beside them.
 Tensor Decomposition::outcome_of(const Node& node, std::optional<int64_t> token) const {
   std::vector<Tensor> inputs;
-  for (const Value input : node.inputs) {
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const Value input = node.inputs[i];
     const auto found = of_values_.find(input);
-    if (found == of_values_.end()) {
+    const bool condition = node.op->kind() == "Where" && i == 0;
+    if (found == of_values_.end() && (!token || condition || !puts_together(*node.op))) {
       inputs.push_back(pass_[input]);
       continue;
     }
     Tensor given = Tensor::zeros(graph_.shape(input), graph_.type(input).dtype);
-    if (token) {
+    if (token && found != of_values_.end()) {
       Tensor own = given.select(0, sample_);
       own.copy_from(found->second.select(1, *token).contiguous().reshape(own.shape()));
     }
@@ -217,22 +248,37 @@ Tensor Decomposition::outcome_of(const Node& node, std::optional<int64_t> token)
   return state_rows(node.op->forward(inputs, KeepForBackward::kNo).outputs[0], sample_);
 }
 
-// f(x) = g(x) + f(0) with g linear: each vector goes through g, and f(0) is a bias.
+// Each vector by itself; what is put beside them is shared out like a bias.
 Tensor Decomposition::affine(const Node& node) const {
   const int64_t tokens = vectors_.dim(1);
-  const Tensor constant = outcome_of(node, std::nullopt);
-  Tensor result = Tensor::empty({constant.dim(0), tokens, constant.dim(1)}, constant.dtype());
+  Tensor result;
   for (int64_t k = 0; k < tokens; ++k) {
-    result.select(1, k).copy_from(map([](auto f, auto f_0) { return f - f_0; }, outcome_of(node, k), constant));
+    const Tensor one = outcome_of(node, k);
+    if (k == 0) result = Tensor::empty({one.dim(0), tokens, one.dim(1)}, one.dtype());
+    result.select(1, k).copy_from(one);
   }
+  if (!puts_together(*node.op)) return result;
+  const Tensor constant = outcome_of(node, std::nullopt);
   for (int64_t row = 0; row < constant.dim(0); ++row) {
-    share_bias(result.slice(0, row, 1), constant.select(0, row).to_doubles(), sharing_);
+    const std::vector<double> bias = constant.select(0, row).to_doubles();
+    const auto infinite = [](double x) { return !std::isfinite(x); };
+    if (std::any_of(bias.begin(), bias.end(), infinite)) refuse_head(node, "it puts something infinite beside them");
+    share_bias(result.slice(0, row, 1), bias, sharing_);
   }
   return result;
 }
 
+// What no operator after this one reads.
+void Decomposition::forget_read(const Node& node) {
+  const int done = graph_.producer(node.outputs[0]);
+  for (const Value input : node.inputs) {
+    const std::vector<int>& users = graph_.users(input);
+    if (std::all_of(users.begin(), users.end(), [&](int user) { return user <= done; })) of_values_.erase(input);
+  }
+}
+
 void Decomposition::through_head(const Node& node) {
-  const auto step = head_step(node, [&](Value value) { return of_values_.contains(value); });
+  const auto step = head_step(graph_, node, [&](Value value) { return of_values_.contains(value); });
   switch (step.value()) {
     case HeadStep::kLinear:
       vectors_ = linear(node, of_values_.at(node.inputs[0]));
@@ -254,6 +300,7 @@ void Decomposition::through_head(const Node& node) {
       break;
   }
   of_values_[node.outputs[0]] = vectors_;
+  forget_read(node);
 }
 
 void Decomposition::check(const Graph& graph, const std::vector<EncoderBlock>& blocks, const std::vector<const Node*>& head) {
@@ -266,16 +313,17 @@ void Decomposition::check(const Graph& graph, const std::vector<EncoderBlock>& b
   }
   const int64_t batch = graph.shape(blocks.back().output())[0];
   std::set<Value> derived{blocks.back().output()};
+  const auto comes_from_block = [&](Value value) { return derived.contains(value); };
   for (const Node* node : head) {
-    const auto step = head_step(*node, [&](Value value) { return derived.contains(value); });
-    const Shape& shape = graph.shape(node->outputs[0]);
-    const bool keeps_batch = !shape.empty() && shape[0] == batch;  // samples are told apart by the first axis
-    if (!step || !keeps_batch) {
-      throw UnsupportedModel(fmt::format(
-          "decompx cannot carry vectors through {} '{}' behind the last layer: it knows norms, linear maps, activations, lengths, "
-          "and what only moves, adds up or averages",
-          node->op->kind(), node->name));
+    if (const auto around = read_around_block(graph, *node, comes_from_block)) {
+      refuse_head(*node, fmt::format("it also reads '{}', which comes from before that layer", graph.name(*around)));
     }
+    if (!head_step(graph, *node, comes_from_block)) {
+      refuse_head(*node, "it knows norms, linear maps, activations, lengths, and what moves numbers, adds them up or averages them");
+    }
+    // Samples are told apart by the first axis.
+    const Shape& shape = graph.shape(node->outputs[0]);
+    if (shape.empty() || shape[0] != batch) refuse_head(*node, "it does not leave the batch axis in front");
     derived.insert(node->outputs[0]);
   }
 }

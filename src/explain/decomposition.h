@@ -21,8 +21,8 @@ class Decomposition {
   // The first block starts from its input, each token's row being its own vector.
   void through(const EncoderBlock& block);
 
-  // One operator behind the last block, after those that it reads: a norm, a linear map, an activation, the division
-  // by a length, or one that is linear in what comes from the block.
+  // One operator behind the last block, in the order of the graph: a norm, a linear map, an activation, the division by a
+  // length, or one that is linear in what comes from the block. Only for what `check` has let pass.
   void through_head(const Node& node);
 
   // Throws UnsupportedModel that names what vectors cannot be carried through, before the work.
@@ -42,6 +42,7 @@ class Decomposition {
   Tensor linear(const Node& node, const Tensor& vectors) const;
   Tensor affine(const Node& node) const;
   Tensor outcome_of(const Node& node, std::optional<int64_t> token) const;
+  void forget_read(const Node& node);
   // In place; row r of the vectors is row first_row + r of the operator's input.
   void norm(const Node& node, Tensor vectors, int64_t first_row) const;
   void activation(const Node& node, Tensor vectors, int64_t first_row) const;

@@ -144,10 +144,10 @@ class BranchedHeads : public testing::Test {
 
   Carried carry(const MakeHead& head) {
     GraphBuilder builder;
-    const Value input = builder.input("x", {1, kTokens, kWidth}, DType::kFloat64);
-    const Value output = head(builder, encoder_layers(builder, encoder_, input));
+    input_ = builder.input("x", {1, kTokens, kWidth}, DType::kFloat64);
+    const Value output = head(builder, encoder_layers(builder, encoder_, input_));
     graph_ = builder.finish();
-    pass_ = run(graph_, {{input, tensor_of({random_rows(kTokens, kWidth, 22)})}},
+    pass_ = run(graph_, {{input_, tensor_of({random_rows(kTokens, kWidth, 22)})}},
                 {.keep = Keep::kEverything, .outputs = {output}});
     const std::vector<EncoderBlock> blocks = find_blocks(graph_, discover(graph_, output).sites);
     const std::vector<const Node*> nodes = find_head(graph_, blocks.back(), output);
@@ -173,6 +173,7 @@ class BranchedHeads : public testing::Test {
 
   static constexpr int64_t kWidth = 8, kLabels = 2;
   PlainEncoder encoder_ = random_encoder({.norms_before = true}, 21);
+  Value input_;
   Graph graph_;
   Pass pass_;
 };
@@ -234,12 +235,54 @@ TEST_F(BranchedHeads, ShareOutWhatIsAdded) {
   expect_near(added.output.to_doubles(), at_once.output.to_doubles(), 1e-12, "scores");
 }
 
-TEST_F(BranchedHeads, ThatMultiplyTwoThingsAreRefused) {
-  EXPECT_THROW(carry([&](GraphBuilder& graph, Value stream) {
-                 const Value a = row(graph, stream, 0), b = row(graph, stream, 1);
-                 return linear(graph, binary(graph, a, b, BinaryFunction::kMultiply, "product"), weights(kWidth, 5), "head");
-               }),
-               UnsupportedModel);
+// A bias that no vector has to do with is still part of the output.
+TEST_F(BranchedHeads, AddUpWhereSomethingConstantStandsBesideTheTokens) {
+  const auto both = weights(2 * kWidth, 6);
+  for (const int axis : {1, 2}) {
+    carry([&](GraphBuilder& graph, Value stream) {
+      const Shape shape = axis == 1 ? Shape{1, 1, kWidth} : Shape{1, kTokens, kWidth};
+      Tensor numbers = Tensor::empty(shape, DType::kFloat64);
+      numbers.fill(0.7);
+      const Value joined = concat(graph, stream, graph.constant(numbers, "numbers"), axis, "joined");
+      const Value mean = reduce(graph, joined, Reduction::kMean, {1}, false, "mean");
+      return linear(graph, mean, axis == 1 ? weights(kWidth, 6) : both, "head");
+    });
+  }
+}
+
+TEST_F(BranchedHeads, KnowChoicesAndSigns) {
+  carry([&](GraphBuilder& graph, Value stream) {
+    const Value hides = graph.constant(Tensor::of<int64_t>({1, kTokens, 1}, {0, 1, 0, 0, 1}), "hides");
+    const Value nothing = graph.constant(Tensor::zeros({}, DType::kFloat64), "nothing");
+    const Value shown = where(graph, hides, nothing, unary(graph, stream, UnaryFunction::kNegate, "minus"), "shown");
+    return linear(graph, reduce(graph, shown, Reduction::kSum, {1}, false, "sum"), weights(kWidth, 7), "head");
+  });
+}
+
+TEST_F(BranchedHeads, NameWhatTheyCannotTakeApart) {
+  const auto complaint = [&](const MakeHead& head) -> std::string {
+    try {
+      carry(head);
+    } catch (const UnsupportedModel& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(complaint([&](GraphBuilder& graph, Value stream) {
+                const Value a = row(graph, stream, 0), b = row(graph, stream, 1);
+                return linear(graph, binary(graph, a, b, BinaryFunction::kMultiply, "product"), weights(kWidth, 5), "head");
+              }),
+              testing::HasSubstr("Mul 'product' behind the last layer: it knows"));
+  // The embeddings around all layers: their share belongs to one token, which the vectors do not tell.
+  EXPECT_THAT(complaint([&](GraphBuilder& graph, Value stream) {
+                const Value sum = add(graph, row(graph, stream, 0), row(graph, input_, 3), "with embeddings");
+                return linear(graph, sum, weights(kWidth, 5), "head");
+              }),
+              testing::HasSubstr("Add 'with embeddings' behind the last layer: it also reads 'row'"));
+  EXPECT_THAT(complaint([&](GraphBuilder& graph, Value stream) {
+                return transpose(graph, stream, {1, 0, 2}, "tokens first");
+              }),
+              testing::HasSubstr("it does not leave the batch axis in front"));
 }
 
 // A second sample, and hidden tokens behind the first: nothing of it may show.

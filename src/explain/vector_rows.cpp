@@ -50,8 +50,13 @@ std::vector<double> bias_weights(const T* row, int64_t tokens, const std::vector
     weights[k] = raw_weight(row + k * width, bias, bias_norm, sharing.biases);
   }
   if (sharing.biases == BiasShare::kOneToken) weights[sharing.bias_token] = 1;
-  double sum = kStabiliser;
-  for (const double weight : weights) sum += weight;
+  double sum = kStabiliser, size = 0;
+  for (const double weight : weights) {
+    sum += weight;
+    size += std::abs(weight);
+  }
+  // A bias that no vector has to do with would be lost, and the sums with it.
+  if (size < kStabiliser) return std::vector<double>(tokens, 1 / static_cast<double>(tokens));
   for (double& weight : weights) weight /= sum;
   return weights;
 }

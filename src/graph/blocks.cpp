@@ -96,11 +96,11 @@ class BlockFinder {
     ResidualPart& part = block_.fed_forward;
     part.add = &addition_to(stream);
     part.skip = part.add->inputs[0] == stream ? 0 : 1;
-    const Value branch = part.add->inputs[1 - part.skip];
-    require(keeps_rows(branch, 1, stream), *part.add, "the sum of the stream and a feed-forward part of each token by itself");
-    part.norm_before = norm_that_alone_branches_off(stream);
-    find_norm_after(part);
-    find_feed_forward_layers(branch, part.norm_before == nullptr ? stream : part.norm_before->outputs[0]);
+    for (const Node* entry : entries_) {
+      if (is_norm(*entry)) part.norm_before = entry;
+    }
+    if (!block_.norms_before()) find_norm_after(part);
+    find_feed_forward_layers(part.add->inputs[1 - part.skip], part.norm_before == nullptr ? stream : part.norm_before->outputs[0]);
   }
 
   // Linear → activation → Linear, if it is that.
@@ -137,25 +137,21 @@ class BlockFinder {
     if (is_norm(reader)) part.norm_after = &reader;
   }
 
-  // The addition by which a branch comes back to the stream.
-  const Node& addition_to(Value stream) const {
+  // The addition by which a branch comes back to the stream; `entries_` are then the nodes by which it left.
+  const Node& addition_to(Value stream) {
+    const Node* mixing = nullptr;
     for (const int index : graph_.users(stream)) {
       const Node& reader = graph_.nodes()[index];
-      if (reader.op->kind() == "Add" && graph_.shape(reader.inputs[0]) == graph_.shape(reader.inputs[1])) return reader;
+      if (reader.op->kind() != "Add" || graph_.shape(reader.inputs[0]) != graph_.shape(reader.inputs[1])) continue;
+      const Value branch = reader.inputs[reader.inputs[0] == stream ? 1 : 0];
+      seen_.clear();
+      entries_.clear();
+      if (!graph_.varies(branch)) continue;
+      if (keeps_rows(branch, 1, stream)) return reader;
+      mixing = &reader;
     }
+    if (mixing != nullptr) require(false, *mixing, "the sum of the stream and a feed-forward part of each token by itself");
     fail("the addition of a feed-forward part", "nothing of that kind reads", graph_.name(stream));
-  }
-
-  // The norm that is all that reads the stream besides the addition; null if something else does.
-  const Node* norm_that_alone_branches_off(Value stream) const {
-    const Node* branch = nullptr;
-    for (const int index : graph_.users(stream)) {
-      const Node& reader = graph_.nodes()[index];
-      if (&reader == block_.fed_forward.add) continue;
-      if (branch != nullptr || !is_norm(reader)) return nullptr;
-      branch = &reader;
-    }
-    return branch;
   }
 
   // Whether positions of an axis depend on those positions of the stream's tokens and on nothing else that varies.
@@ -170,6 +166,7 @@ class BlockFinder {
     // Rows of a Linear may be rounded together, which mixes nothing else.
     if (!flow || !(flow->independent || node->op->linear_weights() != nullptr)) return false;
     for (size_t i = 0; i < node->inputs.size(); ++i) {
+      if (node->inputs[i] == stream) entries_.insert(node);
       if (graph_.varies(node->inputs[i]) && (flow->sources[i] < 0 || !keeps_rows(node->inputs[i], flow->sources[i], stream))) {
         return false;
       }
@@ -221,6 +218,7 @@ class BlockFinder {
   const Graph& graph_;
   EncoderBlock block_;
   std::set<std::pair<Value, int>> seen_;  // axes of values in the feed-forward part
+  std::set<const Node*> entries_;         // what reads the stream there
 };
 
 }  // namespace

@@ -51,6 +51,8 @@ TEST(PairReport, TheTerminalShowsTheTextAboveThePicture) {
   const std::string said = to_terminal(picture_pair_sample(), {.colour = false, .width = 100});
   EXPECT_THAT(said, HasSubstr("Explained a red ball"));
   EXPECT_THAT(said, Not(HasSubstr("startoftext")));
+  EXPECT_THAT(said, HasSubstr("Text: 2 special tokens are hidden and left out of the scale."));
+  EXPECT_THAT(said, HasSubstr("[CLS] is on no patch and left out of the scale:"));
   // Every method colours the text, before the maps of the picture begin.
   const size_t first = said.find("a red ball", said.find('\n', said.find("patches")) + 30);
   EXPECT_NE(first, std::string::npos);

@@ -54,7 +54,11 @@ class PictureReport {
     }
     lines({""});
     legend();
-    if (!names_special_) sentences(hidden_tokens_sentence(whole_.front(), options_.special));
+    if (!names_special_) {
+      sentences(hidden_tokens_sentence(whole_.front(), options_.special));
+    } else if (!texts_.empty()) {
+      sentences("Text: " + hidden_tokens_sentence(texts_.front(), options_.special));
+    }
     for (const std::string& note : first_.notes) sentences(note);
     while (out_.ends_with("\n\n")) out_.pop_back();
     return std::move(out_);

@@ -293,6 +293,8 @@ std::optional<Replacement> heads_of_moved_rows(const Pattern& pattern, const Nod
   const Node* split = order.empty() ? nullptr : pattern.made_by(node.inputs[0], "Reshape");
   const Node* linear = split == nullptr ? nullptr : pattern.maker(split->inputs[0]);
   if (linear == nullptr || linear->op->linear_weights() == nullptr) return std::nullopt;
+  // Else the Linear would run once for each reader.
+  if (!only_reader(pattern, node.inputs[0]) || !only_reader(pattern, split->inputs[0])) return std::nullopt;
   const Node* moved = pattern.maker(linear->inputs[0]);
   const std::vector<int> rows = order_of_rows(moved);
   const Shape& heads = pattern.shape(split->outputs[0]);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "graph/attention_sites.h"
@@ -143,6 +144,21 @@ TEST(Rewrites, LinearsTakeRowsAsTheyAreHoweverTheyAreMovedAround) {
   const Value heads = transpose(graph, split, {1, 2, 0, 3}, "heads");
   const Value y = activation(graph, heads, Activation::kTanh, "y");
   EXPECT_THAT(kinds_after_rewriting(graph, x, y), ElementsAre("Linear", "Reshape", "Transpose", "Activation"));
+}
+
+TEST(Rewrites, ALinearOfMovedRowsStaysWhereItIsReadTwice) {
+  GraphBuilder graph(Folding::kYes);
+  const Value x = graph.input("x", {2, 5, 4}, DType::kFloat32);
+  const auto weights = std::make_shared<LinearWeights>(numbers({6, 4}), numbers({6}));
+  const Value rows = linear(graph, transpose(graph, x, {1, 0, 2}, "tokens first"), weights, "values");
+  const auto heads = [&](int64_t count) {
+    const Value split = reshape(graph, rows, {5, 2, count, 6 / count}, "split");
+    const Value moved = transpose(graph, split, {1, 2, 0, 3}, "heads");
+    return reduce(graph, moved, Reduction::kSum, {0, 1, 2, 3}, false, "sum");
+  };
+  const Value y = add(graph, heads(2), heads(3), "y");
+  const std::vector<std::string> kinds = kinds_after_rewriting(graph, x, y);
+  EXPECT_EQ(std::count(kinds.begin(), kinds.end(), "Linear"), 1);
 }
 
 TEST(Rewrites, MergedHeadsGoBackToTheirRowsAtOnce) {

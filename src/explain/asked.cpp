@@ -79,6 +79,12 @@ Asked asked_of(const TextModel& model, const std::optional<std::string>& similar
         "one of its labels as the target");
   }
   Asked asked = named(model, similar_to, precision);
+  if (!model.averaged_output().empty()) {
+    asked.notes.push_back(fmt::format(
+        "The output '{}' has numbers for each token; their mean over the tokens is explained. To explain those of one token, give "
+        "arrays (--inputs, --output, --element).",
+        model.averaged_output()));
+  }
   if (!model.head_left_out().empty()) {
     asked.notes.push_back(fmt::format(
         "'{}' has a head that does not classify texts; it is left out, and the model is explained as an encoder.",

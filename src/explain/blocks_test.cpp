@@ -111,6 +111,26 @@ Value attention(GraphBuilder& graph, Value x, Value values_from) {
   return linear(graph, reshape(graph, merged, {1, kTokens, 8}, "merge"), some_weights(), "output");
 }
 
+// Where axes have the length 1, there are several ways to write the same move.
+TEST(Blocks, OfOneHeadMayMoveAxesOfOneInAnyOrder) {
+  for (const std::vector<int>& order : {std::vector<int>{0, 2, 1, 3}, {2, 0, 1, 3}}) {
+    GraphBuilder graph;
+    const Value x = graph.input("x", {1, kTokens, 8}, DType::kFloat32);
+    const auto split = [&](Value from, const std::vector<int>& moved) {
+      return transpose(graph, reshape(graph, linear(graph, from, some_weights(), "projection"), {1, kTokens, 1, 8}, "split"), moved, "split");
+    };
+    const Value keys = transpose(graph, split(x, order), {0, 1, 3, 2}, "keys");
+    const Value map = softmax(graph, matmul(graph, split(x, order), keys, "scores"), {}, 1, "attention");
+    const Value context = matmul(graph, map, split(x, order), "context");
+    const Value merged = reshape(graph, transpose(graph, context, {1, 2, 0, 3}, "merge"), {1, kTokens, 8}, "merge");
+    const Value sum = add(graph, linear(graph, merged, some_weights(), "output"), x, "sum");
+    const Value inner = activation(graph, linear(graph, sum, some_weights(), "inner"), Activation::kGelu, "gelu");
+    const Value output = add(graph, sum, linear(graph, inner, some_weights(), "outer"), "second sum");
+    const Graph whole = graph.finish();
+    EXPECT_EQ(find_blocks(whole, discover(whole, output).sites).size(), 1u);
+  }
+}
+
 // SAINT adds the normalised stream: each norm then ends the part before it.
 TEST(Blocks, ThatAddTheNormalisedStreamHaveTheirNormsAfter) {
   GraphBuilder builder;

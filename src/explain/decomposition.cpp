@@ -311,7 +311,7 @@ void Decomposition::check(const Graph& graph, const std::vector<EncoderBlock>& b
         "attention '{}' is another (a gated one, say): alti, globenc and attention-norm do without",
         block.name));
   }
-  const int64_t batch = graph.shape(blocks.back().output())[0];
+  int64_t batch = graph.shape(blocks.back().output())[0];
   std::set<Value> derived{blocks.back().output()};
   const auto comes_from_block = [&](Value value) { return derived.contains(value); };
   for (const Node* node : head) {
@@ -321,8 +321,10 @@ void Decomposition::check(const Graph& graph, const std::vector<EncoderBlock>& b
     if (!head_step(graph, *node, comes_from_block)) {
       refuse_head(*node, "it knows norms, linear maps, activations, lengths, and what moves numbers, adds them up or averages them");
     }
-    // Samples are told apart by the first axis.
+    // Samples are told apart by the first axis; the first of them may go on alone.
     const Shape& shape = graph.shape(node->outputs[0]);
+    const auto rows = node->op->sliced_rows();
+    if (rows && rows->axis == 0 && rows->start == 0) batch = rows->length;
     if (shape.empty() || shape[0] != batch) refuse_head(*node, "it does not leave the batch axis in front");
     derived.insert(node->outputs[0]);
   }

@@ -259,6 +259,24 @@ TEST_F(BranchedHeads, KnowChoicesAndSigns) {
   });
 }
 
+// A file for two inputs at once, of which the first is explained.
+TEST_F(BranchedHeads, MayGoOnWithTheFirstSample) {
+  GraphBuilder builder;
+  const Value input = builder.input("x", {2, kTokens, kWidth}, DType::kFloat64);
+  const Value first = slice(builder, encoder_layers(builder, encoder_, input), 0, 0, 1, "first sample");
+  const Value output = linear(builder, row(builder, first, 1), weights(kWidth, 8), "head");
+  const Graph graph = builder.finish();
+  const Pass pass = run(graph, {{input, tensor_of({random_rows(kTokens, kWidth, 31), random_rows(kTokens, kWidth, 32)})}},
+                        {.keep = Keep::kEverything, .outputs = {output}});
+  const std::vector<EncoderBlock> blocks = find_blocks(graph, discover(graph, output, 2).sites);
+  const std::vector<const Node*> head = find_head(graph, blocks.back(), output);
+  Decomposition::check(graph, blocks, head);
+  Decomposition decomposition(graph, pass, 0, {});
+  for (const EncoderBlock& block : blocks) decomposition.through(block);
+  for (const Node* node : head) decomposition.through_head(*node);
+  expect_near(sum_of(decomposition.vectors()), pass[output].to_doubles(), 1e-9, "output");
+}
+
 TEST_F(BranchedHeads, NameWhatTheyCannotTakeApart) {
   const auto complaint = [&](const MakeHead& head) -> std::string {
     try {

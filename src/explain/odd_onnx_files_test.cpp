@@ -2,8 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 
+#include "base/source_folder.h"
 #include "formats/onnx/tiny_model.h"
 #include "formats/weights.h"
 #include "whyformer/arrays.h"
@@ -12,10 +15,12 @@
 namespace whyformer {
 namespace {
 
+using onnx::add_floats;
 using onnx::add_integers;
 using onnx::add_node;
 using onnx::refusal;
 using onnx::set_integer;
+using onnx::set_integers;
 using onnx::set_text;
 using onnx::TinyModel;
 using testing::AllOf;
@@ -74,6 +79,103 @@ TEST(OddOnnxFiles, AnOutputWithoutElementsCannotBeExplainedButOthersCan) {
   request.target.output = "nothing";
   EXPECT_THAT(refusal<InvalidInput>([&] { model.explain(inputs, request); }), says);
   EXPECT_EQ(model.trace(inputs, {"all", {}}).value, 4);
+}
+
+// Self-attention of one head without projections, and a number for each token: [1, 5].
+TinyModel with_a_number_for_each_token(const Shape& input, const std::vector<int64_t>& tokens_last_but_one) {
+  TinyModel model;
+  model.input("x", input);
+  set_integers(add_node(model.graph(), "Transpose", {"x"}, {"rows"}), "perm", tokens_last_but_one);
+  add_integers(model.graph(), "axis", {1}, {1});
+  add_node(model.graph(), "Unsqueeze", {"rows", "axis"}, {"heads"});
+  set_integers(add_node(model.graph(), "Transpose", {"heads"}, {"keys"}), "perm", {0, 1, 3, 2});
+  add_node(model.graph(), "MatMul", {"heads", "keys"}, {"scores"});
+  set_integer(add_node(model.graph(), "Softmax", {"scores"}, {"map"}), "axis", -1);
+  add_node(model.graph(), "MatMul", {"map", "heads"}, {"context"});
+  add_node(model.graph(), "Squeeze", {"context", "axis"}, {"merged"});
+  add_integers(model.graph(), "width", {1}, {2});
+  set_integer(add_node(model.graph(), "ReduceSum", {"merged", "width"}, {"y"}), "keepdims", 0);
+  model.output("y");
+  return model;
+}
+
+// Attention methods start from the row of the token whose number is explained; the batch may stand behind the tokens.
+TEST(OddOnnxFiles, OneNumberOfEachTokenIsReadAtItsToken) {
+  std::vector<float> x(5 * 3);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>((5 * i) % 7) / 3 - 1;
+  const std::pair<Shape, std::vector<int64_t>> layouts[] = {{{1, 5, 3}, {0, 1, 2}}, {{5, 1, 3}, {1, 0, 2}}};
+  for (const auto& [shape, order] : layouts) {
+    const SavedModel saved(with_a_number_for_each_token(shape, order));
+    const ArrayModel model = ArrayModel::load(saved.path());
+    const ArrayViews inputs{{"x", {"F32", shape, {x.data(), [](const void*) {}}, x.size() * sizeof(float)}}};
+    for (const int64_t token : {1, 4}) {
+      ArrayRequest request;
+      request.methods = {{"raw-attention", {}}};
+      request.target = {"y", {0, token}};
+      std::vector<double> expected;
+      double sum = 0;
+      for (int64_t key = 0; key < 5; ++key) {
+        double score = 0;
+        for (int64_t d = 0; d < 3; ++d) score += static_cast<double>(x[token * 3 + d]) * x[key * 3 + d];
+        expected.push_back(std::exp(score));
+        sum += expected.back();
+      }
+      for (double& weight : expected) weight /= sum;
+      EXPECT_THAT(model.explain(inputs, request).explanation.attributions.at(0).scores,
+                  testing::Pointwise(testing::DoubleNear(1e-6), expected))
+          << token;
+    }
+  }
+}
+
+// A folder with a tokenizer, and a model that looks ids up in a table.
+class TextFolder {
+ public:
+  explicit TextFolder(const TinyModel& model) : folder_(testing::TempDir() + "whyformer_text_folder") {
+    std::filesystem::create_directories(folder_);
+    for (const char* file : {"tokenizer.json", "tokenizer_config.json"}) {
+      std::filesystem::copy_file(source_folder() / "models/sentiment" / file, folder_ / file,
+                                 std::filesystem::copy_options::overwrite_existing);
+    }
+    save(folder_ / "model.onnx", model.text());
+  }
+  ~TextFolder() { std::filesystem::remove_all(folder_); }
+  const std::filesystem::path& path() const { return folder_; }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+TinyModel with_rows_of_a_table(const std::string& output, bool one_number) {
+  constexpr int64_t kIds = 40000;
+  TinyModel model;
+  model.input("input_ids", {-1, -1}, onnx::pb::TensorProto::INT64);
+  name_axes(model, 0, {"batch", "tokens"});
+  std::vector<float> table(3 * kIds);
+  for (size_t i = 0; i < table.size(); ++i) table[i] = static_cast<float>(i % 13);
+  add_floats(model.graph(), "table", {kIds, 3}, table);
+  add_node(model.graph(), "Gather", {"table", "input_ids"}, {one_number ? "rows" : output});
+  add_integers(model.graph(), "width", {1}, {2});
+  if (one_number) set_integer(add_node(model.graph(), "ReduceSum", {"rows", "width"}, {output}), "keepdims", 0);
+  model.output(output);
+  return model;
+}
+
+TEST(OddOnnxFiles, NumbersForEachTokenAreNoLabelsOfAText) {
+  const TextFolder folder(with_rows_of_a_table("start_logits", true));
+  EXPECT_THAT(refusal<UnsupportedModel>([&] { Model::load(folder.path()); }),
+              AllOf(HasSubstr("'start_logits' has one number for each token"), HasSubstr("--element")));
+}
+
+TEST(OddOnnxFiles, AnswersForEachTokenAreSaidToBeAveraged) {
+  const ExplainRequest request{.methods = {{"saliency", {}}}, .target = int64_t{0}};
+  for (const std::string output : {"logits", "last_hidden_state"}) {
+    const TextFolder folder(with_rows_of_a_table(output, false));
+    const std::vector<std::string> notes = explain(Model::load(folder.path()), TextInput{"a film", {}}, request).notes;
+    EXPECT_EQ(std::count_if(notes.begin(), notes.end(),
+                            [](const std::string& note) { return note.starts_with("The output 'logits' has numbers for each token"); }),
+              output == "logits" ? 1 : 0);
+  }
 }
 
 TEST(OddOnnxFiles, AxesOfOneNameGetOneLengthWhicheverInputComesFirst) {

@@ -13,6 +13,18 @@ namespace {
 const std::vector<int> kSwapTokensAndHeads{0, 2, 1, 3};
 constexpr size_t kMostNodesOfPart = 200;
 
+// Whether a transposition gives what another order would: it does where they differ in axes of length 1 only.
+bool moves_like(const std::vector<int>& order, const std::vector<int>& wanted, const Shape& shape) {
+  if (order.size() != wanted.size()) return false;
+  std::vector<int> moved, expected;
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (shape[order[i]] != shape[wanted[i]]) return false;
+    if (shape[order[i]] > 1) moved.push_back(order[i]);
+    if (shape[wanted[i]] > 1) expected.push_back(wanted[i]);
+  }
+  return moved == expected;
+}
+
 // Finds the parts of one block, from the attention map onwards.
 class BlockFinder {
  public:
@@ -51,7 +63,7 @@ class BlockFinder {
   // Linear → heads split → transposed.
   const Node& find_value_projection() const {
     const Node& transposed = maker(block_.values, "value heads");
-    require(transposed.op->axis_order() == kSwapTokensAndHeads, transposed, "value heads");
+    require(swaps_tokens_and_heads(transposed), transposed, "value heads");
     const Node& split = maker(transposed.inputs[0], "value heads");
     require(split.op->kind() == "Reshape", split, "value heads");
     const Node& projection = maker(split.inputs[0], "the Linear of the values");
@@ -65,7 +77,7 @@ class BlockFinder {
   // Transposed → heads merged → Linear; of a single row there is nothing to transpose.
   const Node& find_output_projection(const Node& context) const {
     const Node* merge = &only_reader(context.outputs[0], "merged heads");
-    if (merge->op->axis_order() == kSwapTokensAndHeads) {
+    if (swaps_tokens_and_heads(*merge)) {
       merge = &only_reader(merge->outputs[0], "merged heads");
     } else {
       require(block_.rows == 1, *merge, "merged heads");
@@ -200,6 +212,10 @@ class BlockFinder {
     const Node* node = maker_or_null(value);
     if (node == nullptr) fail(expected, "the graph has the input", graph_.name(value));
     return *node;
+  }
+
+  bool swaps_tokens_and_heads(const Node& node) const {
+    return moves_like(node.op->axis_order(), kSwapTokensAndHeads, graph_.shape(node.inputs[0]));
   }
 
   static bool is_norm(const Node& node) { return node.op->layer_norm_weights() != nullptr; }

@@ -85,7 +85,8 @@ std::shared_ptr<const ElementGraph> OnnxArrayModel::graph(const NamedArrays& arr
   GraphBuilder graph(built->probe->graph, Folding::kNo);
   Value element = built->probe->outputs.at(output);
   const Shape whole = graph.shape(element);
-  if (whole.size() == 2 && whole[0] == 1 && whole[1] <= kLongestAnswer) {
+  const bool by_token = built->probe->found.read_out.kind == ReadOut::Kind::kEach;
+  if (whole.size() == 2 && whole[0] == 1 && whole[1] <= kLongestAnswer && !by_token) {
     built->target = indices[1];
     built->output = element;
   } else {

@@ -193,7 +193,10 @@ onnx::BuiltGraph build(const onnx::OnnxModel& model, const onnx::BuildRequest& r
 int64_t batch_of(const OnnxProbe& probe, const onnx::OnnxFile& file) {
   for (const onnx::InputInfo& input : file.graph.inputs) {
     const Shape& shape = probe.shapes.at(input.name);
-    if (shape.size() >= 2 && !is_past(input) && shape[0] > 0) return shape[0];
+    if (shape.size() < 2 || is_past(input) || shape[0] <= 0) continue;
+    // Vectors [tokens, 1, width], the batch behind the tokens, as nn.Transformer takes them unless it is told otherwise.
+    const bool tokens_first = shape.size() == 3 && shape[1] == 1 && onnx::is_float(input.type);
+    return tokens_first ? 1 : shape[0];
   }
   return 1;
 }

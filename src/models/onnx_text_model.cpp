@@ -164,10 +164,15 @@ class OnnxTextModel final : public TextModel {
     const auto shape = [&](const std::string& name) -> const Shape& {
       return probe.graph.shape(probe.values.at(name));
     };
+    std::string by_token;
     const auto choose = [&](size_t rank, std::string_view wanted) {
       for (const auto& output : model_.file().graph.outputs) {
-        const bool fits = shape(output.name).size() == rank &&
-                          probe.graph.type(probe.values.at(output.name)).dtype != DType::kInt64;
+        const bool numbers = probe.graph.type(probe.values.at(output.name)).dtype != DType::kInt64;
+        bool fits = shape(output.name).size() == rank && numbers;
+        if (fits && rank == 2 && has_one_for_each_token(output.name, shape(output.name))) {
+          by_token = output.name;
+          fits = false;
+        }
         if (output_.empty() && fits && output.name.find(wanted) != output.name.npos) {
           output_ = output.name;
         }
@@ -177,6 +182,12 @@ class OnnxTextModel final : public TextModel {
     if (output_.empty()) choose(3, "hidden");
     if (output_.empty()) choose(3, "");
     if (output_.empty()) choose(2, "");
+    if (output_.empty() && !by_token.empty()) {
+      throw UnsupportedModel(fmt::format(
+          "the output '{}' has one number for each token (an answer's place in the text, say), not an answer about a text: give "
+          "arrays and choose one of them with --inputs, --output and --element",
+          by_token));
+    }
     if (output_.empty()) {
       throw UnsupportedModel("the ONNX file gives neither numbers per text nor vectors per token");
     }
@@ -190,6 +201,20 @@ class OnnxTextModel final : public TextModel {
     } else {
       pooling_ = pooling_from(files);
       name_dimensions(found.back());
+      if (!is_vector_ && output_.find("logits") != output_.npos) averaged_output_ = output_;
+    }
+  }
+
+  // Whether more tokens make the output longer.
+  bool has_one_for_each_token(const std::string& output, const Shape& shape) const {
+    if (shape.back() != kProbeTokens) return false;
+    onnx::BuildRequest longer = request_for({.tokens = kProbeTokens + 1});
+    longer.outputs = {output};
+    try {
+      const onnx::BuiltGraph probe = model_.build(longer);
+      return probe.graph.shape(probe.values.at(output)).back() != kProbeTokens;
+    } catch (const Error&) {
+      return false;  // made for texts of one length
     }
   }
 

@@ -161,6 +161,15 @@ TEST(Rewrites, ALinearOfMovedRowsStaysWhereItIsReadTwice) {
   EXPECT_EQ(std::count(kinds.begin(), kinds.end(), "Linear"), 1);
 }
 
+TEST(Rewrites, ALinearTakesOneInputAsItIsWhereOnlyTheBatchWasMoved) {
+  GraphBuilder graph(Folding::kYes);
+  const Value x = graph.input("x", {1, 5, 4}, DType::kFloat32);
+  const auto weights = std::make_shared<LinearWeights>(numbers({6, 4}), numbers({6}));
+  const Value rows = linear(graph, transpose(graph, x, {1, 0, 2}, "tokens first"), weights, "values");
+  const Value y = reshape(graph, rows, {1, 5, 1, 6}, "one head");
+  EXPECT_THAT(kinds_after_rewriting(graph, x, y), ElementsAre("Linear", "Reshape"));
+}
+
 TEST(Rewrites, MergedHeadsGoBackToTheirRowsAtOnce) {
   GraphBuilder graph(Folding::kYes);
   const Value x = graph.input("x", {2, 2, 5, 3}, DType::kFloat32);

@@ -136,14 +136,29 @@ TEST(Rewrites, HeadsSplitOffTheBatchBehindATranspositionAreSplitAtOnce) {
 
 // As nn.MultiheadAttention does with batch_first.
 TEST(Rewrites, LinearsTakeRowsAsTheyAreHoweverTheyAreMovedAround) {
-  GraphBuilder graph(Folding::kYes);
-  const Value x = graph.input("x", {2, 5, 4}, DType::kFloat32);
-  const auto weights = std::make_shared<LinearWeights>(numbers({6, 4}), numbers({6}));
-  const Value tokens_first = transpose(graph, x, {1, 0, 2}, "tokens first");
-  const Value split = reshape(graph, linear(graph, tokens_first, weights, "values"), {5, 2, 2, 3}, "split");
-  const Value heads = transpose(graph, split, {1, 2, 0, 3}, "heads");
-  const Value y = activation(graph, heads, Activation::kTanh, "y");
-  EXPECT_THAT(kinds_after_rewriting(graph, x, y), ElementsAre("Linear", "Reshape", "Transpose", "Activation"));
+  for (const int64_t batch : {1, 2}) {
+    GraphBuilder graph(Folding::kYes);
+    const Value x = graph.input("x", {batch, 5, 4}, DType::kFloat32);
+    const auto weights = std::make_shared<LinearWeights>(numbers({6, 4}), numbers({6}));
+    const Value tokens_first = transpose(graph, x, {1, 0, 2}, "tokens first");
+    const Value split = reshape(graph, linear(graph, tokens_first, weights, "values"), {5, batch, 2, 3}, "split");
+    const Value heads = transpose(graph, split, {1, 2, 0, 3}, "heads");
+    const Value y = activation(graph, heads, Activation::kTanh, "y");
+    const Graph whole = graph.finish();
+    const Rewritten found = rewrite(whole, {y}, batch, [](const Tensor& weight, const Tensor& bias) {
+      return std::make_shared<LinearWeights>(weight.contiguous(), bias);
+    });
+    std::vector<std::string> kinds;
+    for (const Node& node : found.graph.nodes()) kinds.emplace_back(node.op->kind());
+    ASSERT_THAT(kinds, ElementsAre("Linear", "Reshape", "Transpose", "Activation"));
+    // Heads behind their batch, as models from folders have them.
+    EXPECT_THAT(found.graph.nodes()[2].op->axis_order(), ElementsAre(0, 2, 1, 3));
+    EXPECT_EQ(found.graph.shape(found.graph.nodes()[1].outputs[0]), (Shape{batch, 5, 2, 3}));
+    const Tensor given = numbers({batch, 5, 4});
+    const Value new_x = found.new_value[x.id], new_y = found.new_value[y.id];
+    EXPECT_EQ(run(found.graph, {{new_x, given}}, {.outputs = {new_y}})[new_y].to_doubles(),
+              run(whole, {{x, given}}, {.outputs = {y}})[y].to_doubles());
+  }
 }
 
 TEST(Rewrites, ALinearOfMovedRowsStaysWhereItIsReadTwice) {

@@ -141,8 +141,8 @@ std::optional<Replacement> transpose_of_ones(const Pattern& pattern, const Node&
                      }};
 }
 
-// In front of a Linear whose rows are then reshaped, moving only axes of length 1 changes nothing. Not where heads are split
-// off, which heads_of_moved_rows puts behind their batch.
+// In front of a Linear whose rows then become heads, moving only axes of length 1 changes nothing. Not where the heads are
+// split off behind the rows, which heads_of_moved_rows puts behind their batch.
 std::optional<Replacement> linear_of_moved_ones(const Pattern& pattern, const Node& node) {
   const Node* linear = node.op->kind() == "Reshape" ? pattern.maker(node.inputs[0]) : nullptr;
   if (linear == nullptr || linear->op->linear_weights() == nullptr) return std::nullopt;
@@ -153,7 +153,7 @@ std::optional<Replacement> linear_of_moved_ones(const Pattern& pattern, const No
   if (!moves_only_ones(order, pattern.shape(moved->inputs[0]))) return std::nullopt;
   const Shape& rows = pattern.shape(node.inputs[0]);
   const Shape& split = pattern.shape(node.outputs[0]);
-  if (split.size() > rows.size() && std::equal(rows.begin(), rows.end() - 1, split.begin())) return std::nullopt;
+  if (split.size() != 4 || rows.size() > 4 || std::equal(rows.begin(), rows.end() - 1, split.begin())) return std::nullopt;
   return Replacement{{moved->inputs[0]},
                      [op = linear->op, shape = pattern.shape(node.outputs[0])](
                          GraphBuilder& graph, std::span<const Value> inputs, const std::string& name) {

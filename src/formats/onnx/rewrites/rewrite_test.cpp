@@ -136,13 +136,18 @@ TEST(Rewrites, HeadsSplitOffTheBatchBehindATranspositionAreSplitAtOnce) {
 
 // As nn.MultiheadAttention does with batch_first.
 TEST(Rewrites, LinearsTakeRowsAsTheyAreHoweverTheyAreMovedAround) {
-  for (const int64_t batch : {1, 2}) {
+  for (const auto& [batch, heads_in_batch] : {std::pair{1, false}, {2, false}, {1, true}, {2, true}}) {
     GraphBuilder graph(Folding::kYes);
     const Value x = graph.input("x", {batch, 5, 4}, DType::kFloat32);
     const auto weights = std::make_shared<LinearWeights>(numbers({6, 4}), numbers({6}));
-    const Value tokens_first = transpose(graph, x, {1, 0, 2}, "tokens first");
-    const Value split = reshape(graph, linear(graph, tokens_first, weights, "values"), {5, batch, 2, 3}, "split");
-    const Value heads = transpose(graph, split, {1, 2, 0, 3}, "heads");
+    const Value rows = linear(graph, transpose(graph, x, {1, 0, 2}, "tokens first"), weights, "values");
+    Value heads;
+    if (heads_in_batch) {
+      const Value moved = transpose(graph, reshape(graph, rows, {5, batch * 2, 3}, "split"), {1, 0, 2}, "moved");
+      heads = reshape(graph, moved, {batch, 2, 5, 3}, "heads");
+    } else {
+      heads = transpose(graph, reshape(graph, rows, {5, batch, 2, 3}, "split"), {1, 2, 0, 3}, "heads");
+    }
     const Value y = activation(graph, heads, Activation::kTanh, "y");
     const Graph whole = graph.finish();
     const Rewritten found = rewrite(whole, {y}, batch, [](const Tensor& weight, const Tensor& bias) {

@@ -57,7 +57,8 @@ class PictureReport {
     if (!names_special_) {
       sentences(hidden_tokens_sentence(whole_.front(), options_.special));
     } else if (!texts_.empty()) {
-      sentences("Text: " + hidden_tokens_sentence(texts_.front(), options_.special));
+      const std::string hidden = hidden_tokens_sentence(texts_.front(), options_.special);
+      if (!hidden.empty()) sentences("Text: " + hidden);
     }
     for (const std::string& note : first_.notes) sentences(note);
     while (out_.ends_with("\n\n")) out_.pop_back();

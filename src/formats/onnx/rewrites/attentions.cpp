@@ -309,6 +309,22 @@ std::optional<Replacement> heads_of_moved_rows(const Pattern& pattern, const Nod
                      }};
 }
 
+// Where only axes of length 1 were moved and the heads are not split off behind the rows, the Linear takes the rows as they
+// were, and the Reshape gives the same.
+std::optional<Replacement> heads_of_moved_ones(const Pattern& pattern, const Node& node) {
+  const Node* linear = node.op->kind() == "Reshape" ? pattern.maker(node.inputs[0]) : nullptr;
+  if (linear == nullptr || linear->op->linear_weights() == nullptr || !only_reader(pattern, node.inputs[0])) return std::nullopt;
+  const Node* moved = pattern.maker(linear->inputs[0]);
+  const std::vector<int> order = order_of_rows(moved);
+  const Shape& heads = pattern.shape(node.outputs[0]);
+  if (order.empty() || !moves_only_ones(order, pattern.shape(moved->inputs[0]))) return std::nullopt;
+  if (heads.size() != 4 || splits_last_axis(pattern.shape(node.inputs[0]), heads)) return std::nullopt;
+  return Replacement{{moved->inputs[0]},
+                     [op = linear->op, heads](GraphBuilder& graph, std::span<const Value> inputs, const std::string& name) {
+                       return reshape(graph, graph.add(op, {inputs[0]}, name), heads, name);
+                     }};
+}
+
 // The way back: heads moved → merged → Linear → rows moved.
 std::optional<Replacement> merged_heads_moved_back(const Pattern& pattern, const Node& node) {
   const std::vector<int> rows = order_of_rows(&node);
@@ -334,7 +350,7 @@ std::optional<Replacement> merged_heads_moved_back(const Pattern& pattern, const
 }
 
 constexpr RewriteRule kRules[] = {scale_behind_product, scale_behind_view, scaled_masked_softmax,  empty_mask,
-                                  heads_in_batch,       heads_of_moved_rows, merged_heads_moved_back};
+                                  heads_in_batch,       heads_of_moved_rows, heads_of_moved_ones,   merged_heads_moved_back};
 
 }  // namespace
 

@@ -114,17 +114,6 @@ std::optional<Replacement> split_behind_transpose(const Pattern& pattern, const 
                      }};
 }
 
-// Whether the longer axes keep their order.
-bool moves_only_ones(const std::vector<int>& order, const Shape& shape) {
-  int last = -1;
-  for (const int axis : order) {
-    if (shape[axis] == 1) continue;
-    if (axis < last) return false;
-    last = axis;
-  }
-  return true;
-}
-
 // Between two Reshapes, moving only axes of length 1 is a Reshape too.
 std::optional<Replacement> transpose_of_ones(const Pattern& pattern, const Node& node) {
   const std::vector<int> order = node.op->axis_order();
@@ -138,26 +127,6 @@ std::optional<Replacement> transpose_of_ones(const Pattern& pattern, const Node&
                      [shape, order](GraphBuilder& graph, std::span<const Value> inputs,
                                     const std::string& name) {
                        return reshape(graph, inputs[0], shape, order, name);
-                     }};
-}
-
-// In front of a Linear whose rows then become heads, moving only axes of length 1 changes nothing. Not where the heads are
-// split off behind the rows, which heads_of_moved_rows puts behind their batch.
-std::optional<Replacement> linear_of_moved_ones(const Pattern& pattern, const Node& node) {
-  const Node* linear = node.op->kind() == "Reshape" ? pattern.maker(node.inputs[0]) : nullptr;
-  if (linear == nullptr || linear->op->linear_weights() == nullptr) return std::nullopt;
-  if (pattern.graph.users(node.inputs[0]).size() != 1) return std::nullopt;
-  const Node* moved = pattern.maker(linear->inputs[0]);
-  const std::vector<int> order = moved == nullptr ? std::vector<int>() : moved->op->axis_order();
-  if (order.empty() || order.back() != static_cast<int>(order.size()) - 1) return std::nullopt;
-  if (!moves_only_ones(order, pattern.shape(moved->inputs[0]))) return std::nullopt;
-  const Shape& rows = pattern.shape(node.inputs[0]);
-  const Shape& split = pattern.shape(node.outputs[0]);
-  if (split.size() != 4 || rows.size() > 4 || std::equal(rows.begin(), rows.end() - 1, split.begin())) return std::nullopt;
-  return Replacement{{moved->inputs[0]},
-                     [op = linear->op, shape = pattern.shape(node.outputs[0])](
-                         GraphBuilder& graph, std::span<const Value> inputs, const std::string& name) {
-                       return reshape(graph, graph.add(op, {inputs[0]}, name), shape, name);
                      }};
 }
 
@@ -194,10 +163,20 @@ std::optional<Replacement> repaired_softmax(const Pattern& pattern, const Node& 
 }
 
 constexpr RewriteRule kRules[] = {neutral_operand,        reshape_of_reshape, transpose_of_transpose,
-                                  split_behind_transpose, transpose_of_ones,  linear_of_moved_ones,
-                                  gather_of_everything,   repaired_softmax};
+                                  split_behind_transpose, transpose_of_ones,  gather_of_everything,
+                                  repaired_softmax};
 
 }  // namespace
+
+bool moves_only_ones(const std::vector<int>& order, const Shape& shape) {
+  int last = -1;
+  for (const int axis : order) {
+    if (shape[axis] == 1) continue;
+    if (axis < last) return false;
+    last = axis;
+  }
+  return true;
+}
 
 std::span<const RewriteRule> plain_rewrites() { return kRules; }
 

@@ -494,10 +494,10 @@ TEST(ArrayMethods, FindWhatEntersTheFirstLayerPastIdsThatChooseARow) {
   EXPECT_NEAR(total(found.explanation.attributions[0].scores), 1, 1e-5);
 }
 
-// XLNet turns the ids round before it looks them up: their vectors are not found, but ids can be replaced.
-TEST(ArrayHiding, WorksWhereTheTokensVectorsWereNotFound) {
+// XLNet turns the ids round before it looks them up.
+TEST(ArrayHiding, WorksWhereIdsAreTurnedRound) {
   const Case one("xlnet.eager.legacy.17");
-  EXPECT_THROW(one.run("saliency"), InvalidInput);
+  for (const double score : one.run("saliency").explanation.attributions[0].scores) EXPECT_GT(score, 0);
   const std::vector<double> scores = one.run("leave-one-out").explanation.attributions[0].scores;
   Hiding hiding(one);
   hiding.numbers()["input_ids"][3] = 1;

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "explain/array_file.h"
+#include "explain/array_samples.h"
 #include "explain/array_subject.h"
 #include "explain/describe.h"
 #include "explain/jobs.h"
@@ -15,7 +16,6 @@
 #include "formats/weights.h"
 #include "graph/walk_back.h"
 #include "inputs/tokenizer.h"
-#include "models/picked_rows.h"
 #include "models/text_model.h"
 #include "whyformer/error.h"
 
@@ -82,58 +82,6 @@ class Collected {
  private:
   std::vector<std::pair<std::string, Tensor>> tensors_;
 };
-
-// Throws InvalidInput where the element depends on another input of the batch than its first index says, as a similarity
-// of every picture with every text does.
-void check_reads_one_sample(const NamedArrays& arrays, const OnnxProbe& probe, Value output,
-                            const std::vector<int64_t>& indices) {
-  const Shape& shape = probe.graph.shape(output);
-  std::vector<Value> starts;
-  for (const auto& [name, value] : probe.inputs) {
-    const bool ids = probe.graph.type(value).dtype == DType::kInt64;
-    std::vector<Value> own{value};
-    if (ids) own.clear();
-    for (const PickedRows& one : ids ? rows_picked_by(probe.graph, value) : std::vector<PickedRows>()) own.push_back(one.rows);
-    for (const Value start : own) {
-      if (probe.graph.shape(start)[0] == probe.batch) starts.push_back(start);
-    }
-  }
-  bool alone = !shape.empty() && shape[0] == probe.batch;
-  if (alone) {
-    const Pass pass = run(probe.graph, OnnxArrayModel::feeds(probe, arrays), {Keep::kGradients, {output}});
-    Tensor seed = Tensor::zeros(shape, probe.graph.type(output).dtype);
-    Tensor element = seed;
-    for (const int64_t index : indices) element = element.select(0, index);
-    element.fill(1);
-    for (const auto& [start, gradient] : walk_back(probe.graph, pass, output, seed, gradient_rule(), starts)) {
-      for (int64_t sample = 0; sample < probe.batch; ++sample) {
-        const std::vector<double> own = gradient.select(0, sample).contiguous().to_doubles();
-        alone &= sample == indices[0] || std::all_of(own.begin(), own.end(), [](double g) { return g == 0; });
-      }
-    }
-  }
-  if (alone) return;
-  throw InvalidInput(fmt::format("element {} does not belong to one of the {} inputs that were given together: give one of each",
-                                 fmt::join(indices, ","), probe.batch));
-}
-
-// Of several inputs that go together, the asked one in front: methods look at the first. The others stay, for files
-// that take a certain number.
-NamedArrays with_sample_first(NamedArrays arrays, const OnnxProbe& probe, Value output, std::vector<int64_t>& indices) {
-  if (probe.batch == 1) return arrays;
-  check_reads_one_sample(arrays, probe, output, indices);
-  if (indices[0] == 0) return arrays;
-  for (auto& [name, array] : arrays) {
-    if (array.rank() == 0 || array.dim(0) != probe.batch) continue;
-    Tensor swapped = Tensor::empty(array.shape(), array.dtype());
-    swapped.copy_from(array);
-    swapped.select(0, 0).copy_from(array.select(0, indices[0]));
-    swapped.select(0, indices[0]).copy_from(array.select(0, 0));
-    array = swapped;
-  }
-  indices[0] = 0;
-  return arrays;
-}
 
 // What hides a token, where nobody says: a tokenizer's mask token, or padding.
 std::optional<int64_t> usual_hiding_id(const OnnxArrayModel& model) {
@@ -222,7 +170,8 @@ std::map<std::string, ArrayModel::Answer, std::less<>> ArrayModel::run(const Arr
   const auto probe = model_->probe(arrays, {});
   std::vector<Value> wanted;
   for (const auto& [name, value] : probe->outputs) wanted.push_back(value);
-  const Pass pass = whyformer::run(probe->graph, OnnxArrayModel::feeds(*probe, arrays), {.outputs = wanted});
+  const Feeds feeds = OnnxArrayModel::feeds(*probe, OnnxArrayModel::with_batch_in_front(*probe, arrays));
+  const Pass pass = whyformer::run(probe->graph, feeds, {.outputs = wanted});
   std::map<std::string, Answer, std::less<>> answers;
   for (const auto& [name, value] : probe->outputs) answers[name] = {pass[value].shape(), pass[value].to_doubles()};
   return answers;
@@ -238,7 +187,8 @@ ArrayTrace ArrayModel::trace(const ArrayViews& inputs, const ArrayTarget& target
   for (const AttentionSite& site : probe->found.sites) wanted.push_back(site.attention);
   kept = wanted;
   for (const auto& [name, value] : probe->outputs) kept.push_back(value);
-  const Pass pass = whyformer::run(probe->graph, OnnxArrayModel::feeds(*probe, arrays), {Keep::kGradients, kept});
+  const Feeds feeds = OnnxArrayModel::feeds(*probe, OnnxArrayModel::with_batch_in_front(*probe, arrays));
+  const Pass pass = whyformer::run(probe->graph, feeds, {Keep::kGradients, kept});
   check_has_elements(result.output, pass[from].shape());
   result.indices = target.indices.empty() ? largest_element(pass[from]) : target.indices;
   const int64_t at = position_of(result.indices, pass[from].shape(), result.output);
@@ -261,7 +211,8 @@ ArrayTrace ArrayModel::trace(const ArrayViews& inputs, const ArrayTarget& target
   for (const auto& [name, value] : probe->outputs) collected.add("output." + name, pass[value]);
   for (const auto& [name, value] : probe->inputs) {
     const auto gradient = gradients.find(value);
-    if (gradient != gradients.end()) collected.add("input_gradient." + name, gradient->second);
+    if (gradient == gradients.end()) continue;
+    collected.add("input_gradient." + name, as_in_file(gradient->second, probe->batch_axis(name)));
   }
   result.safetensors = collected.bytes();
   return result;
@@ -279,13 +230,14 @@ ArrayExplanation ArrayModel::explain(const ArrayViews& inputs, const ArrayReques
   check_has_elements(result.target.output, shape);
   std::vector<int64_t> indices = request.target.indices;
   if (indices.empty()) {
-    indices = largest_element(
-        whyformer::run(probe->graph, OnnxArrayModel::feeds(*probe, given), {.outputs = {output}})[output]);
+    const Feeds feeds = OnnxArrayModel::feeds(*probe, OnnxArrayModel::with_batch_in_front(*probe, given));
+    indices = largest_element(whyformer::run(probe->graph, feeds, {.outputs = {output}})[output]);
   }
   position_of(indices, shape, result.target.output);
   result.target.indices = indices;
-  const NamedArrays arrays = with_sample_first(given, *probe, output, indices);
-  const auto element = model_->graph(arrays, result.target.output, indices, dtype);
+  const NamedArrays in_file = with_sample_first(given, *probe, output, indices);
+  const auto element = model_->graph(in_file, result.target.output, indices, dtype);
+  const NamedArrays arrays = OnnxArrayModel::with_batch_in_front(*element->probe, in_file);
   auto subject = std::make_unique<ArraySubject>(element, arrays,
                                                 request.hiding_id ? request.hiding_id : usual_hiding_id(*model_));
   const ArrayUnits units = subject->array_units();

@@ -203,7 +203,7 @@ const ReadOut& Explained::found_read_out() const {
 std::vector<double> Explained::read_out() const {
   require_maps();
   const ReadOut& found = found_read_out();
-  if (subject_->kind() == "arrays" && !found.read.valid()) {
+  if (subject_->kind() == "arrays" && !found.read.valid() && found.kind != ReadOut::Kind::kRow) {
     throw InvalidInput(
         "how this output reads the tokens was not recognised, so there is no row of attention to start from; methods by "
         "gradients, by relevance down to the input and by hiding tokens explain it");

@@ -145,6 +145,17 @@ ModelInfo describe(const OnnxProbe& probe, const std::filesystem::path& file) {
     info.outputs.push_back(fmt::format("{} {}", output.name, to_string(shape)));
   }
   describe(probe.found, info);
+  for (const auto& [name, place] : probe.batches) {
+    if (place.axis == BatchAxis::kSecond) {
+      info.notes.push_back(fmt::format("The input '{}' has its tokens in front of the batch: [tokens, batch, …].", name));
+    } else if (place.axis == BatchAxis::kNone) {
+      info.notes.push_back(fmt::format("The input '{}' has no axis for a batch: it is one input alone.", name));
+    } else if (!place.sure) {
+      info.notes.push_back(fmt::format("That the first axis of '{}' counts inputs that have nothing to do with each other was "
+                                       "not seen: it is a guess.",
+                                       name));
+    }
+  }
   return info;
 }
 

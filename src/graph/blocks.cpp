@@ -60,15 +60,17 @@ class BlockFinder {
     return *reader;
   }
 
-  // Linear → heads split → transposed.
+  // Linear → heads split → transposed; of a single head there is nothing to transpose.
   const Node& find_value_projection() const {
-    const Node& transposed = maker(block_.values, "value heads");
-    require(swaps_tokens_and_heads(transposed), transposed, "value heads");
-    const Node& split = maker(transposed.inputs[0], "value heads");
-    require(split.op->kind() == "Reshape", split, "value heads");
-    const Node& projection = maker(split.inputs[0], "the Linear of the values");
-    require(projection.op->linear_weights() != nullptr, projection, "the Linear of the values");
     const Shape& heads = graph_.shape(block_.values);
+    const Node* split = &maker(block_.values, "value heads");
+    if (heads[1] != 1 || split->op->kind() != "Reshape") {
+      require(swaps_tokens_and_heads(*split), *split, "value heads");
+      split = &maker(split->inputs[0], "value heads");
+    }
+    require(split->op->kind() == "Reshape", *split, "value heads");
+    const Node& projection = maker(split->inputs[0], "the Linear of the values");
+    require(projection.op->linear_weights() != nullptr, projection, "the Linear of the values");
     const Shape merged{heads[0], heads[2], heads[1] * heads[3]};
     require(graph_.shape(projection.outputs[0]) == merged, projection, "the Linear of the values");
     return projection;

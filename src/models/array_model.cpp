@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <utility>
+
+#include "graph/restrict_rows.h"
 #include "models/picked_rows.h"
 #include "models/text_model.h"
 #include "ops/ops.h"
@@ -19,6 +22,73 @@ std::filesystem::path file_of(const std::filesystem::path& path) {
   if (!file.empty()) return file;
   throw FileError(fmt::format("arrays go into an ONNX file, and '{}' is none and holds none: give the file itself",
                               path.string()));
+}
+
+// One element of a value.
+struct Element {
+  Value of;
+  std::vector<int64_t> indices;
+  std::vector<int> axes = {};  // where those of the output are
+};
+
+// The same element in front of views that only put the batch elsewhere or leave it out, as the output of a file may.
+Element in_front_of_views(const Graph& graph, Element element) {
+  for (size_t axis = 0; axis < element.indices.size(); ++axis) element.axes.push_back(static_cast<int>(axis));
+  while (graph.producer(element.of) >= 0) {
+    const Node& node = graph.nodes()[graph.producer(element.of)];
+    const std::vector<int> order = node.op->axis_order();
+    Shape with_batch = graph.shape(element.of);
+    with_batch.insert(with_batch.begin(), 1);
+    if (!order.empty()) {
+      std::vector<int64_t> indices(order.size());
+      for (size_t axis = 0; axis < order.size(); ++axis) indices[order[axis]] = element.indices[axis];
+      for (int& axis : element.axes) axis = order[axis];
+      element.indices = std::move(indices);
+    } else if (node.op->kind() == "Reshape" && graph.shape(node.inputs[0]) == with_batch) {
+      element.indices.insert(element.indices.begin(), 0);
+      for (int& axis : element.axes) ++axis;
+    } else {
+      break;
+    }
+    element.of = node.inputs[0];
+  }
+  return element;
+}
+
+// The output of the graph: a short row that has the element, or the element alone.
+void cut_out(const Element& element, ElementGraph& built) {
+  GraphBuilder graph(built.whole->graph, Folding::kNo);
+  const Shape shape = graph.shape(element.of);
+  const bool by_token = built.whole->found.read_out.kind == ReadOut::Kind::kEach;
+  built.output = element.of;
+  if (shape.size() == 2 && shape[0] == 1 && shape[1] <= kLongestAnswer && !by_token) {
+    built.target = element.indices[1];
+  } else {
+    for (size_t axis = 0; axis < element.indices.size(); ++axis) {
+      built.output = slice(graph, built.output, static_cast<int>(axis), element.indices[axis], 1, "element");
+    }
+    built.output = reshape(graph, built.output, {1, 1}, "element");
+  }
+  built.graph = graph.finish();
+}
+
+// The last layer goes on with the one row that is read: some models compute the others, too, in ways of their own.
+void leave_out_rows(ElementGraph& built, const std::string& output) {
+  OnnxProbe probe = *built.whole;
+  std::vector<Value> full;
+  std::vector<Value*> moved{&built.output};
+  for (auto& [name, value] : probe.inputs) moved.push_back(&value);
+  for (AttentionSite& site : probe.found.sites) {
+    full.push_back(site.attention);
+    moved.push_back(&site.attention);
+  }
+  Restricted restricted = restrict_rows(built.graph, built.output, full);
+  for (Value* value : moved) *value = restricted.new_value[value->id];
+  probe.outputs = {{output, built.output}};
+  probe.found.read_out.read = {};
+  probe.found.read_out.row += std::exchange(probe.found.read_out.first, 0);
+  probe.graph = built.graph = std::move(restricted.graph);
+  built.probe = std::make_shared<const OnnxProbe>(std::move(probe));
 }
 
 }  // namespace
@@ -75,33 +145,33 @@ std::shared_ptr<const ElementGraph> OnnxArrayModel::graph(const NamedArrays& arr
                                                           const std::vector<int64_t>& indices, DType dtype) const {
   const ProbeRequest request{{output}, dtype};
   auto built = std::make_shared<ElementGraph>();
-  built->probe = probe(arrays, request);
-  const std::string key = fmt::format("{} {} ", static_cast<const void*>(built->probe.get()), fmt::join(indices, ","));
+  built->probe = built->whole = probe(arrays, request);
+  const std::string key = fmt::format("{} {} ", static_cast<const void*>(built->whole.get()), fmt::join(indices, ","));
   {
     const std::lock_guard lock(mutex_);
     const auto known = graphs_.find(key);
-    if (known != graphs_.end() && known->second->probe == built->probe) return known->second;
+    if (known != graphs_.end() && known->second->whole == built->whole) return known->second;
   }
-  GraphBuilder graph(built->probe->graph, Folding::kNo);
-  Value element = built->probe->outputs.at(output);
-  const Shape whole = graph.shape(element);
-  const bool by_token = built->probe->found.read_out.kind == ReadOut::Kind::kEach;
-  if (whole.size() == 2 && whole[0] == 1 && whole[1] <= kLongestAnswer && !by_token) {
-    built->target = indices[1];
-    built->output = element;
-  } else {
-    for (size_t axis = 0; axis < indices.size(); ++axis) {
-      element = slice(graph, element, static_cast<int>(axis), indices[axis], 1, "element");
-    }
-    built->output = reshape(graph, element, {1, 1}, "element");
-  }
-  built->graph = graph.finish();
+  const Element element = in_front_of_views(built->whole->graph, {built->whole->outputs.at(output), indices});
+  cut_out(element, *built);
+  const ReadOut& read_out = built->whole->found.read_out;
+  const bool one_row = read_out.kind == ReadOut::Kind::kRow && built->whole->found.streams.size() == 1;
+  if (one_row && built->whole->batch == 1) leave_out_rows(*built, output);
   built->found = built->probe->found;
+  if (read_out.kind == ReadOut::Kind::kEach) {
+    built->found.read_out.read = element.of;
+    built->found.read_out.axis = element.axes[read_out.axis];
+  }
   built->embeddings = built->layers_input = built->output;
   const std::lock_guard lock(mutex_);
   if (graphs_.size() >= kMostGraphs) graphs_.clear();
   graphs_[key] = built;
   return built;
+}
+
+NamedArrays OnnxArrayModel::with_batch_in_front(const OnnxProbe& probe, NamedArrays arrays) {
+  for (auto& [name, array] : arrays) array = whyformer::with_batch_in_front(array, probe.batch_axis(name));
+  return arrays;
 }
 
 Feeds OnnxArrayModel::feeds(const OnnxProbe& probe, const NamedArrays& arrays) {

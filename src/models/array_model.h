@@ -20,6 +20,7 @@ using NamedArrays = std::map<std::string, Tensor, std::less<>>;
 struct ElementGraph : ModelGraph {
   int64_t target = 0;  // in that row
   std::shared_ptr<const OnnxProbe> probe;  // of that output; its values are this graph's too
+  std::shared_ptr<const OnnxProbe> whole;  // the same before rows were left out that the output does not read
 };
 
 class OnnxArrayModel {
@@ -39,7 +40,10 @@ class OnnxArrayModel {
   std::shared_ptr<const ElementGraph> graph(const NamedArrays& arrays, const std::string& output,
                                             const std::vector<int64_t>& indices, DType dtype) const;
 
-  // Throws InvalidInput where an array is missing, or an id is none of the table it picks from; both name the input.
+  // Arrays as the file takes them, for its graph: the batch of all of them in front.
+  static NamedArrays with_batch_in_front(const OnnxProbe& probe, NamedArrays arrays);
+
+  // Of such arrays. Throws InvalidInput where an array is missing, or an id is none of the table it picks from; both name the input.
   static Feeds feeds(const OnnxProbe& probe, const NamedArrays& arrays);
 
  private:

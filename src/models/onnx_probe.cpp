@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 
 #include "formats/onnx/node_scope.h"
 #include "formats/onnx/rewrites/rewrite.h"
@@ -99,10 +100,15 @@ class Lengths {
 
   // -1 for sequences.
   int64_t length_by_role(const onnx::InputInfo& input, size_t axis) const {
-    if (axis == 0) return 1;
+    if (axis == 0) return is_one_with_tokens_first(input) ? -1 : 1;
     if (is_picture(input)) return axis == 1 ? channels_ : pixels_;
     if (input.name == "input_features" && frames_ > 0) return axis == 1 ? mel_bins_ : frames_;  // sound as a spectrum
     return is_past(input) ? 0 : -1;
+  }
+
+  // Vectors [tokens, 1, width].
+  static bool is_one_with_tokens_first(const onnx::InputInfo& input) {
+    return input.shape.size() == 3 && input.shape[1] == 1 && onnx::is_float(input.type) && !is_past(input);
   }
 
   static bool is_sequence(const onnx::InputInfo& input) {
@@ -190,13 +196,11 @@ onnx::BuiltGraph build(const onnx::OnnxModel& model, const onnx::BuildRequest& r
 }
 
 // How many inputs the file takes at once: some have the number written into them.
-int64_t batch_of(const OnnxProbe& probe, const onnx::OnnxFile& file) {
-  for (const onnx::InputInfo& input : file.graph.inputs) {
+int64_t batch_of(const OnnxProbe& probe) {
+  for (const onnx::InputInfo& input : probe.file.graph.inputs) {
     const Shape& shape = probe.shapes.at(input.name);
     if (shape.size() < 2 || is_past(input) || shape[0] <= 0) continue;
-    // Vectors [tokens, 1, width], the batch behind the tokens, as nn.Transformer takes them unless it is told otherwise.
-    const bool tokens_first = shape.size() == 3 && shape[1] == 1 && onnx::is_float(input.type);
-    return tokens_first ? 1 : shape[0];
+    return batch_length(shape, probe.batch_axis(input.name));
   }
   return 1;
 }
@@ -214,18 +218,19 @@ void check_names(const onnx::OnnxFile& file,
   }
 }
 
-OnnxProbe built_probe(const onnx::OnnxModel& model, const onnx::BuildRequest& request,
-                      std::map<std::string, Shape, std::less<>> shapes) {
+OnnxProbe finished_probe(const onnx::OnnxModel& model, const onnx::BuildRequest& request,
+                         std::map<std::string, Shape, std::less<>> shapes, onnx::BuiltGraph built) {
   OnnxProbe probe;
   probe.file = model.file();
   probe.shapes = std::move(shapes);
-  const onnx::BuiltGraph built = build(model, request, probe.shapes);
+  probe.batches = find_batches(built);
+  probe.batch = batch_of(probe);
+  built = with_batch_in_front(std::move(built), probe.batches);
   std::vector<Value> wanted;
   for (const std::string& name : request.outputs) wanted.push_back(built.values.at(name));
   const auto share = [&](const Tensor& weight, const Tensor& bias) {
     return model.linear_weights(weight, bias);
   };
-  probe.batch = batch_of(probe, model.file());
   onnx::Rewritten rewritten = onnx::rewrite(built.graph, wanted, probe.batch, share);
   for (const std::string& name : request.outputs) {
     probe.outputs[name] = rewritten.new_value[built.values.at(name).id];
@@ -236,6 +241,11 @@ OnnxProbe built_probe(const onnx::OnnxModel& model, const onnx::BuildRequest& re
   probe.main_output = probe.outputs.contains(main) ? main : request.outputs[0];
   probe.found = discover(probe.graph, probe.outputs.at(probe.main_output), probe.batch);
   return probe;
+}
+
+OnnxProbe built_probe(const onnx::OnnxModel& model, const onnx::BuildRequest& request,
+                      const std::map<std::string, Shape, std::less<>>& shapes) {
+  return finished_probe(model, request, shapes, build(model, request, shapes));
 }
 
 // Inputs bound by role, at the lengths wanted.
@@ -254,14 +264,55 @@ onnx::BuildRequest request_for(const onnx::OnnxFile& file, const Config& config,
   return request;
 }
 
+// Whether the inputs that are not in `wanted` have their tokens in front of the batch, at these lengths.
+bool have_tokens_first(const onnx::OnnxModel& model, const Config& config, const std::map<std::string, Shape, std::less<>>& lengths,
+                       const std::map<std::string, Shape, std::less<>>& wanted) {
+  std::map<std::string, Shape, std::less<>> used;
+  try {
+    const onnx::BuiltGraph built = model.build(request_for(model.file(), config, lengths, used));
+    return std::all_of(lengths.begin(), lengths.end(), [&](const auto& one) {
+      return wanted.contains(one.first) || has_tokens_first(built.graph, built.inputs.at(one.first));
+    });
+  } catch (const Error&) {
+    return false;  // the file does not take these lengths
+  }
+}
+
+// The lengths of inputs that turn out to have their tokens in front of the batch; nothing where none has.
+std::optional<std::map<std::string, Shape, std::less<>>> lengths_of_tokens_first(
+    const onnx::OnnxModel& model, const Config& config, const onnx::BuiltGraph& built,
+    const std::map<std::string, Shape, std::less<>>& wanted, const std::map<std::string, Shape, std::less<>>& used) {
+  std::map<std::string, Shape, std::less<>> lengths = wanted;
+  for (const onnx::InputInfo& input : model.file().graph.inputs) {
+    const bool open = input.shape.size() >= 2 && input.shape[0] < 0 && input.shape[1] < 0 && !wanted.contains(input.name);
+    const auto value = built.inputs.find(input.name);
+    if (!open || value == built.inputs.end() || !may_have_tokens_first(built.graph, value->second)) continue;
+    Shape& shape = lengths[input.name] = used.at(input.name);
+    std::swap(shape[0], shape[1]);
+  }
+  if (lengths.size() == wanted.size()) return std::nullopt;
+  // Some files know a few positions only.
+  for (int halved = 0; halved < 3; ++halved) {
+    if (have_tokens_first(model, config, lengths, wanted)) return lengths;
+    for (auto& [name, shape] : lengths) shape[0] = wanted.contains(name) ? shape[0] : shape[0] / 2;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 OnnxProbe probe_onnx(const std::filesystem::path& path,
                      const std::map<std::string, Shape, std::less<>>& shapes) {
   const onnx::OnnxModel model(onnx::read_onnx(path));
+  const Config config = config_of(files_of_model(path));
   std::map<std::string, Shape, std::less<>> used;
-  const onnx::BuildRequest request = request_for(model.file(), config_of(files_of_model(path)), shapes, used);
-  return built_probe(model, request, std::move(used));
+  onnx::BuildRequest request = request_for(model.file(), config, shapes, used);
+  onnx::BuiltGraph built = build(model, request, used);
+  if (const auto lengths = lengths_of_tokens_first(model, config, built, shapes, used)) {
+    request = request_for(model.file(), config, *lengths, used);
+    built = build(model, request, used);
+  }
+  return finished_probe(model, request, std::move(used), std::move(built));
 }
 
 OnnxProbe probe_onnx(const std::filesystem::path& path,
@@ -294,7 +345,7 @@ OnnxProbe probe_onnx(const onnx::OnnxModel& model, const Config& config,
         request.inputs.at(input.name).value = found->second.cast(onnx::held_as(input.type, asked.floats));
       }
     }
-    return built_probe(model, request, std::move(used));
+    return built_probe(model, request, used);
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "formats/onnx/onnx_model.h"
 #include "graph/attention_sites.h"
+#include "models/batch_axis.h"
 #include "models/config.h"
 
 namespace whyformer {
@@ -14,12 +15,18 @@ namespace whyformer {
 struct OnnxProbe {
   onnx::OnnxFile file;
   std::map<std::string, Shape, std::less<>> shapes;  // that the graph was built for
+  BatchPlaces batches;  // where the file has them; the graph takes all of them in front
   Graph graph;
   std::map<std::string, Value, std::less<>> inputs;  // those that must be fed
   std::map<std::string, Value, std::less<>> outputs;
   std::string main_output;  // whose read-out is reported
   int64_t batch = 1;
   Discovery found;
+
+  BatchAxis batch_axis(const std::string& input) const {
+    const auto place = batches.find(input);
+    return place == batches.end() ? BatchAxis::kFirst : place->second.axis;
+  }
 };
 
 // Axes of any length get one that fits their role: 1 for batches, a few tokens, 224 pixels. `shapes`

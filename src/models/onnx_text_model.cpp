@@ -6,6 +6,7 @@
 
 #include "formats/onnx/node_scope.h"
 #include "formats/onnx/onnx_model.h"
+#include "graph/axis_use.h"
 #include "graph/blocks.h"
 #include "models/onnx_graph.h"
 #include "models/text_model.h"
@@ -255,6 +256,7 @@ class OnnxTextModel final : public TextModel {
     auto built = std::make_shared<TextGraph>();
     built->key = key;
     OnnxGraph imported = build_onnx(model_, request_for(key), output_, key.batch);
+    check_tokens_meet(imported, key);
     built->inputs.ids = imported.input(inputs_.ids);
     built->inputs.types = imported.input(inputs_.types);
     built->inputs.mask = imported.input(inputs_.mask);
@@ -270,6 +272,16 @@ class OnnxTextModel final : public TextModel {
     built->inputs.positions = values.positions;
     finish(whole, *built);
     return built;
+  }
+
+  // Files that take [tokens, batch] would see each token as a text of its own.
+  void check_tokens_meet(const OnnxGraph& imported, const GraphKey& key) const {
+    const std::vector<Node>& nodes = imported.graph.nodes();
+    const bool attends = std::any_of(nodes.begin(), nodes.end(), [](const Node& node) { return node.op->is_softmax(); });
+    if (key.tokens < 2 || !attends || !AxisUse(imported.graph, imported.input(inputs_.ids), 1).stays_apart()) return;
+    throw UnsupportedModel(fmt::format("the input '{}' does not take [batch, tokens]: its second axis holds texts that have nothing to do "
+                                       "with each other; give arrays in the order of the file with --inputs",
+                                       inputs_.ids));
   }
 
   Value with_head(GraphBuilder& graph, TextGraph& built) const {

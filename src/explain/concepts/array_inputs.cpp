@@ -64,6 +64,11 @@ BlockGraph ArrayConceptInputs::graph(int64_t, int64_t examples, LastBlock) const
   NamedArrays some;
   for (const auto& [name, array] : arrays_) some[name] = array.slice(0, 0, examples).contiguous();
   const auto probe = std::make_shared<const OnnxProbe>(probe_onnx(file_, some));
+  for (const auto& [name, place] : probe->batches) {
+    if (place.axis == BatchAxis::kFirst) continue;
+    throw UnsupportedModel(fmt::format("the input '{}' does not have its batch in front, so examples cannot be told apart there",
+                                       name));
+  }
   const Value output = probe->outputs.at(probe->main_output);
   BlockGraph built{probe, &probe->graph, block_outputs(probe->graph, probe->found, output), output};
   return built_.emplace(examples, std::move(built)).first->second;

@@ -42,6 +42,26 @@ std::optional<Replacement> bias_of_linear(const Pattern& pattern, const Node& no
   return std::nullopt;
 }
 
+// The bias of a product with a single vector, which was a matrix of one row for the product.
+std::optional<Replacement> bias_of_one_row(const Pattern& pattern, const Node& node) {
+  if (node.op->kind() != "Add" || pattern.rank(node.outputs[0]) != 1) return std::nullopt;
+  for (const int place : {0, 1}) {
+    const Node* view = pattern.made_by(node.inputs[place], "Reshape");
+    const Node* before = view == nullptr ? nullptr : float_linear(pattern, view->inputs[0]);
+    const Tensor* bias = pattern.constant(node.inputs[1 - place]);
+    const Shape shape = pattern.shape(node.outputs[0]);
+    if (before == nullptr || bias == nullptr || bias->shape() != shape || pattern.shape(view->outputs[0]) != shape) continue;
+    const LinearWeights& weights = *before->op->linear_weights();
+    if (weights.out_features() != shape[0] || weights.bias().defined()) continue;
+    const auto shared = pattern.share_linear(weights.weight(), bias->contiguous());
+    return Replacement{{before->inputs[0]},
+                       [shared, shape](GraphBuilder& graph, std::span<const Value> inputs, const std::string& name) {
+                         return reshape(graph, linear(graph, inputs[0], shared, name), shape, name);
+                       }};
+  }
+  return std::nullopt;
+}
+
 // Outputs that are scaled one by one (LayerScale): the scale becomes part of the weights, as it does for a folder.
 std::optional<Replacement> scale_of_linear(const Pattern& pattern, const Node& node) {
   if (node.op->kind() != "Mul") return std::nullopt;
@@ -170,7 +190,7 @@ std::optional<Replacement> part_of_linear(const Pattern& pattern, const Node& no
                      }};
 }
 
-constexpr RewriteRule kRules[] = {bias_of_linear, scale_of_linear, linear_of_flat_rows, part_of_linear};
+constexpr RewriteRule kRules[] = {bias_of_linear, bias_of_one_row, scale_of_linear, linear_of_flat_rows, part_of_linear};
 
 }  // namespace
 

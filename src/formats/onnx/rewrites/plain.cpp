@@ -114,6 +114,32 @@ std::optional<Replacement> split_behind_transpose(const Pattern& pattern, const 
                      }};
 }
 
+// Reshape → Transpose → Reshape where the first only merges axes: transposed before that, and both Reshapes are one. Heads that
+// were merged into the batch axis go back behind their tokens.
+std::optional<Replacement> merged_behind_transpose(const Pattern& pattern, const Node& node) {
+  if (node.op->kind() != "Reshape") return std::nullopt;
+  const Node* moved = pattern.maker(node.inputs[0]);
+  if (moved == nullptr || moved->op->axis_order().empty()) return std::nullopt;
+  const Node* merge = pattern.made_by(moved->inputs[0], "Reshape");
+  if (merge == nullptr) return std::nullopt;
+  const auto parts = splits(pattern.shape(merge->outputs[0]), pattern.shape(merge->inputs[0]));
+  if (!parts) return std::nullopt;
+  std::vector<int> first, order;
+  int count = 0;
+  for (const Shape& part : *parts) {
+    first.push_back(count);
+    count += static_cast<int>(part.size());
+  }
+  for (const int axis : moved->op->axis_order()) {
+    for (size_t i = 0; i < (*parts)[axis].size(); ++i) order.push_back(first[axis] + static_cast<int>(i));
+  }
+  const Shape shape = pattern.shape(node.outputs[0]);
+  return Replacement{{merge->inputs[0]},
+                     [order, shape](GraphBuilder& graph, std::span<const Value> inputs, const std::string& name) {
+                       return reshape(graph, transpose(graph, inputs[0], order, name), shape, name);
+                     }};
+}
+
 // Between two Reshapes, moving only axes of length 1 is a Reshape too.
 std::optional<Replacement> transpose_of_ones(const Pattern& pattern, const Node& node) {
   const std::vector<int> order = node.op->axis_order();
@@ -127,6 +153,40 @@ std::optional<Replacement> transpose_of_ones(const Pattern& pattern, const Node&
                      [shape, order](GraphBuilder& graph, std::span<const Value> inputs,
                                     const std::string& name) {
                        return reshape(graph, inputs[0], shape, order, name);
+                     }};
+}
+
+// Where axes of length 1 are put between others: for each axis of `to` the one of `from` that it is, -1 for new ones; nothing
+// where more than that is done.
+std::optional<std::vector<int>> put_between(const Shape& from, const Shape& to) {
+  std::vector<int> sources;
+  size_t at = 0;
+  for (const int64_t length : to) {
+    const bool known = at < from.size() && from[at] == length;
+    if (!known && length != 1) return std::nullopt;
+    sources.push_back(known ? static_cast<int>(at++) : -1);
+  }
+  return at == from.size() && to.size() > from.size() ? std::optional(sources) : std::nullopt;
+}
+
+// New axes of length 1 that are then moved: the others are moved without them, which may undo another move.
+std::optional<Replacement> ones_behind_transpose(const Pattern& pattern, const Node& node) {
+  const std::vector<int> order = node.op->axis_order();
+  const Node* widened = order.empty() ? nullptr : pattern.made_by(node.inputs[0], "Reshape");
+  const Node* moved = widened == nullptr ? nullptr : pattern.maker(widened->inputs[0]);
+  if (moved == nullptr || moved->op->axis_order().empty()) return std::nullopt;
+  const auto sources = put_between(pattern.shape(widened->inputs[0]), pattern.shape(widened->outputs[0]));
+  if (!sources) return std::nullopt;
+  std::vector<int> kept, new_sources;
+  for (const int axis : order) {
+    const int source = (*sources)[axis];
+    new_sources.push_back(source < 0 ? -1 : static_cast<int>(kept.size()));
+    if (source >= 0) kept.push_back(source);
+  }
+  const Shape shape = pattern.shape(node.outputs[0]);
+  return Replacement{{widened->inputs[0]},
+                     [kept, shape, new_sources](GraphBuilder& graph, std::span<const Value> inputs, const std::string& name) {
+                       return reshape(graph, transpose(graph, inputs[0], kept, name), shape, new_sources, name);
                      }};
 }
 
@@ -163,8 +223,8 @@ std::optional<Replacement> repaired_softmax(const Pattern& pattern, const Node& 
 }
 
 constexpr RewriteRule kRules[] = {neutral_operand,        reshape_of_reshape, transpose_of_transpose,
-                                  split_behind_transpose, transpose_of_ones,  gather_of_everything,
-                                  repaired_softmax};
+                                  split_behind_transpose, transpose_of_ones,  merged_behind_transpose,
+                                  ones_behind_transpose,  gather_of_everything, repaired_softmax};
 
 }  // namespace
 

@@ -77,6 +77,49 @@ class Round {
   bool changed_ = false;
 };
 
+// One graph after the other, and where the values of the first one went.
+class Steps {
+ public:
+  Steps(const Graph& graph, const std::vector<Value>& wanted, int64_t batch, const ShareLinear& share_linear)
+      : first_(graph), wanted_(wanted), batch_(batch), share_linear_(share_linear) {}
+
+  void apply_rules() {
+    for (int round = 0; round < kMostRounds; ++round) {
+      const Pattern pattern(last(), batch_, share_linear_);
+      Round one(pattern, wanted_);
+      if (begun_ && !one.changed()) return;
+      go_on_with(one.build());
+    }
+  }
+
+  void put_views_off() { go_on_with(with_late_views(last(), wanted_)); }
+
+  Rewritten take() { return std::move(result_); }
+
+ private:
+  const Graph& last() const { return begun_ ? result_.graph : first_; }
+
+  void go_on_with(Rewritten next) {
+    for (Value& value : wanted_) value = next.new_value[value.id];
+    if (begun_) {
+      for (Value& value : result_.new_value) {
+        if (value.valid()) value = next.new_value[value.id];
+      }
+      result_.graph = std::move(next.graph);
+    } else {
+      result_ = std::move(next);
+      begun_ = true;
+    }
+  }
+
+  const Graph& first_;
+  std::vector<Value> wanted_;
+  const int64_t batch_;
+  const ShareLinear& share_linear_;
+  bool begun_ = false;
+  Rewritten result_;
+};
+
 }  // namespace
 
 const Node* Pattern::maker(Value value) const {
@@ -131,25 +174,11 @@ std::optional<Pattern::Scaled> Pattern::scaled(Value value) const {
 
 Rewritten rewrite(const Graph& graph, const std::vector<Value>& wanted, int64_t batch,
                   const ShareLinear& share_linear) {
-  Rewritten result;
-  std::vector<Value> still_wanted = wanted;
-  for (int round = 0; round < kMostRounds; ++round) {
-    const Graph& source = round == 0 ? graph : result.graph;
-    const Pattern pattern(source, batch, share_linear);
-    Round one(pattern, still_wanted);
-    if (round > 0 && !one.changed()) break;
-    Rewritten next = one.build();
-    for (Value& value : still_wanted) value = next.new_value[value.id];
-    if (round == 0) {
-      result = std::move(next);
-      continue;
-    }
-    for (Value& value : result.new_value) {
-      if (value.valid()) value = next.new_value[value.id];
-    }
-    result.graph = std::move(next.graph);
-  }
-  return result;
+  Steps steps(graph, wanted, batch, share_linear);
+  steps.apply_rules();
+  steps.put_views_off();
+  steps.apply_rules();
+  return steps.take();
 }
 
 }  // namespace whyformer::onnx

@@ -69,6 +69,9 @@ struct Rewritten {
   std::vector<Value> new_value;  // by old id; invalid where a value is no more
 };
 
+// The same graph with the batch in front as far as possible (see late_views.cpp).
+Rewritten with_late_views(const Graph& graph, const std::vector<Value>& wanted);
+
 // Applies every rule until none fits; what none of the `wanted` values needs is dropped. All inputs
 // of the graph stay.
 Rewritten rewrite(const Graph& graph, const std::vector<Value>& wanted, int64_t batch,

@@ -1,0 +1,89 @@
+#include "graph/axis_use.h"
+
+#include <algorithm>
+
+namespace whyformer {
+namespace {
+
+constexpr int kMostSteps = 6;  // from a map to its product with the values
+
+int64_t elements_behind(const Shape& shape, int axis) {
+  int64_t count = 1;
+  for (size_t i = axis + 1; i < shape.size(); ++i) count *= shape[i];
+  return count;
+}
+
+}  // namespace
+
+AxisUse::AxisUse(const Graph& graph, Value input, int axis)
+    : graph_(graph), length_(graph.shape(input)[axis]), places_(graph.value_count()) {
+  places_[input.id].push_back({axis, 1, length_});
+  for (const Node& node : graph.nodes()) follow(node);
+}
+
+std::optional<int> AxisUse::axis_in(Value value) const {
+  for (const Place& place : places_[value.id]) {
+    if (graph_.shape(value)[place.axis] == length_) return place.axis;
+  }
+  return std::nullopt;
+}
+
+void AxisUse::follow(const Node& node) {
+  std::vector<Place>& found = places_[node.outputs[0].id];
+  for (size_t input = 0; input < node.inputs.size(); ++input) {
+    for (const Place& place : places_[node.inputs[input].id]) {
+      const std::vector<Place> next = through(node, input, place);
+      for (const Place& one : next) {
+        stays_apart_ &= one.length == place.length;
+        if (std::find(found.begin(), found.end(), one) == found.end()) found.push_back(one);
+      }
+      // The span of all numbers only says how they are rounded.
+      stays_apart_ &= (!next.empty() && node.outputs.size() == 1) || node.op->kind() == "DynamicScale";
+      const bool along = node.op->is_softmax() && place.axis == static_cast<int>(graph_.shape(node.inputs[input]).size()) - 1;
+      if (along && input == 0 && is_multiplied(node.outputs[0], kMostSteps)) has_attention_ = true;
+    }
+  }
+  // Two places in one value are pairs of positions.
+  if (found.size() > 1) stays_apart_ = false;
+}
+
+std::vector<AxisUse::Place> AxisUse::through(const Node& node, size_t input, const Place& place) const {
+  std::vector<Place> found;
+  const Shape& shape = graph_.shape(node.outputs[0]);
+  if (node.op->kind() == "Reshape") {
+    const auto next = through_reshape(place, graph_.shape(node.inputs[0]), shape);
+    if (next) found.push_back(*next);
+    return found;
+  }
+  std::vector<ValueType> types;
+  for (const Value one : node.inputs) types.push_back(graph_.type(one));
+  for (int axis = 0; axis < static_cast<int>(shape.size()); ++axis) {
+    const auto flow = node.op->follow(axis, types);
+    const bool comes_from = flow && input < flow->sources.size() && flow->sources[input] == place.axis;
+    if (comes_from && flow->independent) found.push_back({axis, place.inner, place.length});
+  }
+  // Tokens that others are put beside.
+  const bool joined = node.op->kind() == "Concat" && found.empty() && graph_.shape(node.inputs[input])[place.axis] == place.length;
+  if (joined) found.push_back({place.axis, 1, shape[place.axis]});
+  return found;
+}
+
+std::optional<AxisUse::Place> AxisUse::through_reshape(const Place& place, const Shape& from, const Shape& to) {
+  const int64_t stride = place.inner * elements_behind(from, place.axis);
+  for (int axis = 0; axis < static_cast<int>(to.size()); ++axis) {
+    const int64_t behind = elements_behind(to, axis);
+    if (behind == 0 || behind > stride || behind * to[axis] <= stride) continue;
+    const int64_t inner = stride / behind;
+    if (stride % behind == 0 && to[axis] % (inner * place.length) == 0) return Place{axis, inner, place.length};
+  }
+  return std::nullopt;
+}
+
+bool AxisUse::is_multiplied(Value map, int steps) const {
+  return std::any_of(graph_.users(map).begin(), graph_.users(map).end(), [&](int user) {
+    const Node& node = graph_.nodes()[user];
+    return node.op->kind() == "MatMul" || (steps > 0 && is_multiplied(node.outputs[0], steps - 1));
+  });
+}
+
+}  // namespace whyformer

@@ -1,0 +1,46 @@
+// What an axis of an input is to a model: a batch, whose positions never meet, or tokens, which attention brings together.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace whyformer {
+
+// Follows the positions of one axis of an input, longer than 1, through the graph.
+class AxisUse {
+ public:
+  AxisUse(const Graph& graph, Value input, int axis);
+
+  // Each position goes its own way to everything that depends on it.
+  bool stays_apart() const { return stays_apart_; }
+
+  // Attention goes from one position to the others.
+  bool has_attention() const { return has_attention_; }
+
+  // Where the positions are in that value, if they have an axis for themselves there.
+  std::optional<int> axis_in(Value value) const;
+
+ private:
+  // Position p is where p = i / inner % length, for the index i along the axis: others may share it, as heads share the
+  // axis of a batch.
+  struct Place {
+    int axis = 0;
+    int64_t inner = 1;
+    int64_t length = 1;  // others may be put beside the positions
+    bool operator==(const Place&) const = default;
+  };
+
+  void follow(const Node& node);
+  static std::optional<Place> through_reshape(const Place& place, const Shape& from, const Shape& to);
+  std::vector<Place> through(const Node& node, size_t input, const Place& place) const;
+  bool is_multiplied(Value map, int steps) const;
+
+  const Graph& graph_;
+  int64_t length_;
+  std::vector<std::vector<Place>> places_;  // by value
+  bool stays_apart_ = true, has_attention_ = false;
+};
+
+}  // namespace whyformer

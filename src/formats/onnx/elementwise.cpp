@@ -158,6 +158,11 @@ std::vector<Value> translate_swish(NodeScope& scope) {
   return {sigmoid_times(scope.graph(), scope.input(0), alpha, scope.name())};
 }
 
+std::vector<Value> translate_swiglu(NodeScope& scope) {
+  const Value gate = translate_swish(scope)[0];
+  return {binary(scope.graph(), gate, scope.input(1), BinaryFunction::kMultiply, scope.name())};
+}
+
 std::vector<Value> translate_quick_gelu(NodeScope& scope) {
   return {sigmoid_times(scope.graph(), scope.input(0), scope.real("alpha", 1.702), scope.name())};
 }
@@ -301,6 +306,7 @@ constexpr OnnxOperator kOperators[] = {
     {"", "Selu", translate_selu},
     {"", "Gelu", translate_gelu},
     {"", "Swish", translate_swish},
+    {"", "SwiGLU", translate_swiglu},
     {"", "HardSigmoid", translate_hard_sigmoid},
     {"", "HardSwish", translate_hard_swish},
     {"", "Clip", translate_clip},

@@ -19,7 +19,7 @@ namespace {
 namespace pb = ::onnx;
 
 constexpr size_t kMostBytes = size_t{1} << 31;  // protobuf's limit for one message
-constexpr int64_t kFirstOpset = 7, kLastOpset = 27;
+constexpr int64_t kFirstOpset = 7, kLastOpset = 28;
 
 // Reads messages whose bytes `owner` keeps alive.
 class Reader {

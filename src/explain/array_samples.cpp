@@ -39,24 +39,27 @@ std::vector<Value> starts_of_samples(const OnnxProbe& probe) {
   return starts;
 }
 
-bool reads_one_sample(const NamedArrays& arrays, const OnnxProbe& probe, Value output, const std::vector<int64_t>& indices,
-                      int axis) {
+// What the element is; nothing where it does not belong to one input.
+std::optional<double> value_of_one_sample(const Samples& samples, const OnnxProbe& probe, Value output, int axis) {
   const Shape& shape = probe.graph.shape(output);
-  if (shape.empty() || shape[axis] != probe.batch) return false;
-  const Pass pass = run(probe.graph, OnnxArrayModel::feeds(probe, OnnxArrayModel::with_batch_in_front(probe, arrays)),
-                        {Keep::kGradients, {output}});
+  if (shape.empty() || shape[axis] != probe.batch) return std::nullopt;
+  const Feeds feeds = OnnxArrayModel::feeds(probe, OnnxArrayModel::with_batch_in_front(probe, samples.arrays));
+  const Pass pass = run(probe.graph, feeds, {Keep::kGradients, {output}});
   Tensor seed = Tensor::zeros(shape, probe.graph.type(output).dtype);
-  Tensor element = seed;
-  for (const int64_t index : indices) element = element.select(0, index);
+  Tensor element = seed, value = pass[output];
+  for (const int64_t index : samples.indices) {
+    element = element.select(0, index);
+    value = value.select(0, index);
+  }
   element.fill(1);
-  bool alone = true;
   for (const auto& [start, gradient] : walk_back(probe.graph, pass, output, seed, gradient_rule(), starts_of_samples(probe))) {
     for (int64_t sample = 0; sample < probe.batch; ++sample) {
       const std::vector<double> own = gradient.select(0, sample).contiguous().to_doubles();
-      alone &= sample == indices[axis] || std::all_of(own.begin(), own.end(), [](double g) { return g == 0; });
+      const bool alone = sample == samples.indices[axis] || std::all_of(own.begin(), own.end(), [](double g) { return g == 0; });
+      if (!alone) return std::nullopt;
     }
   }
-  return alone;
+  return value.contiguous().to_doubles()[0];
 }
 
 // Of an array as the file takes it; -1 where it is the same for all inputs. What goes with the explained ones may have its
@@ -76,16 +79,17 @@ int batch_axis_of(const std::string& name, const Tensor& array, const OnnxProbe&
 
 }  // namespace
 
-NamedArrays with_sample_first(NamedArrays arrays, const OnnxProbe& probe, Value output, std::vector<int64_t>& indices) {
-  if (probe.batch == 1) return arrays;
+Samples with_sample_first(Samples samples, const OnnxProbe& probe, Value output) {
+  if (probe.batch == 1) return samples;
   const int sample_axis = axis_of_samples(probe, output);
-  if (!reads_one_sample(arrays, probe, output, indices, sample_axis)) {
+  samples.value = value_of_one_sample(samples, probe, output, sample_axis);
+  if (!samples.value) {
     throw InvalidInput(fmt::format("element {} does not belong to one of the {} inputs that were given together: give one of each",
-                                   fmt::join(indices, ","), probe.batch));
+                                   fmt::join(samples.indices, ","), probe.batch));
   }
-  const int64_t asked = std::exchange(indices[sample_axis], 0);
-  if (asked == 0) return arrays;
-  for (auto& [name, array] : arrays) {
+  const int64_t asked = std::exchange(samples.indices[sample_axis], 0);
+  if (asked == 0) return samples;
+  for (auto& [name, array] : samples.arrays) {
     const int axis = batch_axis_of(name, array, probe);
     if (axis < 0) continue;
     Tensor swapped = Tensor::empty(array.shape(), array.dtype());
@@ -94,7 +98,7 @@ NamedArrays with_sample_first(NamedArrays arrays, const OnnxProbe& probe, Value 
     swapped.select(axis, asked).copy_from(array.select(axis, 0));
     array = swapped;
   }
-  return arrays;
+  return samples;
 }
 
 }  // namespace whyformer

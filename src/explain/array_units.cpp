@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "graph/axis_use.h"
 #include "models/picked_rows.h"
 #include "whyformer/error.h"
 
@@ -95,8 +96,11 @@ StreamSegment plain_segment(const OnnxProbe& probe, const std::string& name, con
   const auto rank = static_cast<int>(shape.size());
   if (probe.graph.type(probe.inputs.at(name)).dtype == DType::kInt64) return {Kind::kTokens, name, shape[1], {}, {1}};
   if (rank != 4) return {Kind::kFeatures, name, shape[1], {}, {1}};
-  const int64_t rows = std::min(kMostCells, shape[2]), columns = std::min(kMostCells, shape[3]);
-  return {Kind::kPatches, name, rows * columns, {rows, columns}, {2, 3}};
+  // Channels stand in front of rows and columns, or behind them where a Linear takes them.
+  const bool behind = shape[3] > 1 && AxisUse(probe.graph, probe.inputs.at(name), 3).is_of_features();
+  const int first = behind ? 1 : 2;
+  const int64_t rows = std::min(kMostCells, shape[first]), columns = std::min(kMostCells, shape[first + 1]);
+  return {Kind::kPatches, name, rows * columns, {rows, columns}, {first, first + 1}};
 }
 
 ArrayUnits units_of_inputs(const OnnxProbe& probe, std::string why_no_maps) {

@@ -60,6 +60,13 @@ void check_finite(double value) {
   throw InvalidInput(fmt::format("the model answers {} there: look at the inputs for NaN or huge numbers", value));
 }
 
+// The other samples must not matter: where they do, the element was not that of the one in front.
+void check_same_value(double value, const Samples& samples) {
+  if (!samples.value || std::abs(value - *samples.value) <= 1e-3 * std::max(1.0, std::abs(*samples.value))) return;
+  throw InvalidInput(fmt::format("the element is {} among the inputs that were given together and {} with its own in front: give one input alone",
+                                 *samples.value, value));
+}
+
 // Tensors collected for a safetensors file.
 class Collected {
  public:
@@ -235,9 +242,9 @@ ArrayExplanation ArrayModel::explain(const ArrayViews& inputs, const ArrayReques
   }
   position_of(indices, shape, result.target.output);
   result.target.indices = indices;
-  const NamedArrays in_file = with_sample_first(given, *probe, output, indices);
-  const auto element = model_->graph(in_file, result.target.output, indices, dtype);
-  const NamedArrays arrays = OnnxArrayModel::with_batch_in_front(*element->probe, in_file);
+  const Samples samples = with_sample_first({given, indices}, *probe, output);
+  const auto element = model_->graph(samples.arrays, result.target.output, samples.indices, dtype);
+  const NamedArrays arrays = OnnxArrayModel::with_batch_in_front(*element->probe, samples.arrays);
   auto subject = std::make_unique<ArraySubject>(element, arrays,
                                                 request.hiding_id ? request.hiding_id : usual_hiding_id(*model_));
   const ArrayUnits units = subject->array_units();
@@ -248,6 +255,7 @@ ArrayExplanation ArrayModel::explain(const ArrayViews& inputs, const ArrayReques
                                            .progress = request.progress});
   explained.set_target(element->target);
   check_finite(explained.target_value());
+  check_same_value(explained.target_value(), samples);
   result.info = describe(*probe, model_->path());
   Explanation& explanation = result.explanation;
   explanation.model = name();

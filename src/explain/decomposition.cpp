@@ -121,6 +121,17 @@ std::optional<Value> read_around_block(const Graph& graph, const Node& node, con
   return std::nullopt;
 }
 
+// Whether the first axis of what comes from the last block is still the first.
+bool carries_first_axis(const Graph& graph, const Node& node, const ComesFromBlock& comes_from_block) {
+  std::vector<ValueType> types;
+  for (const Value input : node.inputs) types.push_back(graph.type(input));
+  const auto flow = node.op->follow(0, types);
+  for (size_t i = 0; flow && i < node.inputs.size(); ++i) {
+    if (comes_from_block(node.inputs[i]) && (i >= flow->sources.size() || flow->sources[i] != 0)) return false;
+  }
+  return flow.has_value();
+}
+
 // Behind the last layer.
 [[noreturn]] void refuse_head(const Node& node, const std::string& why) {
   throw UnsupportedModel(
@@ -324,8 +335,11 @@ void Decomposition::check(const Graph& graph, const std::vector<EncoderBlock>& b
     // Samples are told apart by the first axis; the first of them may go on alone.
     const Shape& shape = graph.shape(node->outputs[0]);
     const auto rows = node->op->sliced_rows();
-    if (rows && rows->axis == 0 && rows->start == 0) batch = rows->length;
-    if (shape.empty() || shape[0] != batch) refuse_head(*node, "it does not leave the batch axis in front");
+    const bool first_alone = rows && rows->axis == 0 && rows->start == 0;
+    if (first_alone) batch = rows->length;
+    const bool in_front = !shape.empty() && shape[0] == batch &&
+                          (batch == 1 || first_alone || carries_first_axis(graph, *node, comes_from_block));
+    if (!in_front) refuse_head(*node, "it does not leave the batch axis in front");
     derived.insert(node->outputs[0]);
   }
 }

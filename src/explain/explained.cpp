@@ -227,9 +227,13 @@ std::vector<double> Explained::measured_read_out() const {
   const ReadOut& found = found_read_out();
   const Graph& graph = graph_->graph;
   const Pass pass = run(graph, subject_->copies(1).feeds, {Keep::kGradients, {graph_->output, found.read}});
-  // Different weights for the outputs, so that their gradients do not cancel.
-  Tensor seed = Tensor::empty(graph.shape(graph_->output), DType::kFloat64);
-  for (int64_t i = 0; i < seed.size(); ++i) seed.mutable_data<double>()[i] = 1 + i;
+  // Different weights for the outputs, so that their gradients do not cancel. Of arrays, whose output is a row or one element of
+  // it, always the element.
+  Tensor seed = Tensor::zeros(graph.shape(graph_->output), DType::kFloat64);
+  const bool one = subject_->kind() == "arrays";
+  for (int64_t i = 0; i < seed.size(); ++i) {
+    if (!one || i == target_) seed.mutable_data<double>()[i] = 1 + i;
+  }
   const auto gradients = walk_back(graph, pass, graph_->output, seed.cast(settings_.dtype),
                                    gradient_rule(), {found.read});
   const std::vector<double> shares = shares_along(gradients.at(found.read), found.axis);

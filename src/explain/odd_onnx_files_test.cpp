@@ -128,6 +128,51 @@ TEST(OddOnnxFiles, OneNumberOfEachTokenIsReadAtItsToken) {
   }
 }
 
+// Steps of a series of numbers as tokens.
+TEST(OddOnnxFiles, PartsOfAnAxisAreFramesOfIt) {
+  TinyModel model;
+  model.input("x", {1, 12});
+  add_integers(model.graph(), "cut", {3}, {1, 4, 3});
+  add_node(model.graph(), "Reshape", {"x", "cut"}, {"parts"});
+  add_floats(model.graph(), "places", {4, 3}, std::vector<float>(12, 0.5f));
+  add_node(model.graph(), "Add", {"parts", "places"}, {"tokens"});
+  add_integers(model.graph(), "axis", {1}, {1});
+  add_node(model.graph(), "Unsqueeze", {"tokens", "axis"}, {"heads"});
+  set_integers(add_node(model.graph(), "Transpose", {"heads"}, {"keys"}), "perm", {0, 1, 3, 2});
+  add_node(model.graph(), "MatMul", {"heads", "keys"}, {"scores"});
+  set_integer(add_node(model.graph(), "Softmax", {"scores"}, {"map"}), "axis", -1);
+  add_node(model.graph(), "MatMul", {"map", "heads"}, {"y"});
+  model.output("y");
+  const SavedModel saved(model);
+  const ModelInfo info = inspect(saved.path());
+  ASSERT_EQ(info.streams.size(), 1u);
+  EXPECT_EQ(info.streams[0].units, "frames of x");
+  const std::vector<float> x{1, 0, 2, 0, 0, 0, 0, 3, 1, 1, 1, 1};
+  const ArrayViews inputs{{"x", {"F32", {1, 12}, {x.data(), [](const void*) {}}, x.size() * sizeof(float)}}};
+  ArrayRequest request;
+  request.methods = {{"saliency", {}}};
+  EXPECT_EQ(ArrayModel::load(saved.path()).explain(inputs, request).explanation.attributions.at(0).scores.size(), 4u);
+}
+
+// A picture as [rows, columns, channels] goes into a Linear as it is; one as [channels, rows, columns] does not.
+TEST(OddOnnxFiles, PositionsOfAPictureAreWhereItsChannelsAreNot) {
+  TinyModel model;
+  model.input("x", {1, 3, 5, 2});
+  add_floats(model.graph(), "weight", {2, 4}, std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8});
+  add_node(model.graph(), "MatMul", {"x", "weight"}, {"states"});
+  add_integers(model.graph(), "positions", {2}, {1, 2});
+  set_integer(add_node(model.graph(), "ReduceMean", {"states", "positions"}, {"y"}), "keepdims", 0);
+  model.output("y");
+  const SavedModel saved(model);
+  const std::vector<float> x(30, 1);
+  const ArrayViews inputs{{"x", {"F32", {1, 3, 5, 2}, {x.data(), [](const void*) {}}, x.size() * sizeof(float)}}};
+  ArrayRequest request;
+  request.methods = {{"saliency", {}}};
+  const ArrayExplanation found = ArrayModel::load(saved.path()).explain(inputs, request);
+  EXPECT_EQ(found.explanation.attributions.at(0).scores.size(), 15u);
+  EXPECT_THAT(found.explanation.units.back().text, HasSubstr("row 2, column 4"));
+}
+
 // A folder with a tokenizer, and a model that looks ids up in a table.
 class TextFolder {
  public:

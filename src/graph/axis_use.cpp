@@ -39,8 +39,11 @@ void AxisUse::follow(const Node& node) {
       }
       // The span of all numbers only says how they are rounded.
       stays_apart_ &= (!next.empty() && node.outputs.size() == 1) || node.op->kind() == "DynamicScale";
-      const bool along = node.op->is_softmax() && place.axis == static_cast<int>(graph_.shape(node.inputs[input]).size()) - 1;
-      if (along && input == 0 && is_multiplied(node.outputs[0], kMostSteps)) has_attention_ = true;
+      const bool last = input == 0 && place.axis == static_cast<int>(graph_.shape(node.inputs[0]).size()) - 1;
+      has_attention_ |= last && node.op->is_softmax() && is_multiplied(node.outputs[0], kMostSteps);
+      const bool whole = last && graph_.shape(node.inputs[0]).back() == length_;
+      const bool weighs = node.op->linear_weights() != nullptr || (node.op->kind() == "MatMul" && !graph_.varies(node.inputs[1]));
+      is_of_features_ |= whole && weighs;
     }
   }
   // Two places in one value are pairs of positions.
@@ -60,7 +63,8 @@ std::vector<AxisUse::Place> AxisUse::through(const Node& node, size_t input, con
   for (int axis = 0; axis < static_cast<int>(shape.size()); ++axis) {
     const auto flow = node.op->follow(axis, types);
     const bool comes_from = flow && input < flow->sources.size() && flow->sources[input] == place.axis;
-    if (comes_from && flow->independent) found.push_back({axis, place.inner, place.length});
+    // Rows of a Linear may be rounded together, which mixes nothing else.
+    if (comes_from && (flow->independent || node.op->linear_weights() != nullptr)) found.push_back({axis, place.inner, place.length});
   }
   // Tokens that others are put beside.
   const bool joined = node.op->kind() == "Concat" && found.empty() && graph_.shape(node.inputs[input])[place.axis] == place.length;

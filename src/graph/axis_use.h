@@ -19,6 +19,9 @@ class AxisUse {
   // Attention goes from one position to the others.
   bool has_attention() const { return has_attention_; }
 
+  // A Linear takes them as its numbers.
+  bool is_of_features() const { return is_of_features_; }
+
   // Where the positions are in that value, if they have an axis for themselves there.
   std::optional<int> axis_in(Value value) const;
 
@@ -40,7 +43,7 @@ class AxisUse {
   const Graph& graph_;
   int64_t length_;
   std::vector<std::vector<Place>> places_;  // by value
-  bool stays_apart_ = true, has_attention_ = false;
+  bool stays_apart_ = true, has_attention_ = false, is_of_features_ = false;
 };
 
 }  // namespace whyformer

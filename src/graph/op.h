@@ -114,8 +114,9 @@ class Op {
   // What a constant holds; null for every other operator.
   virtual const Tensor* constant_value() const { return nullptr; }
 
-  // The axes over which a reduction runs; empty for every other operator.
+  // The axes over which a reduction runs; empty for every other operator. And the reduction over others, in ascending order.
   virtual std::vector<int> reduced_axes() const { return {}; }
+  virtual std::shared_ptr<const Op> reducing(std::vector<int> /*axes*/) const { return nullptr; }
 
   // The order in which a transposition puts its input's axes; empty for every other operator.
   virtual std::vector<int> axis_order() const { return {}; }

@@ -1,6 +1,8 @@
 #include "graph/stream_origin.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 namespace whyformer {
 namespace {
@@ -30,6 +32,10 @@ class Origin {
       return {{Kind::kFrames, input_behind(value), length, {}, axes_behind({{value, axis}})}};
     }
     if (node.op->kind() == "Reshape" && length == 1) return {one_of(value)};
+    if (const auto whole = split_axis(node, axis)) {
+      const std::vector<int> axes = axes_behind({{node.inputs[0], *whole}});
+      if (!axes.empty()) return {{Kind::kFrames, input_behind(value), length, {}, axes}};
+    }
     if (node.op->kind() == "Reshape") return {merged(node, axis, value)};
     return {{Kind::kUnknown, input_behind(value), length, {}}};
   }
@@ -98,6 +104,22 @@ class Origin {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;
+  }
+
+  // The axis that a Reshape splits into steps along `axis` and what is behind it.
+  std::optional<int> split_axis(const Node& node, int axis) const {
+    if (node.op->kind() != "Reshape") return std::nullopt;
+    const Shape &from = graph_.shape(node.inputs[0]), &to = graph_.shape(node.outputs[0]);
+    const auto elements = [](Shape::const_iterator first, Shape::const_iterator last) {
+      return std::accumulate(first, last, int64_t{1}, std::multiplies<>());
+    };
+    const int64_t before = elements(to.begin(), to.begin() + axis), behind = elements(to.begin() + axis + 1, to.end());
+    for (int whole = 0; whole < static_cast<int>(from.size()); ++whole) {
+      const int64_t below = elements(from.begin() + whole + 1, from.end());
+      const bool same_start = elements(from.begin(), from.begin() + whole) == before;
+      if (same_start && below > 0 && behind % below == 0 && from[whole] == to[axis] * (behind / below)) return whole;
+    }
+    return std::nullopt;
   }
 
   // Neighbouring axes of a picture as one.

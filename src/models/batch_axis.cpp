@@ -1,6 +1,9 @@
 #include "models/batch_axis.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "graph/axis_use.h"
 #include "ops/ops.h"
@@ -14,17 +17,49 @@ bool may_be_sequence(const Graph& graph, Value input) {
   return graph.shape(input).size() == (ids ? 2 : 3);
 }
 
-BatchPlace find_batch(const Graph& graph, Value input) {
+bool is_of_features(const Graph& graph, Value input, int axis) {
+  return graph.shape(input)[axis] > 1 && AxisUse(graph, input, axis).is_of_features();
+}
+
+// Of an input with several in front, by itself.
+BatchPlace place_by_use(const Graph& graph, Value input) {
   const Shape& shape = graph.shape(input);
-  if (shape.size() < 2 || shape[0] <= 1) return {};
   const AxisUse first(graph, input, 0);
+  const bool ids = graph.type(input).dtype == DType::kInt64;
+  if (shape.size() < 2) return {ids && first.has_attention() ? BatchAxis::kNone : BatchAxis::kFirst};
   if (first.stays_apart()) return {};
   const bool sequence = may_be_sequence(graph, input);
-  if (sequence && shape[1] > 1 && AxisUse(graph, input, 1).stays_apart()) return {BatchAxis::kSecond};
-  const bool vectors = graph.type(input).dtype != DType::kInt64;
-  if (sequence && shape[1] == 1 && (vectors || first.has_attention())) return {BatchAxis::kSecond, first.has_attention()};
+  if (sequence && shape[1] == 1 && (!ids || first.has_attention())) return {BatchAxis::kSecond, first.has_attention()};
+  if (sequence && shape[1] > 1) {
+    const AxisUse second(graph, input, 1);
+    if (second.stays_apart()) return {BatchAxis::kSecond};
+    // What is neither tokens nor numbers of a token can only be a batch, though something behind the layers mixes it.
+    const bool mixed = first.has_attention() && !second.has_attention();
+    if (mixed && (ids || is_of_features(graph, input, 2))) return {BatchAxis::kSecond, false};
+  }
   if (first.has_attention()) return {BatchAxis::kNone};
   return {BatchAxis::kFirst, false};
+}
+
+// Whether the file's inputs that tell where their batch is have several, or have it behind the tokens.
+struct Others {
+  std::optional<int64_t> batch;
+  bool any_first = false, any_second = false;
+};
+
+bool has_attention(const Graph& graph, Value input, int axis) {
+  return graph.shape(input)[axis] > 1 && AxisUse(graph, input, axis).has_attention();
+}
+
+// An input [1, several, …] has a batch of one in front of its tokens, or a single token in front of a batch.
+BatchPlace place_of_one(const Graph& graph, Value input, const Others& others) {
+  const Shape& shape = graph.shape(input);
+  if (!may_be_sequence(graph, input)) return {};
+  if (shape[1] == 1) return {others.any_second && !others.any_first ? BatchAxis::kSecond : BatchAxis::kFirst};
+  if (!may_have_tokens_first(graph, input)) return {};
+  if (others.batch) return {*others.batch == shape[1] ? BatchAxis::kSecond : BatchAxis::kFirst};
+  const bool ids = graph.type(input).dtype == DType::kInt64;
+  return {ids || is_of_features(graph, input, 2) ? BatchAxis::kSecond : BatchAxis::kFirst};
 }
 
 Shape shape_in_front(Shape shape, BatchAxis axis) {
@@ -46,9 +81,24 @@ Value turned_input(GraphBuilder& builder, const ValueType& type, const std::stri
 
 BatchPlaces find_batches(const onnx::BuiltGraph& built) {
   BatchPlaces places;
+  Others others;
+  std::vector<std::string> ones;
   for (const auto& [name, value] : built.inputs) {
-    if (built.graph.varies(value)) places[name] = find_batch(built.graph, value);
+    const Shape& shape = built.graph.shape(value);
+    if (!built.graph.varies(value) || shape.empty() || shape[0] == 0) continue;
+    if (shape[0] > 1) {
+      places[name] = place_by_use(built.graph, value);
+      others.any_second |= places[name].axis == BatchAxis::kSecond;
+      others.any_first |= places[name].axis == BatchAxis::kFirst;
+      if (shape.size() >= 2) others.batch = batch_length(shape, places[name].axis);
+    } else if (shape.size() == 4 || (shape.size() >= 2 && has_attention(built.graph, value, 1))) {
+      others.any_first = true;
+      others.batch = 1;
+    } else if (shape.size() >= 2) {
+      ones.push_back(name);
+    }
   }
+  for (const std::string& name : ones) places[name] = place_of_one(built.graph, built.inputs.at(name), others);
   return places;
 }
 

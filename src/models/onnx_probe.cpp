@@ -1,6 +1,7 @@
 #include "models/onnx_probe.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -189,18 +190,20 @@ onnx::BuiltGraph build(const onnx::OnnxModel& model, const onnx::BuildRequest& r
     if (are_as_the_file_says(model.file(), shapes)) {
       throw InvalidInput(fmt::format("the ONNX file cannot be built into a graph: {}", error.what()));
     }
-    throw InvalidInput(fmt::format("the ONNX file does not take inputs of {}: {}; give the right "
-                                   "lengths with --shape NAME=1,3,224,224",
-                                   shapes_text(shapes), error.what()));
+    const auto& [name, shape] = *shapes.begin();
+    throw InvalidInput(fmt::format("the ONNX file does not take inputs of {}: {}; give the right lengths, as in --shape {}={}",
+                                   shapes_text(shapes), error.what(), name, fmt::join(shape, ",")));
   }
 }
 
 // How many inputs the file takes at once: some have the number written into them.
 int64_t batch_of(const OnnxProbe& probe) {
-  for (const onnx::InputInfo& input : probe.file.graph.inputs) {
-    const Shape& shape = probe.shapes.at(input.name);
-    if (shape.size() < 2 || is_past(input) || shape[0] <= 0) continue;
-    return batch_length(shape, probe.batch_axis(input.name));
+  for (const bool found : {true, false}) {
+    for (const onnx::InputInfo& input : probe.file.graph.inputs) {
+      const Shape& shape = probe.shapes.at(input.name);
+      if (shape.size() < 2 || is_past(input) || shape[0] <= 0 || probe.batches.contains(input.name) != found) continue;
+      return batch_length(shape, probe.batch_axis(input.name));
+    }
   }
   return 1;
 }

@@ -4,6 +4,7 @@
 
 #include "ops/arithmetic.h"
 #include "ops/elementwise_op.h"
+#include "ops/ops.h"
 
 namespace whyformer {
 namespace {
@@ -90,6 +91,8 @@ Value hard_swish(GraphBuilder& graph, Value x, std::string name) {
 }
 
 Value sigmoid_times(GraphBuilder& graph, Value x, double alpha, std::string name) {
+  constexpr double kQuickGelu = 1.702;  // files store it rounded to a float
+  if (std::abs(alpha - kQuickGelu) < 1e-6) return activation(graph, x, Activation::kQuickGelu, std::move(name));
   return add_to(graph, x, SigmoidTimes{alpha}, std::move(name));
 }
 

@@ -124,6 +124,9 @@ class Reduce final : public Op {
   }
 
   std::vector<int> reduced_axes() const override { return axes_; }
+  std::shared_ptr<const Op> reducing(std::vector<int> axes) const override {
+    return std::make_shared<Reduce>(f_, std::move(axes), keep_axes_);
+  }
 
  private:
   Shape output_shape(const Shape& shape) const {

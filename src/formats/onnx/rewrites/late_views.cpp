@@ -104,6 +104,7 @@ class LateViews {
     if (kind == "DynamicScale") return State{builder_.add(node.op, {state(node.inputs[0]).x}, node.name)};
     if (node.op->sliced_rows()) return sliced(node, view);
     if (kind == "Mean") return averaged(node, view);
+    if (!node.op->reduced_axes().empty()) return reduced(node, view);
     if (kind == "Concat") return joined(node, view);
     if (kind == "Embedding" || kind == "Gather") return looked_up(node, view);
     return std::nullopt;
@@ -191,8 +192,22 @@ class LateViews {
   std::optional<State> averaged(const Node& node, View view) {
     const int axis = lost_axis(node);
     const Value x = mean(builder_, state(node.inputs[0]).x, axis_behind(view, axis), node.name);
-    const bool one_is_left = view == View::kExchanged && axis < 2;
-    return State{x, one_is_left ? View::kSame : view};
+    return State{x, without_axes(view, {axis})};
+  }
+
+  std::optional<State> reduced(const Node& node, View view) {
+    std::vector<int> axes;
+    for (const int axis : node.op->reduced_axes()) axes.push_back(axis_behind(view, axis));
+    std::sort(axes.begin(), axes.end());
+    const Value x = builder_.add(node.op->reducing(axes), {state(node.inputs[0]).x}, node.name);
+    const bool keeps_axes = graph_.shape(node.outputs[0]).size() == graph_.shape(node.inputs[0]).size();
+    return State{x, keeps_axes ? view : without_axes(view, node.op->reduced_axes())};
+  }
+
+  // Of two axes that were exchanged, one that is left alone is where it was.
+  static View without_axes(View view, const std::vector<int>& axes) {
+    const bool one_is_lost = std::any_of(axes.begin(), axes.end(), [](int axis) { return axis < 2; });
+    return view == View::kExchanged && one_is_lost ? View::kSame : view;
   }
 
   // Of an operator that gives up one axis.

@@ -89,6 +89,12 @@ TEST_F(LateViews, AMeanOverTheLastAxisKeepsTheExchange) {
   EXPECT_THAT(kinds_of(mean(graph_, exchanged(x_), 2, "over numbers")), ElementsAre("Mean", "Transpose"));
 }
 
+TEST_F(LateViews, ReductionsRunWhereTheRowsAre) {
+  const Value sum = reduce(graph_, exchanged(x_), Reduction::kSum, {0}, true, "over tokens");
+  const Value most = reduce(graph_, sum, Reduction::kMax, {0}, false, "of one");
+  EXPECT_THAT(kinds_of(most), ElementsAre("ReduceSum", "ReduceMax"));
+}
+
 TEST_F(LateViews, HeadsAreSplitAndMergedBehindTheTwoAxes) {
   const Value split = reshape(graph_, exchanged(x_), {kTokens, kBatch, 2, 2}, "split");
   const Value heads = activation(graph_, transpose(graph_, split, {1, 2, 0, 3}, "heads"), Activation::kTanh, "tanh");

@@ -209,6 +209,34 @@ TEST(Rewrites, RowsFlattenedForAProductKeepTheirAxes) {
   EXPECT_THAT(kinds_after_rewriting(graph, x, y), ElementsAre("Reshape", "Linear"));
 }
 
+TEST(Rewrites, ASigmoidOfTheUsualMultipleIsAnActivation) {
+  for (const auto& [factor, kind] : {std::pair{1.702f, "Activation"}, {1.5f, "QuickGelu"}}) {
+    GraphBuilder graph(Folding::kYes);
+    const Value x = graph.input("x", {2, 6}, DType::kFloat32);
+    const Value scaled = binary(graph, x, constant(graph, factor), BinaryFunction::kMultiply, "scaled");
+    const Value gate = activation(graph, scaled, Activation::kSigmoid, "gate");
+    const Value y = binary(graph, x, gate, BinaryFunction::kMultiply, "y");
+    EXPECT_THAT(kinds_after_rewriting(graph, x, y), ElementsAre(kind));
+  }
+}
+
+TEST(Rewrites, MergedHeadsThatWereInTheBatchGoBackAtOnce) {
+  GraphBuilder graph(Folding::kYes);
+  const Value x = graph.input("x", {3, 2, 5, 4}, DType::kFloat32);
+  const Value in_batch = reshape(graph, x, {6, 5, 4}, "in batch");
+  const Value y = reshape(graph, transpose(graph, in_batch, {1, 0, 2}, "back"), {5, 3, 8}, "merged");
+  EXPECT_THAT(kinds_after_rewriting(graph, x, y), ElementsAre("Transpose", "Reshape", "Transpose"));
+}
+
+TEST(Rewrites, TheBiasOfASingleVectorIsPartOfTheLinear) {
+  GraphBuilder graph(Folding::kYes);
+  const Value x = graph.input("x", {4}, DType::kFloat32);
+  const auto weights = std::make_shared<LinearWeights>(numbers({3, 4}), Tensor());
+  const Value row = reshape(graph, linear(graph, reshape(graph, x, {1, 4}, "row"), weights, "product"), {3}, "vector");
+  const Value y = add(graph, row, graph.constant(numbers({3}), "bias"), "y");
+  EXPECT_THAT(kinds_after_rewriting(graph, x, y), ElementsAre("Reshape", "Linear", "Reshape"));
+}
+
 TEST(Rewrites, DivisionByTheRootOfTheSumOfSquaresIsUnitLength) {
   GraphBuilder graph(Folding::kYes);
   const Value x = graph.input("x", {2, 6}, DType::kFloat32);

@@ -13,7 +13,20 @@ int64_t elements_behind(const Shape& shape, int axis) {
   return count;
 }
 
+bool is_multiplied(const Graph& graph, Value map, int steps = kMostSteps) {
+  return std::any_of(graph.users(map).begin(), graph.users(map).end(), [&](int user) {
+    const Node& node = graph.nodes()[user];
+    return node.op->kind() == "MatMul" || (steps > 0 && is_multiplied(graph, node.outputs[0], steps - 1));
+  });
+}
+
 }  // namespace
+
+bool has_attention(const Graph& graph) {
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [&](const Node& node) {
+    return node.op->is_softmax() && is_multiplied(graph, node.outputs[0]);
+  });
+}
 
 AxisUse::AxisUse(const Graph& graph, Value input, int axis)
     : graph_(graph), length_(graph.shape(input)[axis]), places_(graph.value_count()) {
@@ -40,7 +53,7 @@ void AxisUse::follow(const Node& node) {
       // The span of all numbers only says how they are rounded.
       stays_apart_ &= (!next.empty() && node.outputs.size() == 1) || node.op->kind() == "DynamicScale";
       const bool last = input == 0 && place.axis == static_cast<int>(graph_.shape(node.inputs[0]).size()) - 1;
-      has_attention_ |= last && node.op->is_softmax() && is_multiplied(node.outputs[0], kMostSteps);
+      has_attention_ |= last && node.op->is_softmax() && is_multiplied(graph_, node.outputs[0]);
       const bool whole = last && graph_.shape(node.inputs[0]).back() == length_;
       const bool weighs = node.op->linear_weights() != nullptr || (node.op->kind() == "MatMul" && !graph_.varies(node.inputs[1]));
       is_of_features_ |= whole && weighs;
@@ -81,13 +94,6 @@ std::optional<AxisUse::Place> AxisUse::through_reshape(const Place& place, const
     if (stride % behind == 0 && to[axis] % (inner * place.length) == 0) return Place{axis, inner, place.length};
   }
   return std::nullopt;
-}
-
-bool AxisUse::is_multiplied(Value map, int steps) const {
-  return std::any_of(graph_.users(map).begin(), graph_.users(map).end(), [&](int user) {
-    const Node& node = graph_.nodes()[user];
-    return node.op->kind() == "MatMul" || (steps > 0 && is_multiplied(node.outputs[0], steps - 1));
-  });
 }
 
 }  // namespace whyformer

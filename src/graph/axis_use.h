@@ -8,6 +8,9 @@
 
 namespace whyformer {
 
+// Whether some softmax of the graph is multiplied with something.
+bool has_attention(const Graph& graph);
+
 // Follows the positions of one axis of an input, longer than 1, through the graph.
 class AxisUse {
  public:
@@ -38,7 +41,6 @@ class AxisUse {
   void follow(const Node& node);
   static std::optional<Place> through_reshape(const Place& place, const Shape& from, const Shape& to);
   std::vector<Place> through(const Node& node, size_t input, const Place& place) const;
-  bool is_multiplied(Value map, int steps) const;
 
   const Graph& graph_;
   int64_t length_;

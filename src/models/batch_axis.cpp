@@ -47,10 +47,6 @@ struct Others {
   bool any_first = false, any_second = false;
 };
 
-bool has_attention(const Graph& graph, Value input, int axis) {
-  return graph.shape(input)[axis] > 1 && AxisUse(graph, input, axis).has_attention();
-}
-
 // An input [1, several, …] has a batch of one in front of its tokens, or a single token in front of a batch.
 BatchPlace place_of_one(const Graph& graph, Value input, const Others& others) {
   const Shape& shape = graph.shape(input);
@@ -91,7 +87,7 @@ BatchPlaces find_batches(const onnx::BuiltGraph& built) {
       others.any_second |= places[name].axis == BatchAxis::kSecond;
       others.any_first |= places[name].axis == BatchAxis::kFirst;
       if (shape.size() >= 2) others.batch = batch_length(shape, places[name].axis);
-    } else if (shape.size() == 4 || (shape.size() >= 2 && has_attention(built.graph, value, 1))) {
+    } else if (shape.size() == 4 || (shape.size() >= 2 && shape[1] > 1 && AxisUse(built.graph, value, 1).has_attention())) {
       others.any_first = true;
       others.batch = 1;
     } else if (shape.size() >= 2) {
@@ -104,8 +100,7 @@ BatchPlaces find_batches(const onnx::BuiltGraph& built) {
 
 bool may_have_tokens_first(const Graph& graph, Value input) {
   const Shape& shape = graph.shape(input);
-  const bool attends = std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const Node& node) { return node.op->is_softmax(); });
-  return attends && graph.varies(input) && may_be_sequence(graph, input) && shape[0] == 1 && shape[1] > 1 &&
+  return has_attention(graph) && graph.varies(input) && may_be_sequence(graph, input) && shape[0] == 1 && shape[1] > 1 &&
          AxisUse(graph, input, 1).stays_apart();
 }
 

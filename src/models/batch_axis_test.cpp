@@ -105,6 +105,11 @@ TEST_F(FindBatches, TokensThatNeverMeetAreNoBatchWhereOthersSayThereIsOne) {
   EXPECT_EQ(found().at("extra").axis, BatchAxis::kFirst);
 }
 
+TEST_F(FindBatches, TokensOfAModelWithoutAttentionAreNoBatch) {
+  softmax(graph_, projected(input("x", {1, 3, 4})), {}, 1, "classes");
+  EXPECT_EQ(found().at("x").axis, BatchAxis::kFirst);
+}
+
 TEST_F(FindBatches, ABatchThatTheHeadMixesIsStillNoToken) {
   const Value x = projected(input("x", {5, 3, 4}));
   const Value states = attended(x, x);

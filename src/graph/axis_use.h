@@ -11,7 +11,8 @@ namespace whyformer {
 // Whether some softmax of the graph is multiplied with something.
 bool has_attention(const Graph& graph);
 
-// Follows the positions of one axis of an input, longer than 1, through the graph.
+// Follows the positions of one axis of an input through the graph: of one longer than 1, or of the first, which may get
+// company.
 class AxisUse {
  public:
   AxisUse(const Graph& graph, Value input, int axis);

@@ -51,7 +51,9 @@ struct Others {
 BatchPlace place_of_one(const Graph& graph, Value input, const Others& others) {
   const Shape& shape = graph.shape(input);
   if (!may_be_sequence(graph, input)) return {};
-  if (shape[1] == 1) return {others.any_second && !others.any_first ? BatchAxis::kSecond : BatchAxis::kFirst};
+  // A batch has nothing put beside it.
+  const bool joined = AxisUse(graph, input, 0).has_attention();
+  if (shape[1] == 1) return {joined || (others.any_second && !others.any_first) ? BatchAxis::kSecond : BatchAxis::kFirst};
   if (!may_have_tokens_first(graph, input)) return {};
   if (others.batch) return {*others.batch == shape[1] ? BatchAxis::kSecond : BatchAxis::kFirst};
   const bool ids = graph.type(input).dtype == DType::kInt64;

@@ -91,6 +91,13 @@ TEST_F(FindBatches, ASingleTokenOfOneInputFollowsTheOthers) {
   EXPECT_EQ(found().at("target").axis, BatchAxis::kSecond);
 }
 
+TEST_F(FindBatches, ASingleTokenThatOthersArePutBesideIsNoBatch) {
+  const Value start = graph_.constant(Tensor::zeros({1, 1, kWidth}, DType::kFloat32), "start");
+  const Value x = concat(graph_, start, projected(input("x", {1, 1, 4})), 0, "all");
+  attended(x, x);
+  EXPECT_EQ(found().at("x").axis, BatchAxis::kSecond);
+}
+
 TEST_F(FindBatches, ASingleTokenBeforeABatchIsToldByItsNumbers) {
   const Value x = projected(input("x", {1, 3, 4}));
   attended(x, x);

@@ -33,7 +33,8 @@ std::vector<Value> starts_of_samples(const OnnxProbe& probe) {
     if (ids) own.clear();
     for (const PickedRows& one : ids ? rows_picked_by(probe.graph, value) : std::vector<PickedRows>()) own.push_back(one.rows);
     for (const Value start : own) {
-      if (probe.graph.shape(start)[0] == probe.batch) starts.push_back(start);
+      const Shape& shape = probe.graph.shape(start);
+      if (!shape.empty() && shape[0] == probe.batch) starts.push_back(start);
     }
   }
   return starts;

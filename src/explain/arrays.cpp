@@ -62,7 +62,7 @@ void check_finite(double value) {
 
 // The other samples must not matter: where they do, the element was not that of the one in front.
 void check_same_value(double value, const Samples& samples) {
-  if (!samples.value || std::abs(value - *samples.value) <= 1e-3 * std::max(1.0, std::abs(*samples.value))) return;
+  if (!samples.value || std::abs(value - *samples.value) <= 1e-3 * std::abs(*samples.value) + 1e-6) return;
   throw InvalidInput(fmt::format("the element is {} among the inputs that were given together and {} with its own in front: give one input alone",
                                  *samples.value, value));
 }

@@ -146,14 +146,13 @@ ModelInfo describe(const OnnxProbe& probe, const std::filesystem::path& file) {
   }
   describe(probe.found, info);
   for (const auto& [name, place] : probe.batches) {
+    const char* guess = place.sure ? "" : " This is a guess.";
     if (place.axis == BatchAxis::kSecond) {
-      info.notes.push_back(fmt::format("The input '{}' has its tokens in front of the batch: [tokens, batch, …].", name));
+      info.notes.push_back(fmt::format("The input '{}' has its tokens in front of the batch: [tokens, batch, …].{}", name, guess));
     } else if (place.axis == BatchAxis::kNone) {
-      info.notes.push_back(fmt::format("The input '{}' has no axis for a batch: it is one input alone.", name));
+      info.notes.push_back(fmt::format("The input '{}' has no axis for a batch: it is one input alone.{}", name, guess));
     } else if (!place.sure) {
-      info.notes.push_back(fmt::format("That the first axis of '{}' counts inputs that have nothing to do with each other was "
-                                       "not seen: it is a guess.",
-                                       name));
+      info.notes.push_back(fmt::format("The first axis of '{}' is taken for a batch.{}", name, guess));
     }
   }
   return info;

@@ -1,11 +1,13 @@
 #include "graph/axis_use.h"
 
 #include <algorithm>
+#include <set>
 
 namespace whyformer {
 namespace {
 
-constexpr int kMostSteps = 6;  // from a map to its product with the values
+constexpr int kMostSteps = 6;      // from a map to its product with the values
+constexpr size_t kMostPlaces = 8;  // in one value
 
 int64_t elements_behind(const Shape& shape, int axis) {
   int64_t count = 1;
@@ -13,11 +15,20 @@ int64_t elements_behind(const Shape& shape, int axis) {
   return count;
 }
 
-bool is_multiplied(const Graph& graph, Value map, int steps = kMostSteps) {
-  return std::any_of(graph.users(map).begin(), graph.users(map).end(), [&](int user) {
-    const Node& node = graph.nodes()[user];
-    return node.op->kind() == "MatMul" || (steps > 0 && is_multiplied(graph, node.outputs[0], steps - 1));
-  });
+bool is_multiplied(const Graph& graph, Value map) {
+  std::set<int> reached;
+  std::vector<Value> values{map};
+  for (int step = 0; step <= kMostSteps; ++step) {
+    std::vector<Value> next;
+    for (const Value value : values) {
+      for (const int user : graph.users(value)) {
+        if (graph.nodes()[user].op->kind() == "MatMul") return true;
+        if (reached.insert(user).second) next.push_back(graph.nodes()[user].outputs[0]);
+      }
+    }
+    values = std::move(next);
+  }
+  return false;
 }
 
 }  // namespace
@@ -61,6 +72,7 @@ void AxisUse::follow(const Node& node) {
   }
   // Two places in one value are pairs of positions.
   if (found.size() > 1) stays_apart_ = false;
+  if (found.size() > kMostPlaces) found.clear();
 }
 
 std::vector<AxisUse::Place> AxisUse::through(const Node& node, size_t input, const Place& place) const {

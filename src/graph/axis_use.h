@@ -8,11 +8,11 @@
 
 namespace whyformer {
 
-// Whether some softmax of the graph is multiplied with something.
+// Whether some softmax of the graph goes into a matrix product.
 bool has_attention(const Graph& graph);
 
-// Follows the positions of one axis of an input through the graph: of one longer than 1, or of the first, which may get
-// company.
+// Follows the positions of one axis of an input through the graph: of one longer than 1, or of the first as far as nothing
+// reshapes it before others are put beside it.
 class AxisUse {
  public:
   AxisUse(const Graph& graph, Value input, int axis);

@@ -64,6 +64,7 @@ class BlockFinder {
   const Node& find_value_projection() const {
     const Shape& heads = graph_.shape(block_.values);
     const Node* split = &maker(block_.values, "value heads");
+    require(heads.size() == 4, *split, "value heads");
     if (heads[1] != 1 || split->op->kind() != "Reshape") {
       require(swaps_tokens_and_heads(*split), *split, "value heads");
       split = &maker(split->inputs[0], "value heads");

@@ -89,6 +89,15 @@ class Rewriter {
   std::map<std::tuple<Value, int, int64_t>, Value> rows_;
 };
 
+// The walk goes as deep as a graph is long, and no model is that long.
+constexpr size_t kMostNodes = 20'000;
+
+Restricted unchanged(const Graph& graph) {
+  Restricted same{graph, {}};
+  for (int id = 0; id < graph.value_count(); ++id) same.new_value.push_back(Value{id});
+  return same;
+}
+
 // Rows that are rounded together need each other up to the last layer: nothing would be saved, and the
 // layers would no longer be recognised.
 bool has_linears_of_all_rows(const Graph& graph) {
@@ -104,6 +113,7 @@ bool has_linears_of_all_rows(const Graph& graph) {
 }  // namespace
 
 Restricted restrict_rows(const Graph& graph, Value output, const std::vector<Value>& full) {
+  if (graph.nodes().size() > kMostNodes) return unchanged(graph);
   std::vector<Value> whole = full;
   if (has_linears_of_all_rows(graph)) whole.push_back(output);
   return Rewriter(graph, whole).finish(output);

@@ -28,9 +28,9 @@ BatchPlace place_by_use(const Graph& graph, Value input) {
   const bool ids = graph.type(input).dtype == DType::kInt64;
   if (shape.size() < 2) return {ids && first.has_attention() ? BatchAxis::kNone : BatchAxis::kFirst};
   if (first.stays_apart()) return {};
-  const bool sequence = may_be_sequence(graph, input);
-  if (sequence && shape[1] == 1 && (!ids || first.has_attention())) return {BatchAxis::kSecond, first.has_attention()};
-  if (sequence && shape[1] > 1) {
+  const bool sequence_of_tokens = may_be_sequence(graph, input) && has_attention(graph);
+  if (sequence_of_tokens && shape[1] == 1 && (!ids || first.has_attention())) return {BatchAxis::kSecond, first.has_attention()};
+  if (sequence_of_tokens && shape[1] > 1) {
     const AxisUse second(graph, input, 1);
     if (second.stays_apart()) return {BatchAxis::kSecond};
     // What is neither tokens nor numbers of a token can only be a batch, though something behind the layers mixes it.
@@ -53,11 +53,12 @@ BatchPlace place_of_one(const Graph& graph, Value input, const Others& others) {
   if (!may_be_sequence(graph, input)) return {};
   // A batch has nothing put beside it.
   const bool joined = AxisUse(graph, input, 0).has_attention();
-  if (shape[1] == 1) return {joined || (others.any_second && !others.any_first) ? BatchAxis::kSecond : BatchAxis::kFirst};
+  if (joined) return {BatchAxis::kSecond};
+  if (shape[1] == 1 && others.any_second && !others.any_first) return {BatchAxis::kSecond, false};
   if (!may_have_tokens_first(graph, input)) return {};
   if (others.batch) return {*others.batch == shape[1] ? BatchAxis::kSecond : BatchAxis::kFirst};
   const bool ids = graph.type(input).dtype == DType::kInt64;
-  return {ids || is_of_features(graph, input, 2) ? BatchAxis::kSecond : BatchAxis::kFirst};
+  return {ids || is_of_features(graph, input, 2) ? BatchAxis::kSecond : BatchAxis::kFirst, false};
 }
 
 Shape shape_in_front(Shape shape, BatchAxis axis) {

@@ -37,7 +37,7 @@ onnx::BuiltGraph with_batch_in_front(onnx::BuiltGraph built, const BatchPlaces& 
 Tensor with_batch_in_front(const Tensor& array, BatchAxis axis);
 Tensor as_in_file(const Tensor& array, BatchAxis axis);
 
-// Of an array as the file takes it, its axis of the batch, 1 if that has no other place.
+// How many inputs an array of that shape, as the file takes it, holds.
 int64_t batch_length(const Shape& shape, BatchAxis axis);
 
 }  // namespace whyformer

@@ -276,7 +276,9 @@ class OnnxTextModel final : public TextModel {
 
   // Files that take [tokens, batch] would see each token as a text of its own.
   void check_tokens_meet(const OnnxGraph& imported, const GraphKey& key) const {
-    if (key.tokens < 2 || !has_attention(imported.graph) || !AxisUse(imported.graph, imported.input(inputs_.ids), 1).stays_apart()) return;
+    const Value ids = imported.input(inputs_.ids);
+    if (key.tokens < 2 || !ids.valid() || !has_attention(imported.graph)) return;
+    if (!AxisUse(imported.graph, ids, 1).stays_apart()) return;
     throw UnsupportedModel(fmt::format("the input '{}' does not take [batch, tokens]: its second axis holds texts that have nothing to do "
                                        "with each other; give arrays in the order of the file with --inputs",
                                        inputs_.ids));

@@ -41,7 +41,8 @@ std::vector<int> exchange(size_t rank) {
 bool is_elementwise(std::string_view kind) {
   static const std::set<std::string_view> kinds{"Add", "Sub", "Mul", "Div", "Pow", "Max", "Min", "Where", "Activation", "Cast",
                                                 "Neg", "Abs", "Sqrt", "Reciprocal", "Exp", "Log", "Erf", "Softplus",
-                                                "LeakyRelu", "Elu", "HardSigmoid", "HardSwish", "QuickGelu"};
+                                                "LeakyRelu", "Elu", "HardSigmoid", "HardSwish", "QuickGelu",
+                                                "QuantizeLinear", "DequantizeLinear"};
   return kinds.contains(kind);
 }
 
@@ -49,8 +50,6 @@ bool is_elementwise(std::string_view kind) {
 bool works_on_rows(std::string_view kind) {
   return kind == "Linear" || kind == "LayerNorm" || kind == "RmsNorm" || kind == "L2Normalise";
 }
-
-bool rounds_numbers(std::string_view kind) { return kind == "QuantizeLinear" || kind == "DequantizeLinear"; }
 
 // The graph once more, from its inputs on, with other views put off.
 class LateViews {
@@ -85,8 +84,10 @@ class LateViews {
         return;
       }
     }
+    // The span of all numbers is the same wherever they are.
+    const bool any_order = node.op->kind() == "DynamicScale";
     std::vector<Value> inputs;
-    for (const Value input : node.inputs) inputs.push_back(as_it_was(input));
+    for (const Value input : node.inputs) inputs.push_back(any_order ? state(input).x : as_it_was(input));
     const std::vector<Value> outputs = builder_.add_all(node.op, std::move(inputs), node.name);
     for (size_t i = 0; i < outputs.size(); ++i) state(node.outputs[i]).x = outputs[i];
   }
@@ -99,9 +100,7 @@ class LateViews {
                                      [&](Value input) { return state(input).view != View::kSame; });
     if (viewed == node.inputs.end()) return std::nullopt;
     const View view = state(*viewed).view;
-    if (is_elementwise(kind) || works_on_rows(kind) || rounds_numbers(kind)) return row_by_row(node, view);
-    // The span of all numbers, wherever they are.
-    if (kind == "DynamicScale") return State{builder_.add(node.op, {state(node.inputs[0]).x}, node.name)};
+    if (is_elementwise(kind) || works_on_rows(kind)) return row_by_row(node, view);
     if (node.op->sliced_rows()) return sliced(node, view);
     if (kind == "Mean") return averaged(node, view);
     if (!node.op->reduced_axes().empty()) return reduced(node, view);
@@ -139,7 +138,7 @@ class LateViews {
       const bool leaves_out = graph_.producer(node.inputs[0]) < 0 && from == shape_behind(View::kWithoutBatch, to);
       return leaves_out ? std::optional(State{before.x, View::kWithoutBatch}) : std::nullopt;
     }
-    const bool same_tokens = !to.empty() && to[0] == from[0];
+    const bool same_tokens = !to.empty() && !from.empty() && to[0] == from[0];
     if (before.view == View::kExchanged) {
       if (same_tokens && to.size() >= 3 && to[1] == from[1]) return seen_as(View::kExchanged);
       if (same_tokens && to.size() >= 2 && from[1] == 1 && from[0] > 1) return seen_as(View::kWithoutBatch);
@@ -159,8 +158,6 @@ class LateViews {
       if (!x) return std::nullopt;
       inputs.push_back(*x);
     }
-    // One scale for all: others run along an axis that is part of the operator.
-    if (rounds_numbers(node.op->kind()) && !graph_.shape(node.inputs[1]).empty()) return std::nullopt;
     return State{builder_.add(node.op, inputs, node.name), view};
   }
 
@@ -235,10 +232,11 @@ class LateViews {
   // Rows of a table that ids [tokens, batch] or [tokens] pick.
   std::optional<State> looked_up(const Node& node, View view) {
     const Value ids = node.inputs.back();
+    const bool table_is_seen_so = node.inputs.size() > 1 && state(node.inputs[0]).view != View::kSame;
+    if (table_is_seen_so || state(ids).view != view) return std::nullopt;
     std::vector<Value> inputs;
     std::vector<ValueType> types;
     for (const Value input : node.inputs) {
-      if (input != ids && state(input).view != View::kSame) return std::nullopt;
       inputs.push_back(state(input).x);
       types.push_back(graph_.type(input));
     }

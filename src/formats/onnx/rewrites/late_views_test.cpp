@@ -117,7 +117,20 @@ TEST_F(LateViews, NumbersRoundedByOneScaleAreRoundedWhereTheyAre) {
 TEST_F(LateViews, AScaleForEachTokenGoesWithItsAxis) {
   const Value scales = graph_.constant(Tensor::of<float>({kTokens}, std::vector<float>{0.5f, 1, 2, 0.25f, 4}), "scales");
   const Value whole = quantise(graph_, exchanged(x_), scales, {}, 0, {-128, 127}, "round");
-  EXPECT_THAT(kinds_of(whole), ElementsAre("Transpose", "QuantizeLinear"));
+  EXPECT_THAT(kinds_of(exchanged(whole)), ElementsAre("QuantizeLinear"));
+}
+
+TEST_F(LateViews, TheSpanOfAllNumbersIsTakenWhereTheyAre) {
+  const Value whole = quantise_dynamically(graph_, exchanged(x_), "round")[0];
+  EXPECT_THAT(kinds_of(exchanged(whole)), ElementsAre("DynamicScale", "QuantizeLinear"));
+}
+
+// The mean over everything of one input alone has no axes left.
+TEST_F(LateViews, ANumberWithoutAxesIsWhatItWas) {
+  graph_ = GraphBuilder(Folding::kYes);
+  x_ = graph_.input("x", {1, 12}, DType::kFloat32);
+  const Value number = reduce(graph_, reshape(graph_, x_, {12}, "alone"), Reduction::kMean, {0}, false, "mean");
+  EXPECT_THAT(kinds_of(reshape(graph_, number, {1}, "y")), ElementsAre("ReduceMean"));
 }
 
 TEST_F(LateViews, IdsAreLookedUpWhereTheyAre) {

@@ -140,6 +140,17 @@ std::optional<Replacement> merged_behind_transpose(const Pattern& pattern, const
                      }};
 }
 
+// Whether a transposition moves only axes of length 1: the longer ones keep their order.
+bool moves_only_ones(const std::vector<int>& order, const Shape& shape) {
+  int last = -1;
+  for (const int axis : order) {
+    if (shape[axis] == 1) continue;
+    if (axis < last) return false;
+    last = axis;
+  }
+  return true;
+}
+
 // Between two Reshapes, moving only axes of length 1 is a Reshape too.
 std::optional<Replacement> transpose_of_ones(const Pattern& pattern, const Node& node) {
   const std::vector<int> order = node.op->axis_order();
@@ -227,16 +238,6 @@ constexpr RewriteRule kRules[] = {neutral_operand,        reshape_of_reshape, tr
                                   ones_behind_transpose,  gather_of_everything, repaired_softmax};
 
 }  // namespace
-
-bool moves_only_ones(const std::vector<int>& order, const Shape& shape) {
-  int last = -1;
-  for (const int axis : order) {
-    if (shape[axis] == 1) continue;
-    if (axis < last) return false;
-    last = axis;
-  }
-  return true;
-}
 
 std::span<const RewriteRule> plain_rewrites() { return kRules; }
 

@@ -52,9 +52,6 @@ struct Replacement {
   std::function<Value(GraphBuilder&, std::span<const Value> inputs, const std::string& name)> build;
 };
 
-// Whether a transposition moves only axes of length 1: the longer ones keep their order.
-bool moves_only_ones(const std::vector<int>& order, const Shape& shape);
-
 using RewriteRule = std::optional<Replacement> (*)(const Pattern& pattern, const Node& node);
 
 std::span<const RewriteRule> plain_rewrites();       // no-ops, views of views

@@ -8,6 +8,7 @@
 #include "formats/onnx/rewrites/rewrite.h"
 #include "graph/attention_sites.h"
 #include "graph/pass.h"
+#include "models/batch_axis.h"
 #include "whyformer/error.h"
 #include "whyformer/threads.h"
 
@@ -63,10 +64,12 @@ bool is_small(const Graph& graph) {
   return true;
 }
 
-// As models are loaded: built, rewritten, searched for attention.
+// As models are loaded: built, the batch put in front, rewritten, searched for attention.
 void build_and_run(const OnnxModel& model, Floats floats) {
   const BuildRequest request = request_for(model.file(), floats);
-  const BuiltGraph built = model.build(request);
+  BuiltGraph built = model.build(request);
+  const BatchPlaces places = find_batches(built);
+  built = with_batch_in_front(std::move(built), places);
   std::vector<Value> outputs;
   for (const std::string& name : request.outputs) outputs.push_back(built.values.at(name));
   if (outputs.empty() || !is_small(built.graph)) return;

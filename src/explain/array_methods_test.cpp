@@ -497,7 +497,8 @@ TEST(ArrayMethods, FindWhatEntersTheFirstLayerPastIdsThatChooseARow) {
 // XLNet turns the ids round before it looks them up.
 TEST(ArrayHiding, WorksWhereIdsAreTurnedRound) {
   const Case one("xlnet.eager.legacy.17");
-  for (const double score : one.run("saliency").explanation.attributions[0].scores) EXPECT_GT(score, 0);
+  const std::vector<double> slopes = one.run("saliency").explanation.attributions[0].scores;
+  for (const double slope : slopes) EXPECT_GT(slope, 0);
   const std::vector<double> scores = one.run("leave-one-out").explanation.attributions[0].scores;
   Hiding hiding(one);
   hiding.numbers()["input_ids"][3] = 1;

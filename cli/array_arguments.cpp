@@ -1,10 +1,33 @@
 #include "array_arguments.h"
 
+#include <fmt/format.h>
+
 #include "whyformer/error.h"
 
 namespace whyformer::cli {
 
+void BatchAxisArguments::add_to(CLI::App& command) {
+  command
+      .add_option("--batch-axis", told,
+                  "the axis, 0 or 1, along which an ONNX input holds several samples, or none (default: found in the graph)")
+      ->type_name("NAME=AXIS");
+}
+
+BatchAxes BatchAxisArguments::batch_axes() const {
+  BatchAxes axes;
+  for (const std::string& text : told) {
+    const size_t equals = text.rfind('=');
+    const std::string axis = equals == text.npos ? "" : text.substr(equals + 1);
+    if (axis != "0" && axis != "1" && axis != "none") {
+      throw InvalidInput(fmt::format("--batch-axis '{}': write NAME=0, NAME=1 or NAME=none", text));
+    }
+    axes[text.substr(0, equals)] = axis == "none" ? std::nullopt : std::optional(axis == "0" ? 0 : 1);
+  }
+  return axes;
+}
+
 void ArrayArguments::add_to(CLI::App& command) {
+  batch_axis.add_to(command);
   CLI::Option* given =
       command
           .add_option("--inputs", inputs,

@@ -9,8 +9,18 @@
 
 namespace whyformer::cli {
 
+// --batch-axis NAME=1.
+struct BatchAxisArguments {
+  std::vector<std::string> told;
+
+  void add_to(CLI::App& command);
+  // Throws InvalidInput for what is not NAME=0, NAME=1 or NAME=none.
+  BatchAxes batch_axes() const;
+};
+
 struct ArrayArguments {
   std::string inputs, output;
+  BatchAxisArguments batch_axis;
   std::vector<int64_t> element;
   int64_t hiding_id = 0;
   CLI::Option* has_hiding_id = nullptr;  // where the command hides tokens

@@ -49,6 +49,17 @@ TEST_F(CommandLine, ExplainsArraysByStreamsAndLeavesOutWhatHasNoMeaning) {
   EXPECT_THAT(read("out.svg"), HasSubstr("</svg>"));
 }
 
+TEST_F(CommandLine, TakesABatchWhereItIsSaidToBe) {
+  const std::string file = WHYFORMER_SOURCE_DIR "/tests/golden/onnx/layouts/tokens-first.onnx";
+  const auto report = [&](const std::string& options) { return run("inspect " + file + " --shape numbers=5,3,4 " + options).out; };
+  EXPECT_THAT(report(""), HasSubstr("has its tokens in front of the batch"));
+  EXPECT_THAT(report("--batch-axis numbers=1"), HasSubstr("has its tokens in front of the batch"));
+  EXPECT_THAT(report("--batch-axis numbers=none"), HasSubstr("has no axis for a batch"));
+  expect_refusal("inspect " + file + " --batch-axis numbers", "NAME=0, NAME=1 or NAME=none");
+  expect_refusal("inspect " + file + " --batch-axis numbers=2", "NAME=0, NAME=1 or NAME=none");
+  expect_refusal("inspect " + file + " --batch-axis other=1", "no input 'other'");
+}
+
 TEST_F(CommandLine, EndsWithAnErrorWhereNoMethodHasAMeaning) {
   write("ids.safetensors", ids_of_both());
   expect_refusal("explain --model " + kDecoder + " --inputs " + path("ids.safetensors") + " --method alti,attention-flow",

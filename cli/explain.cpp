@@ -338,7 +338,7 @@ void run_on_arrays(const Arguments& a) {
     return !interrupted();
   };
   const ArrayExplanation explanation =
-      ArrayModel::load(a.model.model).explain(read_array_views(a.arrays.inputs), request);
+      ArrayModel::load(a.model.model, a.arrays.batch_axis.batch_axes()).explain(read_array_views(a.arrays.inputs), request);
   bar.clear();
   const ReportOptions report{special_of(a)};
   const AttentionPicture maps{static_cast<int>(a.attention_layer)};

@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "array_arguments.h"
 #include "command.h"
 #include "console.h"
 #include "model_arguments.h"
@@ -180,6 +181,7 @@ struct Arguments {
   std::string folder, model, policy = "chefer", text = kSampleText, target, precision = "single";
   std::string svg, png, html;
   std::vector<std::string> shapes;
+  BatchAxisArguments batch_axis;
   bool json = false, relevance = false;
 };
 
@@ -213,6 +215,7 @@ void add_inspect(CLI::App& program) {
   command->add_option("--shape", arguments->shapes,
                       "lengths of an ONNX input that the file leaves open")
       ->type_name("NAME=1,3,224,224");
+  arguments->batch_axis.add_to(*command);
   command->add_flag("--json", arguments->json, "as JSON");
   command->add_option("--svg", arguments->svg, "write a picture of streams and sites as SVG")
       ->type_name("FILE");
@@ -241,7 +244,7 @@ void add_inspect(CLI::App& program) {
       return;
     }
     const ModelInfo info = folder.empty() ? Model::built_in().inspect()
-                                          : inspect(folder, shapes_from(arguments->shapes));
+                                          : inspect(folder, shapes_from(arguments->shapes), arguments->batch_axis.batch_axes());
     write_pictures(info, *arguments);
     if (arguments->json) print(json_of(info).dump(2) + "\n");
     else print_info(info);

@@ -15,7 +15,7 @@ namespace {
 void trace_model_of_arrays(const std::string& model, const ArrayArguments& arguments,
                            const std::string& file) {
   arguments.check(model);
-  const ArrayTrace result = ArrayModel::load(model).trace(read_array_views(arguments.inputs), arguments.target());
+  const ArrayTrace result = ArrayModel::load(model, arguments.batch_axis.batch_axes()).trace(read_array_views(arguments.inputs), arguments.target());
   for (const std::string& note : result.info.notes) fmt::print(stderr, "note: {}\n", note);
   save(file, result.safetensors);
   print(fmt::format("{}: {} attention sites in {} streams, gradients of {}[{}] ({:.4f})\n", file,

@@ -21,6 +21,13 @@ using ArrayViews = std::map<std::string, ArrayView, std::less<>>;
 // The arrays of a safetensors file, which stays mapped as long as one of them is there. Throws FileError.
 ArrayViews read_array_views(const std::filesystem::path& path);
 
+// The axis along which inputs of a file hold several samples, by name; nothing for one that holds a single sample and has no
+// such axis. For files where what the graph shows is not enough, or is a guess.
+using BatchAxes = std::map<std::string, std::optional<int>, std::less<>>;
+
+// What an ONNX file holds, as inspect(path, shapes) tells it, with the batch where it is said to be.
+ModelInfo inspect(const std::filesystem::path& path, const InputShapes& shapes, const BatchAxes& batch_axes);
+
 struct ArrayTarget {
   std::string output;            // by name; empty: the logits, or the first output
   std::vector<int64_t> indices;  // one per axis of the output; empty: its largest element
@@ -78,7 +85,7 @@ struct ArrayExplanation {
 class ArrayModel {
  public:
   // A file, or a folder with one. Throws FileError or UnsupportedModel.
-  static ArrayModel load(const std::filesystem::path& path);
+  static ArrayModel load(const std::filesystem::path& path, const BatchAxes& batch_axes = {});
 
   ModelName name() const;
   // Names of the outputs, in the file's order.

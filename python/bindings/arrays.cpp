@@ -1,6 +1,7 @@
 #include "whyformer/arrays.h"
 
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -64,9 +65,9 @@ void bind_arrays(nb::module_& module) {
       .def_ro("streams", &ArrayExplanation::streams)
       .def("json", [](const ArrayExplanation& e, int indent) { return to_json(e, indent); });
   nb::class_<ArrayModel>(module, "ArrayModel")
-      .def_static("load", [](const std::filesystem::path& path) {
-        return run_long(nb::none(), [&](const auto&) { return ArrayModel::load(path); });
-      })
+      .def_static("load", [](const std::filesystem::path& path, const BatchAxes& batch_axes) {
+        return run_long(nb::none(), [&](const auto&) { return ArrayModel::load(path, batch_axes); });
+      }, "path"_a, "batch_axes"_a = BatchAxes())
       .def_prop_ro("name", &ArrayModel::name)
       .def_prop_ro("outputs", &ArrayModel::outputs)
       .def("run", &outputs_of)

@@ -13,8 +13,8 @@ from ._native import FileError, InvalidInput, UnsupportedModel
 BUILT_IN = {"sentiment": _native.Model.built_in, "pictures": _native.Model.built_in_for_pictures}
 
 
-def load(source="sentiment", *, arrays: bool = False, tokenizer=None, processor=None, example=None,
-         name: str | None = None) -> Model | ArrayModel:
+def load(source="sentiment", *, arrays: bool = False, batch_axes: Mapping[str, int | None] | None = None, tokenizer=None,
+         processor=None, example=None, name: str | None = None) -> Model | ArrayModel:
     """A model, from
 
     - a HuggingFace folder, an ONNX file, or a folder with one: its path;
@@ -26,14 +26,17 @@ def load(source="sentiment", *, arrays: bool = False, tokenizer=None, processor=
       `processor=` (also a dictionary as in preprocessor_config.json).
 
     ONNX files that take something else than texts, pictures or rows (T5, DETR, …) become an ArrayModel, whose inputs
-    are arrays by name; `arrays=True` asks for that with any ONNX file.
+    are arrays by name; `arrays=True` asks for that with any ONNX file. `batch_axes={"x": 1}` then says along which axis an
+    input holds several samples (None: along none), where that is not to be found in the graph.
     """
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         if path in BUILT_IN:
             return Model(BUILT_IN[path](), path)
         if arrays:
-            return ArrayModel(_native.ArrayModel.load(path))
+            return ArrayModel(_native.ArrayModel.load(path, dict(batch_axes or {})))
+        if batch_axes:
+            raise InvalidInput("batch_axes goes with arrays=True")
         if not os.path.exists(path) and os.sep not in path:
             known = " or ".join(repr(one) for one in BUILT_IN)
             raise FileError(f"there is no file or folder '{path}', nor a built-in model of that name ({known}); models "

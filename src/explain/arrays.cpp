@@ -154,8 +154,8 @@ void note_missing_places(const ArrayUnits& units, const Needs& needs, std::vecto
 
 }  // namespace
 
-ArrayModel ArrayModel::load(const std::filesystem::path& path) {
-  return ArrayModel(std::make_shared<const OnnxArrayModel>(path));
+ArrayModel ArrayModel::load(const std::filesystem::path& path, const BatchAxes& batch_axes) {
+  return ArrayModel(std::make_shared<const OnnxArrayModel>(path, batch_axes));
 }
 
 ModelName ArrayModel::name() const {

@@ -10,6 +10,7 @@
 #include "models/onnx_probe.h"
 #include "models/picture_model.h"
 #include "models/text_model.h"
+#include "whyformer/arrays.h"
 #include "whyformer/error.h"
 #include "whyformer/model.h"
 
@@ -202,10 +203,12 @@ ModelInfo Model::inspect() const {
   return info;
 }
 
-ModelInfo inspect(const std::filesystem::path& path, const InputShapes& shapes) {
+ModelInfo inspect(const std::filesystem::path& path, const InputShapes& shapes) { return inspect(path, shapes, {}); }
+
+ModelInfo inspect(const std::filesystem::path& path, const InputShapes& shapes, const BatchAxes& batch_axes) {
   const std::filesystem::path onnx = onnx_file_of(path);
   if (onnx.empty()) return Model::load(path).inspect();
-  ModelInfo info = describe(probe_onnx(onnx, shapes), onnx);
+  ModelInfo info = describe(probe_onnx(onnx, shapes, batch_axes), onnx);
   try {
     const ModelInfo model = Model::load(path).inspect();
     info.task = model.task;

@@ -93,8 +93,8 @@ void leave_out_rows(ElementGraph& built, const std::string& output) {
 
 }  // namespace
 
-OnnxArrayModel::OnnxArrayModel(const std::filesystem::path& path)
-    : path_(file_of(path)), config_(config_of(files_of_model(path_))), model_(onnx::read_onnx(path_)) {
+OnnxArrayModel::OnnxArrayModel(const std::filesystem::path& path, BatchAxes batch_axes)
+    : path_(file_of(path)), batch_axes_(std::move(batch_axes)), config_(config_of(files_of_model(path_))), model_(onnx::read_onnx(path_)) {
   if (file().graph.outputs.empty()) throw UnsupportedModel("the ONNX file has no outputs");
 }
 
@@ -130,7 +130,9 @@ std::shared_ptr<const OnnxProbe> OnnxArrayModel::probe(const NamedArrays& arrays
     const auto known = probes_.find(key);
     if (known != probes_.end()) return known->second;
   }
-  auto built = std::make_shared<const OnnxProbe>(probe_onnx(model_, config_, arrays, request));
+  ProbeRequest asked = request;
+  asked.batch_axes = batch_axes_;
+  auto built = std::make_shared<const OnnxProbe>(probe_onnx(model_, config_, arrays, asked));
   // Built for the very integers that were given: of no use to others.
   for (const onnx::InputInfo& input : file().graph.inputs) {
     const bool whole = !onnx::is_float(input.type) && !is_bound_by_value(input);

@@ -26,7 +26,7 @@ struct ElementGraph : ModelGraph {
 class OnnxArrayModel {
  public:
   // An ONNX file, or a folder with one. Throws FileError and UnsupportedModel.
-  explicit OnnxArrayModel(const std::filesystem::path& path);
+  explicit OnnxArrayModel(const std::filesystem::path& path, BatchAxes batch_axes = {});
 
   const std::filesystem::path& path() const { return path_; }
   const Config& config() const { return config_; }
@@ -50,6 +50,7 @@ class OnnxArrayModel {
   std::string key_of(const NamedArrays& arrays, const ProbeRequest& request) const;
 
   std::filesystem::path path_;
+  BatchAxes batch_axes_;
   Config config_;
   onnx::OnnxModel model_;
   mutable std::mutex mutex_;

@@ -1,5 +1,7 @@
 #include "models/batch_axis.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -7,6 +9,7 @@
 
 #include "graph/axis_use.h"
 #include "ops/ops.h"
+#include "whyformer/error.h"
 
 namespace whyformer {
 namespace {
@@ -99,6 +102,21 @@ BatchPlaces find_batches(const onnx::BuiltGraph& built) {
   }
   for (const std::string& name : ones) places[name] = place_of_one(built.graph, built.inputs.at(name), others);
   return places;
+}
+
+void tell_batches(const onnx::BuiltGraph& built, const BatchAxes& told, BatchPlaces& places) {
+  for (const auto& [name, axis] : told) {
+    const auto input = built.inputs.find(name);
+    if (input == built.inputs.end() || !built.graph.varies(input->second)) {
+      throw InvalidInput(fmt::format("the model explains no input '{}', so nothing is to be said about its batch", name));
+    }
+    const Shape& shape = built.graph.shape(input->second);
+    if (axis && (*axis < 0 || *axis > 1 || *axis >= static_cast<int>(shape.size()))) {
+      throw InvalidInput(fmt::format("the batch of '{}' {} is its first or second axis, 0 or 1, or none; not {}", name,
+                                     to_string(shape), *axis));
+    }
+    places[name] = {!axis ? BatchAxis::kNone : *axis == 0 ? BatchAxis::kFirst : BatchAxis::kSecond};
+  }
 }
 
 bool may_have_tokens_first(const Graph& graph, Value input) {

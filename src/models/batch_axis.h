@@ -6,6 +6,7 @@
 #include <string>
 
 #include "formats/onnx/onnx_model.h"
+#include "whyformer/arrays.h"
 
 namespace whyformer {
 
@@ -24,6 +25,9 @@ using BatchPlaces = std::map<std::string, BatchPlace, std::less<>>;  // by input
 
 // From what the graph does with the axes of each input that it explains.
 BatchPlaces find_batches(const onnx::BuiltGraph& built);
+
+// Puts in what was told instead. Throws InvalidInput for names of no such input and axes that it does not have.
+void tell_batches(const onnx::BuiltGraph& built, const BatchAxes& told, BatchPlaces& places);
 
 // Of an input [1, several, …]: whether the several may be a batch behind a single token, which is to be seen with other
 // lengths; and whether it is so, of an input [several, …].

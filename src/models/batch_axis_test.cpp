@@ -4,6 +4,7 @@
 
 #include "ops/arithmetic.h"
 #include "ops/ops.h"
+#include "whyformer/error.h"
 
 namespace whyformer {
 namespace {
@@ -125,6 +126,20 @@ TEST_F(FindBatches, ABatchThatTheHeadMixesIsStillNoToken) {
   const BatchPlace place = found().at("x");
   EXPECT_EQ(place.axis, BatchAxis::kSecond);
   EXPECT_FALSE(place.sure);
+}
+
+TEST_F(FindBatches, WhatIsToldCounts) {
+  const Value x = projected(input("x", {5, 3, 4}));
+  attended(x, x);
+  BatchPlaces places = found();
+  tell_batches(built_, {{"x", 0}}, places);
+  EXPECT_EQ(places.at("x").axis, BatchAxis::kFirst);
+  tell_batches(built_, {{"x", std::nullopt}}, places);
+  EXPECT_EQ(places.at("x").axis, BatchAxis::kNone);
+  tell_batches(built_, {{"x", 1}}, places);
+  EXPECT_EQ(places.at("x").axis, BatchAxis::kSecond);
+  EXPECT_THROW(tell_batches(built_, {{"x", 2}}, places), InvalidInput);
+  EXPECT_THROW(tell_batches(built_, {{"y", 0}}, places), InvalidInput);
 }
 
 TEST(BatchInFront, GoesThereAndBack) {

@@ -222,11 +222,13 @@ void check_names(const onnx::OnnxFile& file,
 }
 
 OnnxProbe finished_probe(const onnx::OnnxModel& model, const onnx::BuildRequest& request,
-                         std::map<std::string, Shape, std::less<>> shapes, onnx::BuiltGraph built) {
+                         std::map<std::string, Shape, std::less<>> shapes, onnx::BuiltGraph built,
+                         const BatchAxes& batch_axes) {
   OnnxProbe probe;
   probe.file = model.file();
   probe.shapes = std::move(shapes);
   probe.batches = find_batches(built);
+  tell_batches(built, batch_axes, probe.batches);
   probe.batch = batch_of(probe);
   built = with_batch_in_front(std::move(built), probe.batches);
   std::vector<Value> wanted;
@@ -247,8 +249,8 @@ OnnxProbe finished_probe(const onnx::OnnxModel& model, const onnx::BuildRequest&
 }
 
 OnnxProbe built_probe(const onnx::OnnxModel& model, const onnx::BuildRequest& request,
-                      const std::map<std::string, Shape, std::less<>>& shapes) {
-  return finished_probe(model, request, shapes, build(model, request, shapes));
+                      const std::map<std::string, Shape, std::less<>>& shapes, const BatchAxes& batch_axes) {
+  return finished_probe(model, request, shapes, build(model, request, shapes), batch_axes);
 }
 
 // Inputs bound by role, at the lengths wanted.
@@ -305,7 +307,7 @@ std::optional<std::map<std::string, Shape, std::less<>>> lengths_of_tokens_first
 }  // namespace
 
 OnnxProbe probe_onnx(const std::filesystem::path& path,
-                     const std::map<std::string, Shape, std::less<>>& shapes) {
+                     const std::map<std::string, Shape, std::less<>>& shapes, const BatchAxes& batch_axes) {
   const onnx::OnnxModel model(onnx::read_onnx(path));
   const Config config = config_of(files_of_model(path));
   std::map<std::string, Shape, std::less<>> used;
@@ -315,7 +317,7 @@ OnnxProbe probe_onnx(const std::filesystem::path& path,
     request = request_for(model.file(), config, *lengths, used);
     built = build(model, request, used);
   }
-  return finished_probe(model, request, std::move(used), std::move(built));
+  return finished_probe(model, request, std::move(used), std::move(built), batch_axes);
 }
 
 OnnxProbe probe_onnx(const std::filesystem::path& path,
@@ -340,7 +342,7 @@ OnnxProbe probe_onnx(const onnx::OnnxModel& model, const Config& config,
     if (value) value = value->cast(onnx::held_as(input.type, asked.floats));
   }
   try {
-    return built_probe(model, request, used);
+    return built_probe(model, request, used, asked.batch_axes);
   } catch (const onnx::NeedsValue&) {
     for (const onnx::InputInfo& input : model.file().graph.inputs) {
       const auto found = given.find(input.name);
@@ -348,7 +350,7 @@ OnnxProbe probe_onnx(const onnx::OnnxModel& model, const Config& config,
         request.inputs.at(input.name).value = found->second.cast(onnx::held_as(input.type, asked.floats));
       }
     }
-    return built_probe(model, request, used);
+    return built_probe(model, request, used, asked.batch_axes);
   }
 }
 

@@ -32,7 +32,7 @@ struct OnnxProbe {
 // Axes of any length get one that fits their role: 1 for batches, a few tokens, 224 pixels. `shapes`
 // says otherwise, by input. Throws InvalidInput where the file does not work with these lengths.
 OnnxProbe probe_onnx(const std::filesystem::path& path,
-                     const std::map<std::string, Shape, std::less<>>& shapes);
+                     const std::map<std::string, Shape, std::less<>>& shapes, const BatchAxes& batch_axes = {});
 
 // The same for inputs that are there: their lengths count, and where a shape depends on integers among
 // them, their values do. Inputs that are not given are bound as in a probe; those of `inputs` in the
@@ -44,6 +44,7 @@ OnnxProbe probe_onnx(const std::filesystem::path& path,
 struct ProbeRequest {
   std::vector<std::string> outputs = {};  // empty: all of them
   DType floats = DType::kFloat32;
+  BatchAxes batch_axes = {};  // that were told
 };
 OnnxProbe probe_onnx(const onnx::OnnxModel& model, const Config& config,
                      const std::map<std::string, Tensor, std::less<>>& given, const ProbeRequest& request);

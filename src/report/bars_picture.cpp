@@ -6,6 +6,7 @@
 
 #include "report/canvas.h"
 #include "report/force_picture.h"
+#include "report/model_title.h"
 #include "report/text.h"
 #include "report/text_plot.h"
 #include "report/view.h"
@@ -98,7 +99,7 @@ class BarsPicture {
                              (explanation_.pair ? " ‖ " + printable(*explanation_.pair) : "");
     canvas_->text(kMargin, kMargin + 34, fitted(text, room, 12), {.size = 12});
     const ModelName& model = explanation_.model;
-    const std::string name = printable(fmt::format("{} ({})", model.name, model.architecture));
+    const std::string name = printable(model_title(model));
     canvas_->text(kMargin, kMargin + 54, fitted(name, room, 11), kFaint);
     if (aligned_.items.empty()) {
       canvas_->text(kMargin, kMargin + kHeaderHeight + 10, "No method was run.", kFaint);

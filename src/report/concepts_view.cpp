@@ -1,4 +1,5 @@
 #include "report/concepts_view.h"
+#include "report/model_title.h"
 
 #include <fmt/format.h>
 
@@ -52,7 +53,7 @@ std::string verdict_words(Verdict verdict) {
 }
 
 std::string title_of(const ConceptReport& report) {
-  return printable(fmt::format("Concepts in {} ({})", report.model.name, report.model.architecture));
+  return printable("Concepts in " + model_title(report.model));
 }
 
 std::string settings_of(const ConceptReport& report) {

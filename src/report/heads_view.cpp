@@ -1,4 +1,5 @@
 #include "report/heads_view.h"
+#include "report/model_title.h"
 
 #include <fmt/format.h>
 
@@ -71,7 +72,7 @@ std::string format_cell(double score, double scale) {
 }
 
 std::string model_line(const ModelName& model) {
-  return printable(fmt::format("{} ({})", model.name, model.architecture));
+  return printable(model_title(model));
 }
 
 std::string corpus_line(const HeadImportance& importance) {

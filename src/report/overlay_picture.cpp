@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "report/heat_overlay.h"
+#include "report/model_title.h"
 #include "report/pair_sides.h"
 #include "report/picture_sheet.h"
 #include "report/picture_view.h"
@@ -80,7 +81,7 @@ class OverlaySheet {
     canvas_->text(kSheetMargin, kSheetMargin + 34, fitted(printable(first.text), room, 12),
                   {.size = 12});
     const std::string model =
-        printable(fmt::format("{} ({})", first.model.name, first.model.architecture));
+        printable(model_title(first.model));
     canvas_->text(kSheetMargin, kSheetMargin + 52, fitted(model, room, 11), kFaintText);
     heading(0, "picture");
     for (size_t i = 0; i < columns_.size(); ++i) heading(i + 1, columns_[i].name);

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "report/estimate_view.h"
+#include "report/model_title.h"
 #include "report/pair_sides.h"
 #include "report/terminal_image.h"
 #include "report/terminal_style.h"
@@ -88,7 +89,7 @@ class PictureReport {
         fmt::format(" · {} × {} patches", picture_.rows, picture_.columns) +
         (answers.size() > 1 ? fmt::format(" · {} labels", first_.output.values.size()) : "");
     const std::string name = printable(
-        fmt::format("{} · {} ({})", first_.text, first_.model.name, first_.model.architecture));
+        fmt::format("{} · {}", first_.text, model_title(first_.model)));
     lines({style_.faint(shortened(name, options_.width - columns(counts)) + counts)});
   }
 

@@ -17,7 +17,7 @@ function headline() {
   const count = data.pieces.length;
   box.append(
       el("p", {class: "facts"},
-         `${data.model} · ${data.architecture} · ${count} token${count === 1 ? "" : "s"}`));
+         [data.model, data.architecture, `${count} token${count === 1 ? "" : "s"}`].filter(Boolean).join(" · ")));
   if (data.notes.length) box.append(notesList(data.notes));
   return box;
 }

@@ -5,7 +5,7 @@ const kPanelSide = 448;  // pixels of a canvas, enough for sharp screens
 function drawPictureHeader() {
   const best = data.answers[0] ?? data.classes[0];
   const facts = [
-    data.file, `${data.model} · ${data.architecture}`, `${picture.rows} × ${picture.columns} patches`
+    data.file, [data.model, data.architecture].filter(Boolean).join(" · "), `${picture.rows} × ${picture.columns} patches`
   ];
   if (data.seen) facts.push(data.seen);
   const box =

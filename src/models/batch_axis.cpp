@@ -57,7 +57,10 @@ BatchPlace place_of_one(const Graph& graph, Value input, const Others& others) {
   // A batch has nothing put beside it.
   const bool joined = AxisUse(graph, input, 0).has_attention();
   if (joined) return {BatchAxis::kSecond};
-  if (shape[1] == 1 && others.any_second && !others.any_first) return {BatchAxis::kSecond, false};
+  if (shape[1] == 1) {
+    const bool like_others = others.any_second && !others.any_first;
+    return {like_others ? BatchAxis::kSecond : BatchAxis::kFirst, !has_attention(graph)};
+  }
   if (!may_have_tokens_first(graph, input)) return {};
   if (others.batch) return {*others.batch == shape[1] ? BatchAxis::kSecond : BatchAxis::kFirst};
   const bool ids = graph.type(input).dtype == DType::kInt64;

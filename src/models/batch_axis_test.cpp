@@ -89,7 +89,9 @@ TEST_F(FindBatches, ASingleTokenOfOneInputFollowsTheOthers) {
   const Value memory = projected(input("memory", {6, 1, 4})), target = projected(input("target", {1, 1, 4}));
   attended(memory, memory);
   attended(target, memory);
-  EXPECT_EQ(found().at("target").axis, BatchAxis::kSecond);
+  const BatchPlace place = found().at("target");
+  EXPECT_EQ(place.axis, BatchAxis::kSecond);
+  EXPECT_FALSE(place.sure);
 }
 
 TEST_F(FindBatches, ASingleTokenThatOthersArePutBesideIsNoBatch) {

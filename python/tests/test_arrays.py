@@ -22,6 +22,20 @@ def t5():
     return wf.load(T5, arrays=True)
 
 
+def test_a_batch_is_where_it_is_said_to_be():
+    tokens_first = MODELS.parent / "layouts" / "tokens-first.onnx"
+    given = {"numbers": np.ones((5, 3, 4), np.float32)}
+    found = wf.load(tokens_first, arrays=True).inspect(given)
+    assert any("tokens in front of the batch" in note for note in found.notes)
+    told = wf.load(tokens_first, arrays=True, batch_axes={"numbers": None}).inspect(given)
+    assert any("no axis for a batch" in note for note in told.notes)
+    assert wf.load(tokens_first, arrays=True, batch_axes={"numbers": 1}).inspect(given).notes == found.notes
+    with pytest.raises(wf.InvalidInput, match="other"):
+        wf.load(tokens_first, arrays=True, batch_axes={"other": 1}).inspect(given)
+    with pytest.raises(wf.InvalidInput, match="arrays=True"):
+        wf.load(tokens_first, batch_axes={"numbers": 1})
+
+
 def write_safetensors(path, arrays):
     header, offset = {}, 0
     for name, array in arrays.items():

@@ -14,11 +14,6 @@ Value query_source(const Graph& graph, Value map, Value otherwise) {
     if (node.inputs.empty()) break;
     value = node.inputs[0];
     if (node.op->linear_weights() == nullptr || graph.shape(value).size() != 3) continue;
-    // torch.nn.MultiheadAttention puts tokens in front of the batch.
-    const int view = graph.producer(value);
-    if (view >= 0 && graph.nodes()[view].op->axis_order() == std::vector<int>{1, 0, 2}) {
-      value = graph.nodes()[view].inputs[0];
-    }
     const int norm = graph.producer(value);
     const bool normed = norm >= 0 && graph.nodes()[norm].op->layer_norm_weights() != nullptr;
     return normed ? graph.nodes()[norm].inputs[0] : value;

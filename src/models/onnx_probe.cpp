@@ -286,12 +286,15 @@ bool have_tokens_first(const onnx::OnnxModel& model, const Config& config, const
 // The lengths of inputs that turn out to have their tokens in front of the batch; nothing where none has.
 std::optional<std::map<std::string, Shape, std::less<>>> lengths_of_tokens_first(
     const onnx::OnnxModel& model, const Config& config, const onnx::BuiltGraph& built,
-    const std::map<std::string, Shape, std::less<>>& wanted, const std::map<std::string, Shape, std::less<>>& used) {
+    const std::map<std::string, Shape, std::less<>>& wanted, const std::map<std::string, Shape, std::less<>>& used,
+    const BatchAxes& batch_axes) {
   std::map<std::string, Shape, std::less<>> lengths = wanted;
   for (const onnx::InputInfo& input : model.file().graph.inputs) {
     const bool open = input.shape.size() >= 2 && input.shape[0] < 0 && input.shape[1] < 0 && !wanted.contains(input.name);
     const auto value = built.inputs.find(input.name);
-    if (!open || value == built.inputs.end() || !may_have_tokens_first(built.graph, value->second)) continue;
+    const auto told = batch_axes.find(input.name);
+    const bool told_otherwise = told != batch_axes.end() && told->second != 1;
+    if (!open || told_otherwise || value == built.inputs.end() || !may_have_tokens_first(built.graph, value->second)) continue;
     Shape& shape = lengths[input.name] = used.at(input.name);
     std::swap(shape[0], shape[1]);
   }
@@ -313,7 +316,7 @@ OnnxProbe probe_onnx(const std::filesystem::path& path,
   std::map<std::string, Shape, std::less<>> used;
   onnx::BuildRequest request = request_for(model.file(), config, shapes, used);
   onnx::BuiltGraph built = build(model, request, used);
-  if (const auto lengths = lengths_of_tokens_first(model, config, built, shapes, used)) {
+  if (const auto lengths = lengths_of_tokens_first(model, config, built, shapes, used, batch_axes)) {
     request = request_for(model.file(), config, *lengths, used);
     built = build(model, request, used);
   }

@@ -7,7 +7,6 @@
 #include "formats/onnx/node_scope.h"
 #include "formats/onnx/onnx_model.h"
 #include "graph/axis_use.h"
-#include "graph/blocks.h"
 #include "models/onnx_graph.h"
 #include "models/text_model.h"
 #include "ops/ops.h"
@@ -71,7 +70,7 @@ class TextValues {
     if (!words.valid()) {
       throw UnsupportedModel("no table of word embeddings was found that the token ids pick from");
     }
-    layers = first_layer_input(found);
+    layers = first_layer_input(graph, found, words);
     embeddings = layers;
     const int producer = graph.producer(layers);
     if (producer >= 0 && graph.nodes()[producer].op->linear_weights() != nullptr) {
@@ -97,27 +96,6 @@ class TextValues {
     if (users.size() != 1) return rows;
     const Node& reader = graph_.nodes()[users[0]];
     return reader.op->kind() == "DequantizeLinear" ? reader.outputs[0] : rows;
-  }
-
-  Value first_layer_input(const Discovery& found) const {
-    if (found.sites.empty()) return words;
-    try {
-      return find_blocks(graph_, {found.sites[0]})[0].input;
-    } catch (const UnsupportedModel&) {
-      return query_source(found.sites[0].attention);
-    }
-  }
-
-  // Back from a map along first operands to the Linear of the queries, and what that reads.
-  Value query_source(Value map) const {
-    Value value = map;
-    while (graph_.producer(value) >= 0) {
-      const Node& node = graph_.nodes()[graph_.producer(value)];
-      if (node.inputs.empty()) break;
-      value = node.inputs[0];
-      if (node.op->linear_weights() != nullptr) return value;
-    }
-    return words;
   }
 
   const Graph& graph_;

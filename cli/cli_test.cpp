@@ -220,6 +220,60 @@ TEST_F(CommandLine, HeadsReadsJsonLinesAndPlainTextsFromStandardInput) {
   EXPECT_THAT(json["notes"][0].get<std::string>(), HasSubstr("1 of 2 texts have no label"));
 }
 
+TEST_F(CommandLine, HeadsMeasuresPicturesLabelledByTheirFoldersOrAList) {
+  const std::filesystem::path objects = WHYFORMER_SOURCE_DIR "/tests/data/pictures/objects";
+  const auto labels = nlohmann::json::parse(run("explain " + (objects / "object-000.png").string() + " --method gae --json -").out)
+                          .at("output")
+                          .at("labels");
+  const std::string first = labels[0], second = labels[1];
+  std::string list = "file\tlabel\n";
+  for (const std::string& label : {first, second}) {
+    std::filesystem::create_directories(folder_ / "pictures" / label);
+    for (const std::string name : {"object-000.png", "object-001.png"}) {
+      std::filesystem::copy_file(objects / name, folder_ / "pictures" / label / name);
+      list += "pictures/" + label + "/" + name + "\t" + label + "\n";
+    }
+  }
+  write("list.tsv", list);
+  const auto measured = [&](const std::string& arguments) {
+    const Answer answer = run("heads " + arguments + " --measure michel,confidence --json -");
+    EXPECT_EQ(answer.code, 0) << answer.error;
+    return nlohmann::json::parse(answer.out);
+  };
+  const auto by_folder = measured(path("pictures")), by_list = measured(path("list.tsv"));
+  EXPECT_EQ(by_folder["kind"], "pictures");
+  EXPECT_EQ(by_folder["examples"], 4);
+  EXPECT_EQ(by_folder["labelled"], 4);
+  for (size_t measure = 0; measure < 2; ++measure) {
+    const auto folder_scores = by_folder["measures"][measure]["scores"], list_scores = by_list["measures"][measure]["scores"];
+    for (size_t layer = 0; layer < folder_scores.size(); ++layer) {
+      for (size_t head = 0; head < folder_scores[layer].size(); ++head) {
+        EXPECT_NEAR(folder_scores[layer][head].get<double>(), list_scores[layer][head].get<double>(), 1e-6);
+      }
+    }
+  }
+  EXPECT_EQ(measured(path("pictures") + " --limit 2")["labelled"], 2);
+  write("wrong.tsv", "pictures/" + first + "/object-000.png\tno such thing\n");
+  expect_refusal("heads " + path("wrong.tsv"), "line 1: ");
+  write("gone.tsv", "gone.png\t" + first + "\n");
+  expect_refusal("heads " + path("gone.tsv"), "gone.png");
+  expect_refusal("heads " + path("pictures") + " --model " WHYFORMER_SOURCE_DIR "/models/sentiment", "reads texts, not pictures");
+}
+
+TEST_F(CommandLine, OneHeadOfOneLayerIsDrawn) {
+  const std::string picture = WHYFORMER_SOURCE_DIR "/tests/data/pictures/objects/object-000.png";
+  for (const std::string input : {std::string("'so bad it is good'"), picture}) {
+    const Answer answer = run("explain " + input + " --method rollout --attention-svg " + path("head.svg") +
+                              " --attention-layer 1 --attention-head 0");
+    ASSERT_EQ(answer.code, 0) << answer.error;
+    EXPECT_THAT(read("head.svg"), HasSubstr("layer 1, head 0"));
+    expect_refusal("explain " + input + " --method rollout --attention-layer 1 --attention-head 99 --attention-svg " + path("x.svg"),
+                   "there is no head 99");
+    expect_refusal("explain " + input + " --method rollout --attention-head 1 --attention-svg " + path("x.svg"), "--attention-layer");
+  }
+  expect_refusal("explain good --method rollout --attention-layer 1", "--attention-svg or --attention-png");
+}
+
 // Sentences of every word with every subject.
 std::string sentences(const std::vector<std::string>& subjects, const std::vector<std::string>& words) {
   std::string lines;

@@ -29,7 +29,7 @@ struct Arguments {
   std::string html, json, svg, png, attention_svg, attention_png;
   std::string special = "show", words = "sum", precision = "single";
   std::string grain = "smooth", segment = "none";
-  int64_t attention_layer = -1;
+  int64_t attention_layer = -1, attention_head = -1;
   int64_t seed = 0;
   int64_t memory_megabytes = 1024;
 };
@@ -65,8 +65,13 @@ void add_arguments(CLI::App& command, Arguments& a) {
       ->capture_default_str();
   command.add_option("--attention-svg", a.attention_svg, "write attention maps as SVG")->type_name("FILE");
   command.add_option("--attention-png", a.attention_png, "write attention maps as PNG")->type_name("FILE");
-  command.add_option("--attention-layer", a.attention_layer,
-                     "heads of this layer (default: a map per layer, heads averaged)")
+  CLI::Option* layer = command.add_option("--attention-layer", a.attention_layer,
+                                          "heads of this layer, from 0 (default: a map per layer, heads averaged)")
+                           ->check(CLI::Range(int64_t{0}, int64_t{1} << 20))
+                           ->type_name("N");
+  command.add_option("--attention-head", a.attention_head, "of that layer, this head alone, from 0")
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 20))
+      ->needs(layer)
       ->type_name("N");
   command.add_option("--special", a.special, "special tokens in pictures: show, hide, or exclude from the scale")
       ->check(CLI::IsMember({"show", "hide", "exclude"}))
@@ -145,7 +150,7 @@ void explain_one(const Arguments& a, const Model& model, const Input& input) {
   const Explanation explanation = explain(model, input, request);
   bar.clear();
   const ReportOptions report{special_of(a)};
-  const AttentionPicture maps{static_cast<int>(a.attention_layer)};
+  const AttentionPicture maps{static_cast<int>(a.attention_layer), static_cast<int>(a.attention_head)};
   OutputFiles files;
   files.add(a.html, [&] { return to_html(explanation, report); });
   files.add(a.svg, [&] { return bars_picture(explanation, PictureFormat::kSvg, report); });
@@ -190,7 +195,7 @@ void explain_picture(const Arguments& a, const PictureFile& picture) {
       .segment = a.segment == "mask"      ? Segment::kMask
                  : a.segment == "outline" ? Segment::kOutline
                                           : Segment::kNone};
-  const AttentionPicture maps{static_cast<int>(a.attention_layer)};
+  const AttentionPicture maps{static_cast<int>(a.attention_layer), static_cast<int>(a.attention_head)};
   std::string json;
   for (const Explanation& explanation : explanations) {
     json += to_json(explanation, explanations.size() > 1 ? -1 : 2) + "\n";
@@ -341,7 +346,7 @@ void run_on_arrays(const Arguments& a) {
       ArrayModel::load(a.model.model, a.arrays.batch_axis.batch_axes()).explain(read_array_views(a.arrays.inputs), request);
   bar.clear();
   const ReportOptions report{special_of(a)};
-  const AttentionPicture maps{static_cast<int>(a.attention_layer)};
+  const AttentionPicture maps{static_cast<int>(a.attention_layer), static_cast<int>(a.attention_head)};
   const Explanation& inner = explanation.explanation;
   if (inner.attention.empty() && !(a.attention_svg + a.attention_png).empty()) {
     throw InvalidInput("pictures of attention show one stream of tokens; whyformer trace saves the maps of several");
@@ -370,6 +375,9 @@ void add_explain(CLI::App& program) {
   command->callback([arguments] {
     const Arguments& a = *arguments;
     check_folders_of({a.html, a.json, a.svg, a.png, a.attention_svg, a.attention_png});
+    if (a.attention_layer >= 0 && a.attention_svg.empty() && a.attention_png.empty()) {
+      throw InvalidInput("--attention-layer and --attention-head choose what --attention-svg or --attention-png draw");
+    }
     if (arguments->arrays.given()) run_on_arrays(*arguments);
     else run(*arguments);
   });

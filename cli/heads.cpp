@@ -19,6 +19,7 @@ namespace {
 struct Arguments {
   ModelArguments model;
   std::string file;
+  std::vector<std::string> among;
   std::vector<std::string> measures = HeadsRequest().measures;
   int64_t limit = 0;
   std::string normalise = "layer", precision = "single";
@@ -41,14 +42,20 @@ void add_arguments(CLI::App& command, Arguments& a) {
   command
       .add_option("FILE", a.file,
                   "texts, one per line ('-': standard input): text, text<TAB>label, or JSON with "
-                  "text, pair, label")
+                  "text, pair, label; pictures: a list of files in the same form (JSON with picture, label), or a folder "
+                  "with a folder of pictures for each label")
       ->required();
   a.model.add_to(command);
   command.add_option("--measure", a.measures, measures_help())
       ->delimiter(',')
       ->capture_default_str()
       ->type_name("NAMES");
-  command.add_option("--limit", a.limit, "read the first N texts only")
+  command
+      .add_option("--among", a.among, "for models that compare pictures with texts (CLIP): texts to choose from, one each")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->type_name("TEXT");
+  command.add_option("--limit", a.limit, "read the first N texts or pictures only (of a folder: of each label in turn)")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
   command.add_option("--normalise", a.normalise, "michel: scale each layer to length 1, or not")
@@ -102,17 +109,27 @@ void write_reports(const Arguments& a, const HeadImportance& importance) {
   files.name_them();
 }
 
+Model model_for(const Arguments& a, const LabelledCorpus& corpus) {
+  if (std::holds_alternative<std::vector<LabelledPicture>>(corpus)) {
+    const Model model = a.model.load_for_pictures();
+    return a.among.empty() ? model : model.among(a.among);
+  }
+  if (!a.among.empty()) throw InvalidInput("--among goes with pictures");
+  return a.model.load();
+}
+
 void run(const Arguments& a) {
   check_folders_of({a.json, a.svg, a.png});
   HeadsRequest request = request_of(a);
-  const std::vector<LabelledText> texts = read_labelled_texts(a.file, a.limit);
-  const Model model = a.model.load();
+  const LabelledCorpus corpus = read_labelled_corpus(a.file, a.limit);
+  const Model model = model_for(a, corpus);
   ProgressBar bar("runs");
   request.progress = [&bar](int64_t done, int64_t total) {
     bar.show(done, total);
     return !interrupted();
   };
-  const HeadImportance importance = head_importance(model, texts, request);
+  const HeadImportance importance =
+      std::visit([&](const auto& examples) { return head_importance(model, examples, request); }, corpus);
   bar.clear();
   write_reports(a, importance);
   if (importance.stopped_early) throw Interrupted();  // what there is by then is kept

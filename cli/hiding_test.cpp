@@ -72,6 +72,19 @@ TEST_F(HidingCommands, TakesTheBackgroundsColumnsByName) {
   EXPECT_THAT(with("other.csv").error, HasSubstr("the background has no column 'a'"));
 }
 
+TEST_F(HidingCommands, RefusesNamesThatTwoColumnsHave) {
+  write("rows.csv", kRows);
+  write("twice.csv", "a,a,c,d,k,l,m\n0.1,-1.2,0.3,0.2,0,1,1\n-0.5,0.2,1.3,-0.7,2,1,0\n");
+  write("empty.csv", "a,,,d,k,l,m\n0.1,-1.2,0.3,0.2,0,1,1\n");
+  const std::string command = "explain" + kTableModel + "--row 0 --method shap --table ";
+  expect_refusal(command + path("twice.csv"), "twice.csv, line 1: two columns are called 'a'");
+  expect_refusal(command + path("twice.csv") + " --background " + path("rows.csv"), "two columns are called 'a'");
+  expect_refusal(command + path("rows.csv") + " --background " + path("twice.csv"), "two columns are called 'a'");
+  expect_refusal(command + path("empty.csv"), "two columns have an empty name");
+  write("answers.csv", "a,b,c,d,k,l,m,y,y\n0.1,-1.2,0.3,0.2,0,1,1,0,1\n");
+  expect_refusal("importance" + kTableModel + "--answers y --table " + path("answers.csv"), "two columns are called 'y'");
+}
+
 TEST_F(HidingCommands, ExplainsEveryRowAsALine) {
   write("rows.csv", kRows);
   const Answer answer = run("explain" + kTableModel + "--table " + path("rows.csv") + " --method leave-one-out");

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "model_arguments.h"
@@ -22,13 +24,18 @@ std::string label_text(const Json& label, const std::string& place) {
   throw InvalidInput(fmt::format("{}: a \"label\" is a name, a number, or a list of them", place));
 }
 
-LabelledText from_json(const std::string& line, const std::string& place) {
+// What a line tells of: a text, or a picture's file.
+enum class Subject { kText, kPicture };
+
+LabelledText from_json(const std::string& line, const std::string& place, Subject subject) {
   const Json json = Json::parse(line, nullptr, false);
-  if (!json.is_object() || !json.contains("text") || !json["text"].is_string()) {
-    throw InvalidInput(fmt::format(
-        "{}: expected JSON such as {{\"text\": \"…\", \"pair\": \"…\", \"label\": 1}}", place));
+  const char* key = subject == Subject::kText ? "text" : "picture";
+  if (!json.is_object() || !json.contains(key) || !json[key].is_string()) {
+    throw InvalidInput(subject == Subject::kText
+                           ? fmt::format("{}: expected JSON such as {{\"text\": \"…\", \"pair\": \"…\", \"label\": 1}}", place)
+                           : fmt::format("{}: expected JSON such as {{\"picture\": \"file.png\", \"label\": 1}}", place));
   }
-  LabelledText text{{json["text"].get<std::string>(), {}}, {}, place};
+  LabelledText text{{json[key].get<std::string>(), {}}, {}, place};
   if (json.contains("pair") && json["pair"].is_string()) {
     text.input.pair = json["pair"].get<std::string>();
   }
@@ -51,18 +58,87 @@ LabelledText from_columns(const std::string& line, const std::string& place) {
   return text;
 }
 
-}  // namespace
-
-std::vector<LabelledText> read_labelled_texts(const std::string& path, int64_t limit) {
+std::vector<LabelledText> labelled_lines(const std::vector<std::string>& lines, int64_t limit, Subject subject) {
   std::vector<LabelledText> texts;
-  const std::vector<std::string> lines = read_lines(path);
   for (size_t i = 0; i < lines.size(); ++i) {
     if (limit > 0 && static_cast<int64_t>(texts.size()) == limit) break;
     if (is_blank(lines[i]) || (i == 0 && lines[i].ends_with("\tlabel"))) continue;
     const std::string place = fmt::format("line {}", i + 1);
-    texts.push_back(lines[i].starts_with('{') ? from_json(lines[i], place)
-                                              : from_columns(lines[i], place));
+    texts.push_back(lines[i].starts_with('{') ? from_json(lines[i], place, subject) : from_columns(lines[i], place));
   }
+  return texts;
+}
+
+bool names_picture(const std::vector<std::string>& lines) {
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (is_blank(lines[i]) || (i == 0 && lines[i].ends_with("\tlabel"))) continue;
+    if (!lines[i].starts_with('{')) return means_picture(lines[i].substr(0, lines[i].rfind('\t')));
+    const Json json = Json::parse(lines[i], nullptr, false);
+    return json.is_object() && json.contains("picture");
+  }
+  return false;
+}
+
+std::vector<LabelledPicture> listed_pictures(const std::string& list, const std::vector<std::string>& lines, int64_t limit) {
+  const std::filesystem::path folder = list == "-" ? "" : std::filesystem::path(list).parent_path();
+  std::vector<LabelledPicture> pictures;
+  for (LabelledText& line : labelled_lines(lines, limit, Subject::kPicture)) {
+    pictures.push_back({PictureFile{folder / line.input.text}, std::move(line.labels), std::move(line.place)});
+  }
+  return pictures;
+}
+
+// By name, so that the order does not depend on the machine.
+std::vector<LabelledPicture> pictures_in(const std::filesystem::path& folder, const std::optional<std::string>& label) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.is_regular_file() && means_picture(entry.path().string())) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  std::vector<LabelledPicture> pictures;
+  for (const std::filesystem::path& file : files) {
+    pictures.push_back({PictureFile{file}, {}, file.string()});
+    if (label) pictures.back().labels = std::vector{*label};
+  }
+  return pictures;
+}
+
+std::vector<LabelledPicture> pictures_by_folder(const std::filesystem::path& folder, int64_t limit) {
+  std::vector<std::filesystem::path> inside;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.is_directory()) inside.push_back(entry.path());
+  }
+  std::sort(inside.begin(), inside.end());
+  std::vector<std::vector<LabelledPicture>> by_label{pictures_in(folder, {})};
+  for (const std::filesystem::path& label : inside) by_label.push_back(pictures_in(label, label.filename().string()));
+  std::vector<LabelledPicture> pictures;
+  const auto room = [&] { return limit <= 0 || static_cast<int64_t>(pictures.size()) < limit; };
+  for (size_t turn = 0, before = 1; before != pictures.size() && room(); ++turn) {
+    before = pictures.size();
+    for (std::vector<LabelledPicture>& some : by_label) {
+      if (turn < some.size() && room()) pictures.push_back(std::move(some[turn]));
+    }
+  }
+  if (pictures.empty()) {
+    throw InvalidInput(fmt::format("the folder '{}' has no JPEG, PNG or WebP pictures, nor folders with some", folder.string()));
+  }
+  return pictures;
+}
+
+}  // namespace
+
+std::vector<LabelledText> read_labelled_texts(const std::string& path, int64_t limit) {
+  std::vector<LabelledText> texts = labelled_lines(read_lines(path), limit, Subject::kText);
+  if (texts.empty()) throw InvalidInput(fmt::format("there is no text in '{}'", path));
+  return texts;
+}
+
+LabelledCorpus read_labelled_corpus(const std::string& path, int64_t limit) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return pictures_by_folder(path, limit);
+  const std::vector<std::string> lines = read_lines(path);
+  if (names_picture(lines)) return listed_pictures(path, lines, limit);
+  std::vector<LabelledText> texts = labelled_lines(lines, limit, Subject::kText);
   if (texts.empty()) throw InvalidInput(fmt::format("there is no text in '{}'", path));
   return texts;
 }

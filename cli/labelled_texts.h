@@ -1,7 +1,9 @@
-// A corpus as people keep it: a text per line, with its label behind a tab, or JSON lines.
+// A corpus as people keep it: a text or a picture's file per line, with its label behind a tab, or JSON lines; or pictures
+// in folders that are called by their labels.
 #pragma once
 
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "whyformer/heads.h"
@@ -13,5 +15,12 @@ namespace whyformer::cli {
 // most `limit` texts are read, all if it is 0. Throws FileError, or InvalidInput that names the
 // line.
 std::vector<LabelledText> read_labelled_texts(const std::string& path, int64_t limit);
+
+using LabelledCorpus = std::variant<std::vector<LabelledText>, std::vector<LabelledPicture>>;
+
+// Pictures where the path is a folder, or where the first line names one: `file<TAB>label`, or {"picture": …, "label": …}
+// with files looked up from where the list is. In a folder, those in the folders inside are labelled by the names of these,
+// others not; of many, the first `limit` are taken from each label in turn. Throws as the other.
+LabelledCorpus read_labelled_corpus(const std::string& path, int64_t limit);
 
 }  // namespace whyformer::cli

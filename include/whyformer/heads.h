@@ -19,6 +19,13 @@ struct LabelledText {
   std::string place;  // for messages, such as "line 7"
 };
 
+// One picture of a corpus, the same.
+struct LabelledPicture {
+  PictureInput input;
+  std::optional<std::vector<std::string>> labels;
+  std::string place;
+};
+
 // A number per layer (0 is nearest the input) and head.
 using HeadGrid = std::vector<std::vector<double>>;
 
@@ -83,6 +90,7 @@ struct HeadImportance {
   static constexpr const char* kSchema = "whyformer.heads/1";
 
   ModelName model;
+  std::string kind = "texts";  // or "pictures": what the examples are
   int64_t examples = 0;
   int64_t tokens = 0;
   int64_t labelled = 0;  // examples that came with a label
@@ -93,9 +101,11 @@ struct HeadImportance {
   std::vector<std::string> notes = {};  // what the reader must know, in sentences
 };
 
-// One run per text serves all measures. Throws InvalidInput for unknown measures and labels, for
+// One run per example serves all measures. Throws InvalidInput for unknown measures and labels, for
 // empty texts, and where a measure does not fit the model.
 HeadImportance head_importance(const Model& model, const std::vector<LabelledText>& corpus,
+                               const HeadsRequest& request);
+HeadImportance head_importance(const Model& model, const std::vector<LabelledPicture>& corpus,
                                const HeadsRequest& request);
 
 }  // namespace whyformer

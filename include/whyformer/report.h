@@ -79,10 +79,11 @@ struct OverlayOptions {
 std::string overlay_picture(std::span<const Explanation> explanations, PictureFormat format,
                             const OverlayOptions& options = {});
 
-// Attention maps: every layer (mean over heads), or one layer's heads. Of a picture: what its class
+// Attention maps: every layer (mean over heads), one layer's heads, or one of them. Of a picture: what its class
 // token attends to, over the picture; the mean over all patches where there is no such token.
 struct AttentionPicture {
   int layer = -1;  // -1: a panel per layer, heads averaged; otherwise a panel per head of this layer
+  int head = -1;   // of the layer, which must be given; -1: all of them
 };
 std::string attention_picture(const Explanation& explanation, PictureFormat format,
                               const AttentionPicture& which = {}, const ReportOptions& options = {});

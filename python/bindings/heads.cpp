@@ -19,6 +19,11 @@ void bind_heads(nb::module_& module) {
                           std::string place) {
         new (self) LabelledText{input, std::move(labels), std::move(place)};
       }, "input"_a, "labels"_a.none(), "place"_a);
+  nb::class_<LabelledPicture>(module, "LabelledPicture")
+      .def("__init__", [](LabelledPicture* self, const PictureInput& input, std::optional<std::vector<std::string>> labels,
+                          std::string place) {
+        new (self) LabelledPicture{input, std::move(labels), std::move(place)};
+      }, "input"_a, "labels"_a.none(), "place"_a);
   nb::class_<PruneRequest>(module, "PruneRequest")
       .def(nb::init<>())
       .def_rw("step", &PruneRequest::step)
@@ -45,6 +50,13 @@ void bind_heads(nb::module_& module) {
         return nb::bytes(content.data(), content.size());
       });
   module.def("head_importance", [](const Model& model, const std::vector<LabelledText>& corpus, HeadsRequest request,
+                                   const nb::object& progress) {
+    return run_long(progress, [&](const Progress& watch) {
+      request.progress = watch;
+      return head_importance(model, corpus, request);
+    });
+  }, "model"_a, "corpus"_a, "request"_a, "progress"_a.none());
+  module.def("head_importance", [](const Model& model, const std::vector<LabelledPicture>& corpus, HeadsRequest request,
                                    const nb::object& progress) {
     return run_long(progress, [&](const Progress& watch) {
       request.progress = watch;

@@ -60,8 +60,8 @@ void bind_explanation_reports(nb::module_& module) {
   module.def("overlay_picture", [](const Explanations& e, PictureFormat format, Grain grain, Segment segment) {
     return bytes_of(overlay_picture(copies_of(e), format, {.grain = grain, .segment = segment}));
   });
-  module.def("attention_picture", [](const Explanation& e, PictureFormat format, int layer, SpecialTokens special) {
-    return bytes_of(attention_picture(e, format, {layer}, {special}));
+  module.def("attention_picture", [](const Explanation& e, PictureFormat format, int layer, int head, SpecialTokens special) {
+    return bytes_of(attention_picture(e, format, {layer, head}, {special}));
   });
 }
 

@@ -146,6 +146,33 @@ def test_methods_are_the_catalogue(command_line):
     assert [method.name for method in wf.methods()] == [method["name"] for method in json.loads(printed)]
 
 
+def test_heads_of_a_picture_model(painter, tmp_path):
+    pictures = [np.random.default_rng(seed).integers(0, 256, (96, 96, 3), dtype=np.uint8) for seed in range(3)]
+    found = painter.heads(pictures, [0, 1, 0])
+    assert found.kind == "pictures" and found.labelled == 3
+    assert found.values("confidence").shape == found.values("michel").shape
+    with pytest.raises(wf.InvalidInput, match="3 pictures, but 1 labels"):
+        painter.heads(pictures, [0])
+
+
+def test_one_head_of_one_layer(model, painter, tmp_path):
+    result = model.explain(SENTENCE, "gae")
+    result.save_attention(tmp_path / "head.svg", 1, 0)
+    assert "layer 1, head 0" in (tmp_path / "head.svg").read_text()
+    with pytest.raises(wf.InvalidInput, match="there is no head 99"):
+        result.save_attention(tmp_path / "head.svg", 1, 99)
+    pytest.importorskip("matplotlib").use("Agg")
+    ax = result.plot_attention(1, 0)
+    np.testing.assert_array_equal(ax.images[0].get_array(), result.attention[1][0])
+    with pytest.raises(wf.InvalidInput, match="there is no layer 99"):
+        result.plot_attention(99, 0)
+    picture = np.random.default_rng(0).integers(0, 256, (96, 96, 3), dtype=np.uint8)
+    painted = painter.explain(picture, "gae")
+    view = painted.picture
+    shown = painted.plot_attention(0, 1).images[1].get_array()
+    np.testing.assert_array_equal(np.ravel(shown), painted.attention[0][1][0][view.first_patch:])
+
+
 def test_heads(model):
     found = model.heads([SENTENCE, "This is so boring"], ["positive", "negative"], prune={"step": 0.5})
     assert found.values("michel").shape == (4, 4)

@@ -45,6 +45,15 @@ def test_columns_of_a_background_are_found_by_their_names(taster, wines):
         explained(wines.rename(columns={"hue": "colour"}))
 
 
+def test_names_that_two_columns_have_are_refused(taster, wines):
+    twice = wines.rename(columns={"hue": "alcohol"})
+    for use in (lambda: taster(twice), lambda: taster.explain(twice.iloc[0], "gae"),
+                lambda: taster.explain(wines.iloc[0], "shap", background=twice),
+                lambda: taster.importance(twice, [0] * len(twice))):
+        with pytest.raises(wf.InvalidInput, match="two columns of the table are called 'alcohol'"):
+            use()
+
+
 def test_every_weighted_row_of_a_background_counts(taster, wines):
     weights = np.zeros(len(wines))
     weights[150] = 1

@@ -270,3 +270,21 @@ for gae, rollout in zip(gae_by_formula(maps, gradients), rollout_by_formula(maps
     assert [token for token, _, _ in printed] == ["[CLS]", *"i cannot wait for next time".split(), "[SEP]"]
     expected = np.array([line.split() for line in lines[9:]], float)
     np.testing.assert_allclose(np.array([numbers for _, *numbers in printed], float), expected, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("head", ["ForQuestionAnswering", "ForTokenClassification", "ForMaskedLM"])
+def test_heads_of_other_kinds_are_refused_unless_a_target_is_named(head):
+    model = wf.load(text_model("Bert", head), tokenizer=tokenizer())
+    with pytest.raises(wf.UnsupportedModel, match=f"'Bert{head}' has a head other than a classifier"):
+        model.explain(SENTENCE, "gae")
+    assert model.explain(SENTENCE, "gae", target=3).target.label == "dimension 3"
+    assert model.explain(SENTENCE, "gae", similar_to="the film is bad").output.space == "similarity"
+
+
+def test_a_processor_of_another_size_is_refused():
+    module = picture_model("ViT")
+    processor = transformers.ViTImageProcessor(size=dict(height=48, width=48))
+    with pytest.raises(ValueError, match="doesn't match model"):
+        module(**processor(PICTURE, return_tensors="pt"))
+    with pytest.raises(wf.InvalidInput, match="48x48 pixels, but 'ViTForImageClassification' is made for 32x32"):
+        wf.load(module, processor=processor).explain(PICTURE, "gae")

@@ -211,3 +211,30 @@ def test_what_hangs_on_the_batch_is_not_kept_from_the_first():
     model = wf.load(module, tokenizer=tokenizer())
     result = model.explain("the film is good", ["integrated-gradients", "leave-one-out"])
     assert result.methods == ["integrated-gradients", "leave-one-out"]
+
+
+def test_heads_that_are_left_out_are_refused_unless_a_target_is_named():
+    config = transformers.GPT2Config(vocab_size=len(WORDS), n_embd=16, n_layer=2, n_head=4, n_positions=40)
+    speaker = wf.load(randomised(transformers.GPT2LMHeadModel(config)), tokenizer=tokenizer())
+    with pytest.raises(wf.UnsupportedModel, match="'logits' answers for each token"):
+        speaker.explain(SENTENCE, "gae")
+    assert speaker.explain(SENTENCE, "gae", target=3).target.label == "dimension 3"
+    assert len(speaker.attention(SENTENCE)) == 2
+    reader = wf.load(text_model("MPNet", "ForTokenClassification"), tokenizer=tokenizer())
+    with pytest.raises(wf.UnsupportedModel, match="answers for each token"):
+        reader.explain(SENTENCE, "gae")
+    # Hidden states of an encoder without a head are no answers.
+    encoder = wf.load(text_model("MPNet", "Model"), tokenizer=tokenizer())
+    found = encoder.explain(SENTENCE, "gae", similar_to="the film is bad")
+    assert found.output.space == "similarity" and not any("numbers for each token" in note for note in found.notes)
+
+
+def test_gradient_times_input_says_where_vectors_are_normalised_first():
+    changes = dict(relative_attention=True, pos_att_type=["c2p", "p2c"], position_biased_input=False, type_vocab_size=0)
+    model = wf.load(text_model("Deberta", **changes), tokenizer=tokenizer())
+    result = model.explain(SENTENCE, ["gradient-x-input", "saliency"])
+    assert np.abs(result["gradient-x-input"].scores).max() < 1e-3 * result["saliency"].scores.max()
+    assert any("0 by construction" in note for note in result["gradient-x-input"].notes)
+    assert not any("0 by construction" in note for note in result["saliency"].notes)
+    behind = model.explain(SENTENCE, "gradient-x-input", options={"at": "first-layer"})["gradient-x-input"]
+    assert not any("0 by construction" in note for note in behind.notes) and np.abs(behind.scores).max() > 1e-3

@@ -95,8 +95,14 @@ def _answer_of(given):
 
     if isinstance(given, torch.Tensor):
         return given
-    logits = given.get("logits") if isinstance(given, Mapping) else None
-    return given[0] if logits is None else logits
+    return given[_name_of_answer(given)] if isinstance(given, Mapping) else given[0]
+
+
+def _name_of_answer(given) -> str:
+    """Hidden states keep their name: they are no answers."""
+    if not isinstance(given, Mapping) or given.get("logits") is not None:
+        return "logits"
+    return next(iter(given))
 
 
 def _positional(module, names):
@@ -129,37 +135,37 @@ def _file_names(given: dict, reads_texts: bool) -> list[str]:
 
 def _export(module, given: dict, reads_texts: bool, path: str) -> None:
     wrapped, tensors, names = _positional(module, list(given)), tuple(given.values()), _file_names(given, reads_texts)
-    wrapped(*tensors)  # mistakes in forward show as they are
+    output = _name_of_answer(module(**given))  # mistakes in forward show as they are
     # Texts may have any length; tokens are the second axis. Tables have the columns that they have.
     axes = [(0, 1) if reads_texts and tensor.ndim == 2 else (0,) for tensor in tensors]
     failures = []
     for export in (_export_by_dynamo, _export_by_tracing):
         try:
             with _quiet():
-                export(wrapped, tensors, names, axes, path)
+                export(wrapped, tensors, names, output, axes, path)
             return
         except Exception as error:  # exporters raise whatever they meet
             failures.append(f"{export.__doc__}: {_first_line(error)}")
     raise UnsupportedModel(f"PyTorch could not export the module to ONNX ({'; '.join(failures)})")
 
 
-def _export_by_dynamo(wrapped, tensors, names, axes, path) -> None:
+def _export_by_dynamo(wrapped, tensors, names, output, axes, path) -> None:
     """torch.onnx.export(dynamo=True)"""
     import torch
 
     if importlib.util.find_spec("onnxscript") is None:
         raise ImportError("needs `pip install onnxscript`")
     dynamic = torch.export.Dim.DYNAMIC
-    torch.onnx.export(wrapped, tensors, path, input_names=names, output_names=["logits"], dynamo=True, verbose=False,
+    torch.onnx.export(wrapped, tensors, path, input_names=names, output_names=[output], dynamo=True, verbose=False,
                       dynamic_shapes={"tensors": tuple({axis: dynamic for axis in one} for one in axes)})
 
 
-def _export_by_tracing(wrapped, tensors, names, axes, path) -> None:
+def _export_by_tracing(wrapped, tensors, names, output, axes, path) -> None:
     """torch.onnx.export(dynamo=False)"""
     import torch
 
     called = {0: "batch", 1: "tokens"}
-    torch.onnx.export(wrapped, tensors, path, input_names=names, output_names=["logits"], dynamo=False, opset_version=17,
+    torch.onnx.export(wrapped, tensors, path, input_names=names, output_names=[output], dynamo=False, opset_version=17,
                       dynamic_axes={name: {axis: called[axis] for axis in one} for name, one in zip(names, axes)})
 
 

@@ -27,15 +27,17 @@ class HeadImportance(Report):
 
 def head_importance(model, texts, labels, measures, prune, normalise, all_tokens, attention_constant, precision,
                     progress) -> HeadImportance:
-    inputs, _ = _inputs.texts(texts)
+    pictures = model._native.reads_pictures and _inputs.is_picture(texts)
+    inputs, _ = (_inputs.pictures if pictures else _inputs.texts)(texts)
+    kind = "picture" if pictures else "text"
     if labels is not None and len(labels) != len(inputs):
-        raise InvalidInput(f"{len(inputs)} texts, but {len(labels)} labels")
+        raise InvalidInput(f"{len(inputs)} {kind}s, but {len(labels)} labels")
     corpus = []
     for index, one in enumerate(inputs):
         label = None if labels is None else labels[index]
         named = None if label is None else [str(part) for part in
                                             (label if isinstance(label, (list, tuple)) else [label])]
-        corpus.append(_native.LabelledText(one, named, f"text {index}"))
+        corpus.append((_native.LabelledPicture if pictures else _native.LabelledText)(one, named, f"{kind} {index}"))
     request = _native.HeadsRequest()
     request.measures = [measures] if isinstance(measures, str) else list(measures)
     request.normalise, request.all_tokens = normalise, all_tokens

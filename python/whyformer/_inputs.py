@@ -105,6 +105,17 @@ def _pictures(x):
     return [numbered(index, picture_input, one) for index, one in enumerate(x)], False
 
 
+def column_names(x) -> list[str]:
+    """Of a frame, or of a row of one."""
+    names = [str(name) for name in (x.columns if hasattr(x, "columns") else x.index)]
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise InvalidInput(f"two columns of the table are called {name!r}: give each a name of its own")
+        seen.add(name)
+    return names
+
+
 def named_table(x):
     """Rows of numbers: a DataFrame, an array, a CSV or safetensors file, with names of columns where there are some."""
     names = None
@@ -112,7 +123,7 @@ def named_table(x):
         return _native.read_table(os.fspath(x))
     if hasattr(x, "to_numpy") and (hasattr(x, "columns") or hasattr(x, "index")):
         # A table, or one row of it.
-        names = [str(name) for name in (x.columns if hasattr(x, "columns") else x.index)]
+        names = column_names(x)
         try:
             x = x.to_numpy(dtype=np.float64)
         except (TypeError, ValueError) as error:

@@ -183,7 +183,8 @@ class Model:
 
     def attention(self, x, *, pair: str | None = None) -> list[np.ndarray]:
         """Attention maps [heads, queries, keys] of every layer; not copied."""
-        return [layer.values for layer in self.trace(x, pair=pair).attention]
+        # The maps are the same for every target.
+        return [layer.values for layer in self.trace(x, 0, pair=pair).attention]
 
     def attention_gradients(self, x, target=None, *, pair: str | None = None) -> list[np.ndarray]:
         """Gradients of the target's logit with respect to the attention maps; not copied."""
@@ -214,7 +215,7 @@ class Model:
     def heads(self, texts, labels=None, *, measures=("michel", "confidence"), prune: bool | Mapping = False,
               normalise: bool = True, all_tokens: bool = False, attention_constant: bool = False,
               precision: str = "single", progress=None):
-        """How much each attention head matters over texts, and what pruning does."""
+        """How much each attention head matters over texts (or a list of pictures), and what pruning does."""
         from ._importance import head_importance
 
         return head_importance(self, texts, labels, measures, prune, normalise, all_tokens, attention_constant,

@@ -200,11 +200,20 @@ class Explanation(Sequence):
         """Writes .html, .json, .svg or .png, as the name ends; the whole file or nothing."""
         save_explanations([self], path, special, grain, segment)
 
-    def save_attention(self, path, layer: int | None = None) -> None:
-        """Writes the attention maps as .svg or .png: a map per layer, or the heads of one layer."""
+    def save_attention(self, path, layer: int | None = None, head: int | None = None) -> None:
+        """Writes the attention maps as .svg or .png: a map per layer, the heads of one layer, or one of them."""
         format = picture_format(path)
         _native.save(path, _native.attention_picture(self._native, format, -1 if layer is None else layer,
-                                                     _special("show")))
+                                                     -1 if head is None else head, _special("show")))
+
+    def plot_attention(self, layer: int, head: int | None = None, ax=None):
+        """Draws a head of a layer (or the mean over its heads) with matplotlib. Gives the axes.
+
+        Rows are queries, columns keys; of a picture, what its class token attends to, over the picture.
+        """
+        from ._plots import plot_attention
+
+        return plot_attention(self, layer, head, ax)
 
     def plot(self, axes=None):
         """Draws every method with matplotlib, side by side. Gives the axes."""

@@ -18,6 +18,7 @@ import re
 import numpy as np
 
 from . import _native
+from ._inputs import column_names
 from ._native import InvalidInput
 
 
@@ -72,7 +73,7 @@ class Table(Masker):
     """Columns of a row. Hidden ones are taken from every row of the background in turn, and the answers averaged."""
 
     def __init__(self, background, *, weights=None, most_rows: int = 100):
-        self._columns = [str(name) for name in background.columns] if hasattr(background, "columns") else None
+        self._columns = column_names(background) if hasattr(background, "columns") else None
         self._frame = background.iloc[:0] if self._columns is not None else None
         table = np.ascontiguousarray(_numbers(background))
         if table.ndim != 2 or not len(table):
@@ -91,7 +92,7 @@ class Table(Masker):
         centres, weights = _native.kmeans_background(np.ascontiguousarray(_numbers(data)), clusters)
         masker = cls(centres, weights=weights)
         if hasattr(data, "columns"):
-            masker._columns, masker._frame = [str(name) for name in data.columns], data.iloc[:0]
+            masker._columns, masker._frame = column_names(data), data.iloc[:0]
         return masker
 
     def is_one(self, x) -> bool:
@@ -107,10 +108,10 @@ class Table(Masker):
 
     def _in_order(self, x):
         """A row with names, in the background's order."""
-        given = [str(name) for name in (x.columns if hasattr(x, "columns") else x.index)]
+        given = column_names(x)
         if given == self._columns:
             return x
-        if sorted(given) != sorted(self._columns) or len(set(given)) != len(given):
+        if sorted(given) != sorted(self._columns):
             raise InvalidInput(f"the row has the columns {', '.join(given)}, the background {', '.join(self._columns)}")
         return x.to_numpy().reshape(-1)[[given.index(name) for name in self._columns]]
 

@@ -35,6 +35,17 @@ void normalise(std::span<double> row, int64_t own) {
   for (double& x : row) x /= sum;
 }
 
+std::vector<OptionInfo> alti_options() {
+  std::vector<OptionInfo> options{
+      {"norm", "how distances are measured", std::string("l1"), {"l1", "l2"}},
+      {"through",
+       "compare behind the attention, or carry the vectors to the end of the block",
+       std::string("attention"),
+       {"attention", "block"}}};
+  for (OptionInfo& option : layer_options()) options.push_back(std::move(option));
+  return options;
+}
+
 }  // namespace
 
 // c_ij = max(0, ‖ȳ_i‖ - ‖ȳ_i - T_ij‖) / Σ_j. Biases are in ȳ_i, the true state, but not in T_ij.
@@ -72,11 +83,7 @@ const Method kAlti{
      .cost = "1 forward, and a vector per pair of tokens and layer",
      .class_specific = false,
      .is_signed = false,
-     .options = {{"norm", "how distances are measured", std::string("l1"), {"l1", "l2"}},
-                 {"through",
-                  "compare behind the attention, or carry the vectors to the end of the block",
-                  std::string("attention"),
-                  {"attention", "block"}}},
+     .options = alti_options(),
      .presets = {{"ours2",
                   "the reference code's second variant: to the end of the block",
                   {{"through", std::string("block")}}}}},
@@ -86,7 +93,7 @@ const Method kAlti{
           .norm = options.word("norm") == "l2" ? AltiOptions::Norm::kL2 : AltiOptions::Norm::kL1,
           .through = options.word("through") == "block" ? AltiOptions::Through::kBlock
                                                         : AltiOptions::Through::kAttention};
-      return Scores{read_out_of_product(explained, [&](const EncoderBlock& block) {
+      return Scores{read_out_of_product(explained, "alti", layer_choice(options), [&](const EncoderBlock& block) {
         return alti_map(block, explained.pass(), 0, chosen);
       })};
     }};

@@ -171,7 +171,7 @@ Answers answers(const Model& model, const std::vector<PictureInput>& pictures, c
   Collected collected(asked_of(reader, request.similar_to, request.precision), pictures.size(), request);
   WaitingPictures waiting(reader, request, collected);
   for (size_t i = 0; i < pictures.size(); ++i) {
-    numbered("picture", i, [&] { waiting.add(i, model.picture_processor()(pixels_of(pictures[i])).values); });
+    numbered("picture", i, [&] { waiting.add(i, processed(model, pixels_of(pictures[i])).values); });
   }
   waiting.run();
   return std::move(collected.result);

@@ -256,6 +256,18 @@ std::vector<double> ArraySubject::ranges(Place place, const Tensor& all) const {
   return ranges;
 }
 
+std::vector<int64_t> ArraySubject::units_out_of_reach(Place place) const {
+  std::vector<bool> reached = special_;  // learned tokens are no input
+  for (const ArrayPart& part : place == Place::kInput ? inputs_ : units_.parts) {
+    std::fill_n(reached.begin() + part.units.first, part.units.count, true);
+  }
+  std::vector<int64_t> out;
+  for (int64_t unit = 0; unit < units(); ++unit) {
+    if (!reached[unit]) out.push_back(unit);
+  }
+  return out;
+}
+
 std::string ArraySubject::usual_baseline() const {
   const bool any_tokens = std::any_of(inputs_.begin(), inputs_.end(), [](const ArrayPart& part) { return part.are_ids; });
   return any_tokens && hiding_id_ ? "mask" : "zero";

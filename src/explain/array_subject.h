@@ -36,6 +36,7 @@ class ArraySubject final : public Subject {
   Tensor rows(Place place, const std::vector<Tensor>& values) const override;
   std::vector<Tensor> from_rows(Place place, const Tensor& all) const override;
   std::vector<double> ranges(Place place, const Tensor& all) const override;  // of its own part
+  std::vector<int64_t> units_out_of_reach(Place place) const override;
   // Every unit hidden, or "zero": vectors and numbers of 0.
   Tensor baseline(Place place, const std::string& name) const override;
   std::string usual_baseline() const override;

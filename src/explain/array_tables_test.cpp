@@ -145,6 +145,42 @@ TEST_F(CutLayer, CountsForRowsOfTables) {
   }
 }
 
+// The same row as columns of a table, hidden ones taken from one other row.
+RowInput row_of_table() {
+  RowInput row{{"a", "b", "c", "d", "k", "l", "m"}, {0.7f, -1.2f, 0.4f, 1.9f, 2, 0, 2}};
+  row.background = {.rows = 1, .columns = 7, .values = {0.1, 0.2, -0.3, 0.4, 1, 1, 1}};
+  return row;
+}
+
+TEST_P(ArrayTables, RowsOfTablesGiveIdsTheScoresThatArraysGiveThem) {
+  ExplainRequest request;
+  request.methods = {{"saliency", {}}, {"gradient-x-input", {}}, {"attn-lrp", {}}, {"cp-lrp", {}}};
+  request.target = int64_t{1};
+  request.precision = Precision::kDouble;
+  const Explanation table = explain(Model::load(golden(GetParam())), row_of_table(), request);
+  ASSERT_EQ(table.attributions.size(), request.methods.size());
+  for (const Attribution& found : table.attributions) {
+    const std::vector<double> arrays = scores_of(explained_row(GetParam(), found.method));
+    ASSERT_EQ(found.scores.size(), arrays.size());
+    for (size_t i = 0; i < arrays.size(); ++i) EXPECT_NEAR(found.scores[i], arrays[i], 1e-9) << found.method << " " << i;
+  }
+}
+
+TEST_P(ArrayTables, IntegratedGradientsOfRowsAddUpWithTheirIds) {
+  ExplainRequest request;
+  request.methods = {{"integrated-gradients", {{"steps", int64_t{300}}}}};
+  request.target = int64_t{1};
+  request.precision = Precision::kDouble;
+  const Model model = Model::load(golden(GetParam()));
+  const Explanation table = explain(model, row_of_table(), request);
+  RowInput neutral = row_of_table();
+  neutral.values = neutral.background.values;
+  const double difference = table.target.value - explain(model, neutral, request).target.value;
+  const std::vector<double>& scores = table.attributions[0].scores;
+  EXPECT_NEAR(std::accumulate(scores.begin(), scores.end(), 0.0), difference, 1e-2 * std::abs(difference));
+  for (int64_t column = 5; column < kTokens; ++column) EXPECT_NE(scores[column], 0) << column;
+}
+
 std::string letters_of(const testing::TestParamInfo<const char*>& info) {
   std::string name = info.param;
   for (char& letter : name) letter = std::isalnum(static_cast<unsigned char>(letter)) != 0 ? letter : '_';

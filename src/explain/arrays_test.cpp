@@ -1,4 +1,6 @@
 // Models of many kinds, given arrays: the rules of Chefer et al. written out for each architecture.
+#include <gmock/gmock.h>
+
 #include "explain/array_test_helpers.h"
 
 namespace whyformer {
@@ -134,6 +136,24 @@ TEST(TraceArrays, RefusesWrongNamesAndElements) {
   EXPECT_THROW(trace_arrays(model, inputs.path(), {"nothing", {}}), InvalidInput);
   EXPECT_THROW(trace_arrays(model, inputs.path(), {"", {0, 99}}), InvalidInput);
   EXPECT_THROW(trace_arrays(golden("t5.eager.new.18"), inputs.path(), {}), InvalidInput);
+}
+
+// f(c·e) = f(e) for vectors that are normalised first, so Σ e ∂f/∂e is 0 (Euler's theorem).
+TEST(GradientTimesInput, SaysWhereItIsZeroBecauseVectorsAreNormalisedFirst) {
+  for (const std::string name : {"modernbert.sdpa.legacy.14", "deberta.eager.legacy.11", "bert.eager.new.18"}) {
+    SCOPED_TRACE(name);
+    const InputFile inputs(golden(name));
+    const auto found = explained(golden(name), inputs.path(), {{"gradient-x-input", {}}, {"saliency", {}}}).explanation;
+    const auto largest = [&](size_t method) {
+      double most = 0;
+      for (const double score : found.attributions[method].scores) most = std::max(most, std::abs(score));
+      return most;
+    };
+    const bool zero = name != "bert.eager.new.18";
+    EXPECT_EQ(largest(0) < 1e-2 * largest(1), zero);
+    EXPECT_THAT(found.attributions[0].notes, testing::Contains(testing::HasSubstr("0 by construction")).Times(zero ? 1 : 0));
+    EXPECT_THAT(found.attributions[1].notes, testing::IsEmpty());
+  }
 }
 
 }  // namespace

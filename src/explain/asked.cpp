@@ -96,6 +96,11 @@ Asked asked_of(const TextModel& model, const std::optional<std::string>& similar
 
 Asked asked_of(const PictureModel& model, const std::optional<std::string>& similar_to, Precision precision) {
   Asked asked = named(model, similar_to, precision);
+  if (!model.head_left_out().empty()) {
+    asked.notes.push_back(fmt::format(
+        "'{}' has a head that does not classify pictures; it is left out, and the model is explained as an encoder.",
+        model.head_left_out()));
+  }
   if (similar_to) asked.kind.reference = model.text_embedding(*similar_to);
   return asked;
 }

@@ -6,6 +6,7 @@
 
 #include "explain/attention_math.h"
 #include "explain/explained.h"
+#include "explain/method.h"
 #include "graph/blocks.h"
 
 namespace whyformer {
@@ -16,9 +17,18 @@ std::vector<EncoderBlock> blocks_of(const Explained& explained);
 // The read-out's share of each row that the block computes.
 std::vector<double> read_out_rows(const Explained& explained, const EncoderBlock& block);
 
-// The read-out's row of M[L-1]···M[0], the later layer left, with one map [rows, tokens] per block:
-// rᵀ ← rᵀ·M from the last layer down.
+// Which maps are multiplied: those up to a layer, or that layer's alone.
+struct LayerChoice {
+  int64_t layer = -1;  // from the input; negative counts from the output
+  bool alone = false;
+};
+std::vector<OptionInfo> layer_options();
+LayerChoice layer_choice(const OptionReader& options);
+
+// The read-out's row of M[l]···M[0], the later layer left, with one map [rows, tokens] per block:
+// rᵀ ← rᵀ·M from the chosen layer down. Throws InvalidInput, which names `method`, for a layer that is not there.
 using MapOfBlock = std::function<Matrix(const EncoderBlock&)>;
-std::vector<double> read_out_of_product(const Explained& explained, const MapOfBlock& map_of);
+std::vector<double> read_out_of_product(const Explained& explained, const std::string& method, const LayerChoice& choice,
+                                        const MapOfBlock& map_of);
 
 }  // namespace whyformer

@@ -221,6 +221,45 @@ TEST(Alti, LeavesARowToItselfThatNoTokenBringsNearer) {
   EXPECT_EQ(map.values, (std::vector<double>{0, 0, 1, 0, 0}));
 }
 
+// The row that a method gives of a golden model, whose read-out is token 0, with its maps multiplied by plain loops.
+std::vector<double> plain_row(const std::vector<Matrix>& maps, size_t layer, bool alone) {
+  std::vector<double> row(maps[layer].values.begin(), maps[layer].values.begin() + maps[layer].columns);
+  for (size_t below = layer; !alone && below-- > 0;) {
+    std::vector<double> next(row.size(), 0.0);
+    for (size_t i = 0; i < row.size(); ++i) {
+      for (size_t j = 0; j < row.size(); ++j) next[j] += row[i] * maps[below].values[i * row.size() + j];
+    }
+    row = next;
+  }
+  return row;
+}
+
+TEST(PerLayerResults, AreRowsOfTheMapsUpToALayerOrOfThatLayerAlone) {
+  const GoldenModel golden("bert");
+  Explained explained(*golden.model, golden.input("single").encoding(), {.needs = kAlti.needs, .dtype = DType::kFloat64});
+  std::vector<Matrix> alti, globenc;
+  for (const EncoderBlock& block : find_blocks(explained.graph().graph, explained.found().sites)) {
+    alti.push_back(alti_map(block, explained.pass(), 0, {}));
+    globenc.push_back(norm_map(BlockVectors(block, explained.pass(), 0, {.reach = Reach::kBlock})));
+  }
+  const auto scores = [&](const Method& method, int64_t layer, bool alone) {
+    return method.run(explained, complete_options(method, {{"layer", layer}, {"alone", alone}})).values;
+  };
+  ASSERT_GE(alti.size(), 2u);
+  const auto last = static_cast<int64_t>(alti.size()) - 1;
+  for (int64_t layer = 0; layer <= last; ++layer) {
+    for (const bool alone : {false, true}) {
+      SCOPED_TRACE(layer);
+      expect_rows_near(scores(kAlti, layer, alone), plain_row(alti, layer, alone), 1e-12, "alti");
+      expect_rows_near(scores(kGlobEnc, layer, alone), plain_row(globenc, layer, alone), 1e-11, "globenc");
+    }
+  }
+  EXPECT_EQ(scores(kAlti, -1, false), kAlti.run(explained, complete_options(kAlti, {})).values);
+  EXPECT_EQ(scores(kAlti, -2, true), scores(kAlti, last - 1, true));
+  EXPECT_THROW(scores(kAlti, last + 1, false), InvalidInput);
+  EXPECT_THROW(scores(kGlobEnc, -last - 2, false), InvalidInput);
+}
+
 TEST(AttentionNorm, RefusesOptionsThatDoNotFitTogether) {
   const GoldenModel golden("bert");
   Explained explained(*golden.model, golden.input("single").encoding(),

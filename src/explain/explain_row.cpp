@@ -13,7 +13,8 @@
 namespace whyformer {
 namespace {
 
-// The row as a text, "age = 39, hours = 40", and where each column stands in it.
+// The row as a text, "age = 39, hours = 40", and where each column stands in it. Columns come in the order of the model's
+// tokens, which reports draw one after the other.
 struct WrittenRow {
   std::string text;
   std::vector<Unit> units;
@@ -22,22 +23,22 @@ struct WrittenRow {
 WrittenRow written(const TableSubject& subject) {
   const RowInput& row = subject.row();
   WrittenRow result;
-  std::vector<Unit> by_column;
-  int64_t length = 0;
-  for (size_t column = 0; column < row.values.size(); ++column) {
-    if (column > 0) {
+  int64_t length = 0, word = 0;
+  for (const int64_t column : subject.columns()) {
+    if (column < 0) {
+      result.units.push_back({.text = "[CLS]", .special = true});
+      continue;
+    }
+    if (word > 0) {
       result.text += ", ";
       length += 2;
     }
     const std::string cell = fmt::format("{} = {:.6g}", row.names[column], row.values[column]);
     // Offsets count code points.
     const int64_t size = std::count_if(cell.begin(), cell.end(), [](char c) { return (c & 0xC0) != 0x80; });
-    by_column.push_back({.text = cell, .start = length, .end = length + size, .word = static_cast<int64_t>(column)});
+    result.units.push_back({.text = cell, .start = length, .end = length + size, .word = word++});
     result.text += cell;
     length += size;
-  }
-  for (const int64_t column : subject.columns()) {
-    result.units.push_back(column >= 0 ? by_column[column] : Unit{.text = "[CLS]", .special = true});
   }
   return result;
 }

@@ -87,6 +87,7 @@ std::vector<Value> Explained::places() const {
 }
 
 Tensor Explained::rows_at(Place place, const std::function<Tensor(Value)>& value_of) const {
+  read_input_ = read_input_ || place == Place::kInput;
   std::vector<Tensor> values;
   for (const Value value : subject_->values_at(*graph_, place)) values.push_back(value_of(value));
   return subject_->rows(place, values);

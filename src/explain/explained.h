@@ -124,7 +124,12 @@ class Explained {
   const Cost& spent() const { return spent_; }
   // Shared walks that were read since the last call of forget_walks_read.
   int walks_read() const { return static_cast<int>(walks_read_.size()); }
-  void forget_walks_read() { walks_read_.clear(); }
+  void forget_walks_read() {
+    walks_read_.clear();
+    read_input_ = false;
+  }
+  // Whether numbers, gradients or relevance of the input itself were read since then.
+  bool read_input() const { return read_input_; }
   // Time of the shared run and of all shared walks so far, and of those read.
   double shared_seconds() const { return shared_seconds_; }
   double seconds_read() const;
@@ -154,6 +159,7 @@ class Explained {
   double run_seconds_ = 0;
   std::map<const void*, double> walk_seconds_;
   std::set<const void*> walks_read_;
+  mutable bool read_input_ = false;
   Cost spent_;
   double shared_seconds_ = 0;
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "formats/file_checks.h"
+#include "models/picture_model.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -42,6 +43,12 @@ Picture picture_of(const PicturePixels& given) {
 Picture pixels_of(const PictureInput& picture) {
   if (const auto* file = std::get_if<PictureFile>(&picture)) return read_picture(file->path);
   return picture_of(std::get<PicturePixels>(picture));
+}
+
+ProcessedPicture processed(const Model& model, const Picture& picture) {
+  ProcessedPicture pixels = model.picture_processor()(picture);
+  model.picture_model().check_takes(pixels.values.dim(1), pixels.values.dim(2));
+  return pixels;
 }
 
 std::string name_of(const PictureInput& picture) {

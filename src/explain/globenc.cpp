@@ -7,9 +7,9 @@ namespace {
 
 // N[L-1]···N[0] with N[i,j] = ‖ũ_ij carried past the feed-forward part through the second norm‖,
 // neither normalised nor with an identity: the residual path is inside.
-Scores globenc(Explained& explained) {
+Scores globenc(Explained& explained, const LayerChoice& choice) {
   bool norms_before = false;
-  Scores scores{read_out_of_product(explained, [&](const EncoderBlock& block) {
+  Scores scores{read_out_of_product(explained, "globenc", choice, [&](const EncoderBlock& block) {
     norms_before = norms_before || block.norms_before();
     return norm_map(BlockVectors(block, explained.pass(), 0, {.reach = Reach::kBlock}));
   })};
@@ -31,9 +31,9 @@ const Method kGlobEnc{
      .cost = "1 forward, and a vector per pair of tokens and layer",
      .class_specific = false,
      .is_signed = false,
-     .options = {},
+     .options = layer_options(),
      .presets = {}},
     {.attention = true, .values = true},
-    [](Explained& explained, const OptionReader&) { return globenc(explained); }};
+    [](Explained& explained, const OptionReader& options) { return globenc(explained, layer_choice(options)); }};
 
 }  // namespace whyformer

@@ -16,9 +16,10 @@ const Method kGradientTimesInput{
     {.embedding_gradient = true},
     [](Explained& explained, const OptionReader& options) {
       const Place place = place_named(explained.subject(), options.word("at"));
-      return folded(explained.subject(), place,
-                    products(explained.embeddings(place), explained.embedding_gradient(place)),
-                    row_sums);
+      Scores scores = folded(explained.subject(), place,
+                             products(explained.embeddings(place), explained.embedding_gradient(place)), row_sums);
+      note_if_normalised_first(explained, place, scores);
+      return scores;
     }};
 
 }  // namespace whyformer

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <exception>
+#include <limits>
 
 #include "whyformer/error.h"
 
@@ -57,6 +58,18 @@ void note_scores_not_computed(Attribution& attribution) {
       lost, attribution.scores.size()));
 }
 
+// 0 would say that they do not matter.
+void take_scores_out_of_reach(const Explained& explained, Attribution& attribution) {
+  if (!explained.read_input()) return;
+  const std::vector<int64_t> out = explained.subject().units_out_of_reach(Place::kInput);
+  if (out.empty()) return;
+  for (const int64_t unit : out) attribution.scores[unit] = std::numeric_limits<double>::quiet_NaN();
+  attribution.notes.push_back(fmt::format(
+      "{} of {} units have no score: they are whole numbers, and where they become vectors was not found, so there is no gradient "
+      "to read. Methods by attention and by hiding score them.",
+      out.size(), attribution.scores.size()));
+}
+
 }  // namespace
 
 Attribution run_method(const Job& job, Explained& explained) {
@@ -81,6 +94,8 @@ Attribution run_method(const Job& job, Explained& explained) {
   result.cost.forwards = 1 + explained.spent().forwards - before.forwards;
   result.cost.backwards = explained.walks_read() + explained.spent().backwards - before.backwards;
   result.cost.seconds = own + explained.seconds_read();
+  note_scores_not_computed(result);
+  take_scores_out_of_reach(explained, result);
   return result;
 }
 
@@ -100,7 +115,6 @@ void run_jobs(const std::vector<Job>& jobs, const std::function<Attribution(cons
     };
     try {
       explanation.attributions.push_back(run_job(job));
-      note_scores_not_computed(explanation.attributions.back());
     } catch (const InvalidInput& error) {
       refuse(error);
     } catch (const UnsupportedModel& error) {

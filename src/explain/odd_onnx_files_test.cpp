@@ -173,6 +173,23 @@ TEST(OddOnnxFiles, PositionsOfAPictureAreWhereItsChannelsAreNot) {
   EXPECT_THAT(found.explanation.units.back().text, HasSubstr("row 2, column 4"));
 }
 
+TEST(OddOnnxFiles, APictureProcessorOfAnotherSizeThanTheFilesIsRefused) {
+  const std::filesystem::path folder = testing::TempDir() + "whyformer_picture_folder";
+  std::filesystem::create_directories(folder);
+  std::filesystem::copy_file(source_folder() / "tests/golden/onnx/models/vit.eager.legacy.17.onnx", folder / "model.onnx",
+                             std::filesystem::copy_options::overwrite_existing);
+  const PictureFile picture{source_folder() / "tests/data/pictures/objects/object-000.png"};
+  const ExplainRequest request{.methods = {{"saliency", {}}}};
+  const auto explained_with = [&](const std::string& size) {
+    save(folder / "preprocessor_config.json",
+         R"({"image_processor_type": "ViTImageProcessor", "size": {"height": )" + size + R"(, "width": 32}})");
+    return explain(Model::load(folder), picture, request).size();
+  };
+  EXPECT_EQ(explained_with("32"), 1u);
+  EXPECT_THAT(refusal<InvalidInput>([&] { explained_with("48"); }), HasSubstr("made for 32x32"));
+  std::filesystem::remove_all(folder);
+}
+
 // A folder with a tokenizer, and a model that looks ids up in a table.
 class TextFolder {
  public:
@@ -221,6 +238,14 @@ TEST(OddOnnxFiles, AnswersForEachTokenAreSaidToBeAveraged) {
                             [](const std::string& note) { return note.starts_with("The output 'logits' has numbers for each token"); }),
               output == "logits" ? 1 : 0);
   }
+}
+
+TEST(OddOnnxFiles, WithoutATargetAnswersForEachTokenAreRefused) {
+  const ExplainRequest request{.methods = {{"saliency", {}}}};
+  const TextFolder answers(with_rows_of_a_table("logits", false)), states(with_rows_of_a_table("last_hidden_state", false));
+  EXPECT_THAT(refusal<UnsupportedModel>([&] { explain(Model::load(answers.path()), TextInput{"a film", {}}, request); }),
+              AllOf(HasSubstr("'logits' answers for each token"), HasSubstr("choose it as the target")));
+  EXPECT_NO_THROW(explain(Model::load(states.path()), TextInput{"a film", {}}, request));
 }
 
 TEST(OddOnnxFiles, AxesOfOneNameGetOneLengthWhicheverInputComesFirst) {

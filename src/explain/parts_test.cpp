@@ -9,6 +9,7 @@
 #include "formats/golden_weights.h"
 #include "models/checkpoint.h"
 #include "models/picture_model.h"
+#include "whyformer/answers.h"
 #include "whyformer/model.h"
 
 namespace whyformer {
@@ -84,6 +85,47 @@ TEST(ModelParts, GiveThePictureModelsOfTheirFolders) {
   }
   expect_same_pictures(Model::load(parts_of(files_in(source_folder() / "models/pictures"), "pictures")),
                        Model::built_in_for_pictures());
+}
+
+ModelParts with_processor_of(const std::string& name, int64_t height, int64_t width) {
+  ModelParts parts = parts_of(files_in(golden_pictures(name)), name);
+  const nlohmann::json processor{{"image_processor_type", "ViTImageProcessor"}, {"size", {{"height", height}, {"width", width}}}};
+  parts.documents["preprocessor_config.json"] = processor.dump();
+  return parts;
+}
+
+// Those that transformers 5 refuses unless it is told to interpolate positions, and those that interpolate by themselves.
+TEST(ModelParts, RefuseAProcessorOfAnotherSizeAsTransformersDoes) {
+  ExplainRequest request;
+  request.methods = {{"saliency", {}}};
+  for (const char* name : {"vit", "deit", "clip"}) {
+    EXPECT_NO_THROW(explain(Model::load(with_processor_of(name, 32, 32)), pattern(), request));
+    EXPECT_THAT(message_of<InvalidInput>([&] { explain(Model::load(with_processor_of(name, 48, 48)), pattern(), request); }),
+                testing::AllOf(HasSubstr("gives 48x48 pixels"), HasSubstr("made for 32x32")));
+    EXPECT_THROW(answers(Model::load(with_processor_of(name, 32, 40)), {PictureInput(pattern())}, {}), InvalidInput);
+  }
+  EXPECT_NO_THROW(explain(Model::load(with_processor_of("dinov2", 42, 42)), pattern(), request));
+  EXPECT_NO_THROW(explain(Model::load(with_processor_of("swin", 48, 48)), pattern(), request));
+}
+
+TEST(ModelParts, OfPicturesWhoseHeadWasLeftOutAreRefusedWithoutATarget) {
+  ModelParts parts = parts_of(files_in(golden_pictures("vit")), "vit");
+  std::erase_if(parts.weights, [](const auto& one) { return one.first.starts_with("classifier."); });
+  nlohmann::json config = nlohmann::json::parse(parts.documents.at("config.json"));
+  const auto named = [&](const char* architecture) {
+    config["architectures"] = {architecture};
+    parts.documents.at("config.json") = config.dump();
+    return Model::load(parts);
+  };
+  ExplainRequest request;
+  request.methods = {{"saliency", {}}};
+  EXPECT_NO_THROW(explain(named("ViTModel"), pattern(), request));
+  EXPECT_THAT(message_of<UnsupportedModel>([&] { explain(named("ViTForMaskedImageModeling"), pattern(), request); }),
+              HasSubstr("'ViTForMaskedImageModeling' has a head other than a classifier"));
+  request.target = int64_t{2};
+  const Explanation found = explain(named("ViTForMaskedImageModeling"), pattern(), request)[0];
+  EXPECT_EQ(found.target.label, "dimension 2");
+  EXPECT_THAT(found.notes, testing::Contains(HasSubstr("is left out")));
 }
 
 TEST(ModelParts, TakeTheNamesThatTransformers5HasInMemory) {

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "explain/asked.h"
+#include "explain/given_picture.h"
 #include "explain/labels.h"
 #include "explain/perturb/output_space.h"
 #include "explain/picture_subject.h"
@@ -49,6 +50,27 @@ std::optional<ReadOut> told_read_out(const ExplainRequest& request, int64_t toke
     return ReadOut{.kind = ReadOut::Kind::kMean, .row = 0, .rows = tokens};
   }
   return std::nullopt;
+}
+
+// The largest dimension of what comes before a head is no answer of the model.
+template <class AnyModel>
+void check_head(const AnyModel& model, const ExplainRequest& request) {
+  const bool named = !std::holds_alternative<std::monostate>(request.target) || request.similar_to.has_value();
+  if (model.head_left_out().empty() || named) return;
+  throw UnsupportedModel(fmt::format(
+      "'{}' has a head other than a classifier, which is not supported yet, so there is no answer to explain. To explain it "
+      "as an encoder, choose a target, one of the {} dimensions of its embedding, or a text to be similar to",
+      model.head_left_out(), model.output_names().size()));
+}
+
+// Nor is the largest mean over tokens.
+void check_averaged(const TextModel& model, const ExplainRequest& request) {
+  const bool named = !std::holds_alternative<std::monostate>(request.target) || request.similar_to.has_value();
+  if (model.averaged_output().empty() || named) return;
+  throw UnsupportedModel(fmt::format(
+      "the output '{}' answers for each token, not for the text. To explain one of its {} numbers, averaged over the tokens, "
+      "choose it as the target; to explain those of one token, give arrays (--inputs, --output, --element)",
+      model.averaged_output(), model.output_names().size()));
 }
 
 void add_notes(Prepared& prepared, const ExplainRequest& request) {
@@ -99,6 +121,8 @@ Explained::Settings run_settings(const ExplainRequest& request, Needs needs) {
 
 Prepared prepare(const TextModel& model, const TextInput& input, const ExplainRequest& request,
                  Needs needs) {
+  check_head(model, request);
+  check_averaged(model, request);
   const Asked asked = asked_of(model, request.similar_to, request.precision);
   std::vector<std::string> notes;
   Encoding encoding = encode(model, input, notes);
@@ -113,10 +137,11 @@ Prepared prepare(const TextModel& model, const TextInput& input, const ExplainRe
 
 Prepared prepare(const Model& model, const Picture& picture, const ExplainRequest& request, Needs needs) {
   const PictureModel& pictures = model.picture_model();
+  check_head(pictures, request);
   const Asked asked = asked_of(pictures, request.similar_to, request.precision);
-  auto subject = std::make_unique<PictureSubject>(pictures, model.picture_processor(),
-                                                  model.picture_processor()(picture), asked.kind);
+  auto subject = std::make_unique<PictureSubject>(pictures, model.picture_processor(), processed(model, picture), asked.kind);
   Prepared prepared = run_of(std::move(subject), asked, request, needs);
+  prepared.notes = asked.notes;
   add_notes(prepared, request);
   return prepared;
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "explain/asked.h"
+#include "explain/given_picture.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -45,7 +46,7 @@ PreparedPair prepare_pair(const Model& model, const Picture& picture, const std:
   PreparedPair prepared;
   const TextInput input{text, {}};
   const Encoding encoding = encode(texts, input, prepared.notes);
-  const ProcessedPicture pixels = model.picture_processor()(picture);
+  const ProcessedPicture pixels = processed(model, picture);
   const auto text_subject = [&](const RunKind& kind) {
     return std::make_unique<TextSubject>(texts, encoding, kind, input);
   };

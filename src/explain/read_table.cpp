@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include "base/bytes.h"
 #include "explain/array_file.h"
@@ -65,6 +66,30 @@ bool all_numbers(const Cells& cells) {
   return true;
 }
 
+// A name that two columns have, if any.
+const std::string* name_given_twice(const std::vector<std::string>& names) {
+  std::set<std::string_view> seen;
+  for (const std::string& name : names) {
+    if (!seen.insert(name).second) return &name;
+  }
+  return nullptr;
+}
+
+Cells names_in(const Cells& cells, const std::string& name, int64_t line) {
+  if (const std::string* twice = name_given_twice(cells)) {
+    throw FileError(fmt::format("{}, line {}: {}; give each column a name of its own, or none to any", name, line,
+                                twice->empty() ? "two columns have an empty name"
+                                               : fmt::format("two columns are called '{}'", twice->substr(0, 40))));
+  }
+  return cells;
+}
+
+Cells numbered_names(size_t count) {
+  Cells names;
+  for (size_t i = 0; i < count; ++i) names.push_back(fmt::format("column {}", i));
+  return names;
+}
+
 NamedTable read_csv(std::string_view text, const std::string& name) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   NamedTable result;
@@ -76,9 +101,7 @@ NamedTable read_csv(std::string_view text, const std::string& name) {
     if (table.columns == 0) {
       table.columns = static_cast<int64_t>(cells.size());
       const bool names = !all_numbers(cells);
-      for (size_t i = 0; i < cells.size(); ++i) {
-        result.names.push_back(names ? cells[i] : fmt::format("column {}", i));
-      }
+      result.names = names ? names_in(cells, name, line) : numbered_names(cells.size());
       if (names) continue;
     }
     if (static_cast<int64_t>(cells.size()) != table.columns) {
@@ -143,13 +166,14 @@ NamedTable in_order_of(const std::vector<std::string>& names, const NamedTable& 
   if (table.names.size() != names.size()) {
     throw InvalidInput(fmt::format("the background has {} columns, but the table has {}", table.names.size(), names.size()));
   }
-  const auto unnamed = [](const std::vector<std::string>& all) {
-    for (size_t i = 0; i < all.size(); ++i) {
-      if (all[i] != fmt::format("column {}", i)) return false;
+  for (const std::vector<std::string>* all : {&names, &table.names}) {
+    if (const std::string* twice = name_given_twice(*all)) {
+      throw InvalidInput(fmt::format("two columns of the {} are called '{}': which of them is meant is not known",
+                                     all == &names ? "table" : "background", *twice));
     }
-    return true;
-  };
-  if (table.names == names || unnamed(table.names) || unnamed(names)) return table;
+  }
+  const Cells unnamed = numbered_names(names.size());
+  if (table.names == names || table.names == unnamed || names == unnamed) return table;
   NamedTable ordered{names, {.rows = table.table.rows, .columns = table.table.columns, .values = table.table.values}};
   for (size_t column = 0; column < names.size(); ++column) {
     const auto found = std::find(table.names.begin(), table.names.end(), names[column]);

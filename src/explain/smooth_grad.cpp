@@ -86,6 +86,7 @@ Scores smooth_grad(Explained& explained, const SmoothGradOptions& options) {
   result.notes.push_back(fmt::format(
       "{} noisy copies, deviation {:.3g}; the largest standard error of a score is {:.2g}.",
       options.samples, *std::max_element(deviation.begin(), deviation.end()), units.largest_error()));
+  if (options.of != "saliency") note_if_normalised_first(explained, options.place, result);
   return result;
 }
 

@@ -94,6 +94,8 @@ class Subject {
   virtual std::vector<Tensor> from_rows(Place, const Tensor& rows) const { return {rows}; }
   // The range (most - least) of the numbers that share a scale with each unit's; `all` are rows at `place`.
   virtual std::vector<double> ranges(Place place, const Tensor& all) const;
+  // Units of the input that enter the model where no gradient is taken: they have no score at `place`.
+  virtual std::vector<int64_t> units_out_of_reach(Place) const { return {}; }
   // The channels of a pixel in rows at kInput, [height · width, channels], where there are pixels.
   virtual std::optional<Tensor> pixel_channels(const Tensor&) const { return std::nullopt; }
 

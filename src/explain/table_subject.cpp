@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
+#include "explain/column_tokens.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -17,25 +19,60 @@ TableSubject::TableSubject(const TableModel& model, RowInput row, RunKind kind)
   if (row_.background.rows > 0 && row_.background.columns != count) {
     throw InvalidInput(fmt::format("the background has {} columns, but the row has {}", row_.background.columns, count));
   }
-  choose_units(*copies(1).graph);
+  const Run own = copies(1);
+  graph_ = std::static_pointer_cast<const TableGraph>(own.graph);
+  choose_units(own);
 }
 
-void TableSubject::choose_units(const ModelGraph& graph) {
-  const auto count = static_cast<int64_t>(all_columns_.size());
-  const Discovery& found = graph.found;
+std::vector<int64_t> TableSubject::columns_by_segments(const Discovery& found) const {
   std::vector<int64_t> tokens;
-  if (!found.streams.empty()) {
-    for (const StreamSegment& segment : found.streams[0].segments) {
-      for (int64_t i = 0; i < segment.length; ++i) {
-        const auto column = std::find_if(all_columns_.begin(), all_columns_.end(), [&](const TableColumn& one) {
-          return one.input == segment.input && one.index == i;
-        });
-        tokens.push_back(column == all_columns_.end() ? -1 : column - all_columns_.begin());
-      }
+  if (found.streams.empty()) return tokens;
+  for (const StreamSegment& segment : found.streams[0].segments) {
+    for (int64_t i = 0; i < segment.length; ++i) {
+      const auto column = std::find_if(all_columns_.begin(), all_columns_.end(), [&](const TableColumn& one) {
+        return one.input == segment.input && one.index == i;
+      });
+      tokens.push_back(column == all_columns_.end() ? kNoColumn : column - all_columns_.begin());
     }
   }
+  return tokens;
+}
+
+std::vector<int64_t> TableSubject::columns_by_changes(const Run& own) const {
+  const Value tokens = graph_->layers_input;
+  if (graph_->graph.shape(tokens).size() != 3 || places().empty()) return {};
+  std::vector<Value> values;
+  for (const TablePlace& place : places()) values.push_back(place.value);
+  const Pass pass = run(graph_->graph, own.feeds, {.outputs = values});
+  const auto run_changed = [&](const std::vector<bool>& changed) {
+    Feeds feeds = own.feeds;
+    for (const TablePlace& place : places()) {
+      std::vector<double> numbers = pass[place.value].to_doubles();
+      const size_t width = numbers.size() / place.enters.size();
+      for (size_t i = 0; i < numbers.size(); ++i) {
+        const size_t index = i / width;
+        if (place.enters[index] && changed[column_of(place, index)]) numbers[i] += 1 + 0.5 * static_cast<double>(i % 3);
+      }
+      const Tensor& like = pass[place.value];
+      feeds[place.value] = Tensor::of<double>(like.shape(), std::span<const double>(numbers)).cast(like.dtype());
+    }
+    return run(graph_->graph, feeds, {.outputs = {tokens}})[tokens];
+  };
+  return columns_of_tokens(static_cast<int64_t>(all_columns_.size()), run_changed);
+}
+
+void TableSubject::choose_units(const Run& own) {
+  const auto count = static_cast<int64_t>(all_columns_.size());
+  const Discovery& found = graph_->found;
+  std::vector<int64_t> tokens = columns_by_segments(found);
   const auto size = static_cast<int64_t>(tokens.size());
-  attends_by_unit_ = !found.sites.empty();
+  const std::vector<int64_t> shown = found.sites.empty() ? std::vector<int64_t>() : columns_by_changes(own);
+  bool one_each = true;
+  for (size_t token = 0; token < tokens.size() && shown.size() == tokens.size(); ++token) {
+    one_each &= shown[token] != kSeveralColumns;
+    if (shown[token] >= 0) tokens[token] = shown[token];
+  }
+  attends_by_unit_ = !found.sites.empty() && one_each;
   for (const AttentionSite& site : found.sites) {
     attends_by_unit_ &= site.windows == 1 && found.covers_tokens(site, size);
   }
@@ -181,40 +218,105 @@ std::vector<double> TableSubject::unit_means(const std::vector<double>& cells) c
   return means;
 }
 
-Value TableSubject::value_at(const ModelGraph& graph, Place place) const {
-  const Value numbers = static_cast<const TableGraph&>(graph).numbers;
-  // Integers have no gradient: where there is nothing else, the first layer is the input.
-  if (place == Place::kInput && numbers.valid()) return numbers;
-  return place == Place::kEmbeddingBlock ? graph.embeddings : graph.layers_input;
+const std::vector<TablePlace>& TableSubject::places() const { return graph_->places; }
+
+int64_t TableSubject::column_of(const TablePlace& place, size_t index) const {
+  for (size_t column = 0; column < all_columns_.size(); ++column) {
+    const TableColumn& one = all_columns_[column];
+    if (one.input == place.input && one.index == place.first + static_cast<int64_t>(index)) {
+      return static_cast<int64_t>(column);
+    }
+  }
+  throw Error(fmt::format("the input '{}' has no column {}", place.input, place.first + static_cast<int64_t>(index)));
 }
 
-std::vector<int64_t> TableSubject::number_units() const {
-  std::vector<int64_t> units;
-  for (size_t column = 0; column < all_columns_.size(); ++column) {
-    if (all_columns_[column].input == model_.numbers_input()) units.push_back(players()[column]);
+template <class Visit>
+void TableSubject::for_each_unit(const TablePlace& place, Visit visit) const {
+  const std::vector<int64_t> unit_of = players();
+  for (size_t index = 0; index < place.enters.size(); ++index) {
+    if (place.enters[index]) visit(unit_of[column_of(place, index)], index);
   }
-  return units;
+}
+
+std::vector<Value> TableSubject::values_at(const ModelGraph& graph, Place place) const {
+  if (place != Place::kInput) return {place == Place::kEmbeddingBlock ? graph.embeddings : graph.layers_input};
+  std::vector<Value> values;
+  for (const TablePlace& one : static_cast<const TableGraph&>(graph).places) values.push_back(one.value);
+  return values;
 }
 
 Tensor TableSubject::rows(Place place, const std::vector<Tensor>& values) const {
-  const Tensor& value = values[0];
   if (place != Place::kInput) {
-    if (attends_by_unit_) return value;
+    if (attends_by_unit_) return values[0];
     throw InvalidInput(why_no_maps());
   }
-  const std::vector<double> numbers = value.to_doubles();
-  std::vector<double> all(units(), 0.0);
-  const std::vector<int64_t> of = number_units();
-  for (size_t i = 0; i < of.size(); ++i) all[of[i]] = numbers[i];
-  return Tensor::of<double>({units(), 1}, std::span<const double>(all)).cast(value.dtype());
+  if (values.empty()) {
+    throw InvalidInput("the model takes whole numbers, and where they become vectors was not found: methods by attention and "
+                       "by hiding columns explain it");
+  }
+  size_t width = 1;
+  for (size_t k = 0; k < values.size(); ++k) {
+    width = std::max(width, static_cast<size_t>(values[k].size()) / places()[k].enters.size());
+  }
+  std::vector<double> all(units() * width, 0.0);  // what a column has less than others stays 0
+  for (size_t k = 0; k < values.size(); ++k) {
+    const std::vector<double> numbers = values[k].to_doubles();
+    const size_t own = numbers.size() / places()[k].enters.size();
+    for_each_unit(places()[k], [&](int64_t unit, size_t index) {
+      std::copy_n(numbers.begin() + static_cast<int64_t>(index * own), own, all.begin() + unit * static_cast<int64_t>(width));
+    });
+  }
+  return Tensor::of<double>({units(), static_cast<int64_t>(width)}, std::span<const double>(all)).cast(values[0].dtype());
 }
 
 std::vector<Tensor> TableSubject::from_rows(Place place, const Tensor& rows) const {
   if (place != Place::kInput) return {rows};
   const std::vector<double> all = rows.to_doubles();
-  std::vector<double> numbers;
-  for (const int64_t unit : number_units()) numbers.push_back(all[unit]);
-  return {Tensor::of<double>({static_cast<int64_t>(numbers.size())}, std::span<const double>(numbers)).cast(rows.dtype())};
+  std::vector<Tensor> values;
+  for (const TablePlace& one : places()) {
+    const Shape& together = graph_->graph.shape(one.value);
+    const Shape shape(together.begin() + 1, together.end());
+    int64_t size = 1;
+    for (const int64_t length : shape) size *= length;
+    const auto own = size / static_cast<int64_t>(one.enters.size());
+    std::vector<double> numbers;
+    // Columns that enter elsewhere keep their number.
+    for (size_t index = 0; index < one.enters.size(); ++index) {
+      numbers.insert(numbers.end(), own, row_.values[column_of(one, index)]);
+    }
+    for_each_unit(one, [&](int64_t unit, size_t index) {
+      std::copy_n(all.begin() + unit * rows.dim(1), own, numbers.begin() + static_cast<int64_t>(index) * own);
+    });
+    values.push_back(Tensor::of<double>(shape, std::span<const double>(numbers)).cast(rows.dtype()));
+  }
+  return values;
+}
+
+std::vector<double> TableSubject::ranges(Place place, const Tensor& all) const {
+  if (place != Place::kInput) return Subject::ranges(place, all);
+  std::vector<double> ranges(units(), 0.0);
+  const std::vector<Tensor> values = from_rows(place, all);
+  for (size_t k = 0; k < values.size(); ++k) {
+    const std::vector<double> numbers = values[k].to_doubles();
+    const auto own = static_cast<int64_t>(numbers.size() / places()[k].enters.size());
+    double least = std::numeric_limits<double>::infinity(), most = -least;
+    for_each_unit(places()[k], [&](int64_t, size_t index) {
+      const auto first = numbers.begin() + static_cast<int64_t>(index) * own;
+      least = std::min(least, *std::min_element(first, first + own));
+      most = std::max(most, *std::max_element(first, first + own));
+    });
+    for_each_unit(places()[k], [&](int64_t unit, size_t) { ranges[unit] = most - least; });
+  }
+  return ranges;
+}
+
+std::vector<int64_t> TableSubject::units_out_of_reach(Place place) const {
+  if (place != Place::kInput) return {};
+  std::vector<int64_t> out = players();
+  for (const TablePlace& one : places()) {
+    for_each_unit(one, [&](int64_t unit, size_t) { std::erase(out, unit); });
+  }
+  return out;
 }
 
 Tensor TableSubject::baseline(Place place, const std::string& name) const {
@@ -223,9 +325,11 @@ Tensor TableSubject::baseline(Place place, const std::string& name) const {
     throw InvalidInput(fmt::format("a row's baseline is the background's mean or zero, not '{}'", name));
   }
   const Run other = run_rows({hidden_row(way, 0)});
-  const Value value = value_at(*other.graph, place);
-  const Tensor found = run(other.graph->graph, other.feeds, {.outputs = {value}})[value];
-  return rows(place, {found.select(0, 0).contiguous()});
+  const std::vector<Value> values = values_at(*other.graph, place);
+  const Pass pass = run(other.graph->graph, other.feeds, {.outputs = values});
+  std::vector<Tensor> found;
+  for (const Value value : values) found.push_back(pass[value].select(0, 0).contiguous());
+  return rows(place, found);
 }
 
 }  // namespace whyformer

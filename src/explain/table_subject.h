@@ -33,25 +33,35 @@ class TableSubject final : public Subject {
   Cells cells() const override;
   Variant hiding_cells(const std::vector<bool>& hidden, const std::string& how) const override;
   std::vector<double> unit_means(const std::vector<double>& cells) const override;
-  std::vector<Value> values_at(const ModelGraph& graph, Place place) const override { return {value_at(graph, place)}; }
+  // At the input: numbers as they are, and the vectors that whole numbers pick.
+  std::vector<Value> values_at(const ModelGraph& graph, Place place) const override;
   Tensor rows(Place place, const std::vector<Tensor>& values) const override;
   std::vector<Tensor> from_rows(Place place, const Tensor& rows) const override;
+  std::vector<double> ranges(Place place, const Tensor& all) const override;  // of what enters together
+  std::vector<int64_t> units_out_of_reach(Place place) const override;
   // The background's "mean" row, or "zero".
   Tensor baseline(Place place, const std::string& name) const override;
   std::string usual_baseline() const override { return "mean"; }
 
  private:
-  Value value_at(const ModelGraph& graph, Place place) const;
-  void choose_units(const ModelGraph& graph);
+  void choose_units(const Run& own);
+  // The column of each token: as the graph tells, and as it shows when columns change.
+  std::vector<int64_t> columns_by_segments(const Discovery& found) const;
+  std::vector<int64_t> columns_by_changes(const Run& own) const;
   Run run_rows(const std::vector<std::vector<double>>& rows) const;
   std::vector<double> mean_row() const;
   std::vector<double> hidden_row(const std::string& how, int64_t background) const;
-  std::vector<int64_t> number_units() const;  // units of the columns of the input of numbers, in its order
+  const std::vector<TablePlace>& places() const;
+  int64_t column_of(const TablePlace& place, size_t index) const;
+  // Calls visit(unit, index of the column in the place) for every column that enters there.
+  template <class Visit>
+  void for_each_unit(const TablePlace& place, Visit visit) const;
 
   const TableModel& model_;
   RowInput row_;
   RunKind kind_;
   std::vector<TableColumn> all_columns_;
+  std::shared_ptr<const TableGraph> graph_;  // of one row
   std::vector<int64_t> columns_;
   std::vector<bool> special_;
   bool attends_by_unit_ = false;

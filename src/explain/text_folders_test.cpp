@@ -89,13 +89,48 @@ TEST(TextFolders, APairForAModelWithOneTokenTypeIsNoted) {
   EXPECT_THROW(run(with_template(bert, 0, 7), "w22"), InvalidInput);
 }
 
+// What a target-less question about a model says.
+std::string refusal_of(const Model& model) {
+  return message_of<UnsupportedModel>([&] { explain(model, TextInput{"w20 w21", {}}, asking({{"rollout", {}}})); });
+}
+
+TEST(TextFolders, WithoutATargetAModelWhoseHeadWasLeftOutIsRefused) {
+  for (const char* head : {"BertForMultipleChoice", "BertForQuestionAnswering", "BertForTokenClassification", "BertForMaskedLM",
+                           "BertForPreTraining", "BertLMHeadModel"}) {
+    const Model model = Model::load(with_config("bert", {{"architectures", {head}}}));
+    EXPECT_THAT(refusal_of(model), testing::AllOf(HasSubstr(head), HasSubstr("choose a target"), HasSubstr("similar to")));
+    EXPECT_THROW(trace(model, TextInput{"w20 w21", {}}, {}), UnsupportedModel);
+    ExplainRequest similar = asking({{"rollout", {}}});
+    similar.similar_to = "w22";
+    EXPECT_EQ(explain(model, TextInput{"w20 w21", {}}, similar).output.space, "similarity");
+  }
+}
+
+TEST(TextFolders, AHeadOfAnyOtherTaskCountsAsLeftOut) {
+  ModelParts parts = with_config("bert", {{"architectures", {"BertForSomethingNew"}}});
+  EXPECT_EQ(refusal_of(Model::load(parts)), "") << "it has the weights of a classifier";
+  std::erase_if(parts.weights, [](const auto& one) { return one.first.starts_with("classifier."); });
+  EXPECT_THAT(refusal_of(Model::load(parts)), HasSubstr("BertForSomethingNew"));
+}
+
+TEST(TextFolders, WeightsTellOfAHeadWhereNoArchitectureIsNamed) {
+  ModelParts parts = with_config("bert", {{"architectures", nullptr}});
+  std::erase_if(parts.weights, [](const auto& one) { return one.first.starts_with("classifier."); });
+  EXPECT_EQ(refusal_of(Model::load(parts)), "") << "an encoder without a head";
+  parts.weights.emplace("qa_outputs.weight", parts.weights.at("bert.pooler.dense.weight"));
+  EXPECT_THAT(refusal_of(Model::load(parts)), HasSubstr("a head other than a classifier"));
+}
+
 TEST(TextFolders, AHeadThatDoesNotClassifyTextsIsLeftOutWithANote) {
   for (const char* head : {"BertForMultipleChoice", "BertForNextSentencePrediction", "BertForQuestionAnswering",
                            "BertForTokenClassification", "BertForMaskedLM"}) {
     // The weights of a classifier of texts: those for multiple choice have the same names.
     const Model model = Model::load(with_config("bert", {{"architectures", {head}}}));
-    const Explanation explanation = explain(model, TextInput{"w20 w21", {}}, asking({{"rollout", {}}}));
+    ExplainRequest request = asking({{"rollout", {}}});
+    request.target = int64_t{3};
+    const Explanation explanation = explain(model, TextInput{"w20 w21", {}}, request);
     EXPECT_EQ(explanation.output.space, "embedding");
+    EXPECT_EQ(explanation.target.label, "dimension 3");
     EXPECT_THAT(explanation.notes, Contains(testing::AllOf(HasSubstr(head), HasSubstr("is left out"))));
     EXPECT_THAT(explanation.notes, testing::Not(Contains(HasSubstr("has no classifier"))));
   }

@@ -66,6 +66,36 @@ Tensor products(const Tensor& a, const Tensor& b) {
   return Tensor::of<double>(a.shape(), std::span<const double>(values));
 }
 
+namespace {
+
+bool only_norms_read(const Graph& graph, Value value) {
+  const std::vector<int>& users = graph.users(value);
+  const int64_t width = graph.shape(value).back();
+  return !users.empty() && std::ranges::all_of(users, [&](int user) {
+    const Node& node = graph.nodes()[user];
+    const std::string_view kind = node.op->kind();
+    if (kind == "LayerNorm" || kind == "RmsNorm" || kind == "L2Normalise") return node.inputs[0] == value;
+    const bool view = kind == "Reshape" && graph.shape(node.outputs[0]).back() == width;
+    return view && only_norms_read(graph, node.outputs[0]);
+  });
+}
+
+}  // namespace
+
+bool is_normalised_first(const Explained& explained, Place place) {
+  const std::vector<Value> values = explained.subject().values_at(explained.graph(), place);
+  return !values.empty() && std::ranges::all_of(values, [&](Value value) {
+    return only_norms_read(explained.graph().graph, value);
+  });
+}
+
+void note_if_normalised_first(const Explained& explained, Place place, Scores& scores) {
+  if (!is_normalised_first(explained, place)) return;
+  scores.notes.push_back(
+      "The model normalises these vectors before anything else, so their length changes nothing and gradient × input is 0 by "
+      "construction: what is left is rounding and the norm's epsilon. Choose at=first-layer, or integrated-gradients.");
+}
+
 Scores folded(const Subject& subject, Place place, const Tensor& rows, const RowFold& fold) {
   Scores scores{fold(rows)};
   if (place != Place::kInput) return scores;

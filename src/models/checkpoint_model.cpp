@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "models/text_model.h"
@@ -18,14 +17,6 @@ Bytes required(const FileLookup& files, std::string_view file, const std::string
         file));
   }
   return *found;
-}
-
-// Heads whose answer is not one for the whole text. Those for multiple choice and for tokens name their weights as a
-// classifier of texts does.
-bool has_head_of_another_kind(const std::string& architecture) {
-  constexpr std::array kHeads{"ForMultipleChoice", "ForNextSentencePrediction", "ForQuestionAnswering",
-                              "ForTokenClassification", "ForMaskedLM", "ForPreTraining", "ForCausalLM", "LMHeadModel"};
-  return std::ranges::any_of(kHeads, [&](const char* head) { return architecture.ends_with(head); });
 }
 
 // A HuggingFace folder: config.json says which architecture, the weights fill it.
@@ -52,16 +43,28 @@ class CheckpointModel final : public TextModel {
 
  private:
   void read_head(const FileLookup& files) {
-    if (has_head_of_another_kind(config_.architecture())) head_left_out_ = config_.architecture();
     const bool promised = config_.architecture().ends_with("ForSequenceClassification");
-    if (promised || (checkpoint_.has(kind_.classifier) && head_left_out_.empty())) {
+    if (promised || (checkpoint_.has(kind_.classifier) && !config_.names_other_head())) {
       labels_ = checkpoint_.tensor(std::string(kind_.classifier), {-1, -1}, DType::kFloat32).dim(0);
       output_names_ = config_.labels(labels_);
       problem_ = config_.problem(labels_);
     } else {
+      if (config_.names_head() || (config_.architecture().empty() && has_weights_of_other_head())) {
+        head_left_out_ = architecture_;
+      }
       pooling_ = pooling_from(files);
       name_dimensions(config_.size(kind_.width));
     }
+  }
+
+  // For folders that do not name their architecture: what transformers calls the weights of heads.
+  bool has_weights_of_other_head() const {
+    for (const char* name :
+         {"qa_outputs.weight", "cls.predictions.bias", "predictions.bias", "lm_head.bias", "vocab_projector.weight",
+          "generator_predictions.dense.weight", "discriminator_predictions.dense.weight"}) {
+      if (checkpoint_.has(name)) return true;
+    }
+    return false;
   }
 
   void read_limits(const FileLookup& files) {

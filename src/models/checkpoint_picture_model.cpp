@@ -54,6 +54,7 @@ class CheckpointPictureModel final : public PictureModel {
     prefix_ = weights_->checkpoint.has_prefix(std::string(prefix) + "embeddings.") ? prefix : "";
     channels_ = config_.size_or("num_channels", 3);
     std::tie(height_, width_) = config_.pair_or("image_size", 224);
+    any_height_ = any_width_ = weights_->kind.takes_other_sizes;
     read_head();
     // Building a graph now shows at once whether config and weights belong together.
     const auto built = graph({.height = height_,
@@ -142,7 +143,10 @@ class CheckpointPictureModel final : public PictureModel {
       return !name.empty() && checkpoint.has(name);
     });
     const bool promised = architecture_.find("ForImageClassification") != std::string::npos;
-    if (found == classifiers.end() && !promised) return;
+    if (found == classifiers.end() && !promised) {
+      if (weights_->config.names_head()) head_left_out_ = architecture_;
+      return;
+    }
     const std::string name(found == classifiers.end() ? classifiers[0] : *found);
     labels_ = checkpoint.tensor(name, {-1, -1}, DType::kFloat32).dim(0);
     output_names_ = weights_->config.labels(labels_);

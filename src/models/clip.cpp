@@ -80,9 +80,9 @@ Tensor causal_mask(int64_t tokens, DType type) {
 }  // namespace
 
 const PictureArchitecture kClip{"clip", "vision_model.", {"classifier.weight"}, encode, embed,
-                                classify};
+                                classify, {}, false};
 const PictureArchitecture kClipVision{"clip_vision_model", "vision_model.", {"classifier.weight"},
-                                      encode, embed, classify};
+                                      encode, embed, classify, {}, false};
 
 ClipTexts::ClipTexts(const Config& config) : config_(config.part("text_config", "text_config_dict")) {}
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "whyformer/error.h"
@@ -149,6 +151,21 @@ Problem Config::problem(int64_t labels) const {
   if (type == "multi_label_classification") return Problem::kMultiLabel;
   if (type == "regression" || labels == 1) return Problem::kRegression;
   return Problem::kSingleLabel;
+}
+
+// "BertModel" has none, "BertForMaskedLM" and "GPT2LMHeadModel" have one.
+bool Config::names_head() const {
+  const size_t found = architecture_.find("For");
+  const bool of_a_task = found != architecture_.npos && found > 0 && found + 3 < architecture_.size() &&
+                         architecture_[found + 3] >= 'A' && architecture_[found + 3] <= 'Z';
+  return of_a_task || architecture_.ends_with("LMHeadModel") || architecture_.ends_with("DoubleHeadsModel");
+}
+
+bool Config::names_other_head() const {
+  // Those for multiple choice and for tokens name their weights as a classifier of texts does.
+  constexpr std::array kHeads{"ForMultipleChoice", "ForNextSentencePrediction", "ForQuestionAnswering",
+                              "ForTokenClassification", "ForMaskedLM", "ForPreTraining", "ForCausalLM", "LMHeadModel"};
+  return std::ranges::any_of(kHeads, [&](const char* head) { return architecture_.ends_with(head); });
 }
 
 Config config_of(const FileLookup& files) {

@@ -47,6 +47,10 @@ class Config {
   std::vector<std::string> labels(int64_t count) const;
   Problem problem(int64_t labels) const;
 
+  // Whether `architecture` names a head at all, and one whose answer is not one for the whole text.
+  bool names_head() const;
+  bool names_other_head() const;
+
  private:
   nlohmann::json json_;
   std::string model_type_;

@@ -28,6 +28,6 @@ Value classify(EncoderBuilder& build, const PictureOutputs& encoded, int64_t lab
 
 const PictureArchitecture kDeit{"deit",   "deit.",     {"classifier.weight", "cls_classifier.weight"},
                                 encode,   first_token, classify,
-                                kVitRenamings};
+                                kVitRenamings, false};
 
 }  // namespace whyformer

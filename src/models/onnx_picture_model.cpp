@@ -35,6 +35,8 @@ class OnnxPictureModel final : public PictureModel {
     most_at_once_ = input.shape[0] > 0 ? input.shape[0] : kMostPictures;
     height_ = input.shape[2] > 0 ? input.shape[2] : height;
     width_ = input.shape[3] > 0 ? input.shape[3] : width;
+    any_height_ = input.shape[2] <= 0;
+    any_width_ = input.shape[3] <= 0;
     choose_output();
   }
 
@@ -51,7 +53,7 @@ class OnnxPictureModel final : public PictureModel {
                                               .height = height_,
                                               .width = width_});
     for (const auto& output : model_.file().graph.outputs) request.outputs.push_back(output.name);
-    const onnx::BuiltGraph probe = model_.build(request);
+    const onnx::BuiltGraph probe = for_size(height_, width_, [&] { return model_.build(request); });
     const auto choose = [&](std::string_view wanted) {
       for (const auto& output : model_.file().graph.outputs) {
         const Value value = probe.values.at(output.name);
@@ -74,6 +76,20 @@ class OnnxPictureModel final : public PictureModel {
     for (int64_t i = 0; i < width; ++i) output_names_.push_back(fmt::format("dimension {}", i));
   }
 
+  // A file that leaves the size open may still be made for one, as positions are.
+  template <class Build>
+  auto for_size(int64_t height, int64_t width, const Build& build) const {
+    try {
+      return build();
+    } catch (const InvalidInput& error) {
+      if (!any_height_ && !any_width_) throw;
+      throw InvalidInput(fmt::format(
+          "'{}' does not take pictures of {}x{} pixels ({}): set the size in preprocessor_config.json, and image_size in "
+          "config.json, to those that it was made for",
+          name_, width, height, error.what()));
+    }
+  }
+
   onnx::BuildRequest request_for(const PictureKey& key) const {
     onnx::BuildRequest request;
     request.floats = key.dtype;
@@ -89,7 +105,8 @@ class OnnxPictureModel final : public PictureModel {
       throw InvalidInput("patches of a picture model in an ONNX file cannot be left out: hide them by painting, such as "
                          "grey");
     }
-    OnnxGraph imported = build_onnx(model_, request_for(key), output_, key.batch);
+    OnnxGraph imported =
+        for_size(key.height, key.width, [&] { return build_onnx(model_, request_for(key), output_, key.batch); });
     built->pixels = imported.input(input_);
     built->output = imported.output;
     GraphBuilder graph(std::move(imported.graph), Folding::kNo);

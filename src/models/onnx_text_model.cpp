@@ -180,8 +180,14 @@ class OnnxTextModel final : public TextModel {
     } else {
       pooling_ = pooling_from(files);
       name_dimensions(found.back());
-      if (!is_vector_ && output_.find("logits") != output_.npos) averaged_output_ = output_;
+      if (!is_vector_ && holds_answers_of_tokens()) averaged_output_ = output_;
     }
+  }
+
+  // Rather than their hidden states.
+  bool holds_answers_of_tokens() const {
+    const auto says = [&](std::string_view word) { return output_.find(word) != output_.npos; };
+    return says("logits") || (config_.names_head() && !says("hidden") && !says("embed"));
   }
 
   // Whether more tokens make the output longer.

@@ -24,7 +24,7 @@ FoundIds ids_behind(const Graph& graph, Value value, Value ids) {
       // Only of the ids as they lie in the input is it known which positions these are.
       if (result.positions || rows->axis == 0 || graph.shape(node.inputs[0]) != graph.shape(ids)) return {};
       result.positions = rows;
-    } else if (node.op->kind() != "Reshape" && !offset) {
+    } else if (node.op->kind() != "Reshape" && node.op->kind() != "Cast" && !offset) {
       return {};
     }
     value = node.inputs[0];

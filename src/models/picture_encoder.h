@@ -44,6 +44,8 @@ struct PictureArchitecture {
   Value (*embed)(EncoderBuilder&, const PictureOutputs&);  // [batch, width]
   Value (*classify)(EncoderBuilder&, const PictureOutputs&, int64_t labels);
   std::span<const Renaming> renamings = {};
+  // Whether transformers runs it on pictures of other sizes without being asked to; the others refuse them.
+  bool takes_other_sizes = true;
 };
 
 // One line per architecture.

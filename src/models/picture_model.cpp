@@ -61,7 +61,17 @@ PictureModel::PictureModel(const PictureModel& other, std::vector<std::string> o
       channels_(other.channels_),
       height_(other.height_),
       width_(other.width_),
+      any_height_(other.any_height_),
+      any_width_(other.any_width_),
       files_(other.files_) {}
+
+void PictureModel::check_takes(int64_t height, int64_t width) const {
+  if ((any_height_ || height == height_) && (any_width_ || width == width_)) return;
+  throw InvalidInput(fmt::format(
+      "the picture processor gives {}x{} pixels, but '{}' is made for {}x{} and has positions for no others: do both belong "
+      "together? Set the size (and the crop) in preprocessor_config.json to that of the model",
+      width, height, name_, width_, height_));
+}
 
 void PictureModel::check_size(int64_t batch, int64_t height, int64_t width) {
   if (batch < 1 || height < 1 || width < 1 || height > kMostPixels || width > kMostPixels || batch > kMostPictures) {

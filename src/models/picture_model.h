@@ -74,6 +74,8 @@ class PictureModel {
   const std::string& name() const { return name_; }
   const std::string& architecture() const { return architecture_; }
   bool has_classifier() const { return problem_.has_value(); }
+  // As config.json names the whole: "BeitForSemanticSegmentation". Empty if there is none, or if it is not known.
+  const std::string& head_left_out() const { return head_left_out_; }
   std::optional<Problem> problem() const { return problem_; }  // nothing without a classifier
   // Names of the outputs: labels, texts, or dimensions of the embedding.
   const std::vector<std::string>& output_names() const { return output_names_; }
@@ -81,6 +83,8 @@ class PictureModel {
   // The size of picture the model was made for.
   int64_t height() const { return height_; }
   int64_t width() const { return width_; }
+  // Throws InvalidInput for pictures of another size where the model is made for one.
+  void check_takes(int64_t height, int64_t width) const;
 
   // How many pictures a graph may take; files may fix the number.
   virtual int64_t most_at_once() const { return kMostPictures; }
@@ -128,11 +132,13 @@ class PictureModel {
 
   std::string name_;
   std::string architecture_;
+  std::string head_left_out_;
   std::optional<Problem> problem_;
   std::vector<std::string> output_names_;
   int64_t channels_ = 3;
   int64_t height_ = 0;
   int64_t width_ = 0;
+  bool any_height_ = true, any_width_ = true;  // not that of the model alone
 
   const FileLookup& files() const { return files_; }
   // Throws InvalidInput for a size that no graph is built for.

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "models/onnx_graph.h"
+#include "models/picked_rows.h"
 #include "models/text_model.h"
 #include "whyformer/error.h"
 
@@ -29,6 +31,61 @@ bool takes_rows(const onnx::OnnxFile& file) {
   return !file.graph.inputs.empty();
 }
 
+// Whole numbers that are used as numbers.
+Value cast_of(const Graph& graph, Value input) {
+  for (const int user : graph.users(input)) {
+    const Node& node = graph.nodes()[user];
+    if (node.op->kind() == "Cast" && graph.type(node.outputs[0]).dtype != DType::kInt64) return node.outputs[0];
+  }
+  return {};
+}
+
+// The vectors that columns pick, and which columns do.
+std::vector<bool> add_picked_rows(const Graph& graph, const std::string& name, Value input, std::vector<TablePlace>& places) {
+  const Shape& shape = graph.shape(input);
+  std::vector<bool> pick(shape[1], false);
+  for (const PickedRows& picked : rows_picked_by(graph, input)) {
+    const int64_t first = picked.positions ? picked.positions->start : 0;
+    const int64_t count = picked.positions ? picked.positions->length : shape[1];
+    const Shape& rows = graph.shape(picked.rows);
+    const bool each = rows.size() == 3 && rows[1] == count;
+    const bool one = rows.size() == 2 && count == 1;
+    if (rows[0] != shape[0] || !(each || one)) continue;
+    places.push_back({picked.rows, name, first, std::vector<bool>(count, true)});
+    std::fill_n(pick.begin() + first, count, true);
+  }
+  return pick;
+}
+
+// Columns of real numbers that are cut to whole ones: no gradient passes there.
+void leave_out_cut_columns(const Graph& graph, Value input, std::vector<bool>& columns) {
+  for (const Node& node : graph.nodes()) {
+    if (node.op->kind() != "Cast" || graph.type(node.outputs[0]).dtype != DType::kInt64) continue;
+    Value value = node.inputs[0];
+    std::optional<SlicedRows> positions;
+    while (value != input && graph.producer(value) >= 0) {
+      const Node& before = graph.nodes()[graph.producer(value)];
+      const auto rows = before.op->sliced_rows();
+      if ((!rows && before.op->kind() != "Reshape") || (rows && (positions || rows->axis != 1))) break;
+      if (rows) positions = rows;
+      value = before.inputs[0];
+    }
+    if (value != input) continue;
+    if (positions) std::fill_n(columns.begin() + positions->start, positions->length, false);
+    else if (graph.users(input).size() == 1) columns.assign(columns.size(), false);
+  }
+}
+
+void add_places(const Graph& graph, const std::string& name, Value input, std::vector<TablePlace>& places) {
+  std::vector<bool> others = add_picked_rows(graph, name, input, places);
+  others.flip();
+  const bool whole = graph.type(input).dtype == DType::kInt64;
+  if (!whole) leave_out_cut_columns(graph, input, others);
+  if (std::ranges::count(others, true) == 0) return;
+  const Value numbers = whole ? cast_of(graph, input) : input;
+  if (numbers.valid() && graph.shape(numbers) == graph.shape(input)) places.push_back({numbers, name, 0, others});
+}
+
 }  // namespace
 
 std::shared_ptr<const TableModel> TableModel::load_if_one(const std::filesystem::path& path) {
@@ -47,9 +104,6 @@ TableModel::TableModel(onnx::OnnxFile file, const FileLookup& files, std::string
   most_rows_ = kMostRows;
   for (const onnx::InputInfo& input : model_.file().graph.inputs) {
     if (input.shape[0] > 0) most_rows_ = std::min(most_rows_, input.shape[0]);
-  }
-  for (const onnx::InputInfo& input : model_.file().graph.inputs) {
-    if (numbers_.empty() && onnx::is_float(input.type)) numbers_ = input.name;
   }
   for (const auto& output : model_.file().graph.outputs) {
     if (output_.empty() || output.name.find("logits") != output.name.npos) output_ = output.name;
@@ -82,6 +136,12 @@ std::vector<TableColumn> TableModel::columns(int64_t total) const {
 }
 
 std::vector<int64_t> TableModel::places_of(const std::vector<std::string>& names) const {
+  std::set<std::string_view> seen;
+  for (const std::string& name : names) {
+    if (!seen.insert(name).second) {
+      throw InvalidInput(fmt::format("two columns are called '{}': give each a name of its own", name));
+    }
+  }
   std::vector<int64_t> by_name, in_order;
   for (const TableColumn& column : columns(static_cast<int64_t>(names.size()))) {
     const auto found = std::find(names.begin(), names.end(), fmt::format("{}.{}", column.input, column.index));
@@ -123,13 +183,20 @@ std::shared_ptr<const TableGraph> TableModel::graph(int64_t rows, int64_t column
     throw UnsupportedModel(fmt::format("the output '{}' has the shape {} for {} rows: expected some numbers for each row",
                                        output_, to_string(answer), rows));
   }
-  if (!numbers_.empty()) built->numbers = imported.input(numbers_);
-  const Value input = built->numbers.valid() ? built->numbers : imported.graph.inputs()[0];
+  Value input = imported.graph.inputs()[0];
+  for (const onnx::InputInfo& one : model_.file().graph.inputs) {
+    const Value value = imported.input(one.name);
+    if (!value.valid()) continue;
+    add_places(imported.graph, one.name, value, built->places);
+    const bool first_of_numbers = onnx::is_float(one.type) && imported.graph.type(input).dtype == DType::kInt64;
+    if (first_of_numbers) input = value;
+  }
   built->embeddings = built->layers_input =
       first_layer_input(imported.graph, discover(imported.graph, built->output, rows), input);
-  std::vector<Value*> inputs{&built->numbers};
+  std::vector<Value*> inputs, places;
   for (auto& [name, value] : built->inputs) inputs.push_back(&value);
-  finish_graph(imported.graph, *built, rows, KeptRows::kRead, inputs, {});
+  for (TablePlace& place : built->places) places.push_back(&place.value);
+  finish_graph(imported.graph, *built, rows, KeptRows::kRead, inputs, places);
   const std::lock_guard lock(mutex_);
   if (graphs_.size() >= kMostGraphs) graphs_.clear();
   return graphs_.try_emplace(key, std::move(built)).first->second;

@@ -14,10 +14,19 @@
 
 namespace whyformer {
 
+// Where some columns of an input enter the computation as real numbers: the input itself [rows, columns], or the vectors
+// [rows, columns, width] (of one column also [rows, width]) that whole numbers pick from a table.
+struct TablePlace {
+  Value value;
+  std::string input;
+  int64_t first = 0;           // column of the input
+  std::vector<bool> enters = {};  // for each column from there on; those that pick vectors enter elsewhere
+};
+
 struct TableGraph : ModelGraph {
   int64_t rows = 0;
   std::map<std::string, Value, std::less<>> inputs;
-  Value numbers;  // the input of real numbers; invalid where there is none
+  std::vector<TablePlace> places;  // columns of which none is found have no gradient
 };
 
 // One number of a row.
@@ -41,10 +50,8 @@ class TableModel {
   std::vector<std::string> output_names(int64_t columns) const;
   std::optional<Problem> problem(int64_t columns) const;
   int64_t most_rows_at_once() const { return most_rows_; }
-  // The first input of real numbers; empty where there is none.
-  const std::string& numbers_input() const { return numbers_; }
   // Where the model's columns stand in a table with these names: by "INPUT.INDEX" where they are so called, else in
-  // their order.
+  // their order. Throws InvalidInput for a name that is given twice.
   std::vector<int64_t> places_of(const std::vector<std::string>& names) const;
 
   // Built once for each number of rows, and shared.
@@ -61,7 +68,7 @@ class TableModel {
   std::string name_, architecture_;
   Config config_;
   onnx::OnnxModel model_;
-  std::string output_, numbers_;
+  std::string output_;
   int64_t most_rows_ = 1;
   mutable std::mutex mutex_;
   mutable std::map<std::tuple<int64_t, int64_t, DType>, std::shared_ptr<const TableGraph>> graphs_;

@@ -16,6 +16,6 @@ Value classify(EncoderBuilder& build, const PictureOutputs& encoded, int64_t lab
 
 const PictureArchitecture kVit{"vit",    "vit.",      {"classifier.weight"},
                                encode,   first_token, classify,
-                               kVitRenamings};
+                               kVitRenamings, false};
 
 }  // namespace whyformer

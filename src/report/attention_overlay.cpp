@@ -47,7 +47,7 @@ std::vector<Panel> panels_of(const Explanation& explanation, const AttentionPict
       panels.push_back(
           panel_of(explanation, fmt::format("layer {}", layer.layer), mean_over_heads(*layer.map)));
     } else if (layer.layer == which.layer) {
-      for (int64_t head = 0; head < layer.map->heads; ++head) {
+      for (const int64_t head : heads_shown(*layer.map, which)) {
         panels.push_back(
             panel_of(explanation, fmt::format("head {}", head), layer.map->head(head)));
       }
@@ -85,7 +85,9 @@ std::string attention_overlay(const Explanation& explanation, PictureFormat form
   const std::unique_ptr<Canvas> canvas = make_sheet(format, width, height);
   const std::string title = fmt::format(
       "What {}: {}", reader_name(explanation),
-      which.layer < 0 ? "layers, mean over heads" : fmt::format("heads of layer {}", which.layer));
+      which.layer < 0  ? "layers, mean over heads"
+      : which.head < 0 ? fmt::format("heads of layer {}", which.layer)
+                       : fmt::format("layer {}, head {}", which.layer, which.head));
   const double room = width - 2 * kSheetMargin;
   canvas->text(kSheetMargin, kSheetMargin + 4, fitted(title, room, 16), {.size = 16, .bold = true});
   const std::string name = printable(explanation.model.name) + ": " + printable(explanation.text);

@@ -1,4 +1,4 @@
-// Attention maps in a grid: every layer with its heads averaged, or the heads of one layer.
+// Attention maps in a grid: every layer with its heads averaged, the heads of one layer, or one of them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ std::vector<Panel> panels_of(const Explanation& explanation, const AttentionPict
     return panels;
   }
   const AttentionMap& map = explanation.attention[static_cast<size_t>(which.layer)];
-  for (int64_t head = 0; head < map.heads; ++head) {
+  for (const int64_t head : heads_shown(map, which)) {
     const std::span<const float> weights = map.head(head);
     panels.push_back(
         {fmt::format("head {}", head), map.queries, map.keys, {weights.begin(), weights.end()}});
@@ -144,9 +144,9 @@ class AttentionSheet {
   }
 
   void title(double width) {
-    const std::string what = which_.layer < 0
-                                 ? "Attention by layer, mean over heads"
-                                 : fmt::format("Attention heads of layer {}", which_.layer);
+    const std::string what = which_.layer < 0   ? "Attention by layer, mean over heads"
+                             : which_.head < 0 ? fmt::format("Attention heads of layer {}", which_.layer)
+                                               : fmt::format("Attention of layer {}, head {}", which_.layer, which_.head);
     canvas_->text(kMargin, kMargin + 4, what, {.size = 16, .bold = true});
     const std::string text =
         printable(explanation_.model.name) + ": " + printable(explanation_.text);
@@ -254,9 +254,27 @@ class AttentionSheet {
 }  // namespace
 }  // namespace report
 
+namespace report {
+
+std::vector<int64_t> heads_shown(const AttentionMap& map, const AttentionPicture& which) {
+  if (which.head < -1 || which.head >= map.heads) {
+    throw InvalidInput(fmt::format("attention picture: there is no head {}; layer {} has heads 0 to {}", which.head, which.layer,
+                                   map.heads - 1));
+  }
+  if (which.head >= 0) return {which.head};
+  std::vector<int64_t> all(map.heads);
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+}  // namespace report
+
 std::string attention_picture(const Explanation& explanation, PictureFormat format,
                               const AttentionPicture& which, const ReportOptions& options) {
   report::check(explanation);
+  if (which.head != -1 && which.layer < 0) {
+    throw InvalidInput(fmt::format("attention picture: head {} of which layer? Choose the layer too", which.head));
+  }
   if (report::is_pair(explanation)) return report::attention_overlay(report::picture_side(explanation), format, which);
   if (explanation.picture) return report::attention_overlay(explanation, format, which);
   return report::AttentionSheet(explanation, which, options).draw(format);

@@ -40,6 +40,7 @@ std::string to_json(const HeadImportance& importance, int indent) {
   json["schema"] = HeadImportance::kSchema;
   json["model"] = {{"name", importance.model.name},
                    {"architecture", importance.model.architecture}};
+  json["kind"] = importance.kind;
   json["examples"] = importance.examples;
   json["tokens"] = importance.tokens;
   json["labelled"] = importance.labelled;

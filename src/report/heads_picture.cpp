@@ -160,7 +160,7 @@ class HeadsPicture {
 
   void pruning(const PruningCurve& curve, const Box& box) {
     panel_title(box, "pruning",
-                fmt::format("accuracy on {} texts{}", curve.examples,
+                fmt::format("accuracy on {} {}{}", curve.examples, importance_.kind,
                             curve.keep_one ? ", one head per layer stays" : ""));
     Series chosen{"lowest " + curve.measure + " first", kLightPalette.positive, {}};
     Series random{"random order", kLightPalette.negative, {}};

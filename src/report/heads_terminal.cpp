@@ -135,9 +135,9 @@ class HeadsReport {
     line(style_.bold("pruning") +
          (curve.keep_one ? "  " + style_.faint("one head per layer stays") : ""));
     faint_sentence(
-        fmt::format("Accuracy on {} texts when heads go: those with the lowest {} "
+        fmt::format("Accuracy on {} {} when heads go: those with the lowest {} "
                     "first, or in a random order (seed {}).",
-                    curve.examples, curve.measure, curve.seed));
+                    curve.examples, importance_.kind, curve.measure, curve.seed));
     const int bar = std::clamp((width_ - 36) / 2, 4, kWidestBar);
     line(style_.faint(fmt::format("  {:>10}  {}  random", "heads gone",
                                   left_aligned("by " + curve.measure, bar + 8))));

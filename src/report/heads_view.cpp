@@ -76,7 +76,8 @@ std::string model_line(const ModelName& model) {
 }
 
 std::string corpus_line(const HeadImportance& importance) {
-  return fmt::format("{} text{} · {} tokens", importance.examples,
+  const bool pictures = importance.kind == "pictures";
+  return fmt::format("{} {}{} · {} tokens", importance.examples, pictures ? "picture" : "text",
                      importance.examples == 1 ? "" : "s", importance.tokens);
 }
 

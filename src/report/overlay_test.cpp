@@ -219,6 +219,23 @@ TEST(AttentionOverlay, HasAPanelPerLayerOrHead) {
   EXPECT_THAT(heads, HasSubstr(">head 4<"));
 }
 
+TEST(AttentionOverlay, OneHeadOfALayerIsTheSamePanelAlone) {
+  const Explanation explanation = picture_sample({.layers = 3, .heads = 4});
+  const std::string all = attention_picture(explanation, PictureFormat::kSvg, {2});
+  const std::string one = attention_picture(explanation, PictureFormat::kSvg, {2, 3});
+  EXPECT_EQ(count_of(one, "preserveAspectRatio=\"none\" href"), 1);
+  EXPECT_THAT(one, HasSubstr("layer 2, head 3"));
+  // The panel's pixels, the last of four, are those that stand in the sheet of all heads.
+  const auto pixels_after = [](const std::string& svg, size_t from) {
+    const size_t begin = svg.find("href=\"data:", from);
+    return svg.substr(begin, svg.find('"', begin + 6) - begin);
+  };
+  EXPECT_EQ(pixels_after(one, one.find(">head 3<")), pixels_after(all, all.find(">head 3<")));
+  EXPECT_NE(pixels_after(one, one.find(">head 3<")), pixels_after(all, all.find(">head 0<")));
+  EXPECT_THROW(attention_picture(explanation, PictureFormat::kSvg, {2, 4}), InvalidInput);
+  EXPECT_THROW(attention_picture(explanation, PictureFormat::kSvg, {-1, 0}), InvalidInput);
+}
+
 TEST(AttentionOverlay, MapsOfWindowsAreLeftOutAndNamed) {
   const Explanation explanation = window_picture_sample();
   const std::string svg = attention_picture(explanation, PictureFormat::kSvg);

@@ -88,6 +88,17 @@ TEST(Pictures, BarLengthsFollowTheScores) {
   EXPECT_THAT(svg, HasSubstr("width=\"105.00\""));
 }
 
+TEST(Pictures, OneHeadOfALayerIsDrawnByItself) {
+  const Explanation explanation = sample_explanation();
+  const std::string one = attention_picture(explanation, PictureFormat::kSvg, {2, 1});
+  EXPECT_THAT(one, HasSubstr("Attention of layer 2, head 1"));
+  EXPECT_THAT(one, HasSubstr("head 1 · largest"));
+  EXPECT_THAT(one, testing::Not(HasSubstr("head 0 · largest")));
+  const int heads = static_cast<int>(explanation.attention[2].heads);
+  EXPECT_THROW(attention_picture(explanation, PictureFormat::kSvg, {2, heads}), InvalidInput);
+  EXPECT_THROW(attention_picture(explanation, PictureFormat::kSvg, {-1, 0}), InvalidInput);
+}
+
 TEST(Pictures, AMissingMapOrLayerIsNamed) {
   EXPECT_THROW(attention_picture(regression_sample(), PictureFormat::kSvg, {9}), InvalidInput);
   EXPECT_THROW(attention_picture(sample_explanation({.layers = 0}), PictureFormat::kSvg),

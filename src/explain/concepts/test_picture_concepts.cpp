@@ -35,6 +35,7 @@ ConceptReport test_concepts(const Model& model, const std::vector<PictureSet>& c
     throw InvalidInput("concept tests need pictures of one size, but the model's processor keeps their "
                        "proportions: add a centre crop to preprocessor_config.json");
   }
+  pictures.check_takes(size->height, size->width);
   Collected given;
   ConceptExamples examples;
   for (const PictureSet& set : concepts) examples.concepts.push_back(given.add(set.name, set.pictures));

@@ -32,22 +32,22 @@ std::vector<double> softmax(std::vector<double> outputs) {
 
 }  // namespace
 
-HeadLabel label_given(const TextModel& model, const std::vector<std::string>& labels) {
+HeadLabel label_given(Problem problem, const std::vector<std::string>& output_names,
+                      const std::vector<std::string>& labels) {
   HeadLabel label;
-  const size_t outputs = model.output_names().size();
-  if (*model.problem() == Problem::kRegression) {
+  if (problem == Problem::kRegression) {
     for (const std::string& text : labels) label.numbers.push_back(number_in(text));
   } else {
     for (const std::string& text : labels) {
-      label.classes.push_back(label_index(model.output_names(), text, "label"));
+      label.classes.push_back(label_index(output_names, text, "label"));
     }
     std::sort(label.classes.begin(), label.classes.end());
     label.classes.erase(std::unique(label.classes.begin(), label.classes.end()),
                         label.classes.end());
   }
-  const size_t wanted = *model.problem() == Problem::kRegression ? outputs : 1;
-  if (*model.problem() != Problem::kMultiLabel && labels.size() != wanted) {
-    throw InvalidInput(fmt::format("{} labels were given but this model takes {} for each text",
+  const size_t wanted = problem == Problem::kRegression ? output_names.size() : 1;
+  if (problem != Problem::kMultiLabel && labels.size() != wanted) {
+    throw InvalidInput(fmt::format("{} labels were given but this model takes {} for each example",
                                    labels.size(), wanted));
   }
   return label;

@@ -1,4 +1,4 @@
-// What is right about a text, and how far a model's answer is from it.
+// What is right about a text or a picture, and how far a model's answer is from it.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@ struct HeadLabel {
 };
 
 // As people write it: names, indices or numbers. Throws InvalidInput.
-HeadLabel label_given(const TextModel& model, const std::vector<std::string>& labels);
+HeadLabel label_given(Problem problem, const std::vector<std::string>& output_names,
+                      const std::vector<std::string>& labels);
 
 // What the model itself answers.
 HeadLabel label_predicted(Problem problem, const std::vector<double>& outputs);

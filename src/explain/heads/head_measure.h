@@ -1,4 +1,4 @@
-// What a head measure is: it looks at one run per text and adds up.
+// What a head measure is: it looks at one run per example and adds up.
 #pragma once
 
 #include <memory>
@@ -12,12 +12,12 @@
 
 namespace whyformer {
 
-// One text's run, shared by all measures.
+// One example's run, shared by all measures.
 class HeadRun {
  public:
-  // `label` is only read by measures that need more than attention.
-  HeadRun(const Explained& explained, const HeadLabel& label)
-      : explained_(explained), label_(label) {}
+  // `label` and `problem` are only read by measures that need more than attention.
+  HeadRun(const Explained& explained, const HeadLabel& label, std::optional<Problem> problem)
+      : explained_(explained), label_(label), problem_(problem) {}
 
   const Explained& explained() const { return explained_; }
   const HeadLabel& label() const { return label_; }
@@ -29,6 +29,7 @@ class HeadRun {
  private:
   const Explained& explained_;
   const HeadLabel& label_;
+  std::optional<Problem> problem_;
   std::vector<Tensor> mask_gradients_;
 };
 
@@ -39,7 +40,7 @@ class HeadMeasure {
  public:
   virtual ~HeadMeasure() = default;
   virtual void add(HeadRun& run) = 0;
-  // Over all texts added so far; at least one was.
+  // Over all examples added so far; at least one was.
   virtual HeadGrid scores() const = 0;
 };
 

@@ -24,7 +24,7 @@ const std::vector<Tensor>& HeadRun::mask_gradients() {
   std::vector<Value> maps;
   for (const AttentionSite& site : graph.found.sites) maps.push_back(site.attention);
   const std::vector<double> slopes =
-      loss_gradient(*explained_.text().model().problem(), explained_.outputs(), label_);
+      loss_gradient(*problem_, explained_.outputs(), label_);
   const Tensor seed =
       Tensor::of<double>(graph.graph.shape(graph.output), std::span<const double>(slopes))
           .cast(explained_.pass()[graph.output].dtype());

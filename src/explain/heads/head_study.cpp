@@ -6,7 +6,9 @@
 #include <chrono>
 
 #include "explain/heads/head_measure.h"
+#include "explain/heads/picture_examples.h"
 #include "explain/heads/pruning.h"
+#include "explain/heads/text_examples.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -31,9 +33,8 @@ std::vector<Job> jobs_of(const HeadsRequest& request) {
 
 class HeadStudy {
  public:
-  HeadStudy(const TextModel& model, const std::vector<EncodedText>& corpus,
-            const HeadsRequest& request)
-      : model_(model), corpus_(corpus), request_(request), jobs_(jobs_of(request)) {
+  HeadStudy(const HeadExamples& examples, const HeadsRequest& request)
+      : examples_(examples), request_(request), jobs_(jobs_of(request)) {
     for (const Job& job : jobs_) {
       needs_ = needs_ | job.entry->needs;
       answer_ = std::max(answer_, job.entry->answer);
@@ -44,9 +45,10 @@ class HeadStudy {
 
   HeadImportance run() {
     const auto start = Clock::now();
-    result_.model = {model_.name(), model_.architecture()};
-    for (const EncodedText& text : corpus_) {
-      look_at(text);
+    result_.model = examples_.model();
+    result_.kind = examples_.kind();
+    for (int64_t example = 0; example < examples_.count(); ++example) {
+      look_at(example);
       if (!advance(1)) break;
     }
     for (const Job& job : jobs_) {
@@ -68,9 +70,9 @@ class HeadStudy {
   bool reads_answers() const { return answer_ != AnswerNeeds::kNothing || request_.prune; }
 
   void check() const {
-    if (corpus_.empty()) throw InvalidInput("there is no text to measure heads on");
+    if (examples_.count() == 0) throw InvalidInput(fmt::format("there are no {} to measure heads on", examples_.kind()));
     for (const Job& job : jobs_) {
-      if (job.entry->answer != AnswerNeeds::kNothing && !model_.has_classifier()) {
+      if (job.entry->answer != AnswerNeeds::kNothing && !examples_.problem()) {
         throw InvalidInput(fmt::format(
             "the measure '{}' needs a classifier, which this model lacks; confidence and entropy "
             "do without",
@@ -78,7 +80,7 @@ class HeadStudy {
       }
     }
     if (!request_.prune) return;
-    if (!model_.has_classifier() || *model_.problem() == Problem::kRegression) {
+    if (!examples_.problem() || *examples_.problem() == Problem::kRegression) {
       throw InvalidInput("a pruning curve shows accuracy, so it needs a classifier");
     }
     if (!(request_.prune->step > 0 && request_.prune->step <= 1)) {
@@ -91,44 +93,43 @@ class HeadStudy {
 
   // All at once, so that a wrong label is heard of before hours of work.
   void read_labels() {
-    labels_.resize(corpus_.size());
+    labels_.resize(examples_.count());
     if (!reads_answers()) return;
-    for (size_t i = 0; i < corpus_.size(); ++i) {
-      if (corpus_[i].labels) {
-        labels_[i] = label_of(corpus_[i]);
-      } else if (answer_ == AnswerNeeds::kLoss && *model_.problem() == Problem::kRegression) {
+    for (int64_t i = 0; i < examples_.count(); ++i) {
+      if (examples_.labels(i)) {
+        labels_[i] = label_of(i);
+      } else if (answer_ == AnswerNeeds::kLoss && *examples_.problem() == Problem::kRegression) {
         throw InvalidInput(fmt::format(
             "{}: there is no label; the loss of a regression model needs the right number",
-            corpus_[i].place));
+            examples_.place(i)));
       }
     }
   }
 
-  HeadLabel label_of(const EncodedText& text) const {
+  HeadLabel label_of(int64_t example) const {
     try {
-      return label_given(model_, *text.labels);
+      return label_given(*examples_.problem(), examples_.output_names(), *examples_.labels(example));
     } catch (const InvalidInput& error) {
-      throw InvalidInput(fmt::format("{}: {}", text.place, error.what()));
+      throw InvalidInput(fmt::format("{}: {}", examples_.place(example), error.what()));
     }
   }
 
-  void look_at(const EncodedText& text) {
-    const Head head = model_.has_classifier() ? Head::kLogits : Head::kEmbedding;
-    const Explained explained(model_, text.encoding,
-                              {.head = head, .needs = needs_, .dtype = dtype()});
-    std::optional<HeadLabel>& label = labels_[result_.examples];
+  void look_at(int64_t example) {
+    const Head head = examples_.problem() ? Head::kLogits : Head::kEmbedding;
+    const std::unique_ptr<Explained> explained =
+        examples_.run(example, {.head = head, .needs = needs_, .dtype = dtype()});
+    if (explained->layers() == 0) throw InvalidInput("no attention was found in this model, so it has no heads to measure");
+    std::optional<HeadLabel>& label = labels_[example];
     result_.labelled += label.has_value();
     if (!label) {
-      label =
-          reads_answers() ? label_predicted(*model_.problem(), explained.outputs()) : HeadLabel();
+      label = reads_answers() ? label_predicted(*examples_.problem(), explained->outputs()) : HeadLabel();
     }
-    HeadRun run(explained, *label);
+    HeadRun run(*explained, *label, examples_.problem());
     for (Job& job : jobs_) job.measure->add(run);
     ++result_.examples;
-    result_.tokens += explained.tokens();
+    result_.tokens += explained->tokens();
     if (request_.prune && result_.examples == 1) {
-      runs_ +=
-          pruning_runs(zero_grid(explained), *request_.prune, static_cast<int64_t>(corpus_.size()));
+      runs_ += pruning_runs(zero_grid(*explained), *request_.prune, examples_.count());
     }
   }
 
@@ -139,11 +140,7 @@ class HeadStudy {
   }
 
   void prune() {
-    std::vector<PrunedText> texts;
-    for (size_t i = 0; i < corpus_.size(); ++i) {
-      texts.push_back({&corpus_[i].encoding, &*labels_[i]});
-    }
-    result_.pruning = pruning_curve(model_, texts, result_.measures[0], *request_.prune, dtype(),
+    result_.pruning = pruning_curve(examples_, labels_, result_.measures[0], *request_.prune, dtype(),
                                     [this](int64_t runs) { return advance(runs); });
   }
 
@@ -152,46 +149,38 @@ class HeadStudy {
   void add_notes() {
     if (result_.stopped_early) note_what_is_missing();
     if (reads_answers() && result_.labelled == 0) {
-      note("No text has a label: the model's own predictions stand in for them.");
+      note(fmt::format("No {} has a label: the model's own predictions stand in for them.",
+                       result_.kind.substr(0, result_.kind.size() - 1)));
     } else if (reads_answers() && result_.labelled < result_.examples) {
-      note(fmt::format("{} of {} texts have no label: the model's own predictions stand in.",
-                       result_.examples - result_.labelled, result_.examples));
+      note(fmt::format("{} of {} {} have no label: the model's own predictions stand in.",
+                       result_.examples - result_.labelled, result_.examples, result_.kind));
     }
-    const int64_t cut = std::count_if(corpus_.begin(), corpus_.end(), [](const EncodedText& text) {
-      return text.encoding.truncated > 0;
-    });
-    if (cut > 0) {
-      note(
-          fmt::format("{} texts are longer than the model reads and were cut off at its maximum "
-                      "of {} tokens.",
-                      cut, model_.max_tokens()));
-    }
-    if (result_.pruning) note("Heads were scored and pruned on the same texts.");
+    for (std::string& one : examples_.notes()) note(std::move(one));
+    if (result_.pruning) note(fmt::format("Heads were scored and pruned on the same {}.", result_.kind));
   }
 
   void note_what_is_missing() {
-    const auto all = static_cast<int64_t>(corpus_.size());
+    const int64_t all = examples_.count();
     if (result_.examples < all) {
-      note(fmt::format("Stopped early: scores are those of the first {} of {} texts.",
-                       result_.examples, all));
+      note(fmt::format("Stopped early: scores are those of the first {} of {} {}.",
+                       result_.examples, all, result_.kind));
     }
     if (request_.prune && !result_.pruning) {
       note("Stopped early: there is no pruning curve.");
     } else if (result_.pruning && result_.pruning->examples < all) {
-      note(fmt::format("Stopped early: accuracies are those of {} of {} texts.",
-                       result_.pruning->examples, all));
+      note(fmt::format("Stopped early: accuracies are those of {} of {} {}.",
+                       result_.pruning->examples, all, result_.kind));
     }
   }
 
-  const TextModel& model_;
-  const std::vector<EncodedText>& corpus_;
+  const HeadExamples& examples_;
   const HeadsRequest& request_;
   std::vector<Job> jobs_;
   Needs needs_;
   AnswerNeeds answer_ = AnswerNeeds::kNothing;
   std::vector<std::optional<HeadLabel>> labels_;  // predicted ones come with the runs
   int64_t done_ = 0;
-  int64_t runs_ = static_cast<int64_t>(corpus_.size());
+  int64_t runs_ = examples_.count();
   HeadImportance result_;
 };
 
@@ -203,7 +192,12 @@ bool is_blank(std::string_view text) {
 
 HeadImportance study_heads(const TextModel& model, const std::vector<EncodedText>& corpus,
                            const HeadsRequest& request) {
-  return HeadStudy(model, corpus, request).run();
+  return HeadStudy(TextHeadExamples(model, corpus), request).run();
+}
+
+HeadImportance head_importance(const Model& model, const std::vector<LabelledPicture>& corpus,
+                               const HeadsRequest& request) {
+  return HeadStudy(PictureHeadExamples(model, corpus), request).run();
 }
 
 HeadImportance head_importance(const Model& model, const std::vector<LabelledText>& corpus,

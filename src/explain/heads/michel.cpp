@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "explain/heads/head_measure.h"
@@ -33,14 +34,17 @@ class Michel final : public HeadMeasure {
     }
     ++texts_;
     tokens_ += run.explained().tokens();
+    const std::vector<double> read = run.explained().read_out();
+    last_rows_ += std::ranges::count_if(read, [](double share) { return share != 0; });
   }
 
   HeadGrid scores() const override {
     HeadGrid grid = sums_;
     for (size_t layer = 0; layer < grid.size(); ++layer) {
-      // The last layer is read in one row only, so its positions are one per text.
-      const bool by_token = magnitude_ == Magnitude::kOfPosition && layer + 1 < grid.size();
-      for (double& score : grid[layer]) score /= static_cast<double>(by_token ? tokens_ : texts_);
+      // Of the last layer only the rows that the output reads are positions: mostly one per text.
+      const int64_t positions = layer + 1 < grid.size() ? tokens_ : last_rows_;
+      const int64_t count = magnitude_ == Magnitude::kOfPosition ? positions : texts_;
+      for (double& score : grid[layer]) score /= static_cast<double>(count);
     }
     if (scale_ == LayerScale::kUnitLength) scale_to_unit_length(grid);
     return grid;
@@ -60,6 +64,7 @@ class Michel final : public HeadMeasure {
   HeadGrid sums_;
   int64_t texts_ = 0;
   int64_t tokens_ = 0;
+  int64_t last_rows_ = 0;
 };
 
 Options options_of(const HeadsRequest& request) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 
 #include "base/random.h"
 
@@ -46,28 +45,7 @@ size_t head_count(const HeadGrid& grid) {
   return count;
 }
 
-// Texts of one length that run together.
-using Batch = std::vector<PrunedText>;
-
-// In the order of the corpus as far as equal lengths allow, so that the texts of a curve that was
-// cut short are no special ones.
-std::vector<Batch> batches_of(const std::vector<PrunedText>& texts, int64_t most) {
-  std::vector<Batch> batches;
-  std::map<size_t, size_t> open;  // by length: the batch that still takes texts
-  for (const PrunedText& text : texts) {
-    const size_t length = text.encoding->ids.size();
-    const auto room = std::clamp<size_t>(kRowsAtOnce / std::max<size_t>(1, length), 1, most);
-    const auto known = open.find(length);
-    if (known == open.end() || batches[known->second].size() >= room) {
-      open[length] = batches.size();
-      batches.emplace_back();
-    }
-    batches[open[length]].push_back(text);
-  }
-  return batches;
-}
-
-// A set of heads that goes, and how many texts are still answered rightly.
+// A set of heads that goes, and how many examples are still answered rightly.
 struct Trial {
   std::vector<HeadName> pruned;
   int64_t right = 0;
@@ -102,38 +80,28 @@ std::vector<Trial> trials_of(const HeadGrid& scores, const PruneRequest& request
   return trials;
 }
 
-// What the pruned model is, and how it is told about.
-struct Setting {
-  const TextModel& model;
-  DType dtype;
-  const Advance& advance;
+// Examples that run together, and what is right about each.
+struct Batch {
+  Run run;
+  std::vector<const HeadLabel*> labels;
 };
 
-int64_t right_answers(const Setting& setting, const Batch& batch,
-                      const std::vector<HeadName>& pruned) {
-  TokenBatch tokens;
-  for (const PrunedText& text : batch) {
-    tokens.ids.push_back(text.encoding->ids);
-    tokens.types.push_back(text.encoding->type_ids);
-  }
-  const auto graph = setting.model.graph({.batch = static_cast<int64_t>(batch.size()),
-                                          .tokens = static_cast<int64_t>(tokens.ids[0].size()),
-                                          .dtype = setting.dtype});
-  const Tensor outputs = outputs_without(*graph, setting.model.feeds(*graph, tokens), pruned);
+int64_t right_answers(Problem problem, const Batch& batch, const std::vector<HeadName>& pruned) {
+  const Tensor outputs = outputs_without(*batch.run.graph, batch.run.feeds, pruned);
   int64_t right = 0;
-  for (size_t i = 0; i < batch.size(); ++i) {
+  for (size_t i = 0; i < batch.labels.size(); ++i) {
     const std::vector<double> answer = outputs.select(0, static_cast<int64_t>(i)).to_doubles();
-    right += is_right(*setting.model.problem(), answer, *batch[i].label);
+    right += is_right(problem, answer, *batch.labels[i]);
   }
   return right;
 }
 
 // All trials on one batch; false, and nothing counted, where the work ends early.
-bool try_on(const Setting& setting, const Batch& batch, std::vector<Trial>& trials) {
+bool try_on(Problem problem, const Batch& batch, std::vector<Trial>& trials, const Advance& advance) {
   std::vector<Trial> after = trials;
   for (Trial& trial : after) {
-    trial.right += right_answers(setting, batch, trial.pruned);
-    if (!setting.advance(static_cast<int64_t>(batch.size()))) return false;
+    trial.right += right_answers(problem, batch, trial.pruned);
+    if (!advance(static_cast<int64_t>(batch.labels.size()))) return false;
   }
   trials = std::move(after);
   return true;
@@ -163,7 +131,7 @@ std::vector<HeadName> pruning_order(const HeadGrid& scores, bool keep_one) {
 }
 
 // Layer by layer: a run up to a map, the map changed, and on from there with all that is known.
-Tensor outputs_without(const TextGraph& graph, const Feeds& inputs,
+Tensor outputs_without(const ModelGraph& graph, const Feeds& inputs,
                        const std::vector<HeadName>& pruned) {
   Feeds feeds = inputs;
   for (size_t layer = 0; layer < graph.found.sites.size(); ++layer) {
@@ -179,12 +147,12 @@ Tensor outputs_without(const TextGraph& graph, const Feeds& inputs,
   return run(graph.graph, feeds, {.outputs = {graph.output}})[graph.output];
 }
 
-int64_t pruning_runs(const HeadGrid& scores, const PruneRequest& request, int64_t texts) {
-  return texts * static_cast<int64_t>(trials_of(scores, request).size());
+int64_t pruning_runs(const HeadGrid& scores, const PruneRequest& request, int64_t examples) {
+  return examples * static_cast<int64_t>(trials_of(scores, request).size());
 }
 
-std::optional<PruningCurve> pruning_curve(const TextModel& model,
-                                          const std::vector<PrunedText>& texts,
+std::optional<PruningCurve> pruning_curve(const HeadExamples& examples,
+                                          const std::vector<std::optional<HeadLabel>>& labels,
                                           const HeadScores& scores, const PruneRequest& request,
                                           DType dtype, const Advance& advance) {
   std::vector<Trial> trials = trials_of(scores.values, request);
@@ -192,9 +160,11 @@ std::optional<PruningCurve> pruning_curve(const TextModel& model,
                      .keep_one = request.keep_one,
                      .seed = request.seed,
                      .order = pruning_order(scores.values, request.keep_one)};
-  for (const Batch& batch : batches_of(texts, model.most_at_once())) {
-    if (!try_on({model, dtype, advance}, batch, trials)) break;
-    curve.examples += static_cast<int64_t>(batch.size());
+  for (const std::vector<int64_t>& members : examples.batches(kRowsAtOnce)) {
+    Batch batch{examples.run_together(members, dtype), {}};
+    for (const int64_t example : members) batch.labels.push_back(&*labels[example]);
+    if (!try_on(*examples.problem(), batch, trials, advance)) break;
+    curve.examples += static_cast<int64_t>(members.size());
   }
   if (curve.examples == 0) return std::nullopt;
   const size_t steps = trials.size() / 2;

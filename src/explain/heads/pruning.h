@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "explain/heads/head_examples.h"
 #include "explain/heads/head_label.h"
 #include "whyformer/heads.h"
 
@@ -13,24 +14,18 @@ namespace whyformer {
 std::vector<HeadName> pruning_order(const HeadGrid& scores, bool keep_one);
 
 // The model's outputs [batch, outputs] when the heads give nothing to their output projections.
-Tensor outputs_without(const TextGraph& graph, const Feeds& inputs,
+Tensor outputs_without(const ModelGraph& graph, const Feeds& inputs,
                        const std::vector<HeadName>& pruned);
-
-// A text of the corpus whose label is known.
-struct PrunedText {
-  const Encoding* encoding;
-  const HeadLabel* label;
-};
 
 // Called with how many more runs were done; returning false ends the work early.
 using Advance = std::function<bool(int64_t runs)>;
 
 // How many runs of the model a curve takes.
-int64_t pruning_runs(const HeadGrid& scores, const PruneRequest& request, int64_t texts);
+int64_t pruning_runs(const HeadGrid& scores, const PruneRequest& request, int64_t examples);
 
-// Empty where the work ended before anything was measured.
-std::optional<PruningCurve> pruning_curve(const TextModel& model,
-                                          const std::vector<PrunedText>& texts,
+// Of examples whose labels are known. Empty where the work ended before anything was measured.
+std::optional<PruningCurve> pruning_curve(const HeadExamples& examples,
+                                          const std::vector<std::optional<HeadLabel>>& labels,
                                           const HeadScores& scores, const PruneRequest& request,
                                           DType dtype, const Advance& advance);
 

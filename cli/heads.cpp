@@ -44,6 +44,7 @@ void add_arguments(CLI::App& command, Arguments& a) {
                   "text, pair, label")
       ->required();
   a.model.add_to(command);
+  a.model.add_output_to(command);
   command.add_option("--measure", a.measures, measures_help())
       ->delimiter(',')
       ->capture_default_str()

@@ -79,6 +79,7 @@ Asked asked_of(const TextModel& model, const std::optional<std::string>& similar
         "one of its labels as the target");
   }
   Asked asked = named(model, similar_to, precision);
+  asked.notes = model.notes();
   if (!model.averaged_output().empty()) {
     asked.notes.push_back(fmt::format(
         "The output '{}' has numbers for each token; their mean over the tokens is explained. To explain those of one token, give "
@@ -96,6 +97,7 @@ Asked asked_of(const TextModel& model, const std::optional<std::string>& similar
 
 Asked asked_of(const PictureModel& model, const std::optional<std::string>& similar_to, Precision precision) {
   Asked asked = named(model, similar_to, precision);
+  asked.notes = model.notes();
   if (similar_to) asked.kind.reference = model.text_embedding(*similar_to);
   return asked;
 }

@@ -12,7 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 
-Tensor numbers(const std::vector<float>& values) {
+Tensor row_of_numbers(const std::vector<float>& values) {
   return Tensor::of<float>({static_cast<int64_t>(values.size())}, std::span<const float>(values));
 }
 
@@ -29,7 +29,7 @@ class NodeOfTwoOutputs : public testing::Test {
     doubled_ = add(builder, largest_, largest_, "doubled");
     as_numbers_ = cast(builder, places_, DType::kFloat32, false, "as numbers");
     graph_ = builder.finish();
-    pass_ = run(graph_, {{x_, numbers({1, 5, 3, 4})}}, {.keep = Keep::kEverything, .outputs = {doubled_, as_numbers_}});
+    pass_ = run(graph_, {{x_, row_of_numbers({1, 5, 3, 4})}}, {.keep = Keep::kEverything, .outputs = {doubled_, as_numbers_}});
   }
 
   Graph graph_;
@@ -39,27 +39,27 @@ class NodeOfTwoOutputs : public testing::Test {
 };
 
 TEST_F(NodeOfTwoOutputs, IsComputedAgainWhereOnlyItsFirstOutputIsReplaced) {
-  const Pass changed = rerun(graph_, pass_, {{x_, numbers({9, 5, 8, 4})}, {largest_, numbers({10, 20})}});
+  const Pass changed = rerun(graph_, pass_, {{x_, row_of_numbers({9, 5, 8, 4})}, {largest_, row_of_numbers({10, 20})}});
   EXPECT_THAT(changed[doubled_].to_doubles(), ElementsAre(20, 40));
   EXPECT_THAT(changed[as_numbers_].to_doubles(), ElementsAre(0, 2));
 }
 
 TEST_F(NodeOfTwoOutputs, KeepsAReplacedSecondOutput) {
-  const Pass changed = rerun(graph_, pass_, {{x_, numbers({9, 5, 8, 4})}, {places_, Tensor::of<int64_t>({2}, {3, 3})}});
+  const Pass changed = rerun(graph_, pass_, {{x_, row_of_numbers({9, 5, 8, 4})}, {places_, Tensor::of<int64_t>({2}, {3, 3})}});
   EXPECT_THAT(changed[doubled_].to_doubles(), ElementsAre(18, 16));
   EXPECT_THAT(changed[as_numbers_].to_doubles(), ElementsAre(3, 3));
 }
 
 TEST_F(NodeOfTwoOutputs, DoesNotRunWhereBothAreReplaced) {
-  const Pass changed = rerun(graph_, pass_, {{x_, numbers({9, 5, 8, 4})}, {largest_, numbers({1, 2})}, {places_, other_places_}});
+  const Pass changed = rerun(graph_, pass_, {{x_, row_of_numbers({9, 5, 8, 4})}, {largest_, row_of_numbers({1, 2})}, {places_, other_places_}});
   EXPECT_THAT(changed[doubled_].to_doubles(), ElementsAre(2, 4));
   EXPECT_THAT(changed[as_numbers_].to_doubles(), ElementsAre(0, 2));
 }
 
 TEST_F(NodeOfTwoOutputs, OneOutputThatIsFedStaysThoughTheOtherIsComputed) {
   for (const bool first : {true, false}) {
-    Feeds feeds{{x_, numbers({9, 5, 8, 4})}};
-    if (first) feeds[largest_] = numbers({10, 20});
+    Feeds feeds{{x_, row_of_numbers({9, 5, 8, 4})}};
+    if (first) feeds[largest_] = row_of_numbers({10, 20});
     else feeds[places_] = Tensor::of<int64_t>({2}, {3, 3});
     const Pass pass = run(graph_, feeds, {.outputs = {doubled_, as_numbers_}});
     EXPECT_EQ(pass[doubled_].to_doubles(), first ? (std::vector<double>{20, 40}) : (std::vector<double>{18, 16}));

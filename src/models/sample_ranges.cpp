@@ -9,12 +9,10 @@
 namespace whyformer {
 namespace {
 
-using Place = AxisUse::Place;
-
 // Where every value has the inputs of a batch.
-class Samples {
+class BatchPositions {
  public:
-  Samples(const Graph& graph, int64_t batch) : graph_(graph), depends_(graph.value_count(), false) {
+  BatchPositions(const Graph& graph, int64_t batch) : graph_(graph), depends_(graph.value_count(), false) {
     for (const Value input : graph.inputs()) {
       const Shape& shape = graph.shape(input);
       if (shape.empty() || shape[0] != batch) continue;
@@ -30,10 +28,10 @@ class Samples {
   bool depends(Value value) const { return depends_[value.id]; }
 
   // Nothing where it is not known, or not one.
-  std::optional<Place> in(Value value) const {
-    std::optional<Place> found;
+  std::optional<AxisUse::Place> in(Value value) const {
+    std::optional<AxisUse::Place> found;
     for (const AxisUse& use : uses_) {
-      for (const Place& place : use.places_in(value)) {
+      for (const AxisUse::Place& place : use.places_in(value)) {
         if (found && !(*found == place)) return std::nullopt;
         found = place;
       }
@@ -47,13 +45,13 @@ class Samples {
   std::vector<bool> depends_;
 };
 
-bool rounds(const Op& op) { return op.kind() == "DynamicScale" || quantised_linear_parts(op).has_value(); }
+bool rounds_dynamically(const Op& op) { return op.kind() == "DynamicScale" || quantised_linear_parts(op).has_value(); }
 
 // Node by node. Scales and zeros that were one number are one for each index of the batch's axis from there on, up to
 // where they meet what they scale.
-class BySample {
+class RangesBySample {
  public:
-  BySample(const Graph& graph, int64_t batch) : graph_(graph), samples_(graph, batch), renamed_(graph.value_count()), spread_(graph.value_count()) {
+  RangesBySample(const Graph& graph, int64_t batch) : graph_(graph), samples_(graph, batch), renamed_(graph.value_count()), spread_(graph.value_count()) {
     for (const Value input : graph.inputs()) {
       const ValueType& type = graph.type(input);
       renamed_[input.id] = builder_.input(graph.name(input), type.shape, type.dtype,
@@ -63,7 +61,7 @@ class BySample {
 
   std::optional<onnx::Rewritten> rewritten() {
     for (const Node& node : graph_.nodes()) {
-      if (!(rounds(*node.op) ? add_rounding(node) : add(node))) return std::nullopt;
+      if (!(rounds_dynamically(*node.op) ? add_rounding(node) : add(node))) return std::nullopt;
     }
     return onnx::Rewritten{builder_.finish(), std::move(renamed_)};
   }
@@ -76,14 +74,14 @@ class BySample {
     bool operator==(const Spread&) const = default;
   };
 
-  Spread spread_of(const Place& place, Value value) const {
+  Spread spread_of(const AxisUse::Place& place, Value value) const {
     return {static_cast<int>(graph_.shape(value).size()) - place.axis, place.inner};
   }
 
   bool add_rounding(const Node& node) {
     const Value x = node.inputs[0];
     if (!samples_.depends(x)) return add(node);
-    const std::optional<Place> place = samples_.in(x);
+    const std::optional<AxisUse::Place> place = samples_.in(x);
     const bool is_linear = node.op->kind() != "DynamicScale";
     if (!place || spread_[x.id] || (is_linear && place->axis + 1 == static_cast<int>(graph_.shape(x).size()))) return false;
     const SampleAxis axis{place->axis, place->inner, place->length};
@@ -135,7 +133,7 @@ class BySample {
       spread_[output.id] = spread;
       return true;
     }
-    const std::optional<Place> place = samples_.in(output);
+    const std::optional<AxisUse::Place> place = samples_.in(output);
     return place && spread_of(*place, output) == spread && builder_.shape(renamed_[output.id]) == graph_.shape(output);
   }
 
@@ -145,7 +143,7 @@ class BySample {
   }
 
   const Graph& graph_;
-  const Samples samples_;
+  const BatchPositions samples_;
   GraphBuilder builder_;
   std::vector<Value> renamed_;
   std::vector<std::optional<Spread>> spread_;
@@ -154,11 +152,11 @@ class BySample {
 }  // namespace
 
 bool has_dynamic_ranges(const Graph& graph) {
-  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const Node& node) { return rounds(*node.op); });
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const Node& node) { return rounds_dynamically(*node.op); });
 }
 
 std::optional<onnx::Rewritten> with_ranges_by_sample(const Graph& graph, int64_t batch) {
-  return BySample(graph, batch).rewritten();
+  return RangesBySample(graph, batch).rewritten();
 }
 
 }  // namespace whyformer

@@ -96,7 +96,7 @@ struct SpelledOut {
 
 Value as_it_is(GraphBuilder&, Value x) { return x; }
 Value in_one_axis(GraphBuilder& graph, Value x) { return reshape(graph, x, {3 * graph.shape(x)[0], 6}, "rows"); }
-Value tokens_first(GraphBuilder& graph, Value x) { return transpose(graph, x, {1, 0, 2}, "tokens first"); }
+Value behind_tokens(GraphBuilder& graph, Value x) { return transpose(graph, x, {1, 0, 2}, "tokens first"); }
 
 // What each input of a batch gets by itself, one after the other.
 void expect_answers_of_single_inputs(SpelledOut::Change before, int batch_axis) {
@@ -118,13 +118,13 @@ void expect_answers_of_single_inputs(SpelledOut::Change before, int batch_axis) 
 
 TEST(RangesBySample, OfABatchInFront) { expect_answers_of_single_inputs(as_it_is, 0); }
 TEST(RangesBySample, OfABatchThatSharesItsAxis) { expect_answers_of_single_inputs(in_one_axis, 0); }
-TEST(RangesBySample, OfABatchBehindTheTokens) { expect_answers_of_single_inputs(tokens_first, 1); }
+TEST(RangesBySample, OfABatchBehindTheTokens) { expect_answers_of_single_inputs(behind_tokens, 1); }
 
 // The scales have one for each row of all inputs there, the numbers an axis for the inputs.
 TEST(RangesBySample, AreRefusedWhereScalesWouldMeetOtherRows) {
   const auto back = [](GraphBuilder& graph, Value x) { return reshape(graph, x, {graph.shape(x)[0] / 3, 3, 4}, "back"); };
   EXPECT_FALSE(with_ranges_by_sample(SpelledOut(3, in_one_axis, back).graph, 3));
-  EXPECT_FALSE(with_ranges_by_sample(SpelledOut(3, as_it_is, tokens_first).graph, 3));
+  EXPECT_FALSE(with_ranges_by_sample(SpelledOut(3, as_it_is, behind_tokens).graph, 3));
 }
 
 TEST(RangesBySample, AreRefusedWhereTheBatchCannotBeFollowed) {

@@ -23,7 +23,7 @@ class QuantisedLinear final : public Op {
   std::string_view kind() const override { return "Linear"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
-    check_same_type(inputs[0], {{}, floats_->weight().dtype()});
+    check_same_type(inputs[0], {{}, floats_->dtype()});
     const Shape& shape = inputs[0].shape;
     if (shape.empty() || shape.back() != floats_->in_features()) {
       throw InvalidInput("the input " + to_string(shape) + " does not have the " +

@@ -33,7 +33,6 @@ void ArrayArguments::add_to(CLI::App& command) {
           .add_option("--inputs", inputs,
                       "safetensors file with the inputs of an ONNX model of any kind, by name")
           ->type_name("FILE");
-  command.add_option("--output", output, "which output (default: the logits)")->needs(given);
   command
       .add_option("--element", element,
                   "which element of it, one number per axis (default: the largest)")

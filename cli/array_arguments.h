@@ -19,7 +19,7 @@ struct BatchAxisArguments {
 };
 
 struct ArrayArguments {
-  std::string inputs, output;
+  std::string inputs;
   BatchAxisArguments batch_axis;
   std::vector<int64_t> element;
   int64_t hiding_id = 0;
@@ -30,7 +30,7 @@ struct ArrayArguments {
   bool given() const { return !inputs.empty(); }
   // Throws InvalidInput if there is no model to go with them.
   void check(const std::string& model) const;
-  ArrayTarget target() const { return {output, element}; }
+  ArrayTarget target(const std::string& output) const { return {output, element}; }
 };
 
 }  // namespace whyformer::cli

@@ -41,6 +41,7 @@ void add_arguments(CLI::App& command, Arguments& a) {
       ->type_name("FILE");
   a.picture.add_to(command);
   a.model.add_to(command);
+  a.model.add_output_to(command);
   command.add_option("--method", a.methods,
                      "methods, separated by commas; see 'whyformer methods' (default: "
                      "gae,integrated-gradients; for pictures: gae,transformer-attribution,grad-cam)")
@@ -320,7 +321,7 @@ void run(const Arguments& a) {
 ArrayRequest array_request_of(const Arguments& a) {
   const ExplainRequest plain = request_of(a, {"gae"});
   ArrayRequest request;
-  request.target = a.arrays.target();
+  request.target = a.arrays.target(a.model.output);
   request.methods = plain.methods;
   if (a.arrays.has_hiding_id->count() > 0) request.hiding_id = a.arrays.hiding_id;
   request.precision = plain.precision;

@@ -46,6 +46,7 @@ void add_arguments(CLI::App& command, Arguments& a) {
                   "with a folder of pictures for each label")
       ->required();
   a.model.add_to(command);
+  a.model.add_output_to(command);
   command.add_option("--measure", a.measures, measures_help())
       ->delimiter(',')
       ->capture_default_str()

@@ -28,6 +28,7 @@ struct Arguments {
 
 void add_arguments(CLI::App& command, Arguments& a) {
   a.model.add_to(command);
+  a.model.add_output_to(command);
   command.add_option("--table", a.table, "rows of numbers: CSV with names of columns, or safetensors")
       ->type_name("FILE");
   command.add_option("-f,--file", a.file, "texts, one per line ('-': standard input)")->type_name("FILE");

@@ -54,15 +54,23 @@ void ModelArguments::apply_threads() const {
   if (threads > 0) set_threads(threads);
 }
 
-Model ModelArguments::load() const {
-  apply_threads();
-  return model.empty() ? Model::built_in() : Model::load(model);
+void ModelArguments::add_output_to(CLI::App& command) {
+  command
+      .add_option("--output", output,
+                  "which output of an ONNX file (default: the logits, or what it gives for the whole input)")
+      ->type_name("NAME");
 }
 
-Model ModelArguments::load_for_pictures() const {
+Model ModelArguments::load_or(Model (*built_in)()) const {
   apply_threads();
-  return model.empty() ? Model::built_in_for_pictures() : Model::load(model);
+  if (!model.empty()) return Model::load(model, {output});
+  if (!output.empty()) throw InvalidInput("--output goes with an ONNX file: --model model.onnx");
+  return built_in();
 }
+
+Model ModelArguments::load() const { return load_or(&Model::built_in); }
+
+Model ModelArguments::load_for_pictures() const { return load_or(&Model::built_in_for_pictures); }
 
 void TextArguments::add_to(CLI::App& command) {
   has_positional = command.add_option("TEXT", positional, "the text, or a picture's file (JPEG, PNG, WebP)");

@@ -12,12 +12,17 @@ namespace whyformer::cli {
 
 struct ModelArguments {
   std::string model;  // empty: the built-in one
+  std::string output;  // of an ONNX file; empty: chosen
   int threads = 0;
 
   void add_to(CLI::App& command);
+  void add_output_to(CLI::App& command);
   Model load() const;
   Model load_for_pictures() const;
   void apply_threads() const;  // the other two do it too
+
+ private:
+  Model load_or(Model (*built_in)()) const;
 };
 
 struct TextArguments {

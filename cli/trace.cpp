@@ -12,10 +12,11 @@
 namespace whyformer::cli {
 namespace {
 
-void trace_model_of_arrays(const std::string& model, const ArrayArguments& arguments,
+void trace_model_of_arrays(const ModelArguments& model, const ArrayArguments& arguments,
                            const std::string& file) {
-  arguments.check(model);
-  const ArrayTrace result = ArrayModel::load(model, arguments.batch_axis.batch_axes()).trace(read_array_views(arguments.inputs), arguments.target());
+  arguments.check(model.model);
+  const ArrayTrace result = ArrayModel::load(model.model, arguments.batch_axis.batch_axes())
+                                .trace(read_array_views(arguments.inputs), arguments.target(model.output));
   for (const std::string& note : result.info.notes) fmt::print(stderr, "note: {}\n", note);
   save(file, result.safetensors);
   print(fmt::format("{}: {} attention sites in {} streams, gradients of {}[{}] ({:.4f})\n", file,
@@ -38,6 +39,7 @@ void add_trace(CLI::App& program) {
   CLI::App* command = program.add_subcommand(
       "trace", "Save attention maps and their gradients, for people who compute their own");
   arguments->model.add_to(*command);
+  arguments->model.add_output_to(*command);
   arguments->text.add_to(*command);
   arguments->picture.add_to(*command);
   arguments->target.add_to(*command);
@@ -54,7 +56,7 @@ void add_trace(CLI::App& program) {
             "with --inputs the target is chosen by --output and --element; texts, --target and "
             "--read-out do not go with it");
       }
-      trace_model_of_arrays(arguments->model.model, arguments->arrays, arguments->save);
+      trace_model_of_arrays(arguments->model, arguments->arrays, arguments->save);
       return;
     }
     ExplainRequest request;

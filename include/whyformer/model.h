@@ -114,11 +114,18 @@ using InputShapes = std::map<std::string, std::vector<int64_t>, std::less<>>;
 // file leaves open.
 ModelInfo inspect(const std::filesystem::path& path, const InputShapes& shapes = {});
 
+struct LoadOptions {
+  // Which output of an ONNX file is explained. Empty: the logits; else what the file gives for the whole input, such as
+  // "sentence_embedding"; else the vectors of its tokens, pooled.
+  std::string output;
+};
+
 // Immutable; copies share everything; safe to use from several threads.
 class Model {
  public:
-  // A HuggingFace folder, an ONNX file, or a folder with one; for texts, pictures or rows of tables. Throws FileError or UnsupportedModel.
-  static Model load(const std::filesystem::path& folder);
+  // A HuggingFace folder, an ONNX file, or a folder with one; for texts, pictures or rows of tables. Throws FileError, UnsupportedModel,
+  // or InvalidInput for an output that the file does not have.
+  static Model load(const std::filesystem::path& folder, const LoadOptions& options = {});
   // What a HuggingFace folder would hold. Weights are not copied: their owners live as long as the model. Throws
   // InvalidInput for sizes that do not fit, and what a folder's load throws.
   static Model load(const ModelParts& parts);

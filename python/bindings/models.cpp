@@ -223,9 +223,12 @@ void bind_models(nb::module_& module) {
   bind_trace_result(module);
   bind_tokens(module);
   nb::class_<Model>(module, "Model")
-      .def_static("load", [](const std::filesystem::path& path) {
-        return run_long(nb::none(), [&](const Progress&) { return Model::load(path); });
-      })
+      .def_static(
+          "load",
+          [](const std::filesystem::path& path, const std::string& output) {
+            return run_long(nb::none(), [&](const Progress&) { return Model::load(path, {output}); });
+          },
+          "path"_a, "output"_a = "")
       .def_static("built_in", &Model::built_in)
       .def_static("built_in_for_pictures", &Model::built_in_for_pictures)
       .def_prop_ro("name", &Model::name)

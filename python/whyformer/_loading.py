@@ -14,7 +14,7 @@ BUILT_IN = {"sentiment": _native.Model.built_in, "pictures": _native.Model.built
 
 
 def load(source="sentiment", *, arrays: bool = False, batch_axes: Mapping[str, int | None] | None = None, tokenizer=None,
-         processor=None, example=None, name: str | None = None) -> Model | ArrayModel:
+         processor=None, example=None, name: str | None = None, output: str | None = None) -> Model | ArrayModel:
     """A model, from
 
     - a HuggingFace folder, an ONNX file, or a folder with one: its path;
@@ -28,7 +28,13 @@ def load(source="sentiment", *, arrays: bool = False, batch_axes: Mapping[str, i
     ONNX files that take something else than texts, pictures or rows (T5, DETR, …) become an ArrayModel, whose inputs
     are arrays by name; `arrays=True` asks for that with any ONNX file. `batch_axes={"x": 1}` then says along which axis an
     input holds several samples (None: along none), where that is not to be found in the graph.
+
+    `output=` names the output of an ONNX file to explain. By default it is the logits; else what the file gives for the
+    whole input, such as "sentence_embedding"; else the vectors of its tokens, pooled.
     """
+    if output is not None and (arrays or not isinstance(source, (str, os.PathLike)) or os.fspath(source) in BUILT_IN):
+        raise InvalidInput("output= chooses among the outputs of an ONNX file that reads texts, pictures or rows; with arrays it "
+                           "goes with what is explained")
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         if path in BUILT_IN:
@@ -41,7 +47,7 @@ def load(source="sentiment", *, arrays: bool = False, batch_axes: Mapping[str, i
             known = " or ".join(repr(one) for one in BUILT_IN)
             raise FileError(f"there is no file or folder '{path}', nor a built-in model of that name ({known}); models "
                             "are not downloaded: give a folder that is on this machine")
-        return _from_path(path)
+        return _from_path(path, output)
     if hasattr(source, "state_dict") and hasattr(source, "forward"):
         from ._from_torch import load_module
 
@@ -52,11 +58,11 @@ def load(source="sentiment", *, arrays: bool = False, batch_axes: Mapping[str, i
                        "transformers or torch model")
 
 
-def _from_path(path: str) -> Model | ArrayModel:
+def _from_path(path: str, output: str | None) -> Model | ArrayModel:
     try:
-        return Model(_native.Model.load(path), path)
+        return Model(_native.Model.load(path, output or ""), path, output)
     except UnsupportedModel:
-        if not path.endswith(".onnx"):
+        if not path.endswith(".onnx") or output:
             raise
         return ArrayModel(_native.ArrayModel.load(path))
     except FileError as error:

@@ -68,8 +68,8 @@ class Output:
 class Model:
     """A model that answers and explains. Safe to use from several threads; get one from `whyformer.load`."""
 
-    def __init__(self, native: _native.Model, path: str | None = None):
-        self._native, self._path = native, path
+    def __init__(self, native: _native.Model, path: str | None = None, output: str | None = None):
+        self._native, self._path, self._output = native, path, output
 
     @property
     def name(self) -> str:
@@ -89,7 +89,7 @@ class Model:
             raise TypeError("a model that was handed over in memory cannot be stored or sent: load it where it is used")
         from ._loading import load
 
-        return load, (self._path,)
+        return functools.partial(load, output=self._output), (self._path,)
 
     def __repr__(self) -> str:
         return f"<model {self.name!r} ({self.architecture}), reads {self.reads}>"

@@ -186,7 +186,7 @@ Answers answers(const Model& model, const NamedTable& rows, const AnswersRequest
   const std::vector<int64_t> places = reader.places_of(rows.names);
   const DType dtype = collected.kind().dtype;
   const auto one = reader.graph(1, table.columns, dtype);
-  const int64_t step = std::min(reader.most_rows_at_once(),
+  const int64_t step = std::min(reader.most_rows_at_once(table.columns),
                                 most_inputs_at_once(*one, tokens_in(*one, table.columns), request.memory_bytes));
   for (int64_t begin = 0; begin < table.rows; begin += step) {
     std::vector<std::vector<double>> values;

@@ -10,10 +10,14 @@
 namespace whyformer {
 namespace {
 
-// An array of the file as the engine holds it: floats of 32 bits or integers of 64.
+// An array of the file as the engine holds it: floats of 32 bits, or of 64 where it has them, or integers of 64.
 Tensor tensor_from(const StoredTensor& stored, const std::string& name) {
   switch (stored.type) {
-    case WeightType::kF64:
+    case WeightType::kF64: {
+      Tensor tensor = Tensor::empty(stored.shape, DType::kFloat64);
+      std::memcpy(tensor.mutable_data<double>(), stored.data.view.data(), stored.data.size());
+      return tensor;
+    }
     case WeightType::kF32:
     case WeightType::kF16:
     case WeightType::kBF16: {

@@ -79,6 +79,7 @@ Asked asked_of(const TextModel& model, const std::optional<std::string>& similar
         "one of its labels as the target");
   }
   Asked asked = named(model, similar_to, precision);
+  asked.notes = model.notes();
   if (!model.averaged_output().empty()) {
     asked.notes.push_back(fmt::format(
         "The output '{}' has numbers for each token; their mean over the tokens is explained. To explain those of one token, give "
@@ -96,6 +97,7 @@ Asked asked_of(const TextModel& model, const std::optional<std::string>& similar
 
 Asked asked_of(const PictureModel& model, const std::optional<std::string>& similar_to, Precision precision) {
   Asked asked = named(model, similar_to, precision);
+  asked.notes = model.notes();
   if (!model.head_left_out().empty()) {
     asked.notes.push_back(fmt::format(
         "'{}' has a head that does not classify pictures; it is left out, and the model is explained as an encoder.",

@@ -169,7 +169,13 @@ ModelInfo info_of(const AnyModel& model, const std::string& input, const Discove
   info.parameters = model.parameter_count();
   info.tensors = model.tensor_count();
   describe(found, info);
+  info.notes.insert(info.notes.end(), model.notes().begin(), model.notes().end());
   return info;
+}
+
+std::vector<std::string> notes_of(const Model& model) {
+  if (model.reads_tables()) return {};
+  return model.reads_pictures() ? model.picture_model().notes() : model.text_model().notes();
 }
 
 ModelInfo info_of_pictures(const PictureModel& model) {
@@ -210,10 +216,12 @@ ModelInfo inspect(const std::filesystem::path& path, const InputShapes& shapes, 
   if (onnx.empty()) return Model::load(path).inspect();
   ModelInfo info = describe(probe_onnx(onnx, shapes, batch_axes), onnx);
   try {
-    const ModelInfo model = Model::load(path).inspect();
+    const Model loaded = Model::load(path);
+    const ModelInfo model = loaded.inspect();
     info.task = model.task;
     info.vocabulary = model.vocabulary;
     info.max_tokens = model.max_tokens;
+    for (const std::string& note : notes_of(loaded)) info.notes.push_back(note);
   } catch (const Error&) {
     // Neither a text nor a picture model, or no tokenizer beside it: what the graph tells is enough.
   }

@@ -67,11 +67,11 @@ TokenizedText tokenized(const Tokenizer& tokenizer, const TextInput& input) {
 
 }  // namespace
 
-Model Model::load(const std::filesystem::path& folder) {
-  std::shared_ptr<const PictureModel> pictures = PictureModel::load_if_one(folder);
+Model Model::load(const std::filesystem::path& folder, const LoadOptions& options) {
+  std::shared_ptr<const PictureModel> pictures = PictureModel::load_if_one(folder, options.output);
   if (pictures == nullptr) {
-    if (auto tables = TableModel::load_if_one(folder)) return Model(std::move(tables));
-    return Model(TextModel::load(folder));
+    if (auto tables = TableModel::load_if_one(folder, options.output)) return Model(std::move(tables));
+    return Model(TextModel::load(folder, options.output));
   }
   return {pictures, processor_of(files_of_model(folder), *pictures)};
 }

@@ -128,6 +128,24 @@ TEST(ModelParts, OfPicturesWhoseHeadWasLeftOutAreRefusedWithoutATarget) {
   EXPECT_THAT(found.notes, testing::Contains(HasSubstr("is left out")));
 }
 
+TEST(ModelParts, SayWhichLayersOfPictureModelsAreLeftOut) {
+  const std::map<std::string, std::string> changes{{"vit", R"({"num_hidden_layers": 1})"},
+                                                   {"deit", R"({"num_hidden_layers": 1})"},
+                                                   {"beit", R"({"num_hidden_layers": 1})"},
+                                                   {"dinov2", R"({"num_hidden_layers": 1})"},
+                                                   {"clip", R"({"vision_config": {"num_hidden_layers": 1}})"}};
+  for (const auto& [name, change] : changes) {
+    SCOPED_TRACE(name);
+    ModelParts parts = parts_of(files_in(golden_pictures(name)), name);
+    const auto left_out = testing::Contains(testing::ContainsRegex("left out: '.*layers?[.]1'"));
+    EXPECT_THAT(Model::load(parts).inspect().notes, testing::Not(left_out));
+    nlohmann::json config = nlohmann::json::parse(parts.documents.at("config.json"));
+    config.merge_patch(nlohmann::json::parse(change));
+    parts.documents.at("config.json") = config.dump();
+    EXPECT_THAT(Model::load(parts).inspect().notes, left_out);
+  }
+}
+
 TEST(ModelParts, TakeTheNamesThatTransformers5HasInMemory) {
   const auto new_names = [](const char* name) {
     return Model::load(parts_of(files_in(golden_pictures(name)), name, "new_names.safetensors"));

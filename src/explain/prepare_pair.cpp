@@ -46,6 +46,7 @@ PreparedPair prepare_pair(const Model& model, const Picture& picture, const std:
   PreparedPair prepared;
   const TextInput input{text, {}};
   const Encoding encoding = encode(texts, input, prepared.notes);
+  prepared.notes.insert(prepared.notes.end(), texts.notes().begin(), texts.notes().end());
   const ProcessedPicture pixels = processed(model, picture);
   const auto text_subject = [&](const RunKind& kind) {
     return std::make_unique<TextSubject>(texts, encoding, kind, input);

@@ -20,7 +20,7 @@ class TableSubject final : public Subject {
   const std::vector<bool>& special() const override { return special_; }
   bool attends_by_unit() const override { return attends_by_unit_; }
   std::string why_no_maps() const override;
-  int64_t most_at_once() const override { return model_.most_rows_at_once(); }
+  int64_t most_at_once() const override { return model_.most_rows_at_once(static_cast<int64_t>(row_.values.size())); }
   Run copies(int64_t count) const override;
   // Columns as in a "background" row, at the background's "mean", or "zero".
   Variant hiding(const std::vector<bool>& hidden, const std::string& how) const override;

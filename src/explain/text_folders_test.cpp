@@ -34,6 +34,20 @@ TEST(TextFolders, DecodersAreRefusedBecauseTheirMaskIsCausal) {
   }
 }
 
+// transformers drops them, too, and says so.
+TEST(TextFolders, LayersThatTheConfigDoesNotAskForAreSaidToBeLeftOut) {
+  const std::vector<std::pair<const char*, const char*>> cases{
+      {"bert", "num_hidden_layers"}, {"roberta", "num_hidden_layers"}, {"electra", "num_hidden_layers"}, {"distilbert", "n_layers"}};
+  for (const auto& [name, key] : cases) {
+    SCOPED_TRACE(name);
+    const ExplainRequest request{.methods = {{"saliency", {}}}, .target = int64_t{0}};
+    const auto notes = [&](const ModelParts& parts) { return explain(Model::load(parts), TextInput{"w20 w21", {}}, request).notes; };
+    EXPECT_THAT(notes(with_config(name, {{key, 1}})), Contains(testing::ContainsRegex("left out: '.*layer[.]1'")));
+    EXPECT_THAT(notes(with_config(name, {})), testing::Not(Contains(HasSubstr("left out: '"))));
+    EXPECT_THAT(Model::load(with_config(name, {{key, 1}})).inspect().notes, Contains(HasSubstr("left out: '")));
+  }
+}
+
 TEST(TextFolders, ValuesOfTheWrongKindAreRefused) {
   for (const nlohmann::json& change : {nlohmann::json{{"hidden_act", 3}}, nlohmann::json{{"hidden_act", nullptr}},
                                        nlohmann::json{{"layer_norm_eps", "x"}}, nlohmann::json{{"layer_norm_eps", -1}}}) {

@@ -29,7 +29,6 @@ class AxisUse {
   // Where the positions are in that value, if they have an axis for themselves there.
   std::optional<int> axis_in(Value value) const;
 
- private:
   // Position p is where p = i / inner % length, for the index i along the axis: others may share it, as heads share the
   // axis of a batch.
   struct Place {
@@ -39,6 +38,10 @@ class AxisUse {
     bool operator==(const Place&) const = default;
   };
 
+  // Where the positions are in that value; none where it does not depend on them, or mixes them.
+  const std::vector<Place>& places_in(Value value) const { return places_[value.id]; }
+
+ private:
   void follow(const Node& node);
   static std::optional<Place> through_reshape(const Place& place, const Shape& from, const Shape& to);
   std::vector<Place> through(const Node& node, size_t input, const Place& place) const;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -85,9 +87,11 @@ std::vector<int> last_uses(const Graph& graph, const std::vector<Step>& steps) {
   return last;
 }
 
-void store(const Node& node, size_t index, Forward result, Pass& pass) {
+// What was given stays, though another output of the same node had to be computed.
+void store(const Node& node, size_t index, Forward result, const Feeds& given, Pass& pass) {
   for (size_t output = 0; output < result.outputs.size(); ++output) {
-    pass.values[node.outputs[output].id] = std::move(result.outputs[output]);
+    const Value value = node.outputs[output];
+    if (!given.contains(value)) pass.values[value.id] = std::move(result.outputs[output]);
   }
   pass.kept[index] = std::move(result.kept);
 }
@@ -124,7 +128,7 @@ Pass run(const Graph& graph, const Feeds& feeds, const RunOptions& options) {
     }
     const Node& node = graph.nodes()[index];
     store(node, index, pair != nullptr ? pair->forward(inputs, keep) : node.op->forward(inputs, keep),
-          pass);
+          feeds, pass);
   }
   return pass;
 }
@@ -139,7 +143,9 @@ Pass rerun(const Graph& graph, const Pass& pass, const Feeds& overrides) {
   }
   for (size_t index = 0; index < graph.nodes().size(); ++index) {
     const Node& node = graph.nodes()[index];
-    if (overrides.contains(node.outputs[0])) continue;
+    const bool all_given = std::all_of(node.outputs.begin(), node.outputs.end(),
+                                       [&](Value output) { return overrides.contains(output); });
+    if (all_given) continue;
     bool stale = false;
     for (const Value input : node.inputs) stale = stale || changed[input.id];
     if (!stale) continue;
@@ -150,7 +156,7 @@ Pass rerun(const Graph& graph, const Pass& pass, const Feeds& overrides) {
         throw Error(fmt::format("rerun: the pass did not keep '{}'", graph.name(input)));
       }
     }
-    store(node, index, node.op->forward(inputs, KeepForBackward::kYes), result);
+    store(node, index, node.op->forward(inputs, KeepForBackward::kYes), overrides, result);
     for (const Value output : node.outputs) changed[output.id] = true;
   }
   return result;

@@ -18,6 +18,9 @@ class PackedMatrix {
   // row_stride 1, column_stride in, and as B = W with row_stride in, column_stride 1.
   PackedMatrix(const float* b, int64_t depth, int64_t columns, int64_t row_stride,
                int64_t column_stride);
+  // Panels that are there already, as the other constructor writes them.
+  PackedMatrix(std::shared_ptr<const float[]> panels, int64_t depth, int64_t columns, int64_t panel_columns)
+      : depth_(depth), columns_(columns), panel_columns_(panel_columns), panels_(std::move(panels)) {}
 
   bool empty() const { return columns_ == 0; }
   int64_t depth() const { return depth_; }

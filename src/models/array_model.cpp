@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "graph/restrict_rows.h"
@@ -22,6 +24,15 @@ std::filesystem::path file_of(const std::filesystem::path& path) {
   if (!file.empty()) return file;
   throw FileError(fmt::format("arrays go into an ONNX file, and '{}' is none and holds none: give the file itself",
                               path.string()));
+}
+
+// An id between two others would be cut to one of them.
+void check_whole(const std::string& input, const Tensor& array) {
+  if (array.dtype() == DType::kInt64) return;
+  const std::vector<double> numbers = array.to_doubles();
+  const auto part = std::find_if(numbers.begin(), numbers.end(), [](double number) { return number != std::trunc(number); });
+  if (part == numbers.end()) return;
+  throw InvalidInput(fmt::format("the input '{}' takes whole numbers, but element {} of what was given is {}", input, part - numbers.begin(), *part));
 }
 
 // One element of a value.
@@ -124,6 +135,10 @@ std::string OnnxArrayModel::key_of(const NamedArrays& arrays, const ProbeRequest
 }
 
 std::shared_ptr<const OnnxProbe> OnnxArrayModel::probe(const NamedArrays& arrays, const ProbeRequest& request) const {
+  for (const onnx::InputInfo& input : file().graph.inputs) {
+    const auto given = arrays.find(input.name);
+    if (given != arrays.end() && !onnx::is_float(input.type)) check_whole(input.name, given->second);
+  }
   const std::string key = key_of(arrays, request);
   {
     const std::lock_guard lock(mutex_);

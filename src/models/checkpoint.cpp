@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <set>
 
 #include "ops/scaled_rows.h"
 #include "whyformer/error.h"
@@ -25,6 +27,25 @@ bool matches(const Shape& shape, const Shape& wanted) {
     if (wanted[axis] >= 0 && wanted[axis] != shape[axis]) return false;
   }
   return true;
+}
+
+// Where the names of layers in a tensor's name end: behind "encoder.layer.2", behind "layers.0" and "layers.0.blocks.1".
+std::vector<size_t> ends_of_layers(const std::string& name) {
+  std::vector<size_t> ends;
+  for (size_t at = name.find('.'); at != name.npos; at = name.find('.', at + 1)) {
+    const size_t end = name.find_first_not_of("0123456789", at + 1);
+    if (end == name.npos || end == at + 1 || name[end] != '.') continue;
+    const size_t before = at == 0 ? name.npos : name.rfind('.', at - 1);
+    const std::string kind = name.substr(before == name.npos ? 0 : before + 1, at - (before == name.npos ? 0 : before + 1));
+    if (kind.find("layer") != kind.npos || kind.find("block") != kind.npos) ends.push_back(end);
+  }
+  return ends;
+}
+
+Tensor as_float64(const StoredTensor& stored) {
+  Tensor tensor = Tensor::empty(stored.shape, DType::kFloat64);
+  std::memcpy(tensor.mutable_data<double>(), stored.data.view.data(), stored.data.size());
+  return tensor;
 }
 
 Tensor as_float32(const StoredTensor& stored) {
@@ -82,10 +103,42 @@ Tensor Checkpoint::tensor(const std::string& name, const Shape& shape, DType typ
   const std::lock_guard lock(mutex_);
   Tensor& known = converted_[{name, type}];
   if (!known.defined()) {
-    known = as_float32(source);
-    if (type == DType::kFloat64) known = known.cast(type);
+    const bool doubles = type == DType::kFloat64 && source.type == WeightType::kF64;
+    known = doubles ? as_float64(source) : as_float32(source);
+    if (type != known.dtype()) known = known.cast(type);
   }
   return known;
+}
+
+std::vector<std::string> Checkpoint::layers_left_out() const {
+  std::set<std::string> used, stored, groups;
+  const auto group_of = [](const std::string& layer) { return layer.substr(0, layer.rfind('.')); };
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, tensor] : tensors_) {
+    const bool asked = converted_.contains({name, DType::kFloat32}) || converted_.contains({name, DType::kFloat64});
+    for (const size_t end : ends_of_layers(name)) {
+      const std::string layer = name.substr(0, end);
+      stored.insert(layer);
+      if (!asked) continue;
+      used.insert(layer);
+      groups.insert(group_of(layer));
+    }
+  }
+  std::vector<std::string> left_out;
+  for (const std::string& layer : stored) {
+    if (!used.contains(layer) && groups.contains(group_of(layer))) left_out.push_back(layer);
+  }
+  return left_out;
+}
+
+std::vector<std::string> Checkpoint::notes() const {
+  constexpr size_t kMostListed = 4;
+  std::vector<std::string> layers = layers_left_out();
+  if (layers.empty()) return {};
+  const size_t count = layers.size();
+  layers.resize(std::min(count, kMostListed));
+  const std::string more = count > kMostListed ? fmt::format(" and {} more", count - kMostListed) : "";
+  return {fmt::format("The weights have layers that config.json does not ask for, which are left out: '{}'{}.", fmt::join(layers, "', '"), more)};
 }
 
 std::shared_ptr<const LinearWeights> Checkpoint::linear(const std::string& name, int64_t out,

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "formats/weights.h"
 #include "ops/ops.h"
@@ -44,7 +45,12 @@ class Checkpoint {
   LayerNormWeights layer_norm(const std::string& name, int64_t width, double epsilon,
                               DType type) const;
 
+  // What the users of a model should know, once a graph was built of it: which layers it leaves out.
+  std::vector<std::string> notes() const;
+
  private:
+  // Layers of which nothing was asked for, though of others beside them: "encoder.layer.2", …
+  std::vector<std::string> layers_left_out() const;
   const StoredTensor& stored(const std::string& name) const;
   std::shared_ptr<const LinearWeights> linear_once(
       const std::string& name, DType type,

@@ -36,6 +36,7 @@ class CheckpointModel final : public TextModel {
     read_limits(files);
     // Building a small graph now shows at once whether config and weights belong together.
     graph({.tokens = 2, .head = has_classifier() ? Head::kLogits : Head::kEmbedding});
+    notes_ = checkpoint_.notes();
   }
 
   int64_t parameter_count() const override { return checkpoint_.parameter_count(); }

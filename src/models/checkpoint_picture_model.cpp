@@ -61,6 +61,7 @@ class CheckpointPictureModel final : public PictureModel {
                               .width = width_,
                               .head = has_classifier() ? Head::kLogits : Head::kEmbedding});
     if (output_names_.empty()) name_dimensions(built->graph.shape(built->output)[1]);
+    notes_ = weights_->checkpoint.notes();
   }
 
   // The same weights as a classifier among texts, whose vectors are the rows of `texts`.

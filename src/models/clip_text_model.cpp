@@ -21,6 +21,7 @@ class ClipTextModel final : public TextModel {
     // Building a small graph now shows at once whether config and weights belong together.
     const auto built = graph({.tokens = 1, .head = Head::kEmbedding});
     name_dimensions(built->graph.shape(built->output)[1]);
+    notes_ = checkpoint_->notes();
   }
 
   int64_t parameter_count() const override { return checkpoint_->parameter_count(); }

@@ -1,11 +1,33 @@
 #include "models/onnx_graph.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "formats/file_checks.h"
 #include "formats/onnx/rewrites/rewrite.h"
 #include "graph/blocks.h"
+#include "models/sample_ranges.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
 namespace {
+
+constexpr int64_t kAnyNumber = int64_t{1} << 30;
+
+// Thrown where inputs that run together would change each other's answers.
+struct SharedRanges : UnsupportedModel {
+  SharedRanges()
+      : UnsupportedModel("this model rounds by the span of its numbers, and which of them belong to which input of a batch was not "
+                         "recognised: only one input may run at a time") {}
+};
+
+void take_ranges_by_sample(OnnxGraph& built, int64_t batch) {
+  std::optional<onnx::Rewritten> by_sample = with_ranges_by_sample(built.graph, batch);
+  if (!by_sample) throw SharedRanges();
+  for (auto& [name, value] : built.inputs) value = by_sample->new_value[value.id];
+  built.output = by_sample->new_value[built.output.id];
+  built.graph = std::move(by_sample->graph);
+}
 
 // Back from a map along first operands to the Linear of the queries, and to what its norm reads.
 Value query_source(const Graph& graph, Value map, Value otherwise) {
@@ -41,7 +63,27 @@ OnnxGraph build_onnx(const onnx::OnnxModel& model, onnx::BuildRequest request, c
   for (const auto& [name, value] : imported.inputs) result.inputs[name] = rewritten.new_value[value.id];
   result.output = rewritten.new_value[imported.values.at(output).id];
   result.graph = std::move(rewritten.graph);
+  if (batch > 1 && has_dynamic_ranges(result.graph)) take_ranges_by_sample(result, batch);
   return result;
+}
+
+void check_output(const onnx::OnnxFile& file, const std::string& asked) {
+  std::vector<std::string> names;
+  for (const onnx::InputInfo& output : file.graph.outputs) {
+    if (output.name == asked) return;
+    names.push_back(in_quotes(output.name));
+  }
+  if (asked.empty()) return;
+  throw InvalidInput(fmt::format("the model has no output {}; its outputs are {}", in_quotes(asked), fmt::join(names, ", ")));
+}
+
+int64_t most_together(const onnx::OnnxModel& model, const onnx::BuildRequest& of_two, const std::string& output) {
+  try {
+    build_onnx(model, of_two, output, 2);
+  } catch (const SharedRanges&) {
+    return 1;
+  }
+  return kAnyNumber;
 }
 
 Value first_layer_input(const Graph& graph, const Discovery& found, Value otherwise) {

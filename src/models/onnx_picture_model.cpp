@@ -6,6 +6,7 @@
 #include "formats/onnx/onnx_model.h"
 #include "models/onnx_graph.h"
 #include "models/picture_model.h"
+#include "models/sample_ranges.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -24,7 +25,7 @@ const onnx::InputInfo* pixel_input(const onnx::OnnxFile& file) {
 
 class OnnxPictureModel final : public PictureModel {
  public:
-  OnnxPictureModel(onnx::OnnxFile file, const FileLookup& files, std::string name)
+  OnnxPictureModel(onnx::OnnxFile file, const FileLookup& files, std::string name, const std::string& output)
       : PictureModel(std::move(name), files), config_(config_of(files)), model_(std::move(file)) {
     const onnx::InputInfo& input = *pixel_input(model_.file());
     input_ = input.name;
@@ -37,7 +38,7 @@ class OnnxPictureModel final : public PictureModel {
     width_ = input.shape[3] > 0 ? input.shape[3] : width;
     any_height_ = input.shape[2] <= 0;
     any_width_ = input.shape[3] <= 0;
-    choose_output();
+    choose_output(output);
   }
 
   int64_t parameter_count() const override { return model_.file().parameter_count(); }
@@ -47,8 +48,9 @@ class OnnxPictureModel final : public PictureModel {
   int64_t most_at_once() const override { return most_at_once_; }
 
  private:
-  // Logits, or else vectors of the whole picture.
-  void choose_output() {
+  // The one that was asked for; logits, or else vectors of the whole picture.
+  void choose_output(const std::string& asked) {
+    check_output(model_.file(), asked);
     onnx::BuildRequest request = request_for({.batch = std::min<int64_t>(1, most_at_once_),
                                               .height = height_,
                                               .width = width_});
@@ -59,13 +61,19 @@ class OnnxPictureModel final : public PictureModel {
         const Value value = probe.values.at(output.name);
         const bool fits = probe.graph.shape(value).size() == 2 &&
                           probe.graph.type(value).dtype != DType::kInt64;
-        if (output_.empty() && fits && output.name.find(wanted) != output.name.npos) output_ = output.name;
+        const bool named = asked.empty() ? output.name.find(wanted) != output.name.npos : output.name == asked;
+        if (output_.empty() && fits && named) output_ = output.name;
       }
     };
     choose("logits");
     choose("");
     if (output_.empty()) {
-      throw UnsupportedModel("the ONNX file gives no numbers for a whole picture, [batch, classes]");
+      throw UnsupportedModel(fmt::format("{} gives no numbers for a whole picture, [batch, classes]",
+                                         asked.empty() ? "the ONNX file" : "the output '" + asked + "'"));
+    }
+    if (has_dynamic_ranges(probe.graph) && most_at_once_ > 1) {
+      const onnx::BuildRequest of_two = request_for({.batch = 2, .height = height_, .width = width_});
+      most_at_once_ = std::min(most_at_once_, most_together(model_, of_two, output_));
     }
     const int64_t width = probe.graph.shape(probe.values.at(output_))[1];
     if (output_.find("embed") == output_.npos && output_.find("pool") == output_.npos) {
@@ -148,10 +156,10 @@ class OnnxPictureModel final : public PictureModel {
 
 std::shared_ptr<const PictureModel> load_onnx_picture_model(const std::filesystem::path& file,
                                                             const FileLookup& files,
-                                                            std::string name) {
+                                                            std::string name, const std::string& output) {
   onnx::OnnxFile read = onnx::read_onnx(file);
   if (pixel_input(read) == nullptr) return nullptr;
-  return std::make_shared<OnnxPictureModel>(std::move(read), files, std::move(name));
+  return std::make_shared<OnnxPictureModel>(std::move(read), files, std::move(name), output);
 }
 
 }  // namespace whyformer

@@ -8,6 +8,7 @@
 #include "formats/onnx/onnx_model.h"
 #include "graph/axis_use.h"
 #include "models/onnx_graph.h"
+#include "models/sample_ranges.h"
 #include "models/text_model.h"
 #include "ops/ops.h"
 #include "whyformer/error.h"
@@ -103,7 +104,7 @@ class TextValues {
 
 class OnnxTextModel final : public TextModel {
  public:
-  OnnxTextModel(onnx::OnnxFile file, const FileLookup& files, std::string name)
+  OnnxTextModel(onnx::OnnxFile file, const FileLookup& files, std::string name, const std::string& output)
       : TextModel(files, std::move(name)),
         config_(config_of(files)),
         model_(std::move(file)),
@@ -115,7 +116,7 @@ class OnnxTextModel final : public TextModel {
       pad_id_ = config_.id_or("pad_token_id", -1);
     }
     gives_types_ = gives_token_types(files, config_);
-    choose_output(files);
+    choose_output(files, output);
     const int64_t limit = tokenizer_->model_max_length();
     max_tokens_ = longest_input();
     if (limit > 0) max_tokens_ = std::min(max_tokens_, limit);
@@ -127,7 +128,7 @@ class OnnxTextModel final : public TextModel {
   }
   // Where a file says so, reshapes inside rely on it: more texts would become one long one.
   int64_t most_at_once() const override {
-    int64_t most = TextModel::most_at_once();
+    int64_t most = most_together_;
     for (const onnx::InputInfo& input : model_.file().graph.inputs) {
       if (!input.shape.empty() && input.shape[0] > 0) most = std::min(most, input.shape[0]);
     }
@@ -135,52 +136,95 @@ class OnnxTextModel final : public TextModel {
   }
 
  private:
-  // The logits of a text, or the hidden states of its tokens.
-  void choose_output(const FileLookup& files) {
+  // The one that was asked for; the logits of a text, its vector, or the hidden states of its tokens.
+  void choose_output(const FileLookup& files, const std::string& asked) {
+    check_output(model_.file(), asked);
     onnx::BuildRequest request = request_for({.tokens = kProbeTokens});
     for (const auto& output : model_.file().graph.outputs) request.outputs.push_back(output.name);
     const onnx::BuiltGraph probe = model_.build(request);
-    const auto shape = [&](const std::string& name) -> const Shape& {
-      return probe.graph.shape(probe.values.at(name));
+    const FoundOutputs found = outputs_of(probe, asked);
+    const bool told = tells_pooling(files);
+    // A head of pre-training is no vector of the text where its folder says how tokens become one.
+    const auto is_own_vector = [&](const std::string& name) {
+      return says_embedding(name) && (!told || found.of_tokens.empty() || name.find("sentence") != name.npos);
     };
-    std::string by_token;
-    const auto choose = [&](size_t rank, std::string_view wanted) {
-      for (const auto& output : model_.file().graph.outputs) {
-        const bool numbers = probe.graph.type(probe.values.at(output.name)).dtype != DType::kInt64;
-        bool fits = shape(output.name).size() == rank && numbers;
-        if (fits && rank == 2 && has_one_for_each_token(output.name, shape(output.name))) {
-          by_token = output.name;
-          fits = false;
-        }
-        if (output_.empty() && fits && output.name.find(wanted) != output.name.npos) {
-          output_ = output.name;
-        }
-      }
-    };
-    choose(2, "logits");
-    if (output_.empty()) choose(3, "hidden");
-    if (output_.empty()) choose(3, "");
-    if (output_.empty()) choose(2, "");
-    if (output_.empty() && !by_token.empty()) {
+    output_ = found.first_named(found.of_text, "logits");
+    if (output_.empty()) output_ = found.first_named(found.of_text, "sentence");
+    for (const std::string& name : found.of_text) {
+      if (output_.empty() && is_own_vector(name)) output_ = name;
+    }
+    if (output_.empty()) output_ = found.first_named(found.of_tokens, "hidden");
+    if (output_.empty()) output_ = found.first_named(found.of_tokens, "");
+    if (output_.empty()) output_ = found.first_named(found.of_text, "");
+    if (output_.empty()) refuse(found, asked);
+    if (has_dynamic_ranges(probe.graph) && most_at_once() > 1) {
+      most_together_ = most_together(model_, request_for({.batch = 2, .tokens = kProbeTokens}), output_);
+    }
+    name_outputs(files, probe.graph.shape(probe.values.at(output_)));
+    if (!problem_) note_output(found, told);
+  }
+
+  // Outputs of numbers by what they are about.
+  struct FoundOutputs {
+    std::vector<std::string> of_text, of_tokens;
+    std::string number_of_each_token;
+
+    std::string first_named(const std::vector<std::string>& names, std::string_view part) const {
+      const auto found = std::find_if(names.begin(), names.end(), [&](const std::string& name) { return name.find(part) != name.npos; });
+      return found == names.end() ? "" : *found;
+    }
+  };
+
+  FoundOutputs outputs_of(const onnx::BuiltGraph& probe, const std::string& asked) const {
+    FoundOutputs found;
+    for (const auto& output : model_.file().graph.outputs) {
+      const ValueType& type = probe.graph.type(probe.values.at(output.name));
+      if (type.dtype == DType::kInt64 || (!asked.empty() && output.name != asked)) continue;
+      if (type.shape.size() == 3) found.of_tokens.push_back(output.name);
+      if (type.shape.size() != 2) continue;
+      if (has_one_for_each_token(output.name, type.shape)) found.number_of_each_token = output.name;
+      else found.of_text.push_back(output.name);
+    }
+    return found;
+  }
+
+  [[noreturn]] void refuse(const FoundOutputs& found, const std::string& asked) const {
+    if (!found.number_of_each_token.empty()) {
       throw UnsupportedModel(fmt::format(
           "the output '{}' has one number for each token (an answer's place in the text, say), not an answer about a text: give "
           "arrays and choose one of them with --inputs, --output and --element",
-          by_token));
+          found.number_of_each_token));
     }
-    if (output_.empty()) {
-      throw UnsupportedModel("the ONNX file gives neither numbers per text nor vectors per token");
+    throw UnsupportedModel(fmt::format("{} gives neither numbers per text nor vectors per token",
+                                       asked.empty() ? "the ONNX file" : "the output '" + asked + "'"));
+  }
+
+  static bool says_embedding(const std::string& output) {
+    return output.find("embed") != output.npos || output.find("pool") != output.npos;
+  }
+
+  void name_outputs(const FileLookup& files, const Shape& shape) {
+    is_vector_ = shape.size() == 2;
+    if (is_vector_ && !says_embedding(output_)) {
+      output_names_ = config_.labels(shape.back());
+      problem_ = config_.problem(shape.back());
+      return;
     }
-    const Shape& found = shape(output_);
-    const bool says_embedding =
-        output_.find("embed") != output_.npos || output_.find("pool") != output_.npos;
-    is_vector_ = found.size() == 2;
-    if (is_vector_ && !says_embedding) {
-      output_names_ = config_.labels(found.back());
-      problem_ = config_.problem(found.back());
-    } else {
-      pooling_ = pooling_from(files);
-      name_dimensions(found.back());
-      if (!is_vector_ && holds_answers_of_tokens()) averaged_output_ = output_;
+    if (!is_vector_) pooling_ = pooling_from(files);
+    name_dimensions(shape.back());
+    if (!is_vector_ && holds_answers_of_tokens()) averaged_output_ = output_;
+  }
+
+  // Which vector stands for a text is a choice that changes every score.
+  void note_output(const FoundOutputs& found, bool told) {
+    if (!averaged_output_.empty()) return;
+    const std::vector<std::string>& others = is_vector_ ? found.of_tokens : found.of_text;
+    const std::string also = others.empty() ? "" : fmt::format(" The file also gives '{}', which --output chooses.", fmt::join(others, "', '"));
+    if (is_vector_) notes_.push_back(fmt::format("The file's own vector of a text, '{}', is explained.{}", output_, also));
+    else if (!told) {
+      notes_.push_back(fmt::format("Nothing tells how the vectors of tokens in '{}' become one of the text: their mean is explained.{}", output_, also));
+    } else if (!others.empty()) {
+      notes_.push_back(fmt::format("The vectors of tokens in '{}' become one of the text as 1_Pooling/config.json says.{}", output_, also));
     }
   }
 
@@ -270,11 +314,7 @@ class OnnxTextModel final : public TextModel {
 
   Value with_head(GraphBuilder& graph, TextGraph& built) const {
     if (!is_vector_) return embedding_head(graph, built.output, built);
-    // Pooled by the file itself: one vector, to which a mean over one token changes nothing.
-    const Shape shape = graph.shape(built.output);
-    const Value tokens =
-        reshape(graph, built.output, {shape[0], 1, shape[1]}, "pooling/one_vector");
-    return embedding_head(graph, tokens, built);
+    return built.key.head == Head::kSimilarity ? add_similarity(graph, built.output, built) : built.output;  // pooled by the file itself
   }
 
   void feed_tokens(const TextGraph& graph, const TokenBatch& batch, Feeds& feeds) const override {
@@ -295,6 +335,7 @@ class OnnxTextModel final : public TextModel {
   onnx::OnnxModel model_;
   InputNames inputs_;
   std::string output_;
+  int64_t most_together_ = TextModel::most_at_once();
   bool is_vector_ = false;  // the output is one row per text
   bool gives_types_ = false;
 };
@@ -302,10 +343,11 @@ class OnnxTextModel final : public TextModel {
 }  // namespace
 
 std::shared_ptr<const TextModel> load_onnx_text_model(const std::filesystem::path& file,
-                                                      const FileLookup& files, std::string name) {
+                                                      const FileLookup& files, std::string name,
+                                                      const std::string& output) {
   // First of all: whoever gives a damaged file should not be told to look for a tokenizer.
   onnx::OnnxFile read = onnx::read_onnx(file);
-  return std::make_shared<OnnxTextModel>(std::move(read), files, std::move(name));
+  return std::make_shared<OnnxTextModel>(std::move(read), files, std::move(name), output);
 }
 
 }  // namespace whyformer

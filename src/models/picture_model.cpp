@@ -35,18 +35,19 @@ bool PictureModel::reads(const Config& config) {
   return find_picture_architecture(config) != nullptr;
 }
 
-std::shared_ptr<const PictureModel> PictureModel::load_if_one(const std::filesystem::path& path) {
+std::shared_ptr<const PictureModel> PictureModel::load_if_one(const std::filesystem::path& path, const std::string& output) {
   std::error_code error;
   const bool folder = std::filesystem::is_directory(path, error);
   const std::filesystem::path onnx = folder ? onnx_file_in(path) : path;
   if (onnx.extension() == ".onnx" && std::filesystem::is_regular_file(onnx, error)) {
     const std::string name = std::filesystem::weakly_canonical(path).filename().string();
-    return load_onnx_picture_model(onnx, files_of_model(onnx), name);
+    return load_onnx_picture_model(onnx, files_of_model(onnx), name, output);
   }
   if (!folder) return nullptr;
   const FileLookup files = files_in(path);
   const auto config = files("config.json");
   if (!config || !reads(Config(parse_json_file(*config, "config.json")))) return nullptr;
+  refuse_output(output, path.filename().string());
   return load(path);
 }
 
@@ -58,6 +59,7 @@ PictureModel::PictureModel(const PictureModel& other, std::vector<std::string> o
       architecture_(other.architecture_),
       problem_(Problem::kSingleLabel),
       output_names_(std::move(output_names)),
+      notes_(other.notes_),
       channels_(other.channels_),
       height_(other.height_),
       width_(other.width_),

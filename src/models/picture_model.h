@@ -64,8 +64,9 @@ class PictureModel {
                                                   std::string name);
   // Whether config.json tells of a model that `load` takes.
   static bool reads(const Config& config);
-  // From such a folder, an ONNX file, or a folder that holds one; null where it is another kind of model.
-  static std::shared_ptr<const PictureModel> load_if_one(const std::filesystem::path& path);
+  // From such a folder, an ONNX file, or a folder that holds one; null where it is another kind of model. `output` names the
+  // one to explain of an ONNX file, which chooses it where that is empty.
+  static std::shared_ptr<const PictureModel> load_if_one(const std::filesystem::path& path, const std::string& output = {});
 
   virtual ~PictureModel() = default;
   PictureModel(const PictureModel&) = delete;
@@ -79,6 +80,8 @@ class PictureModel {
   std::optional<Problem> problem() const { return problem_; }  // nothing without a classifier
   // Names of the outputs: labels, texts, or dimensions of the embedding.
   const std::vector<std::string>& output_names() const { return output_names_; }
+  // What its users should know about how the files were read.
+  const std::vector<std::string>& notes() const { return notes_; }
   int64_t channels() const { return channels_; }
   // The size of picture the model was made for.
   int64_t height() const { return height_; }
@@ -134,7 +137,7 @@ class PictureModel {
   std::string architecture_;
   std::string head_left_out_;
   std::optional<Problem> problem_;
-  std::vector<std::string> output_names_;
+  std::vector<std::string> output_names_, notes_;
   int64_t channels_ = 3;
   int64_t height_ = 0;
   int64_t width_ = 0;
@@ -155,7 +158,7 @@ class PictureModel {
 // The two kinds of picture model. The second is null for a file that takes something else than pixels.
 std::shared_ptr<const PictureModel> load_onnx_picture_model(const std::filesystem::path& file,
                                                             const FileLookup& files,
-                                                            std::string name);
+                                                            std::string name, const std::string& output = {});
 std::shared_ptr<const PictureModel> load_checkpoint_picture_model(const FileLookup& files,
                                                                   const WeightSource& weights,
                                                                   std::string name);

@@ -7,8 +7,10 @@
 #include <limits>
 #include <set>
 
+#include "graph/axis_use.h"
 #include "models/onnx_graph.h"
 #include "models/picked_rows.h"
+#include "models/sample_ranges.h"
 #include "models/text_model.h"
 #include "whyformer/error.h"
 
@@ -88,24 +90,27 @@ void add_places(const Graph& graph, const std::string& name, Value input, std::v
 
 }  // namespace
 
-std::shared_ptr<const TableModel> TableModel::load_if_one(const std::filesystem::path& path) {
+std::shared_ptr<const TableModel> TableModel::load_if_one(const std::filesystem::path& path, const std::string& output) {
   const std::filesystem::path file = onnx_file_of(path);
   std::error_code error;
   if (file.empty() || !std::filesystem::is_regular_file(file, error)) return nullptr;
   onnx::OnnxFile read = onnx::read_onnx(file);
   if (!takes_rows(read)) return nullptr;
   const std::string name = std::filesystem::weakly_canonical(path).filename().string();
-  return std::shared_ptr<const TableModel>(new TableModel(std::move(read), files_of_model(file), name));
+  return std::shared_ptr<const TableModel>(new TableModel(std::move(read), files_of_model(file), name, output));
 }
 
-TableModel::TableModel(onnx::OnnxFile file, const FileLookup& files, std::string name)
+TableModel::TableModel(onnx::OnnxFile file, const FileLookup& files, std::string name, const std::string& asked)
     : name_(std::move(name)), config_(config_of(files)), model_(std::move(file)) {
   architecture_ = config_.model_type().empty() ? "ONNX" : config_.model_type();
   most_rows_ = kMostRows;
   for (const onnx::InputInfo& input : model_.file().graph.inputs) {
     if (input.shape[0] > 0) most_rows_ = std::min(most_rows_, input.shape[0]);
   }
+  check_output(model_.file(), asked);
+  output_ = asked;
   for (const auto& output : model_.file().graph.outputs) {
+    if (!asked.empty()) break;
     if (output_.empty() || output.name.find("logits") != output.name.npos) output_ = output.name;
   }
 }
@@ -165,6 +170,44 @@ onnx::BuildRequest TableModel::request_for(int64_t rows, int64_t total, DType dt
   return request;
 }
 
+int64_t TableModel::most_rows_at_once(int64_t columns) const {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = most_rows_at_once_.find(columns);
+    if (known != most_rows_at_once_.end()) return known->second;
+  }
+  const int64_t most = rows_that_stay_apart(columns);
+  const std::lock_guard lock(mutex_);
+  return most_rows_at_once_[columns] = most;
+}
+
+// Asked of two rows, in the graph.
+int64_t TableModel::rows_that_stay_apart(int64_t columns) const {
+  if (most_rows_ == 1) return 1;
+  onnx::BuildRequest of_two = request_for(2, columns, DType::kFloat32);
+  of_two.outputs = {output_};
+  onnx::BuiltGraph built;
+  try {
+    built = model_.build(of_two);
+  } catch (const InvalidInput&) {
+    return 1;  // one row is written into the file, or the file says what is wrong with one
+  }
+  bool apart = true;
+  for (const auto& [name, value] : built.inputs) {
+    const AxisUse rows(built.graph, value, 0);
+    if (rows.has_attention()) {
+      throw UnsupportedModel(fmt::format(
+          "the rows of '{}' attend to each other in this model (as in SAINT): its answer for a row depends on the rows that run with it, "
+          "so a row cannot be explained by itself, nor by copies of it with columns hidden. Give the rows that belong together as one "
+          "array with --inputs, which explains a number of the answer by all of them",
+          name));
+    }
+    apart &= rows.stays_apart();
+  }
+  if (!apart) return 1;
+  return has_dynamic_ranges(built.graph) ? std::min(most_rows_, most_together(model_, of_two, output_)) : most_rows_;
+}
+
 std::shared_ptr<const TableGraph> TableModel::graph(int64_t rows, int64_t columns, DType dtype) const {
   const std::tuple key(rows, columns, dtype);
   {
@@ -173,6 +216,7 @@ std::shared_ptr<const TableGraph> TableModel::graph(int64_t rows, int64_t column
     if (known != graphs_.end()) return known->second;
   }
   if (rows < 1 || rows > kMostRows) throw InvalidInput(fmt::format("{} rows at once: at most {}", rows, kMostRows));
+  most_rows_at_once(columns);  // rows that attend to each other have no answers of their own
   auto built = std::make_shared<TableGraph>();
   built->rows = rows;
   OnnxGraph imported = build_onnx(model_, request_for(rows, columns, dtype), output_, rows);

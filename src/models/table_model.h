@@ -38,8 +38,8 @@ struct TableColumn {
 
 class TableModel {
  public:
-  // Null for a file whose inputs are not all rows of numbers.
-  static std::shared_ptr<const TableModel> load_if_one(const std::filesystem::path& file);
+  // Null for a file whose inputs are not all rows of numbers. `output` names the one to explain; empty: the logits.
+  static std::shared_ptr<const TableModel> load_if_one(const std::filesystem::path& file, const std::string& output = {});
 
   const std::string& name() const { return name_; }
   const std::string& architecture() const { return architecture_; }
@@ -49,7 +49,9 @@ class TableModel {
   // Names of the outputs, and what they mean.
   std::vector<std::string> output_names(int64_t columns) const;
   std::optional<Problem> problem(int64_t columns) const;
-  int64_t most_rows_at_once() const { return most_rows_; }
+  // How many rows may run together: 1 where it is not sure that each gets the answer it has alone. Throws
+  // UnsupportedModel where rows attend to each other.
+  int64_t most_rows_at_once(int64_t columns) const;
   // Where the model's columns stand in a table with these names: by "INPUT.INDEX" where they are so called, else in
   // their order. Throws InvalidInput for a name that is given twice.
   std::vector<int64_t> places_of(const std::vector<std::string>& names) const;
@@ -61,9 +63,10 @@ class TableModel {
   Feeds feeds(const TableGraph& graph, const std::vector<std::vector<double>>& rows) const;
 
  private:
-  TableModel(onnx::OnnxFile file, const FileLookup& files, std::string name);
+  TableModel(onnx::OnnxFile file, const FileLookup& files, std::string name, const std::string& output);
   onnx::BuildRequest request_for(int64_t rows, int64_t columns, DType dtype) const;
   int64_t output_width(int64_t columns) const;
+  int64_t rows_that_stay_apart(int64_t columns) const;
 
   std::string name_, architecture_;
   Config config_;
@@ -71,6 +74,7 @@ class TableModel {
   std::string output_;
   int64_t most_rows_ = 1;
   mutable std::mutex mutex_;
+  mutable std::map<int64_t, int64_t> most_rows_at_once_;  // by the number of columns
   mutable std::map<std::tuple<int64_t, int64_t, DType>, std::shared_ptr<const TableGraph>> graphs_;
 };
 

@@ -76,6 +76,13 @@ FileLookup files_of_model(const std::filesystem::path& path) {
   };
 }
 
+bool tells_pooling(const FileLookup& files) { return files("1_Pooling/config.json").has_value(); }
+
+void refuse_output(const std::string& output, const std::string& model) {
+  if (output.empty()) return;
+  throw InvalidInput(fmt::format("'{}' is a folder of weights, whose outputs have no names: an output ('{}') is chosen of an ONNX file", model, output));
+}
+
 Pooling pooling_from(const FileLookup& files) {
   // sentence-transformers writes how token vectors become one; without it the mean is usual.
   const auto file = files("1_Pooling/config.json");
@@ -119,14 +126,15 @@ Tensor token_numbers(const TokenBatch& batch, DType dtype, const Shape& shape, d
   return Tensor::of<double>(shape, numbers).cast(dtype);
 }
 
-std::shared_ptr<const TextModel> TextModel::load(const std::filesystem::path& path) {
+std::shared_ptr<const TextModel> TextModel::load(const std::filesystem::path& path, const std::string& output) {
   std::error_code error;
   if (std::filesystem::is_regular_file(path, error) && path.extension() == ".onnx") {
-    return load_onnx_text_model(path, files_of_model(path), name_of(path));
+    return load_onnx_text_model(path, files_of_model(path), name_of(path), output);
   }
   const FileLookup files = files_in(path);
   const std::filesystem::path onnx = onnx_file_in(path);
-  if (!onnx.empty()) return load_onnx_text_model(onnx, files_of_model(onnx), name_of(path));
+  if (!onnx.empty()) return load_onnx_text_model(onnx, files_of_model(onnx), name_of(path), output);
+  refuse_output(output, name_of(path));
   return load(files, name_of(path));
 }
 

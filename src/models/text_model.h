@@ -44,8 +44,9 @@ enum class Pooling { kMean, kFirst };
 
 class TextModel {
  public:
-  // From a HuggingFace folder with weights, an ONNX file, or a folder that holds one.
-  static std::shared_ptr<const TextModel> load(const std::filesystem::path& path);
+  // From a HuggingFace folder with weights, an ONNX file, or a folder that holds one; `output` names the one to explain of
+  // an ONNX file, which chooses it where that is empty.
+  static std::shared_ptr<const TextModel> load(const std::filesystem::path& path, const std::string& output = {});
   // From files found by name, for models that are part of the program or come in parts.
   static std::shared_ptr<const TextModel> load(const FileLookup& files, std::string name);
   static std::shared_ptr<const TextModel> load(const FileLookup& files, const WeightSource& weights,
@@ -66,6 +67,8 @@ class TextModel {
   const std::string& averaged_output() const { return averaged_output_; }
   // The tokenizer may give a second text type 1, but the model has type 0 alone.
   bool has_one_token_type() const { return has_one_token_type_; }
+  // What its users should know about how the files were read.
+  const std::vector<std::string>& notes() const { return notes_; }
   Pooling pooling() const { return pooling_; }
   // Names of the outputs: labels, or dimensions of the embedding.
   const std::vector<std::string>& output_names() const { return output_names_; }
@@ -110,6 +113,7 @@ class TextModel {
   std::string architecture_;
   std::string head_left_out_;
   std::string averaged_output_;
+  std::vector<std::string> notes_;
   bool has_one_token_type_ = false;
   std::shared_ptr<const Tokenizer> tokenizer_;
   std::optional<int64_t> pad_id_;
@@ -132,8 +136,9 @@ Tensor batch_tensor(const std::vector<std::vector<int64_t>>& rows, int64_t token
 Tensor token_numbers(const TokenBatch& batch, DType dtype, const Shape& shape, double if_shown,
                      double if_hidden);
 
-// How sentence-transformers folders say that token vectors become one.
+// How sentence-transformers folders say that token vectors become one; the mean where they do not.
 Pooling pooling_from(const FileLookup& files);
+bool tells_pooling(const FileLookup& files);
 
 // Whether the second text of a pair gets token type 1. transformers 5 decides by the tokenizer's class:
 // BERT's and ELECTRA's give token types, all others (ALBERT's too) leave them at 0.
@@ -153,6 +158,10 @@ FileLookup files_of_model(const std::filesystem::path& path);
 std::shared_ptr<const TextModel> load_checkpoint_model(const FileLookup& files,
                                                        const WeightSource& weights, std::string name);
 std::shared_ptr<const TextModel> load_onnx_text_model(const std::filesystem::path& file,
-                                                      const FileLookup& files, std::string name);
+                                                      const FileLookup& files, std::string name,
+                                                      const std::string& output = {});
+
+// Of a folder of weights, whose outputs have no names. Throws InvalidInput.
+void refuse_output(const std::string& output, const std::string& model);
 
 }  // namespace whyformer

@@ -143,7 +143,7 @@ class Convolution final : public Op {
   std::string_view kind() const override { return "Conv"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
-    check_same_type(inputs[0], {{}, weights_[0]->weight().dtype()});
+    check_same_type(inputs[0], {{}, weights_[0]->dtype()});
     const WindowGrid grid(inputs[0].shape, window_);
     const int64_t depth = weights_[0]->in_features(), groups = window_.groups;
     if (grid.channels() * grid.kernel_size() != depth * groups) {

@@ -21,7 +21,7 @@ class IntegerLinear final : public Op {
   std::string_view kind() const override { return "Linear"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
-    check_same_type(inputs[0], {{}, weights_->linear().weight().dtype()});
+    check_same_type(inputs[0], {{}, weights_->linear().dtype()});
     const Shape& shape = inputs[0].shape;
     if (shape.empty() || shape.back() != weights_->linear().in_features()) {
       throw InvalidInput(fmt::format("a has shape {} but b has {} rows", to_string(shape),

@@ -16,6 +16,8 @@ inline constexpr int64_t kExactTerms = 256;
 class IntegerWeights {
  public:
   explicit IntegerWeights(Tensor weight);  // [out, in]
+  // Of 32-bit models: whole numbers of at most 9 bits that stay as small as they are.
+  explicit IntegerWeights(std::shared_ptr<const WholeNumbers> numbers);
 
   // The matrix as that of a Linear, for what need not be exact.
   const LinearWeights& linear() const { return linear_; }
@@ -31,9 +33,14 @@ class IntegerWeights {
   Tensor apply(const Tensor& rows) const;
 
  private:
+  Tensor apply_narrow(const Tensor& rows) const;
+  Tensor scaled_weight(const Tensor& scales) const;
+
+  std::shared_ptr<const WholeNumbers> numbers_;  // null: held as floats
   LinearWeights linear_;
   mutable std::once_flag once_;
   mutable std::vector<PackedMatrix> parts_;  // of kExactTerms inputs each
+  mutable std::vector<NarrowMatrix> narrow_parts_;
 
   struct Scaled {
     std::vector<double> scales, bias;

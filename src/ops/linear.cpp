@@ -16,7 +16,7 @@ class Linear final : public Op {
   std::string_view kind() const override { return "Linear"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
-    check_same_type(inputs[0], {{}, weights_->weight().dtype()});
+    check_same_type(inputs[0], {{}, weights_->dtype()});
     if (inputs[0].shape.empty()) throw InvalidInput("the input needs at least one axis");
     const int64_t columns = inputs[0].shape.back();
     if (columns != weights_->in_features()) {

@@ -38,27 +38,86 @@ bool is_packable(const Tensor& weight) {
 LinearWeights::LinearWeights(Tensor weight, Tensor bias)
     : weight_(is_packable(weight) ? std::move(weight) : weight.contiguous()),
       bias_(bias.defined() ? bias.contiguous() : Tensor()) {
+  dtype_ = weight_.dtype();
   if (weight_.rank() != 2 || weight_.dtype() == DType::kInt64) {
     throw InvalidInput("the weight of a Linear must be a matrix of floats but has the shape " +
                        to_string(weight_.shape()));
   }
-  if (bias_.defined() && (bias_.shape() != Shape{weight_.dim(0)} || bias_.dtype() != weight_.dtype())) {
-    throw InvalidInput(fmt::format("a bias {} does not fit a weight {}", to_string(bias_.shape()),
-                                   to_string(weight_.shape())));
+  out_ = weight_.dim(0);
+  in_ = weight_.dim(1);
+  check_bias();
+}
+
+LinearWeights::LinearWeights(std::shared_ptr<const WholeNumbers> numbers, const Tensor& scales, Tensor bias)
+    : out_(numbers->rows()),
+      in_(numbers->columns()),
+      dtype_(DType::kFloat32),
+      numbers_(std::move(numbers)),
+      bias_(bias.defined() ? bias.contiguous() : Tensor()) {
+  check_bias();
+  if (!scales.defined()) return;
+  if (scales.dtype() != dtype_ || (scales.size() != 1 && scales.size() != out_)) {
+    throw InvalidInput(fmt::format("scales {} do not fit a weight of {} rows", to_string(scales.shape()), out_));
+  }
+  const Tensor factors = scales.contiguous();
+  for (int64_t row = 0; row < out_; ++row) scales_.push_back(factors.data<float>()[factors.size() == 1 ? 0 : row]);
+}
+
+void LinearWeights::check_bias() const {
+  if (bias_.defined() && (bias_.shape() != Shape{out_} || bias_.dtype() != dtype_)) {
+    throw InvalidInput(fmt::format("a bias {} does not fit a weight {}", to_string(bias_.shape()), to_string({out_, in_})));
   }
 }
 
+Tensor LinearWeights::widened() const {
+  Tensor weight = numbers_->floats();
+  float* numbers = weight.mutable_data<float>();
+  for (int64_t i = 0; i < weight.size() && !scales_.empty(); ++i) numbers[i] *= scales_[i / in_];
+  return weight;
+}
+
+const Tensor& LinearWeights::weight() const {
+  if (numbers_ != nullptr) std::call_once(widened_once_, [&] { weight_ = widened(); });
+  return weight_;
+}
+
 Tensor LinearWeights::weights_of(WeightPart part) const {
+  const Tensor all = numbers_ != nullptr ? widened() : weight_;  // packed, and then let go
   switch (part) {
     case WeightPart::kPositive:
-      return map([](auto w) { return std::max(w, decltype(w){0}); }, weight_);
+      return map([](auto w) { return std::max(w, decltype(w){0}); }, all);
     case WeightPart::kNegative:
-      return map([](auto w) { return std::min(w, decltype(w){0}); }, weight_);
+      return map([](auto w) { return std::min(w, decltype(w){0}); }, all);
     case WeightPart::kMagnitude:
-      return map([](auto w) { return std::abs(w); }, weight_);
+      return map([](auto w) { return std::abs(w); }, all);
     case WeightPart::kAll: break;
   }
-  return weight_;
+  return all;
+}
+
+const NarrowMatrix& LinearWeights::narrow_panels(Direction direction) const {
+  Panels& panels = narrow_panels_[static_cast<size_t>(direction)];
+  std::call_once(panels.once, [&] {
+    const Tensor all = numbers_->floats();
+    const float* w = all.data<float>();
+    panels.narrow = direction == Direction::kForward ? NarrowMatrix(w, in_, out_, 1, in_) : NarrowMatrix(w, out_, in_, in_, 1);
+  });
+  return panels.narrow;
+}
+
+// Whole numbers stay as they are where all of them take part.
+void LinearWeights::multiply(const float* rows, int64_t count, Direction direction, WeightPart part, const Tensor& bias,
+                             float* to) const {
+  const bool forward = direction == Direction::kForward;
+  const int64_t depth = forward ? in_ : out_, columns = forward ? out_ : in_;
+  const float* addends = bias.defined() ? bias.data<float>() : nullptr;
+  if (numbers_ == nullptr || part != WeightPart::kAll) {
+    multiply_packed(rows, count, depth, panels(direction, part), to, columns, {.bias = addends});
+    return;
+  }
+  using Along = NarrowScales::Along;
+  const Along along = scales_.empty() ? Along::kNone : forward ? Along::kColumns : Along::kRows;
+  narrow_panels(direction).multiply(rows, count, depth, to, columns, {along, scales_.data()}, addends);
 }
 
 const PackedMatrix& LinearWeights::panels(Direction direction, WeightPart part) const {
@@ -93,9 +152,7 @@ Tensor LinearWeights::apply(const Tensor& x, Direction direction, WeightPart par
       std::fill_n(to, range.begin * columns, 0.0f);
       std::fill_n(to + range.end * columns, (rows.dim(0) - range.end) * columns, 0.0f);
     }
-    multiply_packed(from + range.begin * depth, range.end - range.begin, depth,
-                    panels(direction, part), to + range.begin * columns, columns,
-                    {.bias = bias.defined() ? bias.data<float>() : nullptr});
+    multiply(from + range.begin * depth, range.end - range.begin, direction, part, bias, to + range.begin * columns);
     return result;
   }
   const Tensor weights = weights_of(part);

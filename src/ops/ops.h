@@ -25,6 +25,8 @@ Value concat(GraphBuilder& graph, std::vector<Value> parts, int axis, std::strin
 
 // Rows of `table` [rows, width] picked by integer ids: [..., width].
 Value embedding(GraphBuilder& graph, Value ids, Tensor table, std::string name);
+// The same of whole numbers, which become floats as they are picked.
+Value embedding(GraphBuilder& graph, Value ids, std::shared_ptr<const WholeNumbers> table, std::string name);
 
 // x / ‖x‖₂ along the last axis.
 Value l2_normalise(GraphBuilder& graph, Value x, std::string name);

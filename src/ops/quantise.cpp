@@ -203,22 +203,29 @@ class Dequantise final : public Quantisation {
 
 // {scale, zero} of unsigned 8 bits that span what x spans, 0 included. The graph counts them as
 // constants: no gradient and no relevance flows through them.
-struct DynamicScale final : Op {
+class DynamicScale final : public Op {
+ public:
+  explicit DynamicScale(const SampleAxis& samples = {}) : samples_(samples) {}
+
   std::string_view kind() const override { return "DynamicScale"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     with_float_type(inputs[0].dtype, [](auto) {});
-    return {{{}, inputs[0].dtype}, {{}, inputs[0].dtype}};
+    const ValueType type{shape_for(inputs[0].shape), inputs[0].dtype};
+    return {type, type};
   }
 
   Forward forward(std::span<Tensor> inputs, KeepForBackward) const override {
     const Tensor x = inputs[0].contiguous();
-    Tensor scale = Tensor::empty({}, x.dtype()), zero = Tensor::empty({}, x.dtype());
+    const Shape shape = shape_for(x.shape());
+    Tensor scale = Tensor::empty(shape, x.dtype()), zero = Tensor::empty(shape, x.dtype());
     with_float_type(x.dtype(), [&](auto type) {
       using T = decltype(type);
-      const auto span = dynamic_span<T>({x.data<T>(), static_cast<size_t>(x.size())});
-      *scale.mutable_data<T>() = span.step;
-      *zero.mutable_data<T>() = span.zero;
+      const auto spans = dynamic_spans<T>(x, samples_);
+      for (int64_t i = 0; i < scale.size(); ++i) {
+        scale.mutable_data<T>()[i] = spans[samples_.sample_at(i)].step;
+        zero.mutable_data<T>()[i] = spans[samples_.sample_at(i)].zero;
+      }
     });
     return {{scale, zero}, {}};
   }
@@ -230,9 +237,24 @@ struct DynamicScale final : Op {
   }
 
   std::optional<AxisFlow> follow(int, ValueTypes) const override { return std::nullopt; }
+
+ private:
+  Shape shape_for(const Shape& x) const {
+    if (samples_.count == 1) return {};
+    Shape shape(x.size(), 1);
+    shape[samples_.axis] = x[samples_.axis];
+    return shape;
+  }
+
+  SampleAxis samples_;
 };
 
 }  // namespace
+
+std::shared_ptr<const Op> scales_by_sample(const Op& op, const SampleAxis& samples) {
+  if (dynamic_cast<const DynamicScale*>(&op) == nullptr) return nullptr;
+  return std::make_shared<DynamicScale>(samples);
+}
 
 Value quantise(GraphBuilder& graph, Value x, Value scale, Value zero, int axis,
                QuantisedRange range, std::string name) {

@@ -27,6 +27,15 @@ Value quantise(GraphBuilder& graph, Value x, Value scale, Value zero, int axis,
 // (x - zero) · scale; an invalid scale is 1.
 Value dequantise(GraphBuilder& graph, Value x, Value scale, Value zero, int axis, std::string name);
 
+// Where a value has the inputs that run together: input p at the indices i of the axis where i / inner % count == p.
+struct SampleAxis {
+  int axis = 0;
+  int64_t inner = 1;
+  int64_t count = 1;  // 1: one input alone
+
+  int64_t sample_at(int64_t index) const { return index / inner % count; }
+};
+
 // ONNX DynamicQuantizeLinear to unsigned 8 bits: {values, scale, zero}.
 std::vector<Value> quantise_dynamically(GraphBuilder& graph, Value x, std::string name);
 
@@ -54,6 +63,11 @@ struct QuantisedLinearParts {
   Tensor scales;
 };
 std::optional<QuantisedLinearParts> quantised_linear_parts(const Op& op);
+
+// What rounds by the span of its numbers, with a span for each input of a batch. A Linear that rounds its input; and what
+// gives {scale, zero}, which then have x's rank and that axis. Null for every other operator.
+std::shared_ptr<const Op> rounding_by_sample(const Op& op, const SampleAxis& samples);
+std::shared_ptr<const Op> scales_by_sample(const Op& op, const SampleAxis& samples);
 
 // A convolution without bias of whole values of at most 9 bits, exactly.
 Value integer_convolution(GraphBuilder& graph, Value x, Tensor weight, Window window,

@@ -17,15 +17,20 @@ class QuantisedLinear final : public Op {
  public:
   QuantisedLinear(std::shared_ptr<const IntegerWeights> whole, Tensor scales, const Tensor& bias)
       : whole_(std::move(whole)), scales_(std::move(scales)), floats_(whole_->scaled(scales_, bias)) {}
+  QuantisedLinear(const QuantisedLinear& other, const SampleAxis& samples)
+      : whole_(other.whole_), scales_(other.scales_), floats_(other.floats_), samples_(samples) {}
 
   std::string_view kind() const override { return "Linear"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
-    check_same_type(inputs[0], {{}, floats_->weight().dtype()});
+    check_same_type(inputs[0], {{}, floats_->dtype()});
     const Shape& shape = inputs[0].shape;
     if (shape.empty() || shape.back() != floats_->in_features()) {
       throw InvalidInput("the input " + to_string(shape) + " does not have the " +
                          std::to_string(floats_->in_features()) + " columns that the weight takes");
+    }
+    if (samples_.count > 1 && samples_.axis + 1 >= static_cast<int>(shape.size())) {
+      throw InvalidInput("the inputs of a batch are no columns");
     }
     return {{output_shape(shape), inputs[0].dtype}};
   }
@@ -34,17 +39,21 @@ class QuantisedLinear final : public Op {
     const Tensor x = inputs[0].contiguous();
     return with_float_type(x.dtype(), [&](auto type) {
       using T = decltype(type);
-      const DynamicSpan<T> span = dynamic_span<T>({x.data<T>(), static_cast<size_t>(x.size())});
-      Tensor rows = Tensor::empty({row_count(x), x.dim(-1)}, x.dtype());
+      const std::vector<DynamicSpan<T>> spans = spans_of_rows<T>(x);
+      const int64_t columns = x.dim(-1);
+      Tensor rows = Tensor::empty({row_count(x), columns}, x.dtype());
       T* rounded = rows.template mutable_data<T>();
-      parallel_for(x.size(), 16384, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          const T whole = std::nearbyint(x.data<T>()[i] / span.step) + span.zero;
-          rounded[i] = std::clamp(whole, T{0}, T{255}) - span.zero;
+      parallel_for(rows.dim(0), 16384 / (columns + 1) + 1, [&](int64_t begin, int64_t end) {
+        for (int64_t row = begin; row < end; ++row) {
+          const DynamicSpan<T> span = spans[row];
+          for (int64_t i = row * columns; i < (row + 1) * columns; ++i) {
+            const T whole = std::nearbyint(x.data<T>()[i] / span.step) + span.zero;
+            rounded[i] = std::clamp(whole, T{0}, T{255}) - span.zero;
+          }
         }
       });
       Tensor y = whole_->apply(rows).contiguous();
-      rescale(y, span.step);
+      rescale(y, spans);
       return Forward{{y.reshape(output_shape(x.shape()))}, {}};
     });
   }
@@ -58,7 +67,7 @@ class QuantisedLinear final : public Op {
     return {linear_relevance(*floats_, call.inputs[0], call.outputs[0], relevance[0], rule)};
   }
 
-  // All rows together decide the step.
+  // All rows of an input together decide the step.
   std::optional<AxisFlow> follow(int axis, ValueTypes inputs) const override {
     if (axis == static_cast<int>(inputs[0].shape.size()) - 1) return std::nullopt;
     return AxisFlow{{axis}, false};
@@ -75,20 +84,34 @@ class QuantisedLinear final : public Op {
     return shape;
   }
 
+  // Of the input that each row belongs to.
+  template <typename T>
+  std::vector<DynamicSpan<T>> spans_of_rows(const Tensor& x) const {
+    const std::vector<DynamicSpan<T>> spans = dynamic_spans<T>(x, samples_);
+    int64_t behind = 1;
+    for (int axis = samples_.axis + 1; axis < x.rank() - 1; ++axis) behind *= x.dim(axis);
+    std::vector<DynamicSpan<T>> by_row;
+    for (int64_t row = 0; row < row_count(x); ++row) {
+      by_row.push_back(spans[samples_.count == 1 ? 0 : samples_.sample_at(row / behind % x.dim(samples_.axis))]);
+    }
+    return by_row;
+  }
+
   // Multiplied and added in the order in which files write it down, so that roundings agree.
   template <typename T>
-  void rescale(Tensor& sums, T step) const {
+  void rescale(Tensor& sums, const std::vector<DynamicSpan<T>>& spans) const {
     const int64_t columns = sums.dim(1);
     T* y = sums.mutable_data<T>();
-    std::vector<T> factors(columns), addends(columns, T{0});
+    std::vector<T> scales(columns), addends(columns, T{0});
     for (int64_t i = 0; i < columns; ++i) {
-      factors[i] = step * scales_.data<T>()[scales_.size() == 1 ? 0 : i];
+      scales[i] = scales_.data<T>()[scales_.size() == 1 ? 0 : i];
       if (floats_->bias().defined()) addends[i] = floats_->bias().data<T>()[i];
     }
     parallel_for(sums.dim(0), 16384 / (columns + 1) + 1, [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
         T* at = y + row * columns;
-        for (int64_t i = 0; i < columns; ++i) at[i] = at[i] * factors[i] + addends[i];
+        const T step = spans[row].step;
+        for (int64_t i = 0; i < columns; ++i) at[i] = at[i] * (step * scales[i]) + addends[i];
       }
     });
   }
@@ -96,6 +119,7 @@ class QuantisedLinear final : public Op {
   std::shared_ptr<const IntegerWeights> whole_;
   Tensor scales_;  // contiguous: one, or one per column
   std::shared_ptr<const LinearWeights> floats_;
+  SampleAxis samples_;
 };
 
 }  // namespace
@@ -105,6 +129,11 @@ Value quantised_linear(GraphBuilder& graph, Value x, std::shared_ptr<const Integ
   const auto op = std::make_shared<QuantisedLinear>(
       std::move(weights), scales.reshape({scales.size()}).contiguous(), bias);
   return graph.add(op, {x}, std::move(name));
+}
+
+std::shared_ptr<const Op> rounding_by_sample(const Op& op, const SampleAxis& samples) {
+  const auto* linear = dynamic_cast<const QuantisedLinear*>(&op);
+  return linear == nullptr ? nullptr : std::make_shared<QuantisedLinear>(*linear, samples);
 }
 
 std::optional<QuantisedLinearParts> quantised_linear_parts(const Op& op) {

@@ -29,7 +29,7 @@ class TransposedConvolution final : public Op {
   std::string_view kind() const override { return "ConvTranspose"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
-    check_same_type(inputs[0], {{}, weights_[0]->weight().dtype()});
+    check_same_type(inputs[0], {{}, weights_[0]->dtype()});
     if (bias_.defined()) check_same_type(inputs[0], {{}, bias_.dtype()});
     const Shape& input = inputs[0].shape;
     if (input.size() != shape_.size() || input[1] != shape_[0]) {

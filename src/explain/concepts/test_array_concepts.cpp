@@ -22,6 +22,9 @@ ConceptReport test_array_concepts(const std::filesystem::path& model, const std:
   const auto add = [&](const std::string& name, const std::filesystem::path& path) {
     names.push_back(path.string());
     parts.push_back(read_arrays(path));
+    for (auto& [input, array] : parts.back()) {
+      if (array.dtype() == DType::kFloat64) array = array.cast(DType::kFloat32);  // as all of the study is
+    }
     const ExampleSet set{name, at, example_count(parts.back(), names.back())};
     at += set.count;
     return set;

@@ -33,7 +33,7 @@ class Predictor {
 
   std::vector<double> operator()(const std::vector<double>& values, int64_t count) {
     std::vector<double> outputs;
-    const int64_t step = std::min(kRowsAtOnce, model_.most_rows_at_once());
+    const int64_t step = std::min(kRowsAtOnce, model_.most_rows_at_once(columns_));
     for (int64_t begin = 0; begin < count; begin += step) {
       std::vector<std::vector<double>> rows;
       for (int64_t row = begin; row < std::min(count, begin + step); ++row) {

@@ -7,6 +7,7 @@
 #include "ops/arithmetic.h"
 #include "ops/element_moves.h"
 #include "ops/ops.h"
+#include "ops/whole_numbers.h"
 
 namespace whyformer::onnx {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 Value picked_row(NodeScope& scope, int axis) {
   const Shape shape = scope.shape(0);
   const int64_t row = position_of(scope.integers(1)[0], shape[axis]);
-  Value x = scope.input(0);
+  Value x = scope.widened(0);
   if (shape[axis] > 1) x = slice(scope.graph(), x, axis, row, 1, scope.name());
   if (scope.rank(1) == 1) return x;
   Shape rest = shape;
@@ -37,9 +38,16 @@ std::vector<Value> translate_gather(NodeScope& scope) {
   }
   const bool is_table = x != nullptr && x->rank() == 2 && x->dtype() != DType::kInt64;
   if (is_table && axis == 0 && scope.graph().varies(scope.input(1))) {
+    if (const StoredTensor* bytes = scope.narrow(0)) {
+      const auto table = whole_numbers(StoredBytes{.data = bytes->data,
+                                                   .rows = bytes->shape[0],
+                                                   .columns = bytes->shape[1],
+                                                   .is_signed = bytes->type == ElementType::kInt8});
+      return {embedding(scope.graph(), scope.input(1), table, scope.name())};
+    }
     return {embedding(scope.graph(), scope.input(1), *x, scope.name())};
   }
-  return {gather(scope.graph(), scope.input(0), scope.input(1), axis, scope.name())};
+  return {gather(scope.graph(), scope.widened(0), scope.input(1), axis, scope.name())};
 }
 
 std::vector<Value> translate_gather_elements(NodeScope& scope) {

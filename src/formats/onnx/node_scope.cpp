@@ -53,6 +53,16 @@ DType NodeScope::dtype(size_t index) { return graph().type(input(index)).dtype; 
 ElementType NodeScope::element(size_t index) { return translation_.element(input(index)); }
 const Tensor* NodeScope::known(size_t index) { return graph().known(input(index)); }
 
+const StoredTensor* NodeScope::narrow(size_t index) const { return has(index) ? translation_.narrow(inputs_[index]) : nullptr; }
+
+Value NodeScope::widened(size_t index) {
+  const StoredTensor* bytes = narrow(index);
+  if (bytes == nullptr) return input(index);
+  const Value value = constant(bytes->tensor(floats()));
+  set_element(value, bytes->type);
+  return value;
+}
+
 const Tensor& NodeScope::needed(size_t index) {
   const Tensor* tensor = known(index);
   if (tensor == nullptr && translation_.is_independent(input(index))) {

@@ -52,6 +52,10 @@ class NodeScope {
   DType dtype(size_t index);
   ElementType element(size_t index);
   const Tensor* known(size_t index);  // null where it depends on the model's inputs
+  // Weights of 8 bits that stay bytes (see narrow_weights.h): their numbers are not in what is `known`. Null for every other
+  // input. And the same as floats, where bytes are of no use.
+  const StoredTensor* narrow(size_t index) const;
+  Value widened(size_t index);
   // Of inputs that decide shapes. Throw NeedsValue where they are not known.
   const Tensor& needed(size_t index);
   std::vector<int64_t> integers(size_t index);

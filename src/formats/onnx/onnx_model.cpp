@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "formats/file_checks.h"
+#include "formats/onnx/narrow_weights.h"
 #include "formats/onnx/operators.h"
 #include "formats/onnx/translation.h"
 #include "whyformer/error.h"
@@ -84,7 +85,7 @@ const void* start(const Tensor& tensor) {
 
 }  // namespace
 
-OnnxModel::OnnxModel(OnnxFile file) : file_(std::move(file)) {
+OnnxModel::OnnxModel(OnnxFile file) : file_(std::move(file)), narrow_(narrow_weights(file_)) {
   UnknownOperators(file_).throw_if_any();
 }
 

@@ -67,6 +67,7 @@ class OnnxModel {
   void keep(const std::string& name, DType floats, Shared shared) const;  // under the mutex
 
   OnnxFile file_;
+  std::set<std::string> narrow_;  // initialisers that stay bytes; see narrow_weights.h
   mutable std::mutex mutex_;
   mutable std::map<std::pair<std::string, DType>, Shared> shared_;
   mutable std::set<const void*> shared_memory_;  // of those tensors, which stay as long as the model

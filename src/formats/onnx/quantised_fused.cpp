@@ -156,23 +156,28 @@ struct PackedWeights {
   int64_t block_bytes() const { return block * bits / 8; }
   int64_t zero_bytes() const { return (blocks() * bits + 7) / 8; }
 
-  Tensor dequantised() const {
+  Tensor dequantised(DType type) const {
     check_sizes();
-    Tensor weight = Tensor::empty({columns, depth}, DType::kFloat32);
-    float* out = weight.mutable_data<float>();
+    Tensor weight = Tensor::empty({columns, depth}, type);
+    if (type == DType::kFloat64) write(weight.mutable_data<double>());
+    else write(weight.mutable_data<float>());
+    return weight;
+  }
+
+ private:
+  template <typename T>
+  void write(T* out) const {
     parallel_for(columns, 1, [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
         for (int64_t k = 0; k < depth; ++k) {
           const int64_t at = row * blocks() + k / block;
           const double whole = number(bytes, at * block_bytes(), k % block);
-          out[row * depth + k] = static_cast<float>((whole - zero_of(row, k / block)) * scales[at]);
+          out[row * depth + k] = static_cast<T>((whole - zero_of(row, k / block)) * scales[at]);
         }
       }
     });
-    return weight;
   }
 
- private:
   void check_sizes() const {
     const int64_t zero_count = zeros_packed ? columns * zero_bytes() : columns * blocks();
     if (std::ssize(bytes) != columns * blocks() * block_bytes() ||
@@ -214,7 +219,7 @@ std::vector<Value> translate_matmul_of_bits(NodeScope& scope) {
     const PackedWeights stored{from[1].to_doubles(),
                                scope.has(3) ? from[2].to_doubles() : std::vector<double>{},
                                from[0].to_doubles(), depth, columns, bits, block, packed};
-    return std::make_shared<const LinearWeights>(stored.dequantised().cast(scope.floats()),
+    return std::make_shared<const LinearWeights>(stored.dequantised(scope.floats()),
                                                  bias != nullptr ? *bias : Tensor());
   });
   const Value y = linear(scope.graph(), scope.input(0), weights, scope.name());

@@ -63,6 +63,18 @@ Tensor centred_rows(const Tensor& rows, const Tensor& zero) {
   return map([](auto whole, auto z) { return whole - z; }, rows, spread);
 }
 
+// The same of bytes, where they lie.
+std::shared_ptr<const WholeNumbers> rows_of_bytes(const StoredTensor& matrix, bool turned, const Tensor* zero) {
+  StoredBytes bytes{.data = matrix.data,
+                    .rows = matrix.shape[turned ? 0 : 1],
+                    .columns = matrix.shape[turned ? 1 : 0],
+                    .is_signed = matrix.type == ElementType::kInt8,
+                    .transposed = !turned};
+  if (zero == nullptr) return whole_numbers(std::move(bytes));
+  for (const double number : zero->to_doubles()) bytes.zeros.push_back(static_cast<float>(number));
+  return whole_numbers(std::move(bytes));
+}
+
 }  // namespace
 
 Value integer_product(NodeScope& scope, Value a, Value a_zero, size_t b, Value b_zero,
@@ -72,13 +84,15 @@ Value integer_product(NodeScope& scope, Value a, Value a_zero, size_t b, Value b
   const Tensor* matrix = scope.known(b);
   const Tensor* zero = b_zero.valid() ? graph.known(b_zero) : nullptr;
   if (matrix == nullptr || matrix->rank() != 2 || (b_zero.valid() && zero == nullptr)) {
-    Value factor = scope.input(b);
+    Value factor = scope.widened(b);
     if (turned) factor = transpose(graph, factor, {1, 0}, scope.name());
     return integer_matmul(graph, a, factor, a_zero, b_zero, scope.name());
   }
   std::vector<Tensor> from{*matrix};
   if (zero != nullptr) from.push_back(*zero);
+  const StoredTensor* bytes = scope.narrow(b);
   const auto weights = scope.made_once<IntegerWeights>(from, [&] {
+    if (bytes != nullptr) return std::make_shared<const IntegerWeights>(rows_of_bytes(*bytes, turned, zero));
     return std::make_shared<const IntegerWeights>(centred_rows(
         turned ? *matrix : matrix->transpose(0, 1), zero != nullptr ? *zero : Tensor()));
   });

@@ -100,14 +100,17 @@ Value Translation::value_of(const std::string& name, Names& names, const std::st
 
 Value Translation::initialiser(const std::string& name, const OnnxGraph& graph) {
   const StoredTensor& stored = graph.initialisers.at(name);
+  const bool whole_graph = &graph == &model_.file().graph;
+  const bool narrow = whole_graph && floats() == DType::kFloat32 && model_.narrow_.contains(name);
   Tensor tensor;
-  if (&graph == &model_.file().graph) {
+  if (whole_graph) {
     const std::lock_guard lock(model_.mutex_);
     const auto shared = model_.shared_.find({name, floats()});
     if (shared != model_.shared_.end()) {
       tensor = shared->second.tensor;
     } else {
-      tensor = stored.tensor(floats());
+      // Whoever reads bytes asks for them: what stands here is one number seen as many, by which they are known.
+      tensor = narrow ? Tensor::zeros({}, floats()).expand(stored.shape) : stored.tensor(floats());
       model_.keep(name, floats(), {tensor, stored.type});
     }
   } else {
@@ -116,7 +119,13 @@ Value Translation::initialiser(const std::string& name, const OnnxGraph& graph) 
   const Value value = graph_.constant(std::move(tensor), name);
   set_element(value, stored.type);
   independent_.insert(value.id);
+  if (narrow) narrow_[value.id] = &stored;
   return value;
+}
+
+const StoredTensor* Translation::narrow(Value value) const {
+  const auto found = narrow_.find(value.id);
+  return found == narrow_.end() ? nullptr : found->second;
 }
 
 void Translation::translate_all(const std::vector<OnnxNode>& nodes,

@@ -20,6 +20,8 @@ class Translation {
   DType floats() const { return request_.floats; }
   ElementType element(Value value) const;
   void set_element(Value value, ElementType type) { elements_[value.id] = type; }
+  // The bytes of a constant whose numbers are not there; null for every other value.
+  const StoredTensor* narrow(Value value) const;
   bool is_independent(Value value) const { return independent_.contains(value.id); }  // of inputs
   std::shared_ptr<const LinearWeights> linear_weights(const Tensor& weight, bool transposed,
                                                       const Tensor& bias);
@@ -59,6 +61,7 @@ class Translation {
   const BuildRequest& request_;
   GraphBuilder graph_{Folding::kYes};
   std::unordered_map<int, ElementType> elements_;  // by value, where it is not the usual one
+  std::map<int, const StoredTensor*> narrow_;      // by value
   std::set<int> independent_;                      // values that depend on no input
   std::map<std::string, Value, std::less<>> inputs_;
   std::vector<const OnnxFunction*> calls_;  // functions being unfolded, the outermost first

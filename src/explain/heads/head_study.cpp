@@ -116,6 +116,7 @@ class HeadStudy {
     const Head head = model_.has_classifier() ? Head::kLogits : Head::kEmbedding;
     const Explained explained(model_, text.encoding,
                               {.head = head, .needs = needs_, .dtype = dtype()});
+    if (explained.layers() == 0) throw InvalidInput(kNoAttention);
     std::optional<HeadLabel>& label = labels_[result_.examples];
     result_.labelled += label.has_value();
     if (!label) {

@@ -355,7 +355,8 @@ void run_on_arrays(const Arguments& a) {
   const AttentionPicture maps{static_cast<int>(a.attention_layer)};
   const Explanation& inner = explanation.explanation;
   if (inner.attention.empty() && !(a.attention_svg + a.attention_png).empty()) {
-    throw InvalidInput("pictures of attention show one stream of tokens; whyformer trace saves the maps of several");
+    throw InvalidInput("pictures of attention show one stream of tokens; this model has several, whose maps whyformer trace saves, or no attention "
+                       "over what gets scores");
   }
   for (const std::string& note : inner.notes) fmt::print(stderr, "note: {}\n", note);
   OutputFiles files;

@@ -63,9 +63,9 @@ TinyModel mean_of_words() {
   return model;
 }
 
-const std::vector<float> kRow{1, 2, 3};
+const std::vector<float> kNumbersOfRow{1, 2, 3};
 ArrayViews row_arrays() {
-  return {{"x", {"F32", {1, 3}, {kRow.data(), [](const void*) {}}, kRow.size() * sizeof(float)}}};
+  return {{"x", {"F32", {1, 3}, {kNumbersOfRow.data(), [](const void*) {}}, kNumbersOfRow.size() * sizeof(float)}}};
 }
 RowInput row_input() { return {{"a", "b", "c"}, {1, 2, 3}}; }
 

@@ -44,7 +44,8 @@ void add_arguments(CLI::App& command, Arguments& a) {
   a.model.add_output_to(command);
   command.add_option("--method", a.methods,
                      "methods, separated by commas; see 'whyformer methods' (default: "
-                     "gae,integrated-gradients; for pictures: gae,transformer-attribution,grad-cam)")
+                     "gae,integrated-gradients; for pictures: gae,transformer-attribution,grad-cam; for models "
+                     "without attention: methods that need none)")
       ->delimiter(',')
       ->type_name("NAMES");
   command.add_option("-o,--option", a.options,
@@ -127,6 +128,15 @@ ExplainRequest request_of(const Arguments& a, const std::vector<std::string>& us
   return request;
 }
 
+// With the methods that fit the model where none is named; those for a row depend on it.
+ExplainRequest request_of(const Arguments& a, const Model& model) {
+  return request_of(a, a.methods.empty() ? usual_methods(model) : a.methods);
+}
+ExplainRequest request_of(const Arguments& a, const Model& model, const TextInput&) { return request_of(a, model); }
+ExplainRequest request_of(const Arguments& a, const Model& model, const RowInput& row) {
+  return request_of(a, a.methods.empty() ? usual_methods(model, row) : a.methods);
+}
+
 SpecialTokens special_of(const Arguments& a) {
   if (a.special == "hide") return SpecialTokens::kHide;
   return a.special == "exclude" ? SpecialTokens::kExclude : SpecialTokens::kShow;
@@ -142,7 +152,7 @@ void explain_one(const Arguments& a, const Model& model, const Input& input) {
   if (a.target.targets.size() > 1) {
     throw InvalidInput("a text or a row is explained for one --target at a time");
   }
-  ExplainRequest request = request_of(a, usual_methods(model));
+  ExplainRequest request = request_of(a, model, input);
   ProgressBar bar("explaining");
   request.progress = [&bar](int64_t done, int64_t total) {
     bar.show(done, total);
@@ -182,7 +192,7 @@ std::vector<Explanation> explained_picture(const Arguments& a, const Model& mode
 void explain_picture(const Arguments& a, const PictureFile& picture) {
   if (!a.file.empty()) throw InvalidInput("give a picture or a file of texts, not both");
   const Model model = a.picture.load(a.model);
-  ExplainRequest request = request_of(a, usual_methods(model));
+  ExplainRequest request = request_of(a, model);
   ProgressBar bar("explaining");
   request.progress = [&bar](int64_t done, int64_t total) {
     bar.show(done, total);
@@ -270,7 +280,7 @@ void refuse_pictures(const Arguments& a) {
 void explain_lines(const Arguments& a, const std::string& path) {
   refuse_pictures(a);
   const Model model = a.model.load();
-  ExplainRequest request = request_of(a, usual_methods(model));
+  ExplainRequest request = request_of(a, model);
   request.progress = [](int64_t, int64_t) { return !interrupted(); };
   const std::vector<std::string> lines = read_lines(path);
   if (lines.empty()) throw InvalidInput("there is no text: the input has no lines");
@@ -291,7 +301,7 @@ void explain_table(const Arguments& a) {
     return explain_one(a, model, a.table.input(rows, a.table.row));
   }
   refuse_pictures(a);
-  ExplainRequest request = request_of(a, usual_methods(model));
+  ExplainRequest request = request_of(a, model, a.table.input(rows, 0));
   request.progress = [](int64_t, int64_t) { return !interrupted(); };
   RowInput input = a.table.input(rows, 0);
   const auto explain_at = [&](size_t i) {
@@ -318,10 +328,10 @@ void run(const Arguments& a) {
   explain_lines(a, "-");
 }
 
-ArrayRequest array_request_of(const Arguments& a) {
-  const ExplainRequest plain = request_of(a, {"gae"});
+ArrayRequest array_request_of(const Arguments& a, const ArrayModel& model, const ArrayViews& inputs) {
   ArrayRequest request;
   request.target = a.arrays.target(a.model.output);
+  const ExplainRequest plain = request_of(a, a.methods.empty() ? model.usual_methods(inputs, request.target) : a.methods);
   request.methods = plain.methods;
   if (a.arrays.has_hiding_id->count() > 0) request.hiding_id = a.arrays.hiding_id;
   request.precision = plain.precision;
@@ -337,20 +347,22 @@ void run_on_arrays(const Arguments& a) {
     throw InvalidInput(
         "with --inputs the target is chosen by --output and --element; texts, --target and --read-out do not go with it");
   }
-  ArrayRequest request = array_request_of(a);
+  const ArrayModel model = ArrayModel::load(a.model.model, a.arrays.batch_axis.batch_axes());
+  const ArrayViews inputs = read_array_views(a.arrays.inputs);
+  ArrayRequest request = array_request_of(a, model, inputs);
   ProgressBar bar("explaining");
   request.progress = [&bar](int64_t done, int64_t total) {
     bar.show(done, total);
     return !interrupted();
   };
-  const ArrayExplanation explanation =
-      ArrayModel::load(a.model.model, a.arrays.batch_axis.batch_axes()).explain(read_array_views(a.arrays.inputs), request);
+  const ArrayExplanation explanation = model.explain(inputs, request);
   bar.clear();
   const ReportOptions report{special_of(a)};
   const AttentionPicture maps{static_cast<int>(a.attention_layer), static_cast<int>(a.attention_head)};
   const Explanation& inner = explanation.explanation;
   if (inner.attention.empty() && !(a.attention_svg + a.attention_png).empty()) {
-    throw InvalidInput("pictures of attention show one stream of tokens; whyformer trace saves the maps of several");
+    throw InvalidInput("pictures of attention show one stream of tokens; this model has several, whose maps whyformer trace saves, or no attention "
+                       "over what gets scores");
   }
   for (const std::string& note : inner.notes) fmt::print(stderr, "note: {}\n", note);
   OutputFiles files;

@@ -104,6 +104,9 @@ class ArrayModel {
   // windows in front where there are several), `output.NAME`, and `input_gradient.NAME` for inputs of numbers.
   ArrayTrace trace(const ArrayViews& inputs, const ArrayTarget& target) const;
 
+  // Names of a few methods that fit the model, for those who name none.
+  std::vector<std::string> usual_methods(const ArrayViews& inputs, const ArrayTarget& target) const;
+
   // One element of an output, by any method that has a meaning for the model's streams; docs/onnx.md says how each
   // works on several. Throws InvalidInput or UnsupportedModel where none of the methods works.
   ArrayExplanation explain(const ArrayViews& inputs, const ArrayRequest& request) const;

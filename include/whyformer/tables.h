@@ -37,6 +37,9 @@ struct RowInput {
 // So many rows at most, drawn with the seed 0 as the shap package draws them.
 Table background_of(const Table& table, int64_t most_rows);
 
+// Names of a few methods that fit the model and the row, for those who name none.
+std::vector<std::string> usual_methods(const Model& model, const RowInput& row);
+
 // Units are the columns, and class tokens where the model has some.
 Explanation explain(const Model& model, const RowInput& row, const ExplainRequest& request);
 

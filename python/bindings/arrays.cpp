@@ -74,6 +74,9 @@ void bind_arrays(nb::module_& module) {
       .def("inspect", [](const ArrayModel& model, const std::vector<GivenArray>& inputs) {
         return run_long(nb::none(), [&](const auto&) { return model.inspect(views_of(inputs)); });
       })
+      .def("usual_methods", [](const ArrayModel& model, const std::vector<GivenArray>& inputs, const ArrayTarget& target) {
+        return run_long(nb::none(), [&](const auto&) { return model.usual_methods(views_of(inputs), target); });
+      })
       .def("trace", [](const ArrayModel& model, const std::vector<GivenArray>& inputs, const ArrayTarget& target) {
         const std::string bytes =
             run_long(nb::none(), [&](const auto&) { return model.trace(views_of(inputs), target).safetensors; });

@@ -244,7 +244,8 @@ void bind_models(nb::module_& module) {
   bind_trace<TextInput>(module);
   bind_trace<PictureInput>(module);
   bind_relevance(module);
-  module.def("usual_methods", &usual_methods, "model"_a);
+  module.def("usual_methods", nb::overload_cast<const Model&>(&usual_methods), "model"_a);
+  module.def("usual_methods", nb::overload_cast<const Model&, const RowInput&>(&usual_methods), "model"_a, "row"_a);
   module.def("threads", &threads);
   module.def("set_threads", &set_threads, "count"_a);
 }

@@ -65,18 +65,21 @@ class ArrayModel:
         """What is found in the model for arrays of these lengths."""
         return ModelSummary(self._native.inspect(_given(inputs)))
 
-    def explain(self, inputs: Mapping, methods=("gae",), *, output: str = "", element=(), options=None,
+    def explain(self, inputs: Mapping, methods=None, *, output: str = "", element=(), options=None,
                 hiding_id: int | None = None, precision: str = "single", seed: int = 0, memory_megabytes: int = 1024,
                 progress=None) -> ArrayExplanation:
         """Why this element of an output?
 
+        methods          names from `whyformer.methods()`; default: a choice that fits the model
         output, element  which one, by name and indices; default: the largest of the logits
         hiding_id        the token that stands in for hidden ones
         """
         request = _native.ArrayRequest()
+        request.target = _native.ArrayTarget(output, [int(index) for index in element])
+        if methods is None:
+            methods = self._native.usual_methods(_given(inputs), request.target)
         for name, values in requested_methods(methods, options).items():
             request.add_method(name, values)
-        request.target = _native.ArrayTarget(output, [int(index) for index in element])
         request.hiding_id = hiding_id
         request.precision = choice(_native.Precision, "precision", precision)
         request.seed, request.memory_bytes = seed, memory_megabytes << 20

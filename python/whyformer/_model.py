@@ -132,9 +132,11 @@ class Model:
 
         Gives an Explanation, or Explanations for several inputs or targets.
         """
+        inputs, single = self._inputs(x, pair, background, background_weights)
+        if methods is None:
+            methods = self._usual_methods(inputs)
         request = self._request(methods, target, options, similar_to, read_out, top, words, precision, seed,
                                 memory_megabytes)
-        inputs, single = self._inputs(x, pair, background, background_weights)
         with Bar("explaining", progress) as bar:
             if len(inputs) == 1:
                 found = [_native.explain(self._native, inputs[0], request, bar.callback)]
@@ -148,11 +150,16 @@ class Model:
         results = [Explanation(one) for one in flat]
         return results[0] if single and len(results) == 1 else Explanations(results)
 
+    def _usual_methods(self, inputs) -> list[str]:
+        if not self._native.reads_tables:
+            return _native.usual_methods(self._native)
+        # They depend on the row and its background.
+        return _native.usual_methods(self._native, inputs[0]) if inputs else ["gae"]
+
     def _request(self, methods, target, options, similar_to=None, read_out=None, top=1, words="sum",
                  precision="single", seed=0, memory_megabytes=1024):
         request = _native.ExplainRequest()
-        usual = methods if methods is not None else _native.usual_methods(self._native)
-        for name, values in requested_methods(usual, options).items():
+        for name, values in requested_methods(methods, options).items():
             request.add_method(name, values)
         targets = list(target) if isinstance(target, (list, tuple)) else [target]
         targets = [_target(one) for one in targets]

@@ -129,9 +129,7 @@ std::string maps_problem(const OnnxProbe& probe) {
                          site.name);
     }
   }
-  return probe.found.sites.empty() ? "no attention was found in the model; methods by gradients, by relevance down to the input "
-                                     "and by hiding parts explain it"
-                                   : "";
+  return probe.found.sites.empty() ? kNoAttention : "";
 }
 
 // Whether something reaches the output from the values without passing `cut`.

@@ -62,6 +62,11 @@ Encoding encode(const TextModel& model, const TextInput& input, std::vector<std:
         "of {}.",
         encoding.truncated, model.max_tokens()));
   }
+  const auto padding = std::count_if(encoding.ids.begin(), encoding.ids.end(), [&](int64_t id) { return id == model.pad_id(); });
+  if (model.fixed_tokens() > 0 && padding > 0) {
+    notes.push_back(fmt::format("The file takes exactly {} tokens: {} of them are padding{}.", model.fixed_tokens(), padding,
+                                model.hides_padding() ? "" : ", which the model reads like any other token"));
+  }
   if (encoding.invalid_bytes > 0) {
     notes.push_back(fmt::format("{} byte sequences are not valid UTF-8 and were read as U+FFFD.",
                                 encoding.invalid_bytes));

@@ -14,4 +14,7 @@ std::string architecture_name(const Config& config);
 void describe(const Discovery& found, ModelInfo& info);
 ModelInfo describe(const OnnxProbe& probe, const std::filesystem::path& file);
 
+// Says where the graph has attention that discovery does not take for one.
+void note_sampled_attention(const Graph& graph, std::vector<std::string>& notes);
+
 }  // namespace whyformer

@@ -68,6 +68,7 @@ Trace trace_of(Prepared prepared, std::vector<Unit> units) {
   result.output = std::move(prepared.output);
   result.target = std::move(prepared.target);
   result.notes = std::move(prepared.notes);
+  if (prepared.explained->layers() == 0) result.notes.push_back("No attention was found in this model: there are no maps.");
   return result;
 }
 

@@ -118,6 +118,7 @@ Tensor Explained::gradient_at(Value value) {
 }
 
 void Explained::require_maps() const {
+  if (layers() == 0) throw InvalidInput(kNoAttention);
   if (subject_->attends_by_unit()) return;
   throw InvalidInput(subject_->why_no_maps());
 }
@@ -246,7 +247,7 @@ std::vector<double> Explained::measured_read_out() const {
 }
 
 std::optional<int64_t> Explained::read_out_row() const {
-  if (!subject_->attends_by_unit()) return std::nullopt;
+  if (layers() == 0 || !subject_->attends_by_unit()) return std::nullopt;
   const std::vector<double> shares = read_out();
   const auto row = std::find(shares.begin(), shares.end(), 1.0);
   if (row == shares.end()) return std::nullopt;

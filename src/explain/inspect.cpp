@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "explain/describe.h"
+#include "graph/sampled_attention.h"
 #include "models/onnx_probe.h"
 #include "models/picture_model.h"
 #include "models/text_model.h"
@@ -124,10 +125,20 @@ void describe(const Discovery& found, ModelInfo& info) {
         "Attention '{}' has {} keys beside the tokens of stream {}, learned or given: methods that read attention leave them out.",
         site.name, site.keys - found.streams[site.key_stream].tokens, site.key_stream));
   }
-  if (found.sites.empty()) info.notes.push_back("No attention was found in the graph.");
-  if (found.read_out.kind == ReadOut::Kind::kUnknown) {
+  if (found.sites.empty()) {
+    info.notes.push_back("No attention was found in the graph.");
+  } else if (found.read_out.kind == ReadOut::Kind::kUnknown) {
     info.notes.push_back("How the output reads the tokens was not recognised.");
   }
+}
+
+void note_sampled_attention(const Graph& graph, std::vector<std::string>& notes) {
+  const std::vector<std::string> names = sampled_attention(graph);
+  if (names.empty()) return;
+  notes.push_back(fmt::format("{} deformable attention{} (first '{}') weigh{} points sampled from a map: there is no map over tokens, so "
+                              "methods that read attention do not see {}.",
+                              names.size(), names.size() == 1 ? "" : "s", names[0], names.size() == 1 ? "s" : "",
+                              names.size() == 1 ? "it" : "them"));
 }
 
 ModelInfo describe(const OnnxProbe& probe, const std::filesystem::path& file) {
@@ -146,6 +157,7 @@ ModelInfo describe(const OnnxProbe& probe, const std::filesystem::path& file) {
     info.outputs.push_back(fmt::format("{} {}", output.name, to_string(shape)));
   }
   describe(probe.found, info);
+  note_sampled_attention(probe.graph, info.notes);
   for (const auto& [name, place] : probe.batches) {
     const char* guess = place.sure ? "" : " This is a guess.";
     if (place.axis == BatchAxis::kSecond) {
@@ -182,6 +194,7 @@ ModelInfo info_of_pictures(const PictureModel& model) {
   const Head head = model.has_classifier() ? Head::kLogits : Head::kEmbedding;
   const auto graph = model.graph({.height = model.height(), .width = model.width(), .head = head});
   ModelInfo info = info_of(model, "picture", graph->found);
+  note_sampled_attention(graph->graph, info.notes);
   info.inputs.push_back({"pixel_values", "float", {1, model.channels(), model.height(), model.width()}});
   return info;
 }
@@ -201,7 +214,7 @@ ModelInfo Model::inspect() const {
   // Discovery needs a graph; a few tokens are enough.
   const TextModel& model = *text_model_;
   const Head head = model.has_classifier() ? Head::kLogits : Head::kEmbedding;
-  const auto graph = model.graph({.tokens = std::min<int64_t>(8, model.max_tokens()), .head = head});
+  const auto graph = model.graph({.tokens = model.probe_tokens(), .head = head});
   ModelInfo info = info_of(model, "text", graph->found);
   info.model = name();
   info.vocabulary = model.tokenizer().vocabulary_size();

@@ -77,6 +77,7 @@ Attribution run_method(const Job& job, Explained& explained) {
   const Cost before = explained.spent();
   const double shared_before = explained.shared_seconds();
   explained.forget_walks_read();
+  if (job.method->needs.attention) explained.require_maps();
   Scores scores = job.method->run(explained, job.options);
   const double own = std::chrono::duration<double>(Clock::now() - start).count() -
                      (explained.shared_seconds() - shared_before);

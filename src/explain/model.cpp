@@ -36,12 +36,18 @@ bool names_picture(const std::filesystem::path& path) {
 
 // Without a preprocessor_config.json, as ViT's processor does by itself, to the model's own size.
 std::shared_ptr<const PictureProcessor> processor_of(const FileLookup& files, const PictureModel& model) {
-  if (files("preprocessor_config.json") || files("processor_config.json")) {
-    return std::make_shared<PictureProcessor>(PictureProcessor::from_files(files));
+  if (model.channels() != 1 && model.channels() != 3) {
+    throw UnsupportedModel(fmt::format("'{}' takes pictures of {} channels, and pictures have 1 (grey) or 3 (colours): give arrays",
+                                       model.name(), model.channels()));
   }
   PictureSettings settings;
-  settings.size = PictureSize{.width = model.width(), .height = model.height()};
-  settings.normalisation = {{0.5, 0.5, 0.5}, {0.5, 0.5, 0.5}};
+  if (files("preprocessor_config.json") || files("processor_config.json")) {
+    settings = picture_settings(files);
+  } else {
+    settings.size = PictureSize{.width = model.width(), .height = model.height()};
+    settings.normalisation = {{0.5, 0.5, 0.5}, {0.5, 0.5, 0.5}};
+  }
+  settings.channels = static_cast<int>(model.channels());
   return std::make_shared<PictureProcessor>(settings);
 }
 

@@ -47,6 +47,15 @@ std::vector<double> gaussian(double deviation) {
   return weights;
 }
 
+constexpr const char* kMethodsWithoutMaps =
+    "saliency, gradient-x-input, integrated-gradients, smooth-grad, shap and its relatives, lime, leave-one-out, "
+    "occlusion and, with at=pixels, lrp, attn-lrp and cp-lrp explain it";
+
+int64_t tokens_of(const PictureGraph& graph) {
+  const Shape& embeddings = graph.graph.shape(graph.embeddings);
+  return embeddings.size() == 3 ? embeddings[1] : 0;
+}
+
 Picture of_one_colour(const Picture& like, uint8_t level) {
   return {like.width, like.height, std::vector<uint8_t>(like.pixels.size(), level)};
 }
@@ -75,13 +84,31 @@ PictureSubject::PictureSubject(const PictureModel& model, const PictureProcessor
   choose_units(static_cast<const PictureGraph&>(*copies(1).graph));
 }
 
-void PictureSubject::choose_units(const PictureGraph& graph) {
-  const Shape& embeddings = graph.graph.shape(graph.embeddings);
-  const int64_t tokens = embeddings.size() == 3 ? embeddings[1] : 0;
-  attends_by_unit_ = tokens >= graph.grid.first + graph.grid.count();
-  for (const AttentionSite& site : graph.found.sites) {
-    attends_by_unit_ &= site.windows == 1 && graph.found.covers_tokens(site, tokens);
+std::string patch_maps_problem(const PictureGraph& graph) {
+  const std::vector<AttentionSite>& sites = graph.found.sites;
+  if (sites.empty()) return kNoAttention;
+  if (std::any_of(sites.begin(), sites.end(), [](const AttentionSite& site) { return site.windows > 1; })) {
+    return fmt::format("this model attends within windows and merges patches between layers, so no attention map goes over "
+                       "all of its patches; {}", kMethodsWithoutMaps);
   }
+  const int64_t tokens = tokens_of(graph);
+  const auto partial = std::find_if(sites.begin(), sites.end(), [&](const AttentionSite& site) {
+    return !graph.found.covers_tokens(site, tokens);
+  });
+  if (partial != sites.end()) {
+    return fmt::format("attention '{}' has {} queries and {} keys, which are not the tokens that enter the first layer, so its "
+                       "map does not go over all patches; {}",
+                       partial->name, partial->queries, partial->keys, kMethodsWithoutMaps);
+  }
+  if (tokens >= graph.grid.first + graph.grid.count()) return "";
+  return fmt::format("which part of the picture each of the {} tokens stands for was not recognised, so attention cannot be "
+                     "shown on it; {}", tokens, kMethodsWithoutMaps);
+}
+
+void PictureSubject::choose_units(const PictureGraph& graph) {
+  const int64_t tokens = tokens_of(graph);
+  why_no_maps_ = patch_maps_problem(graph);
+  attends_by_unit_ = why_no_maps_.empty();
   grid_ = graph.grid;
   if (!attends_by_unit_) {
     grid_.first = 0;
@@ -94,12 +121,6 @@ void PictureSubject::choose_units(const PictureGraph& graph) {
   }
   special_.assign(attends_by_unit_ ? tokens : grid_.count(), true);
   std::fill_n(special_.begin() + grid_.first, grid_.count(), false);
-}
-
-std::string PictureSubject::why_no_maps() const {
-  return "this model attends within windows and merges patches between layers, so no attention map goes over all of "
-         "its patches; saliency, gradient-x-input, integrated-gradients, smooth-grad, shap and its relatives, lime, "
-         "leave-one-out, occlusion and, with at=pixels, lrp, attn-lrp and cp-lrp explain it";
 }
 
 Run PictureSubject::run_of(const Tensor& pixels) const {

@@ -25,7 +25,7 @@ class PictureSubject : public Subject {
   std::string kind() const override { return "picture"; }
   const std::vector<bool>& special() const override { return special_; }
   bool attends_by_unit() const override { return attends_by_unit_; }
-  std::string why_no_maps() const override;
+  std::string why_no_maps() const override { return why_no_maps_; }
   int64_t most_at_once() const override { return model_.most_at_once(); }
   Run copies(int64_t count) const override;
   // Painted "grey" (0 after normalisation), "black", in the picture's "mean" colour, or as its "blur"; or patches are
@@ -67,9 +67,13 @@ class PictureSubject : public Subject {
   PatchGrid grid_;
   std::vector<bool> special_;
   bool attends_by_unit_ = true;
+  std::string why_no_maps_;
   mutable std::map<std::string, TwoStates> painted_states_;  // by how they are painted
   mutable Tensor embeddings_;                                // [tokens, width], once they are needed
 };
+
+// What keeps attention maps from being maps of patches; empty where nothing does.
+std::string patch_maps_problem(const PictureGraph& graph);
 
 // [channels, height, width] blurred by a Gaussian of this deviation in pixels; edges are mirrored.
 Tensor blurred(const Tensor& pixels, double deviation);

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "explain/asked.h"
+#include "explain/describe.h"
 #include "explain/given_picture.h"
 #include "explain/labels.h"
 #include "explain/perturb/output_space.h"
@@ -74,13 +75,14 @@ void check_averaged(const TextModel& model, const ExplainRequest& request) {
 }
 
 void add_notes(Prepared& prepared, const ExplainRequest& request) {
+  note_sampled_attention(prepared.explained->graph().graph, prepared.notes);
   if (prepared.output.space == "embedding" && std::holds_alternative<std::monostate>(request.target)) {
     prepared.notes.push_back(fmt::format(
         "This model is explained as an encoder: the target is the largest of its {} embedding dimensions; "
         "choose another, or a text to compare with.",
         prepared.output.values.size()));
   }
-  if (std::holds_alternative<std::monostate>(request.read_out) &&
+  if (std::holds_alternative<std::monostate>(request.read_out) && prepared.explained->layers() > 0 &&
       prepared.explained->found().read_out.kind == ReadOut::Kind::kUnknown) {
     prepared.notes.push_back(
         "How the output reads the tokens was not recognised: they count by the size of the output's "

@@ -31,6 +31,10 @@ struct RunKind {
 // many numbers can run together.
 using Variant = std::vector<int64_t>;
 
+// Why a method that reads attention says nothing about a model that has none.
+inline constexpr const char* kNoAttention =
+    "no attention was found in this model; methods by gradients, by relevance down to the input and by hiding parts explain it";
+
 class Subject {
  public:
   virtual ~Subject() = default;

@@ -24,6 +24,18 @@ std::vector<T> shown(const std::vector<T>& all, const std::vector<bool>& hidden)
 
 }  // namespace
 
+std::string token_maps_problem(const Discovery& found, int64_t tokens) {
+  if (found.sites.empty()) return kNoAttention;
+  for (const AttentionSite& site : found.sites) {
+    if (site.windows == 1 && found.covers_tokens(site, tokens)) continue;
+    const std::string windows = site.windows > 1 ? fmt::format(" in each of {} windows", site.windows) : "";
+    return fmt::format("attention '{}' has {} queries and {} keys{}, which are not the {} tokens of the text, so its map does not "
+                       "go over them; methods by gradients, by relevance down to the input and by hiding tokens explain the model",
+                       site.name, site.queries, site.keys, windows, tokens);
+  }
+  return "";
+}
+
 TextSubject::TextSubject(const TextModel& model, Encoding encoding, RunKind kind, TextInput input)
     : model_(model), encoding_(std::move(encoding)), kind_(std::move(kind)), input_(std::move(input)) {}
 
@@ -44,6 +56,11 @@ Run TextSubject::run_of(const TokenBatch& batch) const {
 }
 
 Run TextSubject::copies(int64_t count) const { return run_of(repeated(count)); }
+
+std::string TextSubject::why_no_maps() const {
+  if (!why_no_maps_) why_no_maps_ = token_maps_problem(copies(1).graph->found, units());
+  return *why_no_maps_;
+}
 
 namespace {
 

@@ -22,6 +22,8 @@ class TextSubject : public Subject {
 
   std::string kind() const override { return "text"; }
   const std::vector<bool>& special() const override { return encoding_.special; }
+  bool attends_by_unit() const override { return why_no_maps().empty(); }
+  std::string why_no_maps() const override;
   Run copies(int64_t count) const override;
   int64_t most_at_once() const override { return model_.most_at_once(); }
   // "mask" in place, "delete" (later positions move up), "drop" from attention in every layer, or "retokenize" the
@@ -51,6 +53,10 @@ class TextSubject : public Subject {
   RunKind kind_;
   TextInput input_;
   TwoStates masked_states_;
+  mutable std::optional<std::string> why_no_maps_;  // once it was asked for
 };
+
+// What keeps attention maps from being maps of a text's tokens; empty where nothing does.
+std::string token_maps_problem(const Discovery& found, int64_t tokens);
 
 }  // namespace whyformer

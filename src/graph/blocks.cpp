@@ -218,7 +218,8 @@ class BlockFinder {
   }
 
   bool swaps_tokens_and_heads(const Node& node) const {
-    return moves_like(node.op->axis_order(), kSwapTokensAndHeads, graph_.shape(node.inputs[0]));
+    // Values that are weights have no maker's input.
+    return !node.inputs.empty() && moves_like(node.op->axis_order(), kSwapTokensAndHeads, graph_.shape(node.inputs[0]));
   }
 
   static bool is_norm(const Node& node) { return node.op->layer_norm_weights() != nullptr; }

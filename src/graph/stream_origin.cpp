@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <set>
 
 namespace whyformer {
 namespace {
@@ -10,6 +11,11 @@ namespace {
 using Kind = StreamSegment::Kind;
 
 constexpr int kDeepest = 2'000;  // steps back along one axis
+constexpr int kLongestDetour = 16;
+
+int64_t elements_from(const Shape& shape, int axis) {
+  return std::accumulate(shape.begin() + axis, shape.end(), int64_t{1}, std::multiplies<>());
+}
 
 bool is_convolution(const Node& node) { return node.op->kind() == "Conv"; }
 
@@ -27,6 +33,8 @@ class Origin {
     if (const auto source = varying_source(node, axis)) {
       return of(source->value, source->axis, steps + 1);
     }
+    // Queries that are weights vary only with what they attend to.
+    if (has_constant_source(node, axis)) return {{Kind::kLearned, "", length, {}}};
     if (node.op->kind() == "Concat") return joined(node, axis, steps);
     if (is_convolution(node) && axis >= 2) {
       return {{Kind::kFrames, input_behind(value), length, {}, axes_behind({{value, axis}})}};
@@ -36,7 +44,10 @@ class Origin {
       const std::vector<int> axes = axes_behind({{node.inputs[0], *whole}});
       if (!axes.empty()) return {{Kind::kFrames, input_behind(value), length, {}, axes}};
     }
-    if (node.op->kind() == "Reshape") return {merged(node, axis, value)};
+    if (node.op->kind() == "Reshape") {
+      if (const auto before = behind_detour(value, axis)) return of(before->value, before->axis, steps + 1);
+      return {merged(node, axis, value)};
+    }
     return {{Kind::kUnknown, input_behind(value), length, {}}};
   }
 
@@ -51,21 +62,60 @@ class Origin {
     return {ids ? Kind::kTokens : Kind::kFeatures, graph_.name(value), length, {}, {axis}};
   }
 
-  // The axis of a model's input behind each of these, past convolutions and pools, which keep the order of
-  // positions; none where one of them is not found.
+  // Positions along an axis: position p has the indices i with p = i / inner % cells.
+  struct Place {
+    Value value;
+    int axis = 0;
+    int64_t inner = 1;
+    int64_t cells = 0;
+  };
+  Place all_of(const Axis& at) const { return {at.value, at.axis, 1, graph_.shape(at.value)[at.axis]}; }
+  bool covers_axis(const Place& at) const { return at.inner * at.cells == graph_.shape(at.value)[at.axis]; }
+
+  // The same positions in front of a Reshape, which may split an axis or put others into it.
+  std::optional<Place> behind_reshape(const Node& node, const Place& at) const {
+    const Shape& from = graph_.shape(node.inputs[0]);
+    const int64_t stride = at.inner * elements_from(graph_.shape(at.value), at.axis + 1);
+    for (int axis = 0; axis < static_cast<int>(from.size()); ++axis) {
+      const int64_t below = elements_from(from, axis + 1);
+      if (below <= 0 || stride < below || stride >= below * from[axis] || stride % below != 0) continue;
+      if (from[axis] % (stride / below * at.cells) == 0) return Place{node.inputs[0], axis, stride / below, at.cells};
+    }
+    return std::nullopt;
+  }
+
+  // One step back, past convolutions and pools, which keep the order of positions.
+  std::optional<Place> step_back(const Place& at) const {
+    const Node& node = graph_.nodes()[graph_.producer(at.value)];
+    if (const auto source = varying_source(node, at.axis)) return Place{source->value, source->axis, at.inner, at.cells};
+    if (node.op->kind() == "Reshape") return behind_reshape(node, at);
+    const bool keeps_order = is_convolution(node) || node.op->kind().find("Pool") != std::string_view::npos;
+    if (!keeps_order || at.axis < 2 || !covers_axis(at)) return std::nullopt;
+    return all_of({node.inputs[0], at.axis});
+  }
+
+  // The axis of a model's input behind each of these; none where one of them is not found.
   std::vector<int> axes_behind(const std::vector<Axis>& axes) const {
     std::vector<int> found;
-    for (Axis at : axes) {
-      for (int steps = 0; graph_.producer(at.value) >= 0; ++steps) {
-        const Node& node = graph_.nodes()[graph_.producer(at.value)];
-        const auto source = varying_source(node, at.axis);
-        const bool keeps_order = is_convolution(node) || node.op->kind().find("Pool") != std::string_view::npos;
-        if (steps > kDeepest || (!source && !(keeps_order && at.axis >= 2))) return {};
-        at = source ? *source : Axis{node.inputs[0], at.axis};
-      }
-      found.push_back(at.axis);
+    for (const Axis& axis : axes) {
+      std::optional<Place> at = all_of(axis);
+      for (int steps = 0; at && steps <= kDeepest && graph_.producer(at->value) >= 0; ++steps) at = step_back(*at);
+      if (!at || graph_.producer(at->value) >= 0 || !covers_axis(*at)) return {};
+      found.push_back(at->axis);
     }
     return found;
+  }
+
+  // The axis behind views that put it into another one and back, as a norm over groups of channels does.
+  std::optional<Axis> behind_detour(Value value, int axis) const {
+    std::optional<Place> at = all_of({value, axis});
+    for (int steps = 0; steps < kLongestDetour && graph_.producer(at->value) >= 0; ++steps) {
+      if (is_convolution(graph_.nodes()[graph_.producer(at->value)])) return std::nullopt;
+      at = step_back(*at);
+      if (!at) return std::nullopt;
+      if (at->inner == 1 && covers_axis(*at)) return Axis{at->value, at->axis};
+    }
+    return std::nullopt;
   }
 
   // A column of an input that became a token of its own.
@@ -95,6 +145,16 @@ class Origin {
       if (flow->sources[input] >= 0 && graph_.varies(source)) return Axis{source, flow->sources[input]};
     }
     return std::nullopt;
+  }
+
+  // Whether a product or sum has the axis from what does not vary.
+  bool has_constant_source(const Node& node, int axis) const {
+    static const std::set<std::string_view> kinds{"MatMul", "Add", "Sub", "Mul", "Div"};
+    if (!kinds.contains(node.op->kind())) return false;
+    std::vector<ValueType> types;
+    for (const Value input : node.inputs) types.push_back(graph_.type(input));
+    const auto flow = node.op->follow(axis, types);
+    return flow && std::any_of(flow->sources.begin(), flow->sources.end(), [](int source) { return source >= 0; });
   }
 
   std::vector<StreamSegment> joined(const Node& node, int axis, int steps) const {
@@ -140,11 +200,13 @@ class Origin {
       grid.push_back(from[at]);
       axes.push_back({node.inputs[0], static_cast<int>(at)});
     }
-    if (product == to[axis] && reads_convolution(node.inputs[0])) {
-      segment.kind = grid.size() >= 2 ? Kind::kPatches : Kind::kFrames;
-      segment.grid = grid.size() >= 2 ? grid : std::vector<int64_t>();
-      segment.axes = axes_behind(axes);
-    }
+    if (product != to[axis]) return segment;
+    // Positions of an input that is a map itself, or is cut into patches by views, or that a convolution walks over.
+    const std::vector<int> positions = axes_behind(axes);
+    if (positions.empty() && !reads_convolution(node.inputs[0])) return segment;
+    segment.kind = grid.size() >= 2 ? Kind::kPatches : Kind::kFrames;
+    segment.grid = grid.size() >= 2 ? grid : std::vector<int64_t>();
+    segment.axes = positions;
     return segment;
   }
 
@@ -208,8 +270,7 @@ std::vector<StreamSegment> stream_segments(const Graph& graph, const AxisClasses
       }
     }
   }
-  const bool unknown = found.empty() || (found.size() == 1 && found[0].kind == Kind::kUnknown);
-  if (unknown && has_constants) return {{Kind::kLearned, "", tokens, {}}};
+  if (found.empty() && has_constants) return {{Kind::kLearned, "", tokens, {}}};
   if (found.empty()) return {{Kind::kUnknown, "", tokens, {}}};
   return found;
 }

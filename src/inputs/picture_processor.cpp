@@ -16,6 +16,16 @@ float value_of(int level, int colour, const PictureSettings& settings) {
   return (value - mean) / deviation;
 }
 
+// ITU-R 601 luma in PIL's whole numbers, the same in all three colours.
+Picture grey_of(Picture picture) {
+  for (size_t i = 0; i + 2 < picture.pixels.size(); i += 3) {
+    uint8_t* pixel = picture.pixels.data() + i;
+    const auto level = static_cast<uint8_t>((pixel[0] * 19595 + pixel[1] * 38470 + pixel[2] * 7471 + 0x8000) >> 16);
+    std::fill_n(pixel, 3, level);
+  }
+  return picture;
+}
+
 int64_t half_rounded_down(int64_t number) { return number >= 0 ? number / 2 : -((1 - number) / 2); }
 
 }  // namespace
@@ -57,7 +67,8 @@ ProcessedPicture PictureProcessor::operator()(const Picture& picture) const {
     window.top = half_rounded_down(size.height - window.size.height);
   }
   ProcessedPicture input;
-  input.seen = resize_picture(picture, size, settings_.resampling, window);
+  const Picture read = settings_.channels == 1 ? grey_of(picture) : picture;
+  input.seen = resize_picture(read, size, settings_.resampling, window);
   input.values = values(input.seen);
   const double across = static_cast<double>(picture.width) / static_cast<double>(size.width);
   const double down = static_cast<double>(picture.height) / static_cast<double>(size.height);
@@ -68,10 +79,10 @@ ProcessedPicture PictureProcessor::operator()(const Picture& picture) const {
 }
 
 Tensor PictureProcessor::values(const Picture& seen) const {
-  Tensor result = Tensor::empty({3, seen.height, seen.width});
+  Tensor result = Tensor::empty({settings_.channels, seen.height, seen.width});
   float* out = result.mutable_data<float>();
   const int64_t pixels = seen.width * seen.height;
-  for (int colour = 0; colour < 3; ++colour) {
+  for (int colour = 0; colour < settings_.channels; ++colour) {
     const auto& table = value_of_level_[colour];
     for (int64_t i = 0; i < pixels; ++i) *out++ = table[seen.pixels[3 * i + colour]];
   }

@@ -18,7 +18,7 @@ struct PictureRegion {
 };
 
 struct ProcessedPicture {
-  Tensor values;         // [3, height, width], 32-bit floats
+  Tensor values;         // [channels, height, width], 32-bit floats
   Picture seen;          // the same before rescaling: what the model sees
   PictureRegion region;  // of `seen` on the original
 };
@@ -36,8 +36,8 @@ class PictureProcessor {
   // Throws InvalidInput if the picture has no pixels, or its proportions make the result too large.
   ProcessedPicture operator()(const Picture& picture) const;
 
-  // The last two steps alone, for pictures of the model's size that were changed: [3, height,
-  // width].
+  // The last two steps alone, for pictures of the model's size that were changed: [channels,
+  // height, width].
   Tensor values(const Picture& seen) const;
 
  private:

@@ -257,6 +257,11 @@ class SettingsReader {
       const double one = number(*value, key);
       return {one, one, one};
     }
+    // Those of grey pictures hold one.
+    if (value->is_array() && value->size() == 1) {
+      const double one = number((*value)[0], key);
+      return {one, one, one};
+    }
     if (!value->is_array() || value->size() != 3) {
       throw FileError(
           fmt::format("'{}': '{}' should hold three numbers, one per colour", fields_.file(), key));

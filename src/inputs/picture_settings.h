@@ -23,6 +23,7 @@ struct PictureSettings {
     std::array<double, 3> deviation;
   };
   std::optional<Normalisation> normalisation;
+  int channels = 3;  // 1: grey, as PIL makes it; which it is depends on the model
 };
 
 // Settings as the image processors of transformers read them: ViT's (also for Swin), DeiT's,

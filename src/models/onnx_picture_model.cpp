@@ -19,7 +19,7 @@ constexpr int64_t kUsualBlocks = 14;  // a side, where discovery finds no patche
 const onnx::InputInfo* pixel_input(const onnx::OnnxFile& file) {
   if (file.graph.inputs.size() != 1) return nullptr;
   const onnx::InputInfo& input = file.graph.inputs[0];
-  const bool colours = input.shape.size() == 4 && (input.shape[1] == 3 || input.shape[1] <= 0);
+  const bool colours = input.shape.size() == 4 && (input.shape[1] == 1 || input.shape[1] == 3 || input.shape[1] <= 0);
   return colours && onnx::is_float(input.type) ? &input : nullptr;
 }
 
@@ -33,6 +33,7 @@ class OnnxPictureModel final : public PictureModel {
                     : !config_.model_type().empty() ? config_.model_type()
                                                     : "ONNX";
     const auto [height, width] = config_.pair_or("image_size", kUsualSide);
+    channels_ = input.shape[1] > 0 ? input.shape[1] : config_.size_or("num_channels", channels_);
     most_at_once_ = input.shape[0] > 0 ? input.shape[0] : kMostPictures;
     height_ = input.shape[2] > 0 ? input.shape[2] : height;
     width_ = input.shape[3] > 0 ? input.shape[3] : width;

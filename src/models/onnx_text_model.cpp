@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "formats/onnx/node_scope.h"
 #include "formats/onnx/onnx_model.h"
@@ -17,6 +18,8 @@ namespace whyformer {
 namespace {
 
 constexpr int64_t kProbeTokens = 4;
+constexpr int64_t kStep = 7;           // between the ids that a file is tried with
+constexpr double kSameAnswer = 1e-3;   // of the largest number, between two ways to run the same text
 constexpr int64_t kUsualTokens = 512;  // where neither tokenizer nor config tells the longest input
 
 // Which input of the file is what; empty names where it has none.
@@ -47,10 +50,18 @@ InputNames names_of_inputs(const onnx::OnnxFile& file) {
     for (const onnx::InputInfo& input : file.graph.inputs) all.push_back(input.name);
     throw UnsupportedModel(fmt::format(
         "the ONNX file takes {}: a text model takes token ids and at most a mask, token types and "
-        "positions",
+        "positions; give arrays to any other, with --inputs",
         fmt::join(all, ", ")));
   }
   return names;
+}
+
+// How many tokens the file was exported for; none where it takes any number.
+int64_t tokens_written_into(const onnx::OnnxFile& file, const std::string& ids) {
+  for (const onnx::InputInfo& input : file.graph.inputs) {
+    if (input.name == ids && input.shape.size() == 2) return input.shape[1];
+  }
+  return 0;
 }
 
 // The values of a rewritten graph that methods ask for.
@@ -116,10 +127,15 @@ class OnnxTextModel final : public TextModel {
       pad_id_ = config_.id_or("pad_token_id", -1);
     }
     gives_types_ = gives_token_types(files, config_);
+    const int64_t written = tokens_written_into(model_.file(), inputs_.ids);
+    probe_length_ = written > 0 ? written : kProbeTokens;
     choose_output(files, output);
     const int64_t limit = tokenizer_->model_max_length();
     max_tokens_ = longest_input();
     if (limit > 0) max_tokens_ = std::min(max_tokens_, limit);
+    if (written <= 0) return;
+    max_tokens_ = std::min(max_tokens_, written);
+    if (!works_with_fewer_tokens(written)) fixed_tokens_ = written;
   }
 
   int64_t parameter_count() const override { return model_.file().parameter_count(); }
@@ -127,6 +143,7 @@ class OnnxTextModel final : public TextModel {
     return static_cast<int64_t>(model_.file().graph.initialisers.size());
   }
   // Where a file says so, reshapes inside rely on it: more texts would become one long one.
+  bool hides_padding() const override { return !inputs_.mask.empty(); }
   int64_t most_at_once() const override {
     int64_t most = most_together_;
     for (const onnx::InputInfo& input : model_.file().graph.inputs) {
@@ -139,7 +156,7 @@ class OnnxTextModel final : public TextModel {
   // The one that was asked for; the logits of a text, its vector, or the hidden states of its tokens.
   void choose_output(const FileLookup& files, const std::string& asked) {
     check_output(model_.file(), asked);
-    onnx::BuildRequest request = request_for({.tokens = kProbeTokens});
+    onnx::BuildRequest request = request_for({.tokens = probe_length_});
     for (const auto& output : model_.file().graph.outputs) request.outputs.push_back(output.name);
     const onnx::BuiltGraph probe = model_.build(request);
     const FoundOutputs found = outputs_of(probe, asked);
@@ -158,7 +175,7 @@ class OnnxTextModel final : public TextModel {
     if (output_.empty()) output_ = found.first_named(found.of_text, "");
     if (output_.empty()) refuse(found, asked);
     if (has_dynamic_ranges(probe.graph) && most_at_once() > 1) {
-      most_together_ = most_together(model_, request_for({.batch = 2, .tokens = kProbeTokens}), output_);
+      most_together_ = most_together(model_, request_for({.batch = 2, .tokens = probe_length_}), output_);
     }
     name_outputs(files, probe.graph.shape(probe.values.at(output_)));
     if (!problem_) note_output(found, told);
@@ -182,7 +199,7 @@ class OnnxTextModel final : public TextModel {
       if (type.dtype == DType::kInt64 || (!asked.empty() && output.name != asked)) continue;
       if (type.shape.size() == 3) found.of_tokens.push_back(output.name);
       if (type.shape.size() != 2) continue;
-      if (has_one_for_each_token(output.name, type.shape)) found.number_of_each_token = output.name;
+      if (has_one_for_each_token(output.name, probe)) found.number_of_each_token = output.name;
       else found.of_text.push_back(output.name);
     }
     return found;
@@ -235,16 +252,55 @@ class OnnxTextModel final : public TextModel {
   }
 
   // Whether more tokens make the output longer.
-  bool has_one_for_each_token(const std::string& output, const Shape& shape) const {
-    if (shape.back() != kProbeTokens) return false;
-    onnx::BuildRequest longer = request_for({.tokens = kProbeTokens + 1});
+  bool has_one_for_each_token(const std::string& output, const onnx::BuiltGraph& probe) const {
+    if (probe.graph.shape(probe.values.at(output)).back() != probe_length_) return false;
+    onnx::BuildRequest longer = request_for({.tokens = probe_length_ + 1});
     longer.outputs = {output};
     try {
-      const onnx::BuiltGraph probe = model_.build(longer);
-      return probe.graph.shape(probe.values.at(output)).back() != kProbeTokens;
+      const onnx::BuiltGraph other = model_.build(longer);
+      return other.graph.shape(other.values.at(output)).back() != probe_length_;
     } catch (const Error&) {
-      return false;  // made for texts of one length
+      // Made for texts of one length: the tokens are followed to the output instead.
+      const auto ids = probe.inputs.find(inputs_.ids);
+      return ids != probe.inputs.end() && AxisUse(probe.graph, ids->second, 1).axis_in(probe.values.at(output)) == 1;
     }
+  }
+
+  // Whether the file answers a short text as it does when padding fills it up to its own length.
+  bool works_with_fewer_tokens(int64_t written) const {
+    try {
+      const int64_t fewer = std::max<int64_t>(1, written / 2);
+      const std::vector<double> alone = answer_of_probe(fewer, fewer);
+      if (inputs_.mask.empty()) return true;  // padding would count
+      const std::vector<double> filled = answer_of_probe(fewer, written);
+      double largest = 0, difference = 0;
+      for (size_t i = 0; i < std::min(alone.size(), filled.size()); ++i) {
+        largest = std::max(largest, std::abs(filled[i]));
+        difference = std::max(difference, std::abs(alone[i] - filled[i]));
+      }
+      return difference <= kSameAnswer * largest;
+    } catch (const Error&) {
+      return false;
+    }
+  }
+
+  // Of so many tokens, any that the vocabulary has, with padding behind them.
+  std::vector<double> answer_of_probe(int64_t tokens, int64_t length) const {
+    const GraphKey key{.tokens = length, .masked = length > tokens};
+    onnx::BuildRequest request = request_for(key);
+    request.outputs = {output_};
+    const onnx::BuiltGraph built = model_.build(request);
+    TokenBatch batch{{std::vector<int64_t>(length, pad_id_.value_or(0))}, {std::vector<int64_t>(length, 0)}, {{}}};
+    for (int64_t i = 0; i < tokens; ++i) batch.ids[0][i] = (i + 1) * kStep % tokenizer_->vocabulary_size();
+    for (int64_t i = 0; i < length; ++i) batch.hidden[0].push_back(i >= tokens);
+    Feeds feeds;
+    for (const auto& [name, value] : built.inputs) {
+      if (name == inputs_.ids) feeds[value] = batch_tensor(batch.ids, length);
+      else if (name == inputs_.types) feeds[value] = batch_tensor(batch.types, length);
+      else if (name == inputs_.mask) feeds[value] = token_numbers(batch, built.graph.type(value).dtype, {1, length}, 1, 0);
+    }
+    const Value output = built.values.at(output_);
+    return run(built.graph, feeds, {.outputs = {output}})[output].to_doubles();
   }
 
   // From the config where it tells; the position table of RoBERTa and its kin starts behind padding.
@@ -336,6 +392,7 @@ class OnnxTextModel final : public TextModel {
   InputNames inputs_;
   std::string output_;
   int64_t most_together_ = TextModel::most_at_once();
+  int64_t probe_length_ = kProbeTokens;
   bool is_vector_ = false;  // the output is one row per text
   bool gives_types_ = false;
 };
@@ -345,8 +402,9 @@ class OnnxTextModel final : public TextModel {
 std::shared_ptr<const TextModel> load_onnx_text_model(const std::filesystem::path& file,
                                                       const FileLookup& files, std::string name,
                                                       const std::string& output) {
-  // First of all: whoever gives a damaged file should not be told to look for a tokenizer.
+  // First of all: whoever gives a damaged file, or one that reads no texts, should not be told to look for a tokenizer.
   onnx::OnnxFile read = onnx::read_onnx(file);
+  names_of_inputs(read);
   return std::make_shared<OnnxTextModel>(std::move(read), files, std::move(name), output);
 }
 

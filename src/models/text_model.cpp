@@ -151,14 +151,50 @@ TextModel::TextModel(const FileLookup& files, std::string name)
     : name_(std::move(name)), tokenizer_(load_tokenizer(files)), pad_id_(tokenizer_->pad_id()) {}
 
 Encoding TextModel::encode(std::string_view text, std::optional<std::string_view> pair) const {
-  return tokenizer_->encode(text, pair, max_tokens_);
+  Encoding encoding = tokenizer_->encode(text, pair, max_tokens_);
+  const auto tokens = static_cast<int64_t>(encoding.ids.size());
+  if (tokens >= fixed_tokens_) return encoding;
+  if (!pad_id_) {
+    throw InvalidInput(fmt::format("the file takes exactly {} tokens, the text has {}, and the tokenizer has no padding to fill "
+                                   "it up with: export the model for any number of tokens",
+                                   fixed_tokens_, tokens));
+  }
+  encoding.ids.resize(fixed_tokens_, *pad_id_);
+  encoding.type_ids.resize(fixed_tokens_, 0);
+  encoding.tokens.resize(fixed_tokens_, tokenizer_->token(*pad_id_));
+  encoding.offsets.resize(fixed_tokens_);
+  encoding.special.resize(fixed_tokens_, true);
+  encoding.segment.resize(fixed_tokens_, encoding.segment.empty() ? 0 : encoding.segment.back());
+  encoding.word.resize(fixed_tokens_, -1);
+  return encoding;
+}
+
+// Padding behind the last token of each text, and hidden.
+TokenBatch TextModel::filled_up(const TokenBatch& batch) const {
+  TokenBatch full = batch;
+  full.hidden.resize(full.ids.size());
+  for (size_t text = 0; text < full.ids.size(); ++text) {
+    full.ids[text].resize(fixed_tokens_, pad_id_.value_or(0));
+    full.types[text].resize(fixed_tokens_, 0);
+    full.hidden[text].resize(fixed_tokens_, false);
+    for (int64_t i = fixed_tokens_; i-- > 0 && full.ids[text][i] == pad_id_;) full.hidden[text][i] = true;
+  }
+  return full;
 }
 
 void TextModel::name_dimensions(int64_t width) {
   for (int64_t i = 0; i < width; ++i) output_names_.push_back(fmt::format("dimension {}", i));
 }
 
-std::shared_ptr<const TextGraph> TextModel::graph(const GraphKey& key) const {
+std::shared_ptr<const TextGraph> TextModel::graph(const GraphKey& asked) const {
+  GraphKey key = asked;
+  if (fixed_tokens_ > 0) {
+    if (key.tokens > fixed_tokens_) {
+      throw InvalidInput(fmt::format("the file takes exactly {} tokens, not {}", fixed_tokens_, key.tokens));
+    }
+    key.tokens = fixed_tokens_;
+    key.masked = true;
+  }
   {
     const std::lock_guard lock(mutex_);
     const auto known = graphs_.find(key);
@@ -195,9 +231,10 @@ void TextModel::finish(const Graph& whole, TextGraph& built) {
                {&built.word_embeddings});
 }
 
-Feeds TextModel::feeds(const TextGraph& graph, const TokenBatch& batch,
+Feeds TextModel::feeds(const TextGraph& graph, const TokenBatch& given,
                        const std::vector<double>& reference) const {
   const GraphKey& key = graph.key;
+  const TokenBatch batch = fixed_tokens_ > 0 ? filled_up(given) : given;
   Feeds feeds;
   feed_tokens(graph, batch, feeds);
   if (graph.pooling.valid()) {

@@ -1,6 +1,7 @@
 // A text model as a folder holds it: tokenizer, weights, and graphs built from them on demand.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -75,6 +76,13 @@ class TextModel {
   std::optional<Problem> problem() const { return problem_; }  // nothing without a classifier
   // The longest input in tokens, special ones included.
   int64_t max_tokens() const { return max_tokens_; }
+  // The one length that an ONNX file works with: texts are filled up with padding, which graphs hide from attention. 0 for
+  // any length.
+  int64_t fixed_tokens() const { return fixed_tokens_; }
+  // Whether the model can be told to look away from padding.
+  virtual bool hides_padding() const { return true; }
+  // A length to look at the model with.
+  int64_t probe_tokens() const { return fixed_tokens_ > 0 ? fixed_tokens_ : std::min<int64_t>(8, max_tokens_); }
   // The id that hides a token, and the id that stands for nothing; where the model has them.
   std::optional<int64_t> mask_id() const { return tokenizer_->mask_id(); }
   std::optional<int64_t> pad_id() const { return pad_id_; }
@@ -85,11 +93,12 @@ class TextModel {
   // How many texts may run together: an ONNX file may be made for a number of its own.
   virtual int64_t most_at_once() const { return int64_t{1} << 30; }
 
-  // The tokens that the model reads of a text, or of two; cut off where its longest input ends.
+  // The tokens that the model reads of a text, or of two; cut off where its longest input ends, and filled up where it has
+  // one length.
   virtual Encoding encode(std::string_view text, std::optional<std::string_view> pair) const;
 
   // Built once per key and shared.
-  std::shared_ptr<const TextGraph> graph(const GraphKey& key) const;
+  std::shared_ptr<const TextGraph> graph(const GraphKey& asked) const;
 
   // What the graph's inputs get; `reference` [width] only for the similarity head.
   Feeds feeds(const TextGraph& graph, const TokenBatch& batch,
@@ -119,11 +128,13 @@ class TextModel {
   std::optional<int64_t> pad_id_;
   std::optional<Problem> problem_;
   int64_t max_tokens_ = 0;
+  int64_t fixed_tokens_ = 0;
   Pooling pooling_ = Pooling::kMean;
   std::vector<std::string> output_names_;
 
  private:
   Value pooled(GraphBuilder& graph, Value hidden, TextGraph& built) const;
+  TokenBatch filled_up(const TokenBatch& batch) const;
 
   mutable std::mutex mutex_;
   mutable std::map<GraphKey, std::shared_ptr<const TextGraph>> graphs_;

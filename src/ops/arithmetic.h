@@ -2,6 +2,7 @@
 // 32- or 64-bit floats or 64-bit integers; truth is the integers 0 and 1.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,12 @@ Value leaky_relu(GraphBuilder& graph, Value x, double slope, std::string name);
 Value elu(GraphBuilder& graph, Value x, double alpha, std::string name);
 // max(0, min(1, slope · x + offset)).
 Value hard_sigmoid(GraphBuilder& graph, Value x, double slope, double offset, std::string name);
+// Slope and offset of an operator that hard_sigmoid made; nothing for any other.
+struct HardSigmoidLine {
+  double slope = 0;
+  double offset = 0;
+};
+std::optional<HardSigmoidLine> hard_sigmoid_line(const Op& op);
 // x · max(0, min(1, x/6 + 1/2)).
 Value hard_swish(GraphBuilder& graph, Value x, std::string name);
 // x · sigmoid(alpha · x): QuickGELU.

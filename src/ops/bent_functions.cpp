@@ -86,6 +86,12 @@ Value hard_sigmoid(GraphBuilder& graph, Value x, double slope, double offset, st
   return add_to(graph, x, HardSigmoid{slope, offset}, std::move(name));
 }
 
+std::optional<HardSigmoidLine> hard_sigmoid_line(const Op& op) {
+  const auto* found = dynamic_cast<const ElementwiseOp<HardSigmoid>*>(&op);
+  if (found == nullptr) return std::nullopt;
+  return HardSigmoidLine{found->function().steepness, found->function().offset};
+}
+
 Value hard_swish(GraphBuilder& graph, Value x, std::string name) {
   return add_to(graph, x, HardSwish{}, std::move(name));
 }

@@ -21,6 +21,7 @@ class ElementwiseOp final : public Op {
   explicit ElementwiseOp(F f = {}) : f_(f) {}
 
   std::string_view kind() const override { return F::kind(); }
+  const F& function() const { return f_; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     if (inputs[0].dtype == DType::kInt64 && !TakesIntegers<F>) {

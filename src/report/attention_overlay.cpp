@@ -35,9 +35,8 @@ std::vector<Panel> panels_of(const Explanation& explanation, const AttentionPict
   if (layers.empty()) {
     throw InvalidInput(
         explanation.attention.empty()
-            ? "attention picture: the explanation holds no attention maps; compute it with the "
-              "maps "
-              "kept"
+            ? "attention picture: the explanation holds no attention maps; the model has none over "
+              "what gets scores, or they were not kept"
             : "attention picture: the maps of this model are of windows, not of the whole picture; "
               "`whyformer trace --save` writes them");
   }

@@ -35,8 +35,8 @@ struct Panel {
 std::vector<Panel> panels_of(const Explanation& explanation, const AttentionPicture& which) {
   if (explanation.attention.empty()) {
     throw InvalidInput(
-        "attention picture: the explanation holds no attention maps; compute it with the maps "
-        "kept");
+        "attention picture: the explanation holds no attention maps; the model has none over what "
+        "gets scores, or they were not kept");
   }
   const auto layers = static_cast<int>(explanation.attention.size());
   if (which.layer < -1 || which.layer >= layers) {

@@ -118,7 +118,7 @@ class HeadStudy {
     const Head head = examples_.problem() ? Head::kLogits : Head::kEmbedding;
     const std::unique_ptr<Explained> explained =
         examples_.run(example, {.head = head, .needs = needs_, .dtype = dtype()});
-    if (explained->layers() == 0) throw InvalidInput("no attention was found in this model, so it has no heads to measure");
+    if (explained->layers() == 0) throw InvalidInput(kNoAttention);
     std::optional<HeadLabel>& label = labels_[example];
     result_.labelled += label.has_value();
     if (!label) {

@@ -38,9 +38,11 @@ std::vector<std::string> usual_methods(const Model& model, const RowInput& row) 
   const TableModel& tables = model.table_model();
   const TableSubject subject(tables, row, {});
   if (subject.attends_by_unit()) return {"gae", "integrated-gradients"};
-  // Baselines and hidden columns come from a background; whole numbers have no gradient.
-  if (row.background.rows == 0 && !tables.numbers_input().empty()) return {"gradient-x-input", "saliency"};
-  if (tables.numbers_input().empty()) return {"leave-one-out"};
+  // Baselines and hidden columns come from a background; whole numbers that pick nothing have no gradient.
+  const auto graph = tables.graph(1, static_cast<int64_t>(row.values.size()), DType::kFloat32);
+  const bool has_gradient = !graph->places.empty();
+  if (row.background.rows == 0 && has_gradient) return {"gradient-x-input", "saliency"};
+  if (!has_gradient) return {"leave-one-out"};
   return {"integrated-gradients", "leave-one-out"};
 }
 

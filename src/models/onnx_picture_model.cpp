@@ -49,6 +49,20 @@ class OnnxPictureModel final : public PictureModel {
   int64_t most_at_once() const override { return most_at_once_; }
 
  private:
+  // A file that leaves the size open may still be made for one, as positions are.
+  template <class Build>
+  auto for_size(int64_t height, int64_t width, const Build& build) const {
+    try {
+      return build();
+    } catch (const InvalidInput& error) {
+      if (!any_height_ && !any_width_) throw;
+      throw InvalidInput(fmt::format(
+          "'{}' does not take pictures of {}x{} pixels ({}): set the size in preprocessor_config.json, and image_size in "
+          "config.json, to those that it was made for",
+          name_, width, height, error.what()));
+    }
+  }
+
   // The one that was asked for; logits, or else vectors of the whole picture.
   void choose_output(const std::string& asked) {
     check_output(model_.file(), asked);
@@ -83,20 +97,6 @@ class OnnxPictureModel final : public PictureModel {
       return;
     }
     for (int64_t i = 0; i < width; ++i) output_names_.push_back(fmt::format("dimension {}", i));
-  }
-
-  // A file that leaves the size open may still be made for one, as positions are.
-  template <class Build>
-  auto for_size(int64_t height, int64_t width, const Build& build) const {
-    try {
-      return build();
-    } catch (const InvalidInput& error) {
-      if (!any_height_ && !any_width_) throw;
-      throw InvalidInput(fmt::format(
-          "'{}' does not take pictures of {}x{} pixels ({}): set the size in preprocessor_config.json, and image_size in "
-          "config.json, to those that it was made for",
-          name_, width, height, error.what()));
-    }
   }
 
   onnx::BuildRequest request_for(const PictureKey& key) const {

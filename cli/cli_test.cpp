@@ -262,7 +262,7 @@ TEST_F(CommandLine, HeadsMeasuresPicturesLabelledByTheirFoldersOrAList) {
 
 TEST_F(CommandLine, OneHeadOfOneLayerIsDrawn) {
   const std::string picture = WHYFORMER_SOURCE_DIR "/tests/data/pictures/objects/object-000.png";
-  for (const std::string input : {std::string("'so bad it is good'"), picture}) {
+  for (const std::string& input : {std::string("'so bad it is good'"), picture}) {
     const Answer answer = run("explain " + input + " --method rollout --attention-svg " + path("head.svg") +
                               " --attention-layer 1 --attention-head 0");
     ASSERT_EQ(answer.code, 0) << answer.error;

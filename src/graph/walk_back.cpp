@@ -104,10 +104,11 @@ Tensor BackwardWalk::at(Value value) {
 
 void BackwardWalk::pass_node(const Node& node, size_t index) {
   Tensors from_outputs;
-  bool reached = false;
+  bool reached = false, asked_here = false;
   for (const Value output : node.outputs) {
     from_outputs.push_back(arrived_[output.id]);
     if (!is_wanted_[output.id]) arrived_[output.id] = {};
+    asked_here = asked_here || is_wanted_[output.id];
     reached = reached || (from_outputs.back().defined() && on_the_way_[output.id]);
   }
   const NodePair* pair = pair_to_take(node, index);
@@ -115,8 +116,10 @@ void BackwardWalk::pass_node(const Node& node, size_t index) {
   Wanted wanted_inputs;
   bool any = false;
   for (const Value input : inputs) {
-    wanted_inputs.push_back(on_the_way_[input.id]);
-    any = any || on_the_way_[input.id];
+    // Whoever asks for the rows that ids pick knows that nothing passes to the ids.
+    const bool ids = asked_here && !is_wanted_[input.id] && graph_.type(input).dtype == DType::kInt64;
+    wanted_inputs.push_back(on_the_way_[input.id] && !ids);
+    any = any || wanted_inputs.back();
   }
   if (!reached || !any) return;
   const CallTensors tensors(graph_, pass_, inputs, node);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <type_traits>
 
 #include "formats/onnx/onnx_model.h"
 #include "models/onnx_graph.h"
@@ -51,7 +52,7 @@ class OnnxPictureModel final : public PictureModel {
  private:
   // A file that leaves the size open may still be made for one, as positions are.
   template <class Build>
-  auto for_size(int64_t height, int64_t width, const Build& build) const {
+  std::invoke_result_t<Build> for_size(int64_t height, int64_t width, const Build& build) const {
     try {
       return build();
     } catch (const InvalidInput& error) {

@@ -60,6 +60,15 @@ TEST_F(CommandLine, TakesABatchWhereItIsSaidToBe) {
   expect_refusal("inspect " + file + " --batch-axis other=1", "no input 'other'");
 }
 
+TEST_F(CommandLine, ChoosesAnOutputOfAnOnnxFileForAnyKindOfInput) {
+  const std::string file = WHYFORMER_SOURCE_DIR "/tests/golden/onnx/models/ft-transformer.sdpa.legacy.14.onnx";
+  write("row.csv", "a,b,c,d,e,f\n1,0.5,0.2,0,1,2\n");
+  expect_refusal("explain --model " + file + " --table " + path("row.csv") + " --output none", "no output 'none'; its outputs are '");
+  expect_refusal("explain --output logits 'a fine film'", "--output goes with an ONNX file");
+  expect_refusal("explain --model " + std::string(WHYFORMER_SOURCE_DIR "/models/sentiment") + " --output logits 'a fine film'",
+                 "outputs have no names");
+}
+
 TEST_F(CommandLine, EndsWithAnErrorWhereNoMethodHasAMeaning) {
   write("ids.safetensors", ids_of_both());
   expect_refusal("explain --model " + kDecoder + " --inputs " + path("ids.safetensors") + " --method alti,attention-flow",

@@ -1,5 +1,7 @@
 """Rows of tables: frames, series and arrays say the same."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -81,3 +83,15 @@ def test_importance_tells_errors_of_zero_and_keeps_its_columns(taster, wines):
     assert "nan" not in str(found) and any(line.endswith("± 0.0000") for line in lines)
     assert len({line.index("±") for line in lines}) == 1
     assert list(found.to_pandas()["value"]) == sorted(found.to_pandas()["value"], reverse=True)
+
+
+def test_an_output_of_a_file_is_chosen_by_its_name(taster, wines):
+    name = wf.inspect(WINE).outputs[0].split()[0]
+    named = wf.load(WINE, output=name)
+    expected = taster(wines.iloc[5]).values
+    np.testing.assert_array_equal(named(wines.iloc[5]).values, expected)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(named))(wines.iloc[5]).values, expected)
+    with pytest.raises(wf.InvalidInput, match="its outputs are"):
+        wf.load(WINE, output="none")
+    with pytest.raises(wf.InvalidInput, match="output="):
+        wf.load("sentiment", output="logits")

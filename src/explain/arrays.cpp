@@ -16,6 +16,7 @@
 #include "formats/weights.h"
 #include "graph/walk_back.h"
 #include "inputs/tokenizer.h"
+#include "models/sample_ranges.h"
 #include "models/text_model.h"
 #include "whyformer/error.h"
 
@@ -134,6 +135,12 @@ void note_other_inputs(const OnnxProbe& probe, const ArrayUnits& units, std::vec
     if (used || !probe.graph.varies(value)) continue;
     notes.push_back(fmt::format("The input '{}' is held as it is: no token gets its numbers.", name));
   }
+}
+
+// What is given together runs as the file says, which may let inputs change each other's answers.
+void note_shared_ranges(const OnnxProbe& probe, std::vector<std::string>& notes) {
+  if (probe.batch < 2 || !has_dynamic_ranges(probe.graph)) return;
+  notes.push_back(fmt::format("The model rounds by the span of all {} inputs that were given together: alone each may get another answer.", probe.batch));
 }
 
 // A token whose numbers were not found must not look like one that does not matter.
@@ -266,6 +273,7 @@ ArrayExplanation ArrayModel::explain(const ArrayViews& inputs, const ArrayReques
   explanation.notes = result.info.notes;
   note_other_inputs(*probe, units, explanation.notes);
   note_missing_places(units, needs_of(jobs), explanation.notes);
+  note_shared_ranges(*probe, explanation.notes);
   run_jobs(jobs, explained, explanation);
   for (Attribution& one : explanation.attributions) {
     one.words = fold_words(explanation.units, one.scores, {explanation.text, {}}, WordFold::kSum);

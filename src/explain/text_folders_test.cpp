@@ -43,7 +43,7 @@ TEST(TextFolders, LayersThatTheConfigDoesNotAskForAreSaidToBeLeftOut) {
     const ExplainRequest request{.methods = {{"saliency", {}}}, .target = int64_t{0}};
     const auto notes = [&](const ModelParts& parts) { return explain(Model::load(parts), TextInput{"w20 w21", {}}, request).notes; };
     EXPECT_THAT(notes(with_config(name, {{key, 1}})), Contains(testing::ContainsRegex("left out: '.*layer[.]1'")));
-    EXPECT_THAT(notes(with_config(name, {})), testing::Not(Contains(HasSubstr("left out: '"))));
+    EXPECT_THAT(notes(with_config(name, nlohmann::json::object())), testing::Not(Contains(HasSubstr("left out: '"))));
     EXPECT_THAT(Model::load(with_config(name, {{key, 1}})).inspect().notes, Contains(HasSubstr("left out: '")));
   }
 }

@@ -173,6 +173,27 @@ TEST_F(CommandLine, PoliciesComeFromFilesToo) {
   expect_refusal("explain 'A dull film' --method lrp --option lrp.policy=nope.json", "nope.json");
 }
 
+TEST_F(CommandLine, PoliciesThatSayNothingAboutTheModelAreRefusedOrNoted) {
+  const std::string explain = "explain 'a good film' --method lrp --option lrp.policy=";
+  write("typo.json", R"({"base": "attn-lrp", "rules": [{"operator": "Sofmax", "rule": "stop"}]})");
+  expect_refusal(explain + path("typo.json"), "the nearest is \"Softmax\"");
+  write("none.json", R"({"base": "attn-lrp", "rules": [{"operator": "Conv", "rule": "stop"}]})");
+  EXPECT_THAT(run(explain + path("none.json")).out, testing::HasSubstr("it fits no node of this model"));
+  EXPECT_THAT(run("inspect --relevance --policy " + path("none.json")).out, testing::HasSubstr("it fits no node of this model"));
+}
+
+TEST_F(CommandLine, OptionsOfOtherKindsOfInputAreRefused) {
+  expect_refusal("explain 'a good film' --grain blocks", "heat maps on a picture");
+  expect_refusal("explain 'a good film' --segment mask", "heat maps on a picture");
+  expect_refusal("explain 'a good film' --hiding-id 3", "--hiding-id goes with --inputs");
+  expect_refusal("explain 'a good film' --background-rows 3", "--table");
+  expect_refusal("explain 'a good film' --method lime -o lime.how=grey", "how is for patches and columns");
+  expect_refusal("explain 'a good film' --method lime -o lime.kernel-width=0.25", "raise the kernel width");
+  const std::string picture = "explain " WHYFORMER_SOURCE_DIR "/tests/data/pictures/pairs/pair-000.png ";
+  expect_refusal(picture + "--words max", "only texts have them");
+  expect_refusal(picture + "--grain blocks", "--svg and --png");
+}
+
 TEST_F(CommandLine, DoublePrecisionAgreesWithSingle) {
   const auto scores = [&](const std::string& precision) {
     const Answer answer = run(

@@ -29,6 +29,7 @@ struct Arguments {
   std::string html, json, svg, png, attention_svg, attention_png;
   std::string special = "show", words = "sum", precision = "single";
   std::string grain = "smooth", segment = "none";
+  CLI::Option *has_grain = nullptr, *has_segment = nullptr, *has_words = nullptr;
   int64_t attention_layer = -1, attention_head = -1;
   int64_t seed = 0;
   int64_t memory_megabytes = 1024;
@@ -59,10 +60,10 @@ void add_arguments(CLI::App& command, Arguments& a) {
   command.add_option("--json", a.json, "write JSON ('-': standard output)")->type_name("FILE");
   command.add_option("--svg", a.svg, "write the bars, or heat maps on the picture, as SVG")->type_name("FILE");
   command.add_option("--png", a.png, "write the bars, or heat maps on the picture, as PNG")->type_name("FILE");
-  command.add_option("--grain", a.grain, "of heat maps on a picture: smooth, or a block per patch")
+  a.has_grain = command.add_option("--grain", a.grain, "of heat maps on a picture: smooth, or a block per patch")
       ->check(CLI::IsMember({"smooth", "blocks"}))
       ->capture_default_str();
-  command.add_option("--segment", a.segment, "what Otsu's threshold parts from the rest of a picture: its outline, or alone")
+  a.has_segment = command.add_option("--segment", a.segment, "what Otsu's threshold parts from the rest of a picture: its outline, or alone")
       ->check(CLI::IsMember({"none", "outline", "mask"}))
       ->capture_default_str();
   command.add_option("--attention-svg", a.attention_svg, "write attention maps as SVG")->type_name("FILE");
@@ -78,7 +79,7 @@ void add_arguments(CLI::App& command, Arguments& a) {
   command.add_option("--special", a.special, "special tokens in pictures: show, hide, or exclude from the scale")
       ->check(CLI::IsMember({"show", "hide", "exclude"}))
       ->capture_default_str();
-  command.add_option("--words", a.words, "how pieces become words")
+  a.has_words = command.add_option("--words", a.words, "how pieces become words")
       ->check(CLI::IsMember({"sum", "mean", "max"}))
       ->capture_default_str();
   command.add_option("--precision", a.precision,
@@ -109,6 +110,29 @@ void add_option(ExplainRequest& request, const std::string& assignment) {
   if (!used) {
     throw InvalidInput(fmt::format("option '{}': add {} to --method to use it", assignment,
                                    method.name));
+  }
+}
+
+// Options that say nothing to the kind of input at hand would be ignored.
+void refuse_what_pictures_have(const Arguments& a) {
+  if (!a.picture.picture.empty()) throw InvalidInput("give a picture, a table or arrays, not two of them");
+  if (a.picture.has_top->count() > 0 || !a.picture.among.empty()) {
+    throw InvalidInput("--top and --among go with a picture: whyformer explain picture.png --top 3");
+  }
+  if (a.has_grain->count() == 0 && a.has_segment->count() == 0) return;
+  throw InvalidInput("--grain and --segment belong to heat maps on a picture: whyformer explain picture.png --png map.png");
+}
+
+void refuse_what_texts_have(const Arguments& a) {
+  if (a.text.has_pair->count() > 0) throw InvalidInput("--pair goes with a text, or with a picture");
+  if (a.has_words->count() == 0) return;
+  throw InvalidInput("--words tells how the pieces of a text's words are put together: only texts have them");
+}
+
+void check_options_of_pictures(const Arguments& a) {
+  if (a.text.has_pair->count() == 0) refuse_what_texts_have(a);
+  if (a.svg.empty() && a.png.empty() && (a.has_grain->count() > 0 || a.has_segment->count() > 0)) {
+    throw InvalidInput("--grain and --segment shape the heat maps that --svg and --png write: give one of them");
   }
 }
 
@@ -190,6 +214,7 @@ std::vector<Explanation> explained_picture(const Arguments& a, const Model& mode
 
 // One explanation for each target; JSON has a line for each.
 void explain_picture(const Arguments& a, const PictureFile& picture) {
+  check_options_of_pictures(a);
   if (!a.file.empty()) throw InvalidInput("give a picture or a file of texts, not both");
   const Model model = a.picture.load(a.model);
   ExplainRequest request = request_of(a, model);
@@ -314,8 +339,16 @@ void explain_table(const Arguments& a) {
 }
 
 void run(const Arguments& a) {
-  if (a.table.given()) return explain_table(a);
+  if (a.arrays.has_hiding_id->count() > 0) {
+    throw InvalidInput("--hiding-id goes with --inputs: texts have their tokenizer's mask token");
+  }
+  if (a.table.given()) {
+    refuse_what_texts_have(a);
+    refuse_what_pictures_have(a);
+    return explain_table(a);
+  }
   if (const auto picture = a.picture.given(a.text)) return explain_picture(a, *picture);
+  refuse_what_pictures_have(a);
   const std::optional<TextInput> input = a.text.given();
   if (input && !a.file.empty()) {
     throw InvalidInput("give a text or a file of texts, not both");
@@ -343,6 +376,9 @@ ArrayRequest array_request_of(const Arguments& a, const ArrayModel& model, const
 // Models of any kind.
 void run_on_arrays(const Arguments& a) {
   a.arrays.check(a.model.model);
+  refuse_what_texts_have(a);
+  refuse_what_pictures_have(a);
+  if (a.table.given()) throw InvalidInput("give a table or arrays, not both");
   if (a.text.given() || !a.file.empty() || a.target.any_given()) {
     throw InvalidInput(
         "with --inputs the target is chosen by --output and --element; texts, --target and --read-out do not go with it");

@@ -154,6 +154,7 @@ nlohmann::ordered_json json_of(const RelevanceReport& report) {
           {"seed", report.seed},
           {"at_first_layer", report.at_first_layer},
           {"at_words", report.at_words},
+          {"notes", report.notes},
           {"steps", steps}};
 }
 
@@ -175,6 +176,7 @@ void print_report(const RelevanceReport& report) {
   }
   print(fmt::format("\nat the first layer {:.6g}, at the word vectors {:.6g}\n",
                     report.at_first_layer, report.at_words));
+  for (const std::string& note : report.notes) print(fmt::format("note: {}\n", note));
 }
 
 struct Arguments {

@@ -19,6 +19,7 @@ void TableArguments::add_to(CLI::App& command) {
   command.add_option("--background-rows", background_rows, "how many of them at most, drawn with seed 0")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
       ->capture_default_str()
+      ->needs(has_table)
       ->type_name("N");
   command.add_option("--kmeans", clusters, "stand for the background by so many k-means centres, as shap.kmeans")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 16))

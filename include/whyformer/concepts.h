@@ -75,9 +75,9 @@ struct ConceptTest {
   int64_t set_size = 0;  // examples on each side of a fit
   // Means over the counterparts. Not to be read where the verdict is kNotLearnt.
   Sensitivity mean;
-  double deviation = 0;       // of the score, over the counterparts
+  double deviation = 0;       // of the score, over the counterparts; NaN where fewer than two differ
   double standard_error = 0;  // of the score, for the number of the target's examples (binomial)
-  std::vector<double> scores = {};         // one per counterpart
+  std::vector<double> scores = {};         // one per counterpart that differs from the others
   std::vector<double> random_scores = {};  // random against random, sets that share no example
   double random_mean = 0;
   double random_deviation = 0;

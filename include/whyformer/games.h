@@ -41,6 +41,29 @@ class Game {
   }
 };
 
+// Outputs are compared as they are, or as log-odds of probabilities clipped to [1e-15, 1 - 1e-15].
+enum class GameLink { kIdentity, kLogit };
+double value_behind(GameLink link, double value);
+
+// A game whose worth is seen behind a link: the link of the mean over its backgrounds.
+class LinkedGame final : public Game {
+ public:
+  // Refers to the game.
+  LinkedGame(Game& game, GameLink link) : game_(game), link_(link) {}
+
+  int64_t players() const override { return game_.players(); }
+  int64_t outputs() const override { return game_.outputs(); }
+  std::vector<bool> varying() const override { return game_.varying(); }
+  int64_t most_at_once() const override { return game_.most_at_once(); }
+  std::vector<double> values(const std::vector<Coalition>& coalitions) override;
+  // The mean over all backgrounds again: the link of one alone would be another game.
+  using Game::values;
+
+ private:
+  Game& game_;
+  GameLink link_;
+};
+
 // Follows a long estimate. Called after each batch; returning false ends it with the estimate so far, or with
 // Interrupted where there is none yet.
 using Watch = std::function<bool(int64_t evaluations, int64_t of)>;
@@ -50,11 +73,13 @@ struct GameValues {
   std::vector<double> base;    // [outputs]: everything hidden
   std::vector<double> full;    // [outputs]: everything visible
   std::vector<double> values;  // [players × outputs]
-  // Standard errors [players × outputs] where the values were sampled, infinite where there was one sample only;
+  // Standard errors [players × outputs] where the values were sampled, infinite where there was one context only;
   // empty where they are exact.
   std::vector<double> errors = {};
   int64_t evaluations = 0;  // coalitions that were asked for
   bool finished = true;     // false: the watch ended it, or the budget did not reach to the end
+  // False: fewer independent equations than players. The values are the shortest of many solutions, and no error is known.
+  bool determined = true;
 };
 
 // base + sum of values - full, per output.
@@ -140,9 +165,6 @@ GameValues sampling_shap(Game& game, const SamplingOptions& options = {}, const 
 
 // ---- Fits over sampled coalitions ----
 
-// Outputs are compared as they are, or as log-odds of probabilities clipped to [1e-15, 1 - 1e-15].
-enum class GameLink { kIdentity, kLogit };
-
 // Which players a fit keeps; the others get exactly 0. Only without a selection are the values Shapley values.
 struct KernelSelection {
   enum class Kind {
@@ -203,7 +225,7 @@ struct LimeOptions {
 struct LimeFit {
   std::vector<double> intercepts;                // [outputs]
   std::vector<double> coefficients;              // [players × outputs]; 0 where not selected
-  std::vector<double> errors;                    // standard errors, as Kernel SHAP's
+  std::vector<double> errors;                    // standard errors, as Kernel SHAP's; infinite for players never hidden
   std::vector<std::vector<int64_t>> selected;    // per output, largest coefficient first
   std::vector<double> r_squared;                 // [outputs], weighted
   std::vector<double> local_predictions;         // [outputs]: what the linear model says of the whole input
@@ -239,7 +261,7 @@ struct PermutationImportance {
   std::vector<double> importances;   // [groups × repeats]: how much the score fell
   std::vector<double> means;         // [groups]
   std::vector<double> deviations;    // [groups], of the population
-  std::vector<double> errors;        // [groups], standard errors of the means; NaN with one repeat
+  std::vector<double> errors;        // [groups], standard errors of the means; NaN with one repeat, or where all shuffles were one
   int64_t repeats = 0;               // those that were finished
   int64_t evaluations = 0;
   bool finished = true;

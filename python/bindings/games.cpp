@@ -92,40 +92,46 @@ nb::dict dict_of(GameValues found) {
   result["errors"] = found.errors.empty() ? nb::none() : nb::cast(array_of(std::move(found.errors), {players, outputs}));
   result["evaluations"] = found.evaluations;
   result["finished"] = found.finished;
+  result["determined"] = found.determined;
   return result;
 }
 
 // Every explainer: a game, its options, a watch.
 template <class Explain>
-nb::dict estimate(PythonGame& game, const nb::object& progress, bool adds_up, const Explain& explain) {
+nb::dict estimate(Game& game, const nb::object& progress, bool adds_up, const Explain& explain) {
   GameValues found = run_long(progress, [&](const Watch& watch) -> GameValues { return explain(game, watch); });
   if (adds_up) check_additivity(found);
   return dict_of(std::move(found));
 }
 
+GameLink link_of(bool logit) { return logit ? GameLink::kLogit : GameLink::kIdentity; }
+
 void bind_shapley(nb::module_& module) {
-  module.def("exact_shap", [](PythonGame& game, int64_t max_evals, const std::optional<Merges>& tree,
+  module.def("exact_shap", [](PythonGame& game, int64_t max_evals, const std::optional<Merges>& tree, bool logit,
                               const nb::object& progress) {
-    return estimate(game, progress, true, [&](Game& g, const Watch& watch) {
+    LinkedGame linked(game, link_of(logit));
+    return estimate(linked, progress, true, [&](Game& g, const Watch& watch) {
       return exact_shap(g, {.max_evals = max_evals, .tree = tree_of(tree)}, watch);
     });
-  }, "game"_a, "max_evals"_a, "tree"_a.none(), "progress"_a.none());
+  }, "game"_a, "max_evals"_a, "tree"_a.none(), "logit"_a, "progress"_a.none());
   module.def("permutation_shap", [](PythonGame& game, int64_t max_evals, uint32_t seed, double target_error,
-                                    const std::optional<Merges>& tree, const nb::object& progress) {
-    return estimate(game, progress, true, [&](Game& g, const Watch& watch) {
+                                    const std::optional<Merges>& tree, bool logit, const nb::object& progress) {
+    LinkedGame linked(game, link_of(logit));
+    return estimate(linked, progress, true, [&](Game& g, const Watch& watch) {
       const PermutationOptions options{max_evals, seed, target_error, tree_of(tree)};
       return permutation_shap(g, options, watch);
     });
-  }, "game"_a, "max_evals"_a, "seed"_a, "target_error"_a, "tree"_a.none(), "progress"_a.none());
+  }, "game"_a, "max_evals"_a, "seed"_a, "target_error"_a, "tree"_a.none(), "logit"_a, "progress"_a.none());
   module.def("partition_shap", [](PythonGame& game, const Merges& tree, const std::string& context, int64_t max_evals,
-                                  int64_t batch_size, uint32_t seed, const nb::object& progress) {
+                                  int64_t batch_size, uint32_t seed, bool logit, const nb::object& progress) {
     PartitionOptions options{.max_evals = max_evals, .batch_size = batch_size, .seed = seed};
     if (context == "hidden") options.context = SiblingContext::kHidden;
     if (context == "visible") options.context = SiblingContext::kVisible;
-    return estimate(game, progress, true, [&](Game& g, const Watch& watch) {
+    LinkedGame linked(game, link_of(logit));
+    return estimate(linked, progress, true, [&](Game& g, const Watch& watch) {
       return partition_shap(g, *tree_of(tree), options, watch);
     });
-  }, "game"_a, "tree"_a, "context"_a, "max_evals"_a, "batch_size"_a, "seed"_a, "progress"_a.none());
+  }, "game"_a, "tree"_a, "context"_a, "max_evals"_a, "batch_size"_a, "seed"_a, "logit"_a, "progress"_a.none());
   module.def("sampling_shap", [](PythonGame& game, int64_t samples, uint32_t seed, double target_error,
                                  const nb::object& progress) {
     return estimate(game, progress, true, [&](Game& g, const Watch& watch) {
@@ -137,7 +143,7 @@ void bind_shapley(nb::module_& module) {
     const KernelOptions options{.samples = samples,
                                 .seed = seed,
                                 .selection = kernel_selection(selection),
-                                .link = logit ? GameLink::kLogit : GameLink::kIdentity,
+                                .link = link_of(logit),
                                 .target_error = target_error};
     return estimate(game, progress, true, [&](Game& g, const Watch& watch) { return kernel_shap(g, options, watch); });
   }, "game"_a, "samples"_a, "seed"_a, "selection"_a, "logit"_a, "target_error"_a, "progress"_a.none());

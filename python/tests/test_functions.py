@@ -157,3 +157,30 @@ def test_errors_of_the_function_come_through(table):
         wf.shap(function, table[0], method="exact", samples=3)(table[1])
     with pytest.raises(wf.InvalidInput, match="choose from"):
         wf.shap(function, table[0], method="tree")
+
+
+@pytest.mark.parametrize("method", ["exact", "kernel", "permutation"])
+def test_a_link_is_of_the_mean_over_the_background(table, method):
+    background, row = table
+
+    def probability(rows):
+        return 1 / (1 + np.exp(-function(rows)))
+
+    def log_odds_of_mean(seen):
+        mean = probability(np.where(seen, row, background)).mean()
+        return math.log(mean / (1 - mean))
+
+    options = {"max_evals": 11 * 5000} if method == "permutation" else {}
+    found = wf.shap(probability, background, method=method, link="logit", **options)(row)
+    tolerance = 0.02 if method == "permutation" else 1e-9
+    np.testing.assert_allclose(found.values, shapley_by_definition(log_odds_of_mean, 5), atol=tolerance)
+    with pytest.raises(wf.InvalidInput, match="link"):
+        wf.shap(probability, background, method=method, link="probit")(row)
+
+
+def test_fewer_equations_than_players_are_told(table):
+    background, row = table
+    with pytest.warns(UserWarning, match="leave the values of the players open"):
+        found = wf.shap(function, background, method="kernel", samples=4)(row)
+    assert np.isinf(found.errors[:4]).all()
+    assert "± ?" in str(found)

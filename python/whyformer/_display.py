@@ -67,12 +67,17 @@ def picture_bundle(text: str, png: bytes) -> dict:
     return {"text/plain": text, "text/html": _picture(png, text)}
 
 
+def error_text(error: float) -> str:
+    """A standard error, or a question mark where it is not known."""
+    return f"{error:.2g}" if np.isfinite(error) else "?"
+
+
 def bars_table(title: str, names: Sequence[str], values: np.ndarray, errors: np.ndarray | None) -> str:
     """Numbers with bars; where styles are taken out, the numbers remain."""
     most = np.abs(values).max(initial=0) or 1
     rows = []
     for index, (name, value) in enumerate(zip(names, values)):
-        error = "" if errors is None else f" ± {errors[index]:.2g}"
+        error = "" if errors is None else f" ± {error_text(errors[index])}"
         # Bars begin in the middle and go to the left where they are negative.
         share = abs(value) / most * 50
         place = f"margin-left:{50 - share if value < 0 else 50:.1f}%;width:{share:.1f}%"

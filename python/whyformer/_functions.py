@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable
 
 import numpy as np
 
 from . import _native
-from ._display import bars_table
+from ._display import bars_table, error_text
 from ._native import InvalidInput
 from ._progress import Bar
 from .maskers import Masker, as_masker
@@ -84,7 +85,7 @@ class FunctionExplanation:
         lines = [f"{self.method}: base {self.base_values:.4g}, with everything {self.full_values:.4g}, "
                  f"{self.evaluations} evaluations"]
         for index in np.argsort(-np.abs(self.values), kind="stable"):
-            error = "" if self.errors is None else f" ± {self.errors[index]:.2g}"
+            error = "" if self.errors is None else f" ± {error_text(self.errors[index])}"
             lines.append(f"  {self.feature_names[index]:>{width}} {self.values[index]:+.4g}{error}")
         return "\n".join(lines)
 
@@ -196,20 +197,26 @@ class _Values:
         return answers.reshape(coalitions, backgrounds, *answers.shape[1:])
 
 
-def _exact(game, tree, progress, masker, max_evals=100000, owen=False):
-    return _native.exact_shap(game, max_evals, tree if owen else None, progress)
+def _is_logit(link: str) -> bool:
+    if link not in ("identity", "logit"):
+        raise InvalidInput(f"link={link!r}: choose from identity, logit")
+    return link == "logit"
 
 
-def _permutation(game, tree, progress, masker, max_evals=500, seed=0, target_error=0.0):
-    return _native.permutation_shap(game, max_evals, seed, target_error, tree, progress)
+def _exact(game, tree, progress, masker, max_evals=100000, owen=False, link="identity"):
+    return _native.exact_shap(game, max_evals, tree if owen else None, _is_logit(link), progress)
 
 
-def _partition(game, tree, progress, masker, max_evals=500, batch_size=10, context="both", seed=0):
+def _permutation(game, tree, progress, masker, max_evals=500, seed=0, target_error=0.0, link="identity"):
+    return _native.permutation_shap(game, max_evals, seed, target_error, tree, _is_logit(link), progress)
+
+
+def _partition(game, tree, progress, masker, max_evals=500, batch_size=10, context="both", seed=0, link="identity"):
     if tree is None:
         raise InvalidInput("partition needs a tree over the players: use a masker that has one, or permutation")
     if context not in ("both", "hidden", "visible"):
         raise InvalidInput(f"context={context!r}: choose from both, hidden, visible")
-    return _native.partition_shap(game, tree, context, max_evals, batch_size, seed, progress)
+    return _native.partition_shap(game, tree, context, max_evals, batch_size, seed, _is_logit(link), progress)
 
 
 def _sampling(game, tree, progress, masker, samples=0, seed=0, target_error=0.0):
@@ -217,9 +224,12 @@ def _sampling(game, tree, progress, masker, samples=0, seed=0, target_error=0.0)
 
 
 def _kernel(game, tree, progress, masker, samples=0, seed=0, selection="none", link="identity", target_error=0.0):
-    if link not in ("identity", "logit"):
-        raise InvalidInput(f"link={link!r}: choose from identity, logit")
-    return _native.kernel_shap(game, samples, seed, selection, link == "logit", target_error, progress)
+    found = _native.kernel_shap(game, samples, seed, selection, _is_logit(link), target_error, progress)
+    if not found["determined"]:
+        warnings.warn(f"{found['evaluations'] - 2} coalitions leave the values of the players open (one and its "
+                      "complement are one equation): these are the shortest of many solutions, of unknown error. Raise "
+                      "samples.", stacklevel=5)
+    return found
 
 
 def _shapley_taylor(game, tree, progress, masker, max_evals=100000):

@@ -275,20 +275,20 @@ std::string ArraySubject::usual_baseline() const {
 
 Tensor ArraySubject::baseline(Place place, const std::string& name) const {
   const std::string way = name == "auto" ? usual_baseline() : name;
-  const std::vector<Value> values = values_at(*element_, place);
-  std::vector<Tensor> numbers;
-  if (way == "zero") {
-    for (const ArrayPart& part : parts_at(place)) {
-      numbers.push_back(Tensor::zeros(shape_of(part), element_->graph.type(part.place).dtype));
-    }
-    return rows(place, numbers);
+  if (way != "zero" && way != "mask") {
+    throw InvalidInput(fmt::format("the baseline of arrays is mask or zero, not '{}'", name));
   }
-  if (way != "mask") throw InvalidInput(fmt::format("the baseline of arrays is mask or zero, not '{}'", name));
-  const std::vector<bool> hidden = can_hide("auto");
-  const Run other = run_arrays(hidden_arrays(hidden, "zero"));
+  parts_at(place);  // says where there are none
+  const std::vector<Value> values = values_at(*element_, place);
+  const Run other = way == "zero" ? copies(1) : run_arrays(hidden_arrays(can_hide("auto"), "zero"));
   const Pass pass = run(element_->graph, other.feeds, {.outputs = values});
+  std::vector<Tensor> numbers;
   for (const Value value : values) numbers.push_back(pass[value].select(0, 0).contiguous());
-  return rows(place, numbers);
+  Tensor neutral = rows(place, numbers);
+  for (int64_t unit = 0; way == "zero" && unit < units(); ++unit) {
+    if (!special_[unit]) neutral.select(0, unit).fill(0);  // learned tokens are no part of the input
+  }
+  return neutral;
 }
 
 }  // namespace whyformer

@@ -192,5 +192,14 @@ INSTANTIATE_TEST_SUITE_P(Files, ArrayTables,
                                          "ft-transformer-flat.eager.legacy.14"),
                          letters_of);
 
+// A learned class token is no part of the input: a baseline of zeros leaves it as it is.
+TEST_P(ArrayTables, ABaselineOfZerosKeepsTheClassToken) {
+  const std::vector<double> scores = scores_of(explained_row(
+      GetParam(), "integrated-gradients",
+      {{"steps", int64_t{4}}, {"baseline", std::string("zero")}, {"at", std::string("first-layer")}}));
+  EXPECT_EQ(scores[0], 0);
+  for (int64_t column = 1; column < kTokens; ++column) EXPECT_NE(scores[column], 0) << column;
+}
+
 }  // namespace
 }  // namespace whyformer

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/edit_distance.h"
 #include "explain/method.h"
 #include "whyformer/error.h"
 
@@ -20,22 +21,6 @@ constexpr std::array kMethods{
     &kTransformerAttribution, &kAttnLrp, &kCpLrp, &kPartialLrp, &kLrp,
     &kAttentionNorm,    &kGlobEnc,  &kAlti,               &kDecompX,
 };
-
-// Levenshtein distance, to suggest what a mistyped name meant.
-size_t distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
-}
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
@@ -143,7 +128,7 @@ const Method& find_method(std::string_view name) {
     names.push_back(method->info.name);
   }
   std::stable_sort(names.begin(), names.end(), [&](const auto& a, const auto& b) {
-    return distance(a, name) < distance(b, name);
+    return edit_distance(a, name) < edit_distance(b, name);
   });
   throw InvalidInput(fmt::format("there is no method '{}'; known are {}", name.substr(0, 60),
                                  joined(names)));

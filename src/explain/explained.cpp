@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "explain/attention_math.h"
+#include "explain/policy_check.h"
 #include "graph/walk_back.h"
 #include "whyformer/error.h"
 
@@ -157,11 +158,18 @@ RelevanceWalk& Explained::relevance_walk(const RelevanceKind& kind) {
   if (walk == nullptr) {
     std::vector<Value> wanted = places();
     for (const AttentionSite& site : graph_->found.sites) wanted.push_back(site.attention);
+    Policy policy = policy_of(kind.policy);
+    policy_notes_[kind.policy] = check_policy(policy, graph_->graph);
     walk = std::make_unique<RelevanceWalk>(graph_->graph, *pass_, graph_->output,
-                                           std::vector{target_}, policy_of(kind.policy), kind.form,
+                                           std::vector{target_}, std::move(policy), kind.form,
                                            wanted, kind.notes);
   }
   return *walk;
+}
+
+std::vector<std::string> Explained::policy_notes(const std::string& policy) const {
+  const auto found = policy_notes_.find(policy);
+  return found == policy_notes_.end() ? std::vector<std::string>() : found->second;
 }
 
 void Explained::count_walk(const void* walk, double seconds) {

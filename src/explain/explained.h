@@ -89,6 +89,8 @@ class Explained {
   };
   Tensor attention_relevance(const RelevanceKind& kind, int layer);
   Tensor embedding_relevance(const RelevanceKind& kind, Place place);
+  // What must be told about a policy that a file holds, once it was walked by.
+  std::vector<std::string> policy_notes(const std::string& policy) const;
   // What passed each node down to the word embeddings, output first; `kind` must say that it notes.
   const std::vector<NodeFlow>& relevance_flows(const RelevanceKind& kind);
 
@@ -150,6 +152,7 @@ class Explained {
   std::unique_ptr<const Pass> pass_;  // walks refer to it
   std::unique_ptr<BackwardWalk> gradient_walk_;
   std::map<RelevanceKind, std::unique_ptr<RelevanceWalk>> relevance_walks_;
+  std::map<std::string, std::vector<std::string>> policy_notes_;
   std::vector<double> outputs_;
   AnswerMemo memo_;
   mutable std::vector<double> measured_read_out_;  // empty until it is asked for

@@ -1,6 +1,7 @@
 // Models and methods against transformers + PyTorch (tests/golden/models).
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "explain/explained.h"
@@ -141,6 +142,38 @@ TEST_P(GoldenModels, AttentionMethodsEqualTheirFormulas) {
   expect_close(scores_of(golden, kGenericAttention), gae, 1e-4 * largest(gae), "gae");
 }
 
+// The ViT code of Chefer et al. has the patches' columns only: cam[0, 1:], scaled by its own least and most.
+TEST_P(GoldenModels, GradCamOfTheViTCodeScalesWithoutTheReadOutToken) {
+  const GoldenModel golden(GetParam());
+  if (!golden.model->has_classifier()) return;
+  std::vector<double> expected = golden.values("single.gradcam.vit");
+  const auto [least, most] = std::minmax_element(expected.begin() + 1, expected.end());
+  const double low = *least, high = *most;
+  for (size_t i = 1; i < expected.size(); ++i) expected[i] = (expected[i] - low) / (high - low);
+  expect_close(scores_of(golden, kGradCam, {"preset=chefer-vit"}), expected, 1e-4, "chefer-vit");
+}
+
+// max(0, mean_h g_h A_h[c][c]), with g_h as for the other columns.
+TEST_P(GoldenModels, GradCamKeepsTheReadOutTokensOwnScore) {
+  const GoldenModel golden(GetParam());
+  if (!golden.model->has_classifier()) return;
+  const int64_t tokens = golden.input("single").tokens();
+  int last = 0;
+  while (golden.expected.contains("single.attention." + std::to_string(last + 1))) ++last;
+  const std::vector<double> maps = golden.values("single.attention." + std::to_string(last));
+  const std::vector<double> slopes = golden.values("single.attention_gradient." + std::to_string(last));
+  const auto heads = static_cast<int64_t>(maps.size()) / (tokens * tokens);
+  double own = 0;
+  for (int64_t head = 0; head < heads; ++head) {
+    double weight = 0;
+    for (int64_t j = 1; j < tokens; ++j) weight += slopes[head * tokens * tokens + j] / static_cast<double>(tokens - 1);
+    own += weight * maps[head * tokens * tokens] / static_cast<double>(heads);
+  }
+  std::vector<double> expected = golden.values("single.gradcam.vit");
+  expected[0] = std::max(0.0, own);
+  expect_close(scores_of(golden, kGradCam, {"own=keep"}), expected, 1e-4 * largest(expected), "own=keep");
+}
+
 TEST_P(GoldenModels, GradientMethodsEqualTheirFormulas) {
   const GoldenModel golden(GetParam());
   expect_scores(golden, "saliency.l2", kSaliency);
@@ -149,6 +182,50 @@ TEST_P(GoldenModels, GradientMethodsEqualTheirFormulas) {
   expect_scores(golden, "integrated_gradients.pad", kIntegratedGradients, {"steps=64"});
   expect_scores(golden, "integrated_gradients.mask", kIntegratedGradients,
                 {"steps=64", "baseline=mask"});
+}
+
+// What the model says where some rows of its word vectors are replaced.
+double value_of_word_vectors(const GoldenModel& golden, const GoldenInput& input, Tensor vectors) {
+  const auto graph = golden.model->graph({.batch = 1, .tokens = input.tokens(), .head = golden.head(), .dtype = DType::kFloat64});
+  Feeds feeds = golden.model->feeds(*graph, {{input.batch.ids[0]}, {input.batch.types[0]}, {}});
+  feeds[graph->word_embeddings] = std::move(vectors);
+  return run(graph->graph, feeds, {.outputs = {graph->output}})[graph->output].to_doubles()[input.targets[0]];
+}
+
+Tensor word_vectors(const GoldenModel& golden, const GoldenInput& input) {
+  const auto graph = golden.model->graph({.batch = 1, .tokens = input.tokens(), .head = golden.head(), .dtype = DType::kFloat64});
+  const Feeds feeds = golden.model->feeds(*graph, {{input.batch.ids[0]}, {input.batch.types[0]}, {}});
+  return run(graph->graph, feeds, {.outputs = {graph->word_embeddings}})[graph->word_embeddings].copy();
+}
+
+TEST_P(GoldenModels, NoBaselineOfIntegratedGradientsTouchesSpecialTokens) {
+  const GoldenModel golden(GetParam());
+  const std::vector<bool>& special = golden.input("single").special[0];
+  ASSERT_TRUE(std::find(special.begin(), special.end(), true) != special.end());
+  for (const std::string baseline : {"zero", "pad", "mask"}) {
+    for (const std::string place : {"input", "embedding-block", "first-layer"}) {
+      const std::vector<double> scores =
+          scores_of(golden, kIntegratedGradients, {"steps=4", "baseline=" + baseline, "at=" + place});
+      for (size_t i = 0; i < scores.size(); ++i) {
+        if (special[i]) EXPECT_EQ(scores[i], 0) << baseline << ' ' << place << ' ' << i;
+      }
+    }
+  }
+}
+
+TEST_P(GoldenModels, LeaveOneOutByZeroIsTheModelOnZeroedWordVectors) {
+  const GoldenModel golden(GetParam());
+  const GoldenInput& input = golden.input("single");
+  const Tensor whole = word_vectors(golden, input);
+  const double value = value_of_word_vectors(golden, input, whole);
+  std::vector<double> expected(input.tokens(), 0.0);
+  for (int64_t t = 0; t < input.tokens(); ++t) {
+    if (input.special[0][t]) continue;
+    Tensor without = whole.copy();
+    without.select(0, 0).select(0, t).fill(0);
+    expected[t] = value - value_of_word_vectors(golden, input, without);
+  }
+  expect_close(scores_of(golden, kLeaveOneOut, {"how=zero"}), expected, 1e-4 * largest(expected) + 1e-6, "zero");
 }
 
 TEST_P(GoldenModels, LeaveOneOutEqualsRunningTheModelWithoutEachToken) {

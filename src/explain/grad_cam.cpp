@@ -7,6 +7,7 @@ namespace {
 struct GradCamOptions {
   std::string average = "row";  // gradient averaged over the read-out row, or over the whole map
   bool min_max = false;
+  OwnEntry own = OwnEntry::kZero;
 };
 
 // Mean gradient of a head: over the read-out rows without the read-out token's own column (ViT
@@ -39,6 +40,15 @@ Matrix weighted_map(const Tensor& attention, const Tensor& gradient, const ReadM
   return map;
 }
 
+// Chefer et al.'s ViT code has no column of the token that is read: least and most are those of the others, unless its
+// own score is kept among them.
+void scale_row(std::vector<double>& scores, std::optional<int64_t> own, OwnEntry how) {
+  if (!own || how == OwnEntry::kKeep) return min_max(scores);
+  scores.erase(scores.begin() + *own);
+  min_max(scores);
+  scores.insert(scores.begin() + *own, 0.0);
+}
+
 Scores grad_cam(Explained& explained, const GradCamOptions& options) {
   const bool whole_map = options.average == "map";
   return read_rows(explained, read_maps(explained, -1, "grad-cam.layer"), [&](const ReadMap& read) {
@@ -46,8 +56,8 @@ Scores grad_cam(Explained& explained, const GradCamOptions& options) {
     // The BERT definition scales by the whole map, the other by the row.
     if (whole_map && options.min_max) min_max(map.values);
     std::vector<double> scores = times(read.read, map);
-    treat_own_entry(scores, read.own, OwnEntry::kZero);
-    if (!whole_map && options.min_max) min_max(scores);
+    treat_own_entry(scores, read.own, options.own);
+    if (!whole_map && options.min_max) scale_row(scores, read.own, options.own);
     return scores;
   });
 }
@@ -65,7 +75,8 @@ const Method kGradCam{
                   "average gradients over the read-out row or over the whole map",
                   std::string("row"),
                   {"row", "map"}},
-                 {"min-max", "scale to 0…1 as the reference code does", false}},
+                 {"min-max", "scale to 0…1 as the reference code does", false},
+                 {"own", "the read-out token's own score", std::string("zero"), {"keep", "zero", "minimum"}}},
      .presets = {{"chefer-vit", "as in Chefer et al.'s ViT code", {{"min-max", true}}},
                  {"chefer-streams",
                   "as in Chefer et al.'s code for LXMERT and DETR",
@@ -75,8 +86,9 @@ const Method kGradCam{
                   {{"average", std::string("map")}, {"min-max", true}}}}},
     {.attention = true, .attention_gradient = true},
     [](Explained& explained, const OptionReader& options) {
-      return grad_cam(explained,
-                      {.average = options.word("average"), .min_max = options.flag("min-max")});
+      return grad_cam(explained, {.average = options.word("average"),
+                                  .min_max = options.flag("min-max"),
+                                  .own = own_entry_named(options.word("own"))});
     }};
 
 }  // namespace whyformer

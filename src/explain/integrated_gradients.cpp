@@ -6,6 +6,7 @@
 #include "explain/method.h"
 #include "explain/token_gradients.h"
 #include "tensor/map.h"
+#include "whyformer/error.h"
 
 namespace whyformer {
 namespace {
@@ -13,6 +14,7 @@ namespace {
 struct IntegratedGradientsOptions {
   Place place = Place::kInput;
   std::string baseline = "auto";
+  std::string rule = "gauss-legendre";
   int64_t steps = 0;  // 0: as many as the tolerance needs
   int64_t max_steps = 256;
   double tolerance = 1e-3;
@@ -22,10 +24,28 @@ Tensor between(const Tensor& from, const Tensor& to, double share) {
   return map([share](double start, double end) { return start + share * (end - start); }, from, to);
 }
 
-// IG_i = Σ_d (x - x')_d ∫ ∂y/∂x_d (x' + a (x - x')) da, by quadrature with `steps` nodes: [units, numbers].
+// Equally spaced nodes with both ends, which count half. Captum's riemann_trapezoid gives each the weight 1/n instead of
+// 1/(n - 1), so that its weights sum to (n - 1)/n.
+Quadrature trapezoid(int64_t nodes, bool as_captum) {
+  Quadrature rule;
+  const auto parts = static_cast<double>(nodes - 1);
+  for (int64_t i = 0; i < nodes; ++i) {
+    const double share = i == 0 || i + 1 == nodes ? 0.5 : 1;
+    rule.nodes.push_back(static_cast<double>(i) / parts);
+    rule.weights.push_back(share / (as_captum ? parts + 1 : parts));
+  }
+  return rule;
+}
+
+Quadrature quadrature(const std::string& rule, int64_t nodes) {
+  if (rule == "gauss-legendre") return gauss_legendre(static_cast<int>(nodes));
+  if (nodes < 2) throw InvalidInput("integrated-gradients.rule=trapezoid has two ends: give at least 2 steps");
+  return trapezoid(nodes, rule == "captum-trapezoid");
+}
+
+// IG_i = Σ_d (x - x')_d ∫ ∂y/∂x_d (x' + a (x - x')) da, by quadrature: [units, numbers].
 Tensor integrate(Explained& explained, Place place, const Tensor& baseline, const Tensor& input,
-                 int64_t steps) {
-  const Quadrature rule = gauss_legendre(static_cast<int>(steps));
+                 const Quadrature& rule) {
   std::vector<Tensor> points;
   for (const double node : rule.nodes) points.push_back(between(baseline, input, node));
   const std::vector<Explained::Slope> slopes = explained.slopes(place, points);
@@ -48,7 +68,7 @@ Scores integrated_gradients(Explained& explained, const IntegratedGradientsOptio
   int64_t steps = options.steps > 0 ? options.steps : std::min<int64_t>(8, options.max_steps);
   while (true) {
     scores = folded(subject, options.place,
-                    integrate(explained, options.place, baseline, input, steps), row_sums);
+                    integrate(explained, options.place, baseline, input, quadrature(options.rule, steps)), row_sums);
     double sum = 0;
     for (const double score : scores.values) sum += score;
     scores.completeness_gap = sum - difference;
@@ -59,7 +79,7 @@ Scores integrated_gradients(Explained& explained, const IntegratedGradientsOptio
   scores.notes.push_back(fmt::format(
       "{} steps from the {} baseline, where the target is {:.4f}; the scores should add up to {:.4f} "
       "and do to within {:.2g}.",
-      steps, options.baseline == "auto" ? subject.usual_baseline() : options.baseline, at_baseline, difference, std::abs(*scores.completeness_gap)));
+      steps, subject.baseline_taken(options.baseline), at_baseline, difference, std::abs(*scores.completeness_gap)));
   if (std::abs(*scores.completeness_gap) > options.tolerance * std::abs(difference)) {
     scores.notes.push_back(
         "The completeness gap is larger than the tolerance: raise "
@@ -83,17 +103,26 @@ const Method kIntegratedGradients{
                   "picture that is black (auto), grey, white, or blurred",
                   std::string("auto"),
                   {"auto", "pad", "mask", "unk", "zero", "black", "grey", "white", "blur"}},
+                 {"rule",
+                  "quadrature: Gauss–Legendre, the trapezoid rule over equally spaced nodes with both ends, or that with "
+                  "Captum's weights (riemann_trapezoid), which sum to (n − 1)/n and so leave a gap",
+                  std::string("gauss-legendre"),
+                  {"gauss-legendre", "trapezoid", "captum-trapezoid"}},
                  {"steps", "nodes of the quadrature; 0 doubles them until the scores add up",
                   int64_t{0}, {}, 0, 4096},
                  {"max-steps", "stop doubling here", int64_t{256}, {}, 1, 4096},
                  {"tolerance", "allowed gap as a fraction of the difference", 1e-3, {}, 0, 1}},
      .presets = {{"captum",
                   "captum's default: 50 Gauss–Legendre nodes",
-                  {{"steps", int64_t{50}}}}}},
+                  {{"steps", int64_t{50}}}},
+                 {"captum-trapezoid",
+                  "captum with method=\"riemann_trapezoid\": 50 nodes",
+                  {{"rule", std::string("captum-trapezoid")}, {"steps", int64_t{50}}}}}},
     {.embedding_gradient = true},
     [](Explained& explained, const OptionReader& options) {
       return integrated_gradients(explained, {.place = place_named(explained.subject(), options.word("at")),
                                               .baseline = options.word("baseline"),
+                                              .rule = options.word("rule"),
                                               .steps = options.whole("steps"),
                                               .max_steps = options.whole("max-steps"),
                                               .tolerance = options.number("tolerance")});

@@ -247,5 +247,33 @@ TEST(Methods, SurviveInputsOfOneAndTwoTokens) {
   }
 }
 
+// (x - x')·Σ w_k ∇f(x' + a_k (x - x')) in plain loops: half weights at both ends.
+TEST(IntegratedGradients, ByTheTrapezoidAreItsSumOverEquallySpacedNodes) {
+  const GoldenModel golden("bert");
+  Explained explained = explained_case(golden, "single", 1);
+  const Tensor input = explained.embeddings(Place::kInput);
+  const std::vector<double> to = input.to_doubles(),
+                            from = explained.subject().baseline(Place::kInput, "pad").to_doubles();
+  constexpr int kNodes = 6;
+  std::vector<double> expected(input.dim(0), 0.0);
+  for (int node = 0; node < kNodes; ++node) {
+    const double share = node / (kNodes - 1.0), weight = (node == 0 || node == kNodes - 1 ? 0.5 : 1) / (kNodes - 1);
+    std::vector<double> point(to.size());
+    for (size_t i = 0; i < to.size(); ++i) point[i] = from[i] + share * (to[i] - from[i]);
+    const auto slopes = explained.slopes(
+        Place::kInput, {Tensor::of<double>(input.shape(), std::span<const double>(point)).cast(input.dtype())});
+    const std::vector<double> slope = slopes[0].gradient.to_doubles();
+    for (size_t i = 0; i < to.size(); ++i) expected[i / input.dim(1)] += weight * slope[i] * (to[i] - from[i]);
+  }
+  const auto by = [&](const std::string& rule) {
+    return scores(explained, kIntegratedGradients, {{"rule", rule}, {"steps", int64_t{kNodes}}});
+  };
+  const std::vector<double> plain = by("trapezoid"), captum = by("captum-trapezoid");
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_NEAR(plain[i], expected[i], 1e-6) << i;
+    EXPECT_NEAR(captum[i], expected[i] * (kNodes - 1) / kNodes, 1e-6) << i;
+  }
+}
+
 }  // namespace
 }  // namespace whyformer

@@ -81,7 +81,8 @@ const Method kOcclusion{
      .options = {{"window", "side of the window in pixels or tokens; 0: a patch, or a token", int64_t{0}, {}, 0, 100000},
                  {"stride", "from one window to the next; 0: the window's side", int64_t{0}, {}, 0, 100000},
                  {"how",
-                  "tokens: replace by the mask token (auto), delete, drop from attention in every layer, or retokenize; "
+                  "tokens: replace by the mask token (auto), delete, drop from attention in every layer, zero their word "
+                  "vectors, or retokenize; "
                   "pixels: paint grey (auto), black, the picture's mean colour, or blurred; columns: the background's "
                   "mean (auto), or zero",
                   std::string("auto"),

@@ -5,11 +5,12 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <span>
 
 namespace whyformer {
 namespace {
 
-constexpr std::array<std::string_view, 5> kTextWords{"mask", "delete", "retokenize", "pad", "unk"};
+constexpr std::array<std::string_view, 6> kTextWords{"mask", "delete", "retokenize", "pad", "unk", "zero"};
 constexpr std::array<std::string_view, 5> kPictureWords{"grey", "black", "white", "mean", "blur"};
 
 // Hidden units of the text, and of the picture.
@@ -50,7 +51,8 @@ Tensor stacked(const Tensor& text, const Tensor& picture) {
 }  // namespace
 
 std::string word_for(PairSide side, const std::string& word) {
-  const auto& others = side == PairSide::kText ? kPictureWords : kTextWords;
+  const std::span<const std::string_view> others =
+      side == PairSide::kText ? std::span<const std::string_view>(kPictureWords) : kTextWords;
   return std::find(others.begin(), others.end(), word) != others.end() ? "auto" : word;
 }
 
@@ -206,11 +208,14 @@ std::optional<Tensor> PairSubject::pixel_channels(const Tensor& rows) const {
 
 Tensor PairSubject::baseline(Place place, const std::string& name) const {
   return stacked(text_->baseline(place, word_for(PairSide::kText, name)),
-                 picture_->baseline(place, word_for(PairSide::kPicture, name == "zero" ? "auto" : name)));
+                 picture_->baseline(place, word_for(PairSide::kPicture, name)));
 }
 
-std::string PairSubject::usual_baseline() const {
-  return text_->usual_baseline() + " and " + picture_->usual_baseline();
+std::string PairSubject::usual_baseline() const { return baseline_taken("auto"); }
+
+std::string PairSubject::baseline_taken(const std::string& name) const {
+  return text_->baseline_taken(word_for(PairSide::kText, name)) + " and " +
+         picture_->baseline_taken(word_for(PairSide::kPicture, name));
 }
 
 }  // namespace whyformer

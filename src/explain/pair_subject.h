@@ -49,6 +49,7 @@ class PairSubject : public Subject {
   std::optional<Tensor> pixel_channels(const Tensor& rows) const override;
   Tensor baseline(Place place, const std::string& name) const override;
   std::string usual_baseline() const override;
+  std::string baseline_taken(const std::string& name) const override;
 
  private:
   int64_t tokens() const { return text_->units(); }

@@ -21,6 +21,7 @@ Scores partial_lrp(Explained& explained, const PartialLrpOptions& options) {
     return times(read.read, map);
   });
   treat_own_entry(scores.values, explained.read_out_row(), options.own);
+  for (std::string& note : explained.policy_notes(options.relevance.policy)) scores.notes.push_back(std::move(note));
   return scores;
 }
 

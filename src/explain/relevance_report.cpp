@@ -35,6 +35,7 @@ RelevanceReport relevance_report(const Model& model, const TextInput& input,
   if (!report.steps.empty()) report.seed = report.steps[0].entering;
   report.at_first_layer = sums_of(explained.embedding_relevance(kind, Place::kFirstLayer)).plain;
   report.at_words = sums_of(explained.embedding_relevance(kind, Place::kInput)).plain;
+  for (std::string& note : explained.policy_notes(policy)) report.notes.push_back(std::move(note));
   return report;
 }
 

@@ -107,6 +107,8 @@ class Subject {
   virtual Tensor baseline(Place place, const std::string& name) const = 0;
   // What "auto" stands for.
   virtual std::string usual_baseline() const = 0;
+  // What is taken where a baseline of this name is asked for.
+  virtual std::string baseline_taken(const std::string& name) const { return name == "auto" ? usual_baseline() : name; }
 };
 
 }  // namespace whyformer

@@ -67,6 +67,7 @@ namespace {
 // What a text variant's first number says.
 constexpr int64_t kPlain = 0;
 constexpr int64_t kWithHidden = 1;  // tokens that attention does not see
+constexpr int64_t kWithZeros = 2;   // tokens whose word vectors are 0
 
 Variant variant_of(const std::vector<int64_t>& ids, const std::vector<int64_t>& types) {
   Variant variant{kPlain};
@@ -110,12 +111,12 @@ Variant TextSubject::hiding(const std::vector<bool>& hidden, const std::string& 
     }
     return variant_of(ids, encoding_.type_ids);
   }
-  if (way != "drop") {
+  if (way != "drop" && way != "zero") {
     throw InvalidInput(
-        fmt::format("a text's tokens are hidden by mask, delete, drop or retokenize, not by '{}'", how));
+        fmt::format("a text's tokens are hidden by mask, delete, drop, zero or retokenize, not by '{}'", how));
   }
   Variant variant = variant_of(encoding_.ids, encoding_.type_ids);
-  variant[0] = kWithHidden;
+  variant[0] = way == "drop" ? kWithHidden : kWithZeros;
   variant.insert(variant.end(), hidden.begin(), hidden.end());
   return variant;
 }
@@ -139,16 +140,19 @@ std::optional<HiddenUnits> TextSubject::masked_only(std::span<const Variant> inp
 }
 
 Run TextSubject::run_of(std::span<const Variant> inputs) const {
-  const bool with_hidden = inputs[0][0] == kWithHidden;
-  const auto tokens = static_cast<int64_t>(inputs[0].size() - 1) / (with_hidden ? 3 : 2);
+  const int64_t what = inputs[0][0];
+  const auto tokens = static_cast<int64_t>(inputs[0].size() - 1) / (what == kPlain ? 2 : 3);
   TokenBatch batch;
+  std::vector<std::vector<bool>> zeroed;
   for (const Variant& input : inputs) {
-    const auto ids = input.begin() + 1, types = ids + tokens, hidden = types + tokens;
+    const auto ids = input.begin() + 1, types = ids + tokens, marked = types + tokens;
     batch.ids.emplace_back(ids, types);
-    batch.types.emplace_back(types, hidden);
-    if (with_hidden) batch.hidden.emplace_back(hidden, input.end());
+    batch.types.emplace_back(types, marked);
+    if (what == kWithHidden) batch.hidden.emplace_back(marked, input.end());
+    if (what == kWithZeros) zeroed.emplace_back(marked, input.end());
   }
   Run result = run_of(batch);
+  if (what == kWithZeros) zero_word_vectors(result, zeroed);
   if (const auto hidden = masked_only(inputs)) {
     masked_states_.feed(result, *hidden, [&](const HiddenUnits& states) {
       TokenBatch pair = repeated(static_cast<int64_t>(states.size()));
@@ -161,6 +165,17 @@ Run TextSubject::run_of(std::span<const Variant> inputs) const {
     });
   }
   return result;
+}
+
+void TextSubject::zero_word_vectors(Run& zeroing, const std::vector<std::vector<bool>>& zeroed) const {
+  const Value words = value_at(*zeroing.graph, Place::kInput);
+  Tensor vectors = run(zeroing.graph->graph, zeroing.feeds, {.outputs = {words}})[words].copy();
+  for (size_t i = 0; i < zeroed.size(); ++i) {
+    for (size_t t = 0; t < zeroed[i].size(); ++t) {
+      if (zeroed[i][t]) vectors.select(0, static_cast<int64_t>(i)).select(0, static_cast<int64_t>(t)).fill(0);
+    }
+  }
+  zeroing.feeds[words] = vectors;
 }
 
 std::vector<int64_t> TextSubject::players() const {
@@ -216,9 +231,11 @@ Tensor TextSubject::value_of(Place place, const std::vector<int64_t>& ids) const
 
 Tensor TextSubject::baseline(Place place, const std::string& name) const {
   if (name == "zero") {
-    Tensor zeros = value_of(place, encoding_.ids).copy();
-    zeros.fill(0);
-    return zeros;
+    Tensor vectors = value_of(place, encoding_.ids).copy();
+    for (size_t i = 0; i < encoding_.special.size(); ++i) {
+      if (!encoding_.special[i]) vectors.select(0, static_cast<int64_t>(i)).fill(0);
+    }
+    return vectors;
   }
   const std::string way = name == "auto" ? usual_baseline() : name;
   const std::optional<int64_t> id = way == "mask"  ? model_.mask_id()

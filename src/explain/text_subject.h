@@ -26,8 +26,8 @@ class TextSubject : public Subject {
   std::string why_no_maps() const override;
   Run copies(int64_t count) const override;
   int64_t most_at_once() const override { return model_.most_at_once(); }
-  // "mask" in place, "delete" (later positions move up), "drop" from attention in every layer, or "retokenize" the
-  // text with mask tokens written into it.
+  // "mask" in place, "delete" (later positions move up), "drop" from attention in every layer, "zero" their word vectors
+  // while positions stay, or "retokenize" the text with mask tokens written into it.
   using Subject::hiding;
   Variant hiding(const std::vector<bool>& hidden, const std::string& how) const override;
   Run run_of(std::span<const Variant> inputs) const override;
@@ -35,7 +35,7 @@ class TextSubject : public Subject {
   std::vector<bool> can_hide(const std::string& how) const override;
   PlayerTree player_tree() const override;
   std::vector<Value> values_at(const ModelGraph& graph, Place place) const override { return {value_at(graph, place)}; }
-  // Every ordinary token replaced by "pad", "mask" or "unk", special tokens kept; or "zero" vectors.
+  // Every ordinary token replaced by "pad", "mask" or "unk", or by a "zero" vector; special tokens are kept.
   Tensor baseline(Place place, const std::string& name) const override;
   std::string usual_baseline() const override { return "pad"; }
 
@@ -43,6 +43,7 @@ class TextSubject : public Subject {
   Value value_at(const ModelGraph& graph, Place place) const;
   TokenBatch repeated(int64_t count) const;
   Tensor value_of(Place place, const std::vector<int64_t>& ids) const;
+  void zero_word_vectors(Run& run, const std::vector<std::vector<bool>>& zeroed) const;
   std::vector<std::string> segments() const;
   Variant retokenized(const std::vector<bool>& hidden) const;
   // The masked positions of each input; nothing unless they differ from the explained one by mask tokens alone.

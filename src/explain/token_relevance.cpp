@@ -20,7 +20,9 @@ OptionInfo relevance_form_option() {
 Scores token_relevance(Explained& explained, const Explained::RelevanceKind& kind,
                        const OptionReader& options) {
   const Place place = place_named(explained.subject(), options.word("at"));
-  return folded(explained.subject(), place, explained.embedding_relevance(kind, place), row_sums);
+  Scores scores = folded(explained.subject(), place, explained.embedding_relevance(kind, place), row_sums);
+  scores.notes = explained.policy_notes(kind.policy);
+  return scores;
 }
 
 Scores token_relevance_by_form(Explained& explained, const std::string& policy,

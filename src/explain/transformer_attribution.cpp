@@ -79,7 +79,7 @@ Scores over_streams(Explained& explained, const AttributionOptions& options) {
   return scores;
 }
 
-Scores transformer_attribution(Explained& explained, const AttributionOptions& options) {
+Scores over_layers(Explained& explained, const AttributionOptions& options) {
   if (options.blocks == "second") {
     explained.require_one_stream("transformer-attribution.blocks=second", "their layers have no common order");
   }
@@ -97,6 +97,12 @@ Scores transformer_attribution(Explained& explained, const AttributionOptions& o
   }
   treat_own_entry(scores, explained.read_out_row(), options.own);
   return {std::move(scores)};
+}
+
+Scores transformer_attribution(Explained& explained, const AttributionOptions& options) {
+  Scores scores = over_layers(explained, options);
+  for (std::string& note : explained.policy_notes(options.relevance.policy)) scores.notes.push_back(std::move(note));
+  return scores;
 }
 
 }  // namespace

@@ -8,6 +8,19 @@
 
 namespace whyformer {
 
+double value_behind(GameLink link, double value) {
+  if (link == GameLink::kIdentity) return value;
+  constexpr double kClip = 1e-15;
+  const double p = std::min(1 - kClip, std::max(value, kClip));
+  return std::log(p / (1 - p));
+}
+
+std::vector<double> LinkedGame::values(const std::vector<Coalition>& coalitions) {
+  std::vector<double> values = game_.values(coalitions);
+  for (double& value : values) value = value_behind(link_, value);
+  return values;
+}
+
 std::vector<double> additivity_gaps(const GameValues& values) {
   const size_t outputs = values.base.size();
   std::vector<double> gaps(outputs);

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <limits>
 
 #include "games/near.h"
@@ -37,6 +38,20 @@ TEST(GameValues, GamesThatBreakTheirWordAreFound) {
     std::vector<double> values(const std::vector<Coalition>&) override { return {1}; }
   } terse;
   EXPECT_THAT([&] { exact_shap(terse); }, ThrowsMessage<Error>(HasSubstr("about 4 coalitions with 1 outputs")));
+}
+
+TEST(LinkedGame, IsTheLinkOfTheMeanOverTheBackgrounds) {
+  TableGame game({.players = 4, .table_seed = 2, .backgrounds = 3});
+  LinkedGame linked(game, GameLink::kLogit);
+  for (int bits = 0; bits < 16; ++bits) {
+    Coalition visible(4);
+    for (int player = 0; player < 4; ++player) visible[player] = bits >> player & 1;
+    double mean = 0;
+    for (int64_t background = 0; background < 3; ++background) mean += game.values({visible}, {background})[0] / 3;
+    EXPECT_NEAR(linked.values({visible})[0], std::log(mean / (1 - mean)), 1e-12);
+  }
+  const GameValues found = permutation_shap(linked, {.max_evals = 9 * 40});
+  EXPECT_NEAR(additivity_gaps(found)[0], 0, 1e-12);
 }
 
 }  // namespace

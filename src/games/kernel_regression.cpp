@@ -1,6 +1,7 @@
 #include "games/kernel_regression.h"
 
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -93,7 +94,8 @@ KernelRegression::Fit KernelRegression::fit() const {
   Fit fit;
   fit.values.resize(players_ * outputs_);
   fit.singular = solve(with_enumerated(drawn), selected, fit.values);
-  if (!coalitions_.draws.empty()) fit.errors = errors(selected, drawn);
+  if (fit.singular) fit.errors.assign(players_ * outputs_, std::numeric_limits<double>::infinity());
+  else if (!coalitions_.draws.empty()) fit.errors = errors(selected, drawn);
   return fit;
 }
 
@@ -154,7 +156,8 @@ std::vector<double> KernelRegression::errors(const Selected& selected,
     CoalitionMoments others = drawn;
     others.add(block, -1);
     estimates.emplace_back(players_ * outputs_);
-    solve(with_enumerated(others), selected, estimates.back());
+    // Without this block the others leave values open: there is nothing to compare with.
+    if (solve(with_enumerated(others), selected, estimates.back())) return jackknife_errors({}, players_ * outputs_);
   }
   return jackknife_errors(estimates, players_ * outputs_);
 }

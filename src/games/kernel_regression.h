@@ -25,7 +25,7 @@ class KernelRegression {
     std::vector<double> values;  // [players × outputs]
     std::vector<double>
         errors;  // empty where nothing was drawn; infinite where they cannot be told
-    bool singular = false;
+    bool singular = false;       // fewer independent equations than players
   };
   Fit fit() const;
 

@@ -46,13 +46,6 @@ void check(const KernelOptions& options, int64_t players) {
   }
 }
 
-double behind(GameLink link, double value) {
-  if (link == GameLink::kIdentity) return value;
-  constexpr double kClip = 1e-15;
-  const double p = std::min(1 - kClip, std::max(value, kClip));
-  return std::log(p / (1 - p));
-}
-
 class KernelFit {
  public:
   KernelFit(Game& game, const KernelOptions& options, const Watch& watch)
@@ -98,7 +91,7 @@ class KernelFit {
     std::vector<double> values;
     stopped_ = !game_.ask(coalitions, values);
     if (values.size() < coalitions.size() * outputs_) throw Interrupted();
-    for (double& value : values) value = behind(options_.link, value);
+    for (double& value : values) value = value_behind(options_.link, value);
     return values;
   }
 
@@ -177,7 +170,7 @@ class KernelFit {
     std::vector<double> values;
     const bool goes_on = game_.ask(wanted, values);
     for (size_t i = 0; i < values.size(); ++i) {
-      y.push_back(behind(options_.link, values[i]) - result_.base[i % outputs_]);
+      y.push_back(value_behind(options_.link, values[i]) - result_.base[i % outputs_]);
     }
     return goes_on;
   }
@@ -186,6 +179,7 @@ class KernelFit {
   bool report(const KernelRegression::Fit& fit, bool cut_short) {
     if (stopped_ && cut_short && fit.singular) throw Interrupted();
     place(fit.values, result_.values);
+    result_.determined = !fit.singular;
     result_.errors.clear();
     if (fit.errors.empty()) return true;
     result_.errors.resize(all_ * outputs_);

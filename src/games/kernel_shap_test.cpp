@@ -260,5 +260,34 @@ TEST(KernelSelection, IsNamedAsInShap) {
   }
 }
 
+// The game is not additive, so two players' values cannot follow from coalitions that always hold both or none.
+TEST(KernelShap, SaysThatFewerEquationsThanPlayersLeaveTheValuesOpen) {
+  const std::vector<double> table = random_numbers(1 << 7, 3);
+  for (const int64_t samples : {2, 4, 10}) {  // pairs of a coalition and its complement: at most 5 equations for 6
+    TableOfWorth game(table, 7);
+    const GameValues found = kernel_shap(game, {.samples = samples});
+    EXPECT_FALSE(found.determined) << samples;
+    for (const double error : found.errors) EXPECT_TRUE(std::isinf(error)) << samples;
+  }
+  TableOfWorth game(table, 7);
+  const GameValues enough = kernel_shap(game, {.samples = 60});
+  EXPECT_TRUE(enough.determined);
+  for (const double error : enough.errors) EXPECT_TRUE(std::isfinite(error) && error > 0);
+}
+
+// Where one block less leaves values open, the jackknife has nothing to compare.
+TEST(KernelShap, NeverSaysThatAWrongValueHasNoError) {
+  const std::vector<double> table = random_numbers(1 << 6, 4), exact = brute_force(table, 6);
+  for (uint32_t seed = 0; seed < 30; ++seed) {
+    for (const int64_t samples : {6, 10, 12, 16}) {
+      TableOfWorth game(table, 6);
+      const GameValues found = kernel_shap(game, {.samples = samples, .seed = seed});
+      for (size_t i = 0; i < 6; ++i) {
+        EXPECT_TRUE(found.errors[i] > 1e-9 || std::abs(found.values[i] - exact[i]) < 1e-9) << seed << ' ' << samples;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace whyformer

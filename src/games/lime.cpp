@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "games/asker.h"
@@ -105,6 +106,7 @@ class Neighbourhood {
         game_(game, watch, 0) {
     check(options, static_cast<int64_t>(players_.size()));
     rows_ = lime_rows(options, static_cast<int64_t>(players_.size()));
+    check_weights();
     game_.plan(static_cast<int64_t>(rows_.distinct.size()));
   }
 
@@ -128,6 +130,21 @@ class Neighbourhood {
   }
 
  private:
+  // A fit to the whole input alone would say nothing, and its share of the variation is 0 / 0.
+  void check_weights() const {
+    double others = 0, largest = 0;
+    for (size_t row = 1; row < rows_.draws.size(); ++row) {
+      others += rows_.weights[rows_.draws[row]];
+      largest = std::max(largest, rows_.weights[rows_.draws[row]]);
+    }
+    constexpr double kNoSay = 1e-9;
+    if (others > kNoSay) return;
+    throw InvalidInput(fmt::format(
+        "LIME with the kernel width {}: inputs with something hidden weigh {:.1g} at most beside the whole input's 1, so "
+        "there is nothing to fit; raise the kernel width (0: 25 for words, 0.25 for parts of a picture)",
+        options_.kernel_width, largest));
+  }
+
   void ask() {
     std::vector<Coalition> wanted;
     for (const Coalition& row : rows_.distinct) wanted.push_back(among_all(row, players_, all_));
@@ -186,12 +203,24 @@ class Neighbourhood {
     for (const int64_t i : order) fit.selected.back().push_back(players_[chosen[i]]);
     for (size_t i = 0; i < chosen.size(); ++i) {
       fit.coefficients[players_[chosen[i]] * outputs_ + output] = found.coefficients[i];
-      fit.errors[players_[chosen[i]] * outputs_ + output] = errors[i];
+      fit.errors[players_[chosen[i]] * outputs_ + output] =
+          can_tell_error(chosen[i], chosen.size()) ? errors[i] : std::numeric_limits<double>::infinity();
     }
     fit.intercepts.push_back(found.intercept);
     fit.local_predictions.push_back(
         std::accumulate(found.coefficients.begin(), found.coefficients.end(), found.intercept));
     fit.r_squared.push_back(r_squared(moments, chosen, found, output));
+  }
+
+  // A player that was never hidden has the coefficient 0 whatever it is worth; and with fewer inputs than numbers to fit,
+  // or with one beside the whole input, the penalty decides.
+  bool can_tell_error(int64_t player, size_t chosen) const {
+    constexpr size_t kFewestInputs = 3;
+    if (static_cast<size_t>(answered_) < std::max(kFewestInputs, chosen + 1)) return false;
+    for (int64_t row = 0; row < answered_; ++row) {
+      if (!rows_.distinct[row][player] && weights_[row] > 0) return true;
+    }
+    return false;
   }
 
   // From the residuals themselves: they may be far smaller than the values.
@@ -210,7 +239,7 @@ class Neighbourhood {
       whole += weight * (y - mean) * (y - mean);
       constant = constant && y == values(0)[output];
     }
-    return constant ? 1 : 1 - left / whole;
+    return constant || whole == 0 ? 1 : 1 - left / whole;
   }
 
   LimeOptions options_;

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <numeric>
 #include <set>
 
@@ -136,6 +137,37 @@ TEST(Lime, RefusesWhatItCannotDo) {
   EXPECT_THROW(lime(game, {.players = 0}), InvalidInput);
   TableOfWorth nobody({1}, 2, 1, {0, 1});
   EXPECT_THROW(lime(nobody), InvalidInput);
+}
+
+TEST(Lime, DoesNotKnowTheErrorOfAPlayerThatWasNeverHidden) {
+  int never_hidden = 0;
+  for (uint32_t seed = 0; seed < 400; ++seed) {
+    TableOfWorth game(random_numbers(1 << 3, 21), 3);
+    const LimeFit fit = lime(game, {.samples = 5, .selection = LimeSelection::kNone, .seed = seed});
+    for (const int64_t player : fit.selected[0]) {
+      const bool hidden = std::any_of(game.asked.begin(), game.asked.end(),
+                                      [&](const Coalition& coalition) { return !coalition[player]; });
+      EXPECT_EQ(std::isinf(fit.errors[player]), !hidden || game.asked.size() < 4) << seed << ' ' << player;
+      never_hidden += !hidden && game.asked.size() >= 4;
+    }
+  }
+  EXPECT_GT(never_hidden, 0);
+}
+
+TEST(Lime, DoesNotKnowErrorsWhereInputsAreFewerThanNumbersToFit) {
+  TableOfWorth game(random_numbers(1 << 10, 21), 10);
+  const LimeFit few = lime(game, {.samples = 8, .selection = LimeSelection::kNone});
+  for (const double error : few.errors) EXPECT_TRUE(std::isinf(error));
+  const LimeFit enough = lime(game, {.samples = 100, .selection = LimeSelection::kNone});
+  for (const double error : enough.errors) EXPECT_TRUE(std::isfinite(error) && error > 0);
+}
+
+TEST(Lime, RefusesAKernelThatLeavesTheWholeInputAlone) {
+  FunctionGame game = additive_game({1, 2, 3, 4, 5, 6, 7});
+  EXPECT_THAT([&] { lime(game, {.samples = 100, .kernel_width = 0.25}); },
+              ::testing::ThrowsMessage<InvalidInput>(::testing::HasSubstr("raise the kernel width")));
+  const LimeFit narrow = lime(game, {.samples = 100, .kernel_width = 5});
+  EXPECT_TRUE(std::isfinite(narrow.r_squared[0]));
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ class Shuffles {
     if (!count(score_(table_.values, every), result_.score)) throw Interrupted();
 
     std::vector<double> rows = pick_rows();
-    std::vector<int64_t> list(rows_.size()), source(rows_.size());
+    std::vector<int64_t> list(rows_.size()), source(rows_.size()), first;
     std::iota(list.begin(), list.end(), 0);
     source = list;
     std::vector<double> drops;  // [repeats × groups]
@@ -88,6 +88,8 @@ class Shuffles {
       std::vector<int64_t> next(source.size());
       for (size_t i = 0; i < list.size(); ++i) next[i] = source[list[i]];
       source = std::move(next);
+      if (repeat == 0) first = source;
+      shuffles_differ_ = shuffles_differ_ || source != first;
       for (int64_t group = 0; group < groups() && goes_on; ++group) {
         double score = 0;
         goes_on = score_shuffled(rows, group, source, score);
@@ -147,7 +149,7 @@ class Shuffles {
       }
       result_.means.push_back(mean);
       result_.deviations.push_back(std::sqrt(squares / count));
-      result_.errors.push_back(repeats > 1 ? std::sqrt(squares / (count * (count - 1)))
+      result_.errors.push_back(repeats > 1 && shuffles_differ_ ? std::sqrt(squares / (count * (count - 1)))
                                            : std::numeric_limits<double>::quiet_NaN());
     }
   }
@@ -158,6 +160,7 @@ class Shuffles {
   int64_t repeats_;
   ColumnGroups groups_;
   std::vector<int64_t> rows_;  // of the table, those that are shuffled
+  bool shuffles_differ_ = false;
   PermutationImportance result_;
 };
 

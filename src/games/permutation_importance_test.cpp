@@ -110,5 +110,18 @@ TEST(PermutationImportance, RefusesTablesAndGroupsThatDoNotFit) {
   EXPECT_THROW(permutation_importance(table, score, {.groups = {{}}}), InvalidInput);
 }
 
+// Two rows can be exchanged or not: equal draws twice are one draw.
+TEST(PermutationImportance, OfOneShuffleAgainAndAgainHasNoError) {
+  const Table table{.rows = 2, .columns = 1, .values = {1, 3}};
+  int unknown = 0;
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    const double error =
+        permutation_importance(table, linear_score({1}, {1, 3}), {.repeats = 2, .seed = seed}).errors[0];
+    EXPECT_TRUE(std::isnan(error) || error > 0) << seed;
+    unknown += std::isnan(error);
+  }
+  EXPECT_GT(unknown, 0);
+}
+
 }  // namespace
 }  // namespace whyformer

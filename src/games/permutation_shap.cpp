@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/numpy_random.h"
 #include "games/asker.h"
+#include "games/contexts.h"
 #include "games/running_mean.h"
 #include "games/tree_layout.h"
 #include "games/tree_order.h"
@@ -56,9 +58,22 @@ void add_walk(const Order& order, int64_t players, std::vector<Coalition>& walk)
   }
 }
 
+// Those before a player, or those after it, whichever leaves `anchor` out: an order and its reverse are walked together.
+Coalition either_way(Coalition before, const Order& order, int64_t player, int64_t anchor) {
+  if (!before[anchor]) return before;
+  for (const int64_t other : order) {
+    if (other != player) before[other] = !before[other];
+  }
+  return before;
+}
+
 class WalkedOrders {
  public:
-  explicit WalkedOrders(Asker& asker) : asker_(asker), means_(asker.players() * asker.outputs()) {}
+  explicit WalkedOrders(Asker& asker)
+      : asker_(asker), means_(asker.players() * asker.outputs()), contexts_(asker.players()) {}
+
+  // For groups that stay together: there a player may have one context only, and be known exactly.
+  void trust_single_contexts() { trusts_single_contexts_ = true; }
 
   // Uses those orders whose walks were answered to the end.
   void walk(const std::vector<Order>& orders) {
@@ -73,9 +88,7 @@ class WalkedOrders {
 
   double largest_error() const {
     double largest = 0;
-    for (const RunningMean& mean : means_) {
-      if (mean.count() > 0) largest = std::max(largest, mean.standard_error());
-    }
+    for (size_t at = 0; at < means_.size(); ++at) largest = std::max(largest, error(at));
     return largest;
   }
 
@@ -83,15 +96,40 @@ class WalkedOrders {
 
   GameValues result() const {
     GameValues result{.base = base_, .full = full_, .values = {}, .evaluations = asker_.asked()};
-    for (const RunningMean& mean : means_) {
-      result.values.push_back(mean.mean());
-      result.errors.push_back(mean.count() > 0 ? mean.standard_error() : 0);  // players that do not vary
+    for (size_t at = 0; at < means_.size(); ++at) {
+      result.values.push_back(means_[at].mean());
+      result.errors.push_back(error(at));
     }
     return result;
   }
 
  private:
+  double error(size_t at) const {
+    if (means_[at].count() == 0) return 0;  // players that do not vary
+    const auto player = static_cast<int64_t>(at) / asker_.outputs();
+    if (!trusts_single_contexts_ && !contexts_.several(player)) return std::numeric_limits<double>::infinity();
+    return means_[at].standard_error();
+  }
+
+  void note_contexts(const Order& order) {
+    const auto [first, second] = two_smallest(order);
+    Coalition before(asker_.players(), false);
+    for (const int64_t player : order) {
+      if (!contexts_.several(player)) {
+        contexts_.add(player, either_way(before, order, player, player == first ? second : first));
+      }
+      before[player] = true;
+    }
+  }
+
+  static std::pair<int64_t, int64_t> two_smallest(Order order) {
+    if (order.size() == 1) return {order[0], order[0]};
+    std::partial_sort(order.begin(), order.begin() + 2, order.end());
+    return {order[0], order[1]};
+  }
+
   void add(const Order& order, const double* answers) {
+    note_contexts(order);
     const auto outputs = static_cast<size_t>(asker_.outputs()), length = order.size();
     const auto at = [&](size_t step, size_t output) { return answers[step * outputs + output]; };
     for (size_t i = 0; i < length; ++i) {
@@ -108,6 +146,8 @@ class WalkedOrders {
 
   Asker& asker_;
   std::vector<RunningMean> means_;  // [players × outputs], over pairs of orders
+  Contexts contexts_;
+  bool trusts_single_contexts_ = false;
   std::vector<double> base_, full_;
   int64_t count_ = 0;
 };
@@ -137,6 +177,7 @@ GameValues permutation_shap(Game& game, const PermutationOptions& options, const
   const int64_t most = affordable_orders(options, length);
   Asker asker(game, watch, most * (2 * length + 1));
   WalkedOrders walked(asker);
+  if (options.tree) walked.trust_single_contexts();
   const bool to_target = options.target_error > 0;
   const auto reached = [&] { return to_target && walked.largest_error() <= options.target_error; };
   const int64_t at_once =

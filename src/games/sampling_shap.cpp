@@ -7,6 +7,7 @@
 
 #include "base/numpy_random.h"
 #include "games/asker.h"
+#include "games/contexts.h"
 #include "games/player_samples.h"
 #include "whyformer/error.h"
 #include "whyformer/games.h"
@@ -26,7 +27,9 @@ class Sampler {
         target_error_(options.target_error),
         random_(options.seed),
         ends_(asker.ask_ends()),
-        samples_(varying_.size(), PlayerSamples(asker.outputs())) {}
+        samples_(varying_.size(), PlayerSamples(asker.outputs())),
+        varies_(game.varying()),
+        contexts_(asker.players()) {}
 
   // As shap: evenly at first, then by how much the worth of each player varies.
   void sample(int64_t all) {
@@ -47,6 +50,8 @@ class Sampler {
   void draw(const std::vector<int64_t>& shares);
   std::vector<double> differences(int64_t player, int64_t samples);
   void scale_spreads();
+  void note_context(int64_t player, Coalition before, int64_t background);
+  double error(int64_t at, int64_t output) const;
   double largest_error() const;
   void close_gap(GameValues& result) const;
   void share_rest(GameValues& result, const std::vector<int64_t>& unknown) const;
@@ -58,6 +63,8 @@ class Sampler {
   NumpyRandom random_;
   std::vector<double> ends_;
   std::vector<PlayerSamples> samples_;  // by varying player
+  std::vector<bool> varies_;
+  Contexts contexts_;
   bool complete_ = true;
 };
 
@@ -88,7 +95,10 @@ std::vector<int64_t> Sampler::shares_by_spread(int64_t samples) const {
 
 std::vector<int64_t> Sampler::shares_by_target(int64_t samples) const {
   std::vector<int64_t> shares;
-  for (const PlayerSamples& player : samples_) shares.push_back(player.missing_for(target_error_));
+  for (int64_t at = 0; at < players(); ++at) {
+    const bool known = contexts_.several(varying_[at]);
+    shares.push_back(known ? samples_[at].missing_for(target_error_) : 2);
+  }
   const double wanted = std::accumulate(shares.begin(), shares.end(), 0.0);
   if (wanted > static_cast<double>(samples)) {
     for (int64_t& share : shares) {
@@ -142,6 +152,7 @@ std::vector<double> Sampler::differences(int64_t player, int64_t samples) {
     }
     const std::vector<double> answers = asker_.ask(coalitions, background);
     for (size_t at = 0; at + 2 * outputs <= answers.size(); at += 2 * outputs) {
+      note_context(player, coalitions[at / outputs + 1], background[at / outputs]);
       for (int64_t output = 0; output < outputs; ++output) {
         result.push_back(answers[at + output] - answers[at + outputs + output]);
       }
@@ -161,9 +172,24 @@ void Sampler::scale_spreads() {
   }
 }
 
+// Players that do not vary make no other context.
+void Sampler::note_context(int64_t player, Coalition before, int64_t background) {
+  if (contexts_.several(player)) return;
+  for (size_t other = 0; other < varies_.size(); ++other) before[other] = before[other] && varies_[other];
+  contexts_.add(player, std::move(before), background);
+}
+
+// Of the varying player number `at`.
+double Sampler::error(int64_t at, int64_t output) const {
+  if (!contexts_.several(varying_[at])) return std::numeric_limits<double>::infinity();
+  return samples_[at].difference(output).standard_error();
+}
+
 double Sampler::largest_error() const {
   double largest = 0;
-  for (const PlayerSamples& player : samples_) largest = std::max(largest, player.largest_error());
+  for (int64_t at = 0; at < players(); ++at) {
+    for (int64_t output = 0; output < asker_.outputs(); ++output) largest = std::max(largest, error(at, output));
+  }
   return largest;
 }
 
@@ -183,7 +209,7 @@ GameValues Sampler::result() const {
     }
     for (int64_t output = 0; output < outputs; ++output) {
       result.values[varying_[i] * outputs + output] = samples_[i].difference(output).mean();
-      result.errors[varying_[i] * outputs + output] = samples_[i].difference(output).standard_error();
+      result.errors[varying_[i] * outputs + output] = error(i, output);
     }
   }
   if (!unknown.empty()) {

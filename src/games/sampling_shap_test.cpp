@@ -139,5 +139,16 @@ TEST(SamplingShap, SaysHowManySamplesItNeeds) {
   EXPECT_THROW(sampling_shap(game, {.samples = -1}), InvalidInput);
 }
 
+TEST(SamplingShap, NeverSaysThatAWrongValueHasNoError) {
+  for (uint32_t seed = 0; seed < 30; ++seed) {
+    TableGame game({.players = 3, .table_seed = 5});
+    const std::vector<double> exact = shapley_by_orders(game);
+    const GameValues found = sampling_shap(game, {.samples = 6, .seed = seed});
+    for (size_t i = 0; i < 3; ++i) {
+      EXPECT_TRUE(found.errors[i] > 1e-9 || std::abs(found.values[i] - exact[i]) < 1e-9) << seed << ' ' << i;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace whyformer

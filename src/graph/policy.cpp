@@ -26,27 +26,6 @@ Rule product(Stabiliser stabiliser, double left, double right) {
   return {.stabiliser = stabiliser, .shares = {left, right}};
 }
 
-// `*` stands for any characters. After a mismatch the last star takes one character more.
-bool fits(std::string_view pattern, std::string_view text) {
-  size_t p = 0, t = 0, after_star = std::string_view::npos, taken = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      after_star = ++p;
-      taken = t;
-    } else if (p < pattern.size() && pattern[p] == text[t]) {
-      ++p;
-      ++t;
-    } else if (after_star != std::string_view::npos) {
-      p = after_star;
-      t = ++taken;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
-}
-
 using Entries = std::vector<PolicyEntry>;
 
 // Rules of Chefer et al., CVPR 2021, around their own rule for Linear and for sums.
@@ -140,6 +119,27 @@ constexpr std::array kPolicies{chefer,   lrp_orig, epsilon, alpha_beta,
 
 }  // namespace
 
+// After a mismatch the last star takes one character more.
+bool fits_pattern(std::string_view pattern, std::string_view text) {
+  size_t p = 0, t = 0, after_star = std::string_view::npos, taken = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      after_star = ++p;
+      taken = t;
+    } else if (p < pattern.size() && pattern[p] == text[t]) {
+      ++p;
+      ++t;
+    } else if (after_star != std::string_view::npos) {
+      p = after_star;
+      t = ++taken;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
 std::string_view name_of(RuleKind kind) {
   switch (kind) {
     case RuleKind::kIdentity: return "identity";
@@ -154,10 +154,17 @@ std::string_view name_of(RuleKind kind) {
   return "";
 }
 
-const Rule& Policy::rule_for(const Node& node) const {
-  for (const PolicyEntry& entry : entries) {
-    if (fits(entry.kind, node.op->kind()) && fits(entry.name, node.name)) return entry.rule;
+size_t Policy::entry_for(const Node& node) const {
+  size_t at = 0;
+  while (at < entries.size() &&
+         !(fits_pattern(entries[at].kind, node.op->kind()) && fits_pattern(entries[at].name, node.name))) {
+    ++at;
   }
+  return at;
+}
+
+const Rule& Policy::rule_for(const Node& node) const {
+  if (const size_t at = entry_for(node); at < entries.size()) return entries[at].rule;
   throw InvalidInput(fmt::format("the policy '{}' has no rule for {} '{}'; end it with a rule for "
                                  "every operator (\"operator\": \"*\")",
                                  name, node.op->kind(), node.name));

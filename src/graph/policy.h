@@ -9,6 +9,9 @@
 
 namespace whyformer {
 
+// Whether a text fits a pattern in which `*` stands for any characters.
+bool fits_pattern(std::string_view pattern, std::string_view text);
+
 // Nodes by operator and by name; both patterns may hold `*`.
 struct PolicyEntry {
   std::string kind = "*";
@@ -23,9 +26,13 @@ struct Policy {
   std::string name;
   Seed seed = Seed::kOne;
   std::vector<PolicyEntry> entries;  // the first that fits a node counts
+  std::string file = {};             // where the first `written` entries stand; the others are those of its base
+  size_t written = 0;
 
   // Throws InvalidInput that names the node where no entry fits.
   const Rule& rule_for(const Node& node) const;
+  // Which entry that is; as many as there are where none fits.
+  size_t entry_for(const Node& node) const;
 };
 
 // chefer, lrp-orig, epsilon, … (docs/policies.md). Throws InvalidInput that lists them.

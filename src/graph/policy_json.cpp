@@ -122,6 +122,8 @@ Policy parse_policy(std::string_view text, std::string_view file_name) {
   for (size_t i = 0; i < rules->size(); ++i) {
     entries.push_back(entry_of((*rules)[i], fmt::format("{}, rule {}", file_name, i + 1)));
   }
+  policy.file = file_name;
+  policy.written = entries.size();
   // What the file says comes before its base.
   policy.entries.insert(policy.entries.begin(), entries.begin(), entries.end());
   return policy;

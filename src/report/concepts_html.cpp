@@ -30,7 +30,7 @@ std::string name_cell(const std::string& name) {
 
 std::string p_cell(const std::optional<CorrectedP>& p) { return cell(p ? format_p(p->benjamini_hochberg) : "–"); }
 
-std::string score_cell(double score, double spread) { return cell(fmt::format("{:.2f} ± {:.2f}", score, spread)); }
+std::string score_cell(double score, double spread) { return cell(format_spread(score, spread)); }
 
 std::string row_of(const ConceptTest& test) {
   const bool learnt = test.verdict != Verdict::kNotLearnt;

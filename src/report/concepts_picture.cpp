@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "report/canvas.h"
 #include "report/concepts_view.h"
@@ -86,6 +87,7 @@ class ConceptsPicture {
   }
 
   void band(const Box& box, double mean, double spread) {
+    if (!std::isfinite(spread)) return;
     const double top = height_of(box, mean + spread), bottom = height_of(box, mean - spread);
     canvas_->rectangle({box.x, top, box.width, bottom - top},
                        mix(kLightPalette.paper, kLightPalette.grid, 0.4));
@@ -109,6 +111,7 @@ class ConceptsPicture {
   }
 
   void error_bar(const Box& box, double x, double score, double spread) {
+    if (!std::isfinite(spread)) return;
     const double top = height_of(box, score + spread), bottom = height_of(box, score - spread);
     for (const double shift : {-0.5, 0.5}) {  // lines are one pixel wide
       canvas_->line(x + shift, top, x + shift, bottom, kLightPalette.ink);

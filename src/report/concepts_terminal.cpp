@@ -93,7 +93,7 @@ class ConceptsReport {
   }
 
   static std::string score_cell(double score, double spread) {
-    return left_aligned(fmt::format("  {:.2f} ± {:.2f}", score, spread), kNumbers);
+    return left_aligned("  " + format_spread(score, spread), kNumbers);
   }
 
   // A bar from 0 to 1 whose end is the score and whose whisker reaches one spread to either side.
@@ -102,6 +102,7 @@ class ConceptsReport {
     const auto cell = [&](double value) {
       return std::clamp(static_cast<int>(std::lround(value * bar_)), 0, bar_);
     };
+    if (!std::isfinite(spread)) spread = 0;
     const int end = cell(score), from = cell(score - spread), to = cell(score + spread);
     std::string inside, whisker;
     for (int i = 0; i < end; ++i) inside += i >= from ? "▓" : "█";

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "report/text.h"
 
 namespace whyformer::report {
@@ -62,6 +64,10 @@ std::string settings_of(const ConceptReport& report) {
   return fmt::format("{} random {} · {} counterparts · {} relabellings · {} of the tokens · C {:g} · seed {}",
                      random, report.unit, report.counterparts, report.permutations,
                      rows_name(report.rows), report.strength, report.seed);
+}
+
+std::string format_spread(double score, double spread) {
+  return fmt::format("{:.2f} ± {}", score, std::isfinite(spread) ? fmt::format("{:.2f}", spread) : "?");
 }
 
 std::string format_p(double p) {

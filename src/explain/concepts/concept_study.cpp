@@ -293,13 +293,14 @@ class ConceptStudy {
   void add_notes() {
     int64_t random = 0, largest = 0;
     for (const ExampleSet& set : examples_.random) random += set.count;
-    for (const ConceptTest& test : report_.tests) largest = std::max(largest, test.set_size);
+    for (const ExampleSet& set : examples_.concepts) largest = std::max(largest, set.count);
     if (request_.counterparts > 0 && random < 2 * largest) {
       report_.notes.push_back(fmt::format(
-          "Random against random had {} examples a side where concepts had {}: give at least {} random "
-          "examples for sets of one size.",
-          random / 2, largest, 2 * largest));
+          "Fits had {} examples a side, though a concept has {}: counterparts are drawn from {} random examples, and must "
+          "differ. Give at least {} random examples to use all of them.",
+          random / 2, largest, random, 2 * largest));
     }
+    note_equal_counterparts();
     const auto count = [&](Verdict verdict) {
       return std::count_if(report_.tests.begin(), report_.tests.end(),
                            [&](const ConceptTest& test) { return test.verdict == verdict; });
@@ -310,8 +311,18 @@ class ConceptStudy {
           "direction, and no score is shown.");
     }
     if (count(Verdict::kUndefined) > 0) {
-      report_.notes.push_back("Undefined: no score varies, so the t-test has nothing to compare with.");
+      report_.notes.push_back(
+          "Undefined: no score varies, or fewer than two counterparts differ, so the t-test has nothing to compare with.");
     }
+  }
+
+  void note_equal_counterparts() {
+    size_t fewest = static_cast<size_t>(report_.counterparts);
+    for (const ConceptTest& test : report_.tests) fewest = std::min(fewest, test.scores.size());
+    if (fewest == static_cast<size_t>(report_.counterparts)) return;
+    report_.notes.push_back(fmt::format(
+        "Of {} counterparts only {} differ at some layer; equal ones count once. Give more random examples, or other sets.",
+        report_.counterparts, fewest));
   }
 
   const ConceptInputs& inputs_;

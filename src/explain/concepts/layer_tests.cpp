@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "explain/concepts/draws.h"
@@ -21,13 +22,19 @@ ExampleRows all_of(const std::vector<ExampleRows>& sets) {
   return all;
 }
 
+// Examples on each side of a fit. Counterparts that are drawn take half of all random examples at most: from more they
+// would be nearly one sample, and from all of them the same one again and again.
+int64_t side_of(int64_t concept_examples, int64_t others, const ConceptTestSettings& settings) {
+  return std::min(concept_examples, settings.counterparts > 0 ? others / 2 : others);
+}
+
 // A concept with each of its counterparts, both sides of one size.
 std::vector<CavJob> concept_jobs(const ConceptSets& sets, const ExampleRows& concept_rows,
                                  const ConceptTestSettings& settings) {
   std::vector<CavJob> jobs;
   const int64_t seed = settings.jobs.seed;
   const auto against = [&](const ExampleRows& others, int64_t draw) {
-    const int64_t size = std::min(count_of(concept_rows), count_of(others));
+    const int64_t size = side_of(count_of(concept_rows), count_of(others), settings);
     jobs.push_back({.concept_rows = size == count_of(concept_rows)
                                         ? concept_rows
                                         : drawn(concept_rows, size, {seed, "tcav concept", draw}),
@@ -98,8 +105,35 @@ HeldOut held_out_of(const std::vector<CavOutcome>& outcomes) {
   return held_out;
 }
 
+// Where all examples agree the plain formula says 0, however few they are: there half an example is added to either side.
 double binomial_error(double score, int64_t examples) {
-  return std::sqrt(score * (1 - score) / static_cast<double>(examples));
+  const auto count = static_cast<double>(examples);
+  if (score <= 0 || score >= 1) score = 0.5 / (count + 1);
+  return std::sqrt(score * (1 - score) / count);
+}
+
+// Whether two directions are one. Fits of the same examples in another order agree to about 1e-10, of others hardly ever to
+// 1e-8.
+bool is_same(const CavOutcome& one, const CavOutcome& other) {
+  for (size_t target = 0; target < one.by_target.size(); ++target) {
+    const double a = one.by_target[target].unit_magnitude, b = other.by_target[target].unit_magnitude;
+    if (std::abs(a - b) > 1e-8 * std::max(std::abs(a), std::abs(b))) return false;
+  }
+  return true;
+}
+
+// Each direction once: a sample that is counted again is no new one.
+std::vector<CavOutcome> different(const std::vector<CavOutcome>& outcomes) {
+  std::vector<CavOutcome> kept;
+  for (const CavOutcome& outcome : outcomes) {
+    const auto same = [&](const CavOutcome& other) { return is_same(outcome, other); };
+    if (std::none_of(kept.begin(), kept.end(), same)) kept.push_back(outcome);
+  }
+  return kept;
+}
+
+double spread_of(const std::vector<double>& scores) {
+  return scores.size() < 2 ? std::numeric_limits<double>::quiet_NaN() : deviation_of(scores);
 }
 
 std::vector<double> scores_of(const std::vector<CavOutcome>& outcomes, size_t target) {
@@ -163,14 +197,14 @@ class LayerStudy {
   const std::vector<CavOutcome>& null_of(int64_t size) {
     auto found = nulls_.find(size);
     if (found == nulls_.end()) {
-      found = nulls_.emplace(size, outcomes(null_jobs(sets_, size, settings_))).first;
+      found = nulls_.emplace(size, different(outcomes(null_jobs(sets_, size, settings_)))).first;
     }
     return found->second;
   }
 
   void add_concept(const ExampleRows& rows, LayerTests& result) {
     const std::vector<CavJob> jobs = concept_jobs(sets_, rows, settings_);
-    const std::vector<CavOutcome> runs = outcomes(jobs);
+    const std::vector<CavOutcome> runs = different(outcomes(jobs));
     const std::vector<CavOutcome>& null = null_of(count_of(jobs[0].concept_rows));
     const std::vector<CavOutcome> dealt = outcomes(relabelled(jobs[0], settings_));
     for (size_t target = 0; target < targets_.size(); ++target) {
@@ -195,10 +229,10 @@ class LayerStudy {
       test.mean.unit_magnitude += share * one.unit_magnitude;
     }
     test.mean.score = mean_of(test.scores);
-    test.deviation = deviation_of(test.scores);
+    test.deviation = spread_of(test.scores);
     test.standard_error = binomial_error(test.mean.score, targets_[target].count);
     test.random_mean = mean_of(test.random_scores);
-    test.random_deviation = deviation_of(test.random_scores);
+    test.random_deviation = spread_of(test.random_scores);
     if (const auto t = t_test(test.scores, test.random_scores)) {
       test.t = t->t;
       test.freedom = t->freedom;
@@ -259,7 +293,7 @@ int64_t fit_count(const ConceptSets& sets, const ConceptTestSettings& settings) 
   const int64_t pool = count_of(all_of(sets.random));
   for (const ExampleRows& rows : sets.concepts) {
     const int64_t others = settings.counterparts > 0 || sets.random.empty() ? pool : count_of(sets.random[0]);
-    sizes[std::min(count_of(rows), others)] = true;
+    sizes[side_of(count_of(rows), others, settings)] = true;
   }
   return concepts * (runs + settings.permutations) + static_cast<int64_t>(sizes.size()) * null +
          concepts * (concepts - 1) / 2;

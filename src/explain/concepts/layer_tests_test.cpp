@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/parallel.h"
 #include "explain/concepts/concepts_test_helpers.h"
@@ -205,6 +206,46 @@ TEST(ConceptTests, RefuseSetsThatAreTooSmall) {
   planted = Planted();
   planted.sets.random[0].resize(11);
   EXPECT_THROW(test_layer(planted.products(), {{0, 30}}, planted.sets, settings()), InvalidInput);
+}
+
+// As many random examples as the concept has: drawn whole, every counterpart would be the same set.
+TEST(ConceptTests, DrawCounterpartsThatDiffer) {
+  Planted planted(0.5, 0.3);
+  planted.sets.random[0].resize(20);
+  const LayerTests found = test_layer(planted.products(), {{0, 30}}, planted.sets, settings(20, 0));
+  const ConceptTest& test = found.tests[0][0];
+  EXPECT_EQ(test.set_size, 10);  // half of the random examples
+  EXPECT_EQ(test.scores.size(), 20u);
+  EXPECT_EQ(test.random_scores.size(), 20u);
+  std::set<double> different(test.scores.begin(), test.scores.end());
+  EXPECT_GT(different.size(), 3u);
+  EXPECT_GT(test.deviation, 0.01);
+  EXPECT_EQ(fit_count(planted.sets, settings(20, 0)), 2 * 20 + 20 + 1);
+}
+
+// One set, given four times over under other names.
+TEST(ConceptTests, CountAGivenSetOnceHoweverOftenItIsGiven) {
+  Planted planted;
+  for (int64_t copy = 1; copy < 4; ++copy) {
+    std::copy_n(planted.x.numbers.begin() + 40 * kWidth, 15 * kWidth,
+                planted.x.numbers.begin() + (40 + copy * 15) * kWidth);
+  }
+  planted.sets.random = {numbered(40, 15), numbered(55, 15), numbered(70, 15), numbered(85, 15)};
+  LayerTests found = test_layer(planted.products(), {{0, 30}}, planted.sets, settings(0, 0));
+  judge(found.tests[0], 0.05);
+  const ConceptTest& test = found.tests[0][0];
+  EXPECT_EQ(test.scores.size(), 1u);
+  EXPECT_TRUE(std::isnan(test.deviation));
+  EXPECT_EQ(test.verdict, Verdict::kUndefined);
+  EXPECT_FALSE(test.t_test);
+}
+
+// 30 examples that all agree are no proof that all others would.
+TEST(ConceptTests, AScoreOfOneHasAnError) {
+  const Planted planted(5, 20);
+  const LayerTests found = test_layer(planted.products(), {{0, 30}}, planted.sets, settings(5, 0));
+  ASSERT_EQ(found.pairs[0][0].sensitivity.score, 1);
+  EXPECT_NEAR(found.pairs[0][0].standard_error, std::sqrt(0.5 / 31 * (30.5 / 31) / 30), 1e-12);
 }
 
 TEST(HeldOut, TakesEachExampleOnce) {

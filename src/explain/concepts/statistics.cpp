@@ -46,6 +46,8 @@ double mean_of(std::span<const double> sample) {
 
 double deviation_of(std::span<const double> sample) {
   if (sample.size() < 2) return 0;
+  // The mean of equal numbers may be off in its last digit, and they would seem to vary.
+  if (std::all_of(sample.begin(), sample.end(), [&](double x) { return x == sample[0]; })) return 0;
   const double mean = mean_of(sample);
   double squares = 0;
   for (const double x : sample) squares += (x - mean) * (x - mean);

@@ -68,5 +68,11 @@ TEST(Corrections, StayBetweenTheirBounds) {
   for (size_t i = 0; i < p.size(); ++i) EXPECT_NEAR(stepwise[i], expected[i], 1e-15);
 }
 
+TEST(Deviation, OfEqualNumbersIsExactlyNothing) {
+  const std::vector<double> alike(50, 0.73);
+  EXPECT_EQ(deviation_of(alike), 0);
+  EXPECT_FALSE(t_test(alike, alike));
+}
+
 }  // namespace
 }  // namespace whyformer

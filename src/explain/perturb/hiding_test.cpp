@@ -1,6 +1,9 @@
 // Inputs with hidden parts: what runs, how often, and that shortcuts change nothing.
 #include <gmock/gmock.h>
 
+#include <cmath>
+#include <memory>
+
 #include "explain/perturb/hiding_test_helpers.h"
 #include "explain/perturb/input_game.h"
 #include "explain/perturb/two_states.h"
@@ -11,6 +14,7 @@
 namespace whyformer {
 namespace {
 
+using ::testing::Contains;
 using ::testing::DoubleNear;
 using ::testing::HasSubstr;
 using ::testing::Pointwise;
@@ -171,6 +175,49 @@ TEST(Lime, FoldsToOneNumberForEachWord) {
   const auto& words = found.attributions[0].words;
   ASSERT_EQ(words.size(), 3u);
   EXPECT_NEAR(words[0].score, words[2].score, 1e-12);
+}
+
+Attribution attribution_of(const std::string& method, const Options& options, const std::string& text = kText) {
+  ExplainRequest request;
+  request.methods = {{method, options}};
+  return explain(Model::built_in(), TextInput{text, {}}, request).attributions[0];
+}
+
+TEST(KernelShapMethod, SaysThatTooFewSamplesLeaveValuesOpen) {
+  const Attribution found = attribution_of("kernel-shap", {{"samples", int64_t{4}}}, "I cannot wait for next time again");
+  EXPECT_THAT(found.notes, Contains(HasSubstr("4 coalitions leave the values of 7 players open")));
+  for (size_t i = 1; i + 1 < found.scores.size(); ++i) EXPECT_TRUE(std::isinf(found.estimate->errors[i]));
+}
+
+TEST(LimeMethod, RefusesOptionsThatSayNothingToATextOrAPicture) {
+  EXPECT_THAT([] { attribution_of("lime", {{"how", std::string("grey")}}); },
+              ThrowsMessage<InvalidInput>(HasSubstr("lime.how=grey: words of a text")));
+  ExplainRequest request;
+  request.methods = {{"lime", {{"words", std::string("places")}, {"samples", int64_t{10}}}}};
+  const std::shared_ptr<uint8_t[]> grey(new uint8_t[3 * 32 * 32]());
+  EXPECT_THAT([&] { explain(Model::built_in_for_pictures(), PicturePixels{"black", 32, 32, 3, grey}, request); },
+              ThrowsMessage<InvalidInput>(HasSubstr("lime.words=places: a picture has no words")));
+}
+
+TEST(LimeMethod, SaysThatThePenaltyDecidesWhereInputsAreFewerThanWords) {
+  const Attribution found = attribution_of("lime", {{"samples", int64_t{3}}}, "I cannot wait for next time again");
+  EXPECT_THAT(found.notes, Contains(HasSubstr("3 different inputs for 8 numbers to fit")));
+}
+
+TEST(LinkOption, NeedsProbabilities) {
+  EXPECT_THAT([] { attribution_of("exact-shap", {{"link", std::string("logit")}}); },
+              ThrowsMessage<InvalidInput>(HasSubstr("add space=probability")));
+}
+
+// Of a text there is one way to hide a token, and the log-odds of its probability are the log-odds.
+TEST(LinkOption, OfOneBackgroundGivesLogOdds) {
+  for (const std::string method : {"exact-shap", "kernel-shap", "permutation-shap", "partition-shap", "shap"}) {
+    const Attribution linked =
+        attribution_of(method, {{"space", std::string("probability")}, {"link", std::string("logit")}});
+    const Attribution plain = attribution_of(method, {{"space", std::string("log-odds")}});
+    EXPECT_THAT(linked.scores, Pointwise(DoubleNear(1e-5), plain.scores)) << method;
+    EXPECT_EQ(linked.estimate->space, "log-odds");
+  }
 }
 
 }  // namespace

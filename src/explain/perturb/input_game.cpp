@@ -43,6 +43,7 @@ std::vector<double> InputGame::values(const std::vector<Coalition>& coalitions) 
   for (size_t i = 0; i < answers.size(); ++i) {
     values[i / weights_.size()] += weights_[i % weights_.size()] * explained_.in_space(options_.space, answers[i]);
   }
+  for (double& value : values) value = value_behind(options_.link, value);
   return values;
 }
 
@@ -73,6 +74,11 @@ Scores InputGame::scores(const GameValues& found, const std::string& space) cons
                              .errors = by_unit(found.errors),
                              .evaluations = found.evaluations,
                              .finished = found.finished};
+  if (options_.link == GameLink::kLogit) {
+    scores.estimate->space = "log-odds";
+    scores.notes.push_back(fmt::format("Log-odds of the mean probability{} (link=logit).",
+                                       backgrounds() > 1 ? fmt::format(" over {} rows", backgrounds()) : ""));
+  }
   return scores;
 }
 
@@ -84,8 +90,9 @@ Scores InputGame::sampled_scores(const GameValues& found, const std::string& spa
 
 OptionInfo hiding_option() {
   return {"how",
-          "tokens: replace by the mask token (auto), delete, drop from attention in every layer, or write mask tokens "
-          "into the text and tokenize it again as shap does (retokenize); patches: paint grey (auto), black, the "
+          "tokens: replace by the mask token (auto), delete, drop from attention in every layer, zero their word vectors "
+          "while positions stay, or write mask tokens into the text and tokenize it again as shap does (retokenize); "
+          "patches: paint grey (auto), black, the "
           "picture's mean colour, or blurred, or drop; columns: as in rows of the background (auto), their mean, or zero",
           std::string("auto"),
           {"auto", "mask", "delete", "drop", "retokenize", "grey", "black", "mean", "blur", "background", "zero"}};
@@ -93,6 +100,25 @@ OptionInfo hiding_option() {
 
 HidingOptions hiding_options(const OptionReader& options) {
   return {options.word("how"), space_named(options.word("space"))};
+}
+
+OptionInfo link_option() {
+  return {"link",
+          "the mean over a background as it is, or as the log-odds of a mean probability (logit, with space=probability): "
+          "shap's link, of the mean also where shap would linearise it",
+          std::string("identity"),
+          {"identity", "logit"}};
+}
+
+HidingOptions linked_hiding_options(const OptionReader& options) {
+  HidingOptions hiding = hiding_options(options);
+  if (options.word("link") == "identity") return hiding;
+  if (hiding.space != OutputSpace::kProbability) {
+    throw InvalidInput(fmt::format("link=logit takes the log-odds of probabilities, but space={}: add space=probability",
+                                   options.word("space")));
+  }
+  hiding.link = GameLink::kLogit;
+  return hiding;
 }
 
 uint32_t numpy_seed(const Explained& explained) {

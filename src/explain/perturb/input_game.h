@@ -12,6 +12,7 @@ namespace whyformer {
 struct HidingOptions {
   std::string how = "auto";  // see Subject::hiding
   OutputSpace space = OutputSpace::kLogit;
+  GameLink link = GameLink::kIdentity;  // of the mean over the backgrounds
 };
 
 class InputGame final : public Game {
@@ -47,6 +48,9 @@ class InputGame final : public Game {
 // The options that methods by hiding share.
 OptionInfo hiding_option();
 HidingOptions hiding_options(const OptionReader& options);
+// Those of methods that see the mean over a background behind a link, too.
+OptionInfo link_option();
+HidingOptions linked_hiding_options(const OptionReader& options);
 // The call's seed for a NumPy stream. Throws InvalidInput where it does not fit.
 uint32_t numpy_seed(const Explained& explained);
 // Asks the caller's Progress whether to go on.

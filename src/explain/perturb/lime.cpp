@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "explain/perturb/word_game.h"
+#include "whyformer/error.h"
 
 namespace whyformer {
 namespace {
@@ -25,6 +26,31 @@ LimeOptions lime_options(const Explained& explained, const OptionReader& options
           .seed = numpy_seed(explained)};
 }
 
+// Options that say nothing to this kind of input are mistakes, not wishes that may be left unheard.
+void refuse_foreign_options(const Subject& subject, const OptionReader& options) {
+  const std::string kind = subject.kind();
+  if (kind == "text" && options.word("how") != "auto") {
+    throw InvalidInput(fmt::format(
+        "lime.how={}: words of a text are taken out of it (lime.words=types) or replaced by UNKWORDZ (places); how is for "
+        "patches and columns",
+        options.word("how")));
+  }
+  if (kind != "text" && options.word("words") != "types") {
+    throw InvalidInput(fmt::format("lime.words={}: {} has no words of a text to hide; leave it out", options.word("words"),
+                                   kind == "arrays" ? "a model given arrays" : "a " + kind));
+  }
+}
+
+// With fewer inputs than numbers to fit, it is the ridge penalty that chooses among the fits.
+void note_few_inputs(const LimeFit& fit, Scores& scores) {
+  const auto numbers = static_cast<int64_t>(fit.selected[0].size()) + 1;
+  if (fit.evaluations >= numbers) return;
+  scores.notes.push_back(fmt::format(
+      "{} different inputs for {} numbers to fit: the penalty decides between many fits, errors are unknown, and words or "
+      "patches that were never hidden have 0. Raise lime.samples.",
+      fit.evaluations, numbers));
+}
+
 template <class AnyGame>
 Scores scores_of(const AnyGame& game, const LimeFit& fit, const std::string& space, int64_t seed) {
   Scores scores{game.by_unit(fit.coefficients)};
@@ -40,6 +66,7 @@ Scores scores_of(const AnyGame& game, const LimeFit& fit, const std::string& spa
       "The linear model explains {:.0f} % of the variation around this input (weighted R²), and says {:.3g} where the "
       "model says {:.3g}.",
       100 * fit.r_squared[0], fit.local_predictions[0], fit.full[0]));
+  note_few_inputs(fit, scores);
   return scores;
 }
 
@@ -75,6 +102,7 @@ const Method kLime{
     {},
     [](Explained& explained, const OptionReader& options) {
       const std::string space = chosen_space(explained, options.word("space"));
+      refuse_foreign_options(explained.subject(), options);
       const LimeOptions fit = lime_options(explained, options);
       if (explained.subject().kind() == "text") {
         WordGame game(explained, {options.word("words") == "types", space_named(space)});

@@ -53,7 +53,7 @@ const Method kPartitionShap{
      .cost = "about (2/3)M² forwards for M tokens, at most max-evals; 2M with context 0 or 1",
      .class_specific = true,
      .is_signed = true,
-     .options = {hiding_option(), space_option(),
+     .options = {hiding_option(), space_option(), link_option(),
                  {"context",
                   "siblings of a group while it is split: hidden and visible in turn (none), always hidden (0), always "
                   "visible (1)",
@@ -72,7 +72,7 @@ const Method kPartitionShap{
                               {.context = options.word("context"),
                                .max_evals = options.whole("max-evals"),
                                .batch = options.whole("batch")},
-                              hiding_options(options), options.word("space"));
+                              linked_hiding_options(options), options.word("space"));
     },
     OnPairs::kTogether};
 

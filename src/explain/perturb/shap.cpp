@@ -27,14 +27,15 @@ const Method kShap{
      .cost = "at most max-evals forwards",
      .class_specific = true,
      .is_signed = true,
-     .options = {hiding_option(), space_option(), {"max-evals", "coalitions to ask for; tables of up to 10 columns: all, of more: at least ten orders", int64_t{500}, {}, 2, 1e9}},
+     .options = {hiding_option(), space_option(), link_option(),
+                 {"max-evals", "coalitions to ask for; tables of up to 10 columns: all, of more: at least ten orders", int64_t{500}, {}, 2, 1e9}},
      .presets = {{"shap", "the shap package's way to mask text", {{"how", std::string("retokenize")}}}}},
     {},
     [](Explained& explained, const OptionReader& options) {
       if (explained.subject().kind() == "table") {
-        return table_scores(explained, options.whole("max-evals"), hiding_options(options), options.word("space"));
+        return table_scores(explained, options.whole("max-evals"), linked_hiding_options(options), options.word("space"));
       }
-      return partition_scores(explained, {.max_evals = options.whole("max-evals")}, hiding_options(options),
+      return partition_scores(explained, {.max_evals = options.whole("max-evals")}, linked_hiding_options(options),
                               options.word("space"));
     },
     OnPairs::kTogether};

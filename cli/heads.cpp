@@ -107,6 +107,7 @@ void run(const Arguments& a) {
   HeadsRequest request = request_of(a);
   const std::vector<LabelledText> texts = read_labelled_texts(a.file, a.limit);
   const Model model = a.model.load();
+  const KeepAnswers keep;
   ProgressBar bar("runs");
   request.progress = [&bar](int64_t done, int64_t total) {
     bar.show(done, total);

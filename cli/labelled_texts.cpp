@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "model_arguments.h"
+#include "line_reader.h"
 #include "whyformer/error.h"
 
 namespace whyformer::cli {
@@ -55,13 +55,15 @@ LabelledText from_columns(const std::string& line, const std::string& place) {
 
 std::vector<LabelledText> read_labelled_texts(const std::string& path, int64_t limit) {
   std::vector<LabelledText> texts;
-  const std::vector<std::string> lines = read_lines(path);
-  for (size_t i = 0; i < lines.size(); ++i) {
-    if (limit > 0 && static_cast<int64_t>(texts.size()) == limit) break;
-    if (is_blank(lines[i]) || (i == 0 && lines[i].ends_with("\tlabel"))) continue;
-    const std::string place = fmt::format("line {}", i + 1);
-    texts.push_back(lines[i].starts_with('{') ? from_json(lines[i], place)
-                                              : from_columns(lines[i], place));
+  LineReader lines(path);
+  while (limit == 0 || static_cast<int64_t>(texts.size()) < limit) {
+    const auto line = lines.next();
+    if (!line) break;
+    line->check_length();
+    const std::string& text = line->text;
+    if (is_blank(text) || (line->number == 1 && text.ends_with("\tlabel"))) continue;
+    const std::string place = fmt::format("line {}", line->number);
+    texts.push_back(text.starts_with('{') ? from_json(text, place) : from_columns(text, place));
   }
   if (texts.empty()) throw InvalidInput(fmt::format("there is no text in '{}'", path));
   return texts;

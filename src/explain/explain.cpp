@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/pulse.h"
 #include "explain/given_picture.h"
 #include "explain/jobs.h"
 #include "explain/picture_subject.h"
@@ -47,8 +48,13 @@ std::vector<Explanation> explain(const Model& model, const PictureInput& given,
     choose_target(prepared, target);
     Explanation explanation = common;
     explanation.target = prepared.target;
-    if (!explanations.empty() && !prepared.explained->goes_on(0, 0)) break;  // keeps what there is
-    run_jobs(jobs, *prepared.explained, explanation);
+    if (!explanations.empty() && !prepared.explained->goes_on(0, 1)) break;  // keeps what there is
+    try {
+      run_jobs(jobs, *prepared.explained, explanation);
+    } catch (const Interrupted&) {
+      if (explanations.empty()) throw;
+      break;
+    }
     explanations.push_back(std::move(explanation));
   }
   return explanations;
@@ -58,6 +64,7 @@ namespace {
 
 Trace trace_of(Prepared prepared, std::vector<Unit> units) {
   Trace result;
+  const PulseScope pulses(prepared.explained->pulse_question());
   for (int layer = 0; layer < prepared.explained->layers(); ++layer) {
     const std::string& name = prepared.explained->found().sites[layer].name;
     result.attention.push_back(map_of(name, prepared.explained->attention(layer)));

@@ -77,7 +77,10 @@ Explanation explain(const Model& model, const PictureWithText& input, const Expl
   explanation.output = std::move(pair.output);
   explanation.target = std::move(pair.target);
   explanation.notes = std::move(pair.notes);
-  run_jobs(jobs, [&](const Job& job) { return run_on_pair(job, pair); }, explanation);
+  run_jobs(jobs,
+           {.run = [&](const Job& job) { return run_on_pair(job, pair); },
+            .stopped = [&] { return pair.text->stopped() || pair.picture->stopped() || (pair.together && pair.together->stopped()); }},
+           explanation);
   for (Attribution& result : explanation.attributions) {
     result.words = fold_words(explanation.units, result.scores, {explanation.text, input.text}, request.fold);
   }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <optional>
 
 #include "base/gauss_legendre.h"
 #include "explain/method.h"
@@ -22,19 +23,20 @@ Tensor between(const Tensor& from, const Tensor& to, double share) {
   return map([share](double start, double end) { return start + share * (end - start); }, from, to);
 }
 
-// IG_i = Σ_d (x - x')_d ∫ ∂y/∂x_d (x' + a (x - x')) da, by quadrature with `steps` nodes: [units, numbers].
-Tensor integrate(Explained& explained, Place place, const Tensor& baseline, const Tensor& input,
-                 int64_t steps) {
+// IG_i = Σ_d (x - x')_d ∫ ∂y/∂x_d (x' + a (x - x')) da, by quadrature with `steps` nodes: [units, numbers]. Nothing where the
+// caller stops it: some of the nodes say nothing.
+std::optional<Tensor> integrate(Explained& explained, Place place, const Tensor& baseline, const Tensor& input,
+                                int64_t steps) {
   const Quadrature rule = gauss_legendre(static_cast<int>(steps));
-  std::vector<Tensor> points;
-  for (const double node : rule.nodes) points.push_back(between(baseline, input, node));
-  const std::vector<Explained::Slope> slopes = explained.slopes(place, points);
-  const Tensor way = map([](auto to, auto from) { return to - from; }, input, baseline);
   std::vector<double> sum(input.size(), 0.0);
-  for (size_t k = 0; k < slopes.size(); ++k) {
-    const std::vector<double> slope = slopes[k].gradient.to_doubles();
-    for (size_t i = 0; i < sum.size(); ++i) sum[i] += rule.weights[k] * slope[i];
-  }
+  const int64_t done = explained.each_slope(
+      place, steps, [&](int64_t node) { return between(baseline, input, rule.nodes[node]); },
+      [&](int64_t node, const Tensor&, const Explained::Slope& there) {
+        const std::vector<double> slope = there.gradient.to_doubles();
+        for (size_t i = 0; i < sum.size(); ++i) sum[i] += rule.weights[node] * slope[i];
+      });
+  if (done < steps) return std::nullopt;
+  const Tensor way = map([](auto to, auto from) { return to - from; }, input, baseline);
   return products(way, Tensor::of<double>(input.shape(), std::span<const double>(sum)));
 }
 
@@ -45,10 +47,16 @@ Scores integrated_gradients(Explained& explained, const IntegratedGradientsOptio
   const double at_baseline = explained.slopes(options.place, {baseline})[0].value;
   const double difference = explained.target_value() - at_baseline;
   Scores scores;
-  int64_t steps = options.steps > 0 ? options.steps : std::min<int64_t>(8, options.max_steps);
+  int64_t steps = options.steps > 0 ? options.steps : std::min<int64_t>(8, options.max_steps), taken = 0;
   while (true) {
-    scores = folded(subject, options.place,
-                    integrate(explained, options.place, baseline, input, steps), row_sums);
+    const std::optional<Tensor> rows = integrate(explained, options.place, baseline, input, steps);
+    if (!rows && taken == 0) throw Interrupted();
+    if (!rows) {
+      scores.notes.push_back(fmt::format("Stopped before {} steps were taken.", steps));
+      break;
+    }
+    taken = steps;
+    scores = folded(subject, options.place, *rows, row_sums);
     double sum = 0;
     for (const double score : scores.values) sum += score;
     scores.completeness_gap = sum - difference;
@@ -59,8 +67,9 @@ Scores integrated_gradients(Explained& explained, const IntegratedGradientsOptio
   scores.notes.push_back(fmt::format(
       "{} steps from the {} baseline, where the target is {:.4f}; the scores should add up to {:.4f} "
       "and do to within {:.2g}.",
-      steps, options.baseline == "auto" ? subject.usual_baseline() : options.baseline, at_baseline, difference, std::abs(*scores.completeness_gap)));
-  if (std::abs(*scores.completeness_gap) > options.tolerance * std::abs(difference)) {
+      taken, options.baseline == "auto" ? subject.usual_baseline() : options.baseline, at_baseline, difference, std::abs(*scores.completeness_gap)));
+  const bool stopped = taken < steps;
+  if (!stopped && std::abs(*scores.completeness_gap) > options.tolerance * std::abs(difference)) {
     scores.notes.push_back(
         "The completeness gap is larger than the tolerance: raise "
         "integrated-gradients.max-steps, or read small scores with care.");

@@ -1,12 +1,15 @@
 #include "explain/jobs.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <exception>
+#include <span>
 
+#include "base/pulse.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -64,6 +67,7 @@ Attribution run_method(const Job& job, Explained& explained) {
   const Cost before = explained.spent();
   const double shared_before = explained.shared_seconds();
   explained.forget_walks_read();
+  const PulseScope pulses(explained.pulse_question());
   Scores scores = job.method->run(explained, job.options);
   const double own = std::chrono::duration<double>(Clock::now() - start).count() -
                      (explained.shared_seconds() - shared_before);
@@ -77,6 +81,7 @@ Attribution run_method(const Job& job, Explained& explained) {
   result.seed = scores.seed;
   result.estimate = std::move(scores.estimate);
   result.notes = std::move(scores.notes);
+  if (!scores.stopped) note_scores_not_computed(result);
   // The shared run and walk count for every method that reads them.
   result.cost.forwards = 1 + explained.spent().forwards - before.forwards;
   result.cost.backwards = explained.walks_read() + explained.spent().backwards - before.backwards;
@@ -85,31 +90,44 @@ Attribution run_method(const Job& job, Explained& explained) {
 }
 
 void run_jobs(const std::vector<Job>& jobs, Explained& explained, Explanation& explanation) {
-  run_jobs(jobs, [&explained](const Job& job) { return run_method(job, explained); }, explanation);
+  run_jobs(jobs,
+           {.run = [&explained](const Job& job) { return run_method(job, explained); },
+            .stopped = [&explained] { return explained.stopped(); }},
+           explanation);
 }
 
-void run_jobs(const std::vector<Job>& jobs, const std::function<Attribution(const Job&)>& run_job,
-              Explanation& explanation) {
+namespace {
+
+void note_interruption(std::span<const Job> left, Explanation& explanation) {
+  if (left.empty()) return;
+  std::vector<std::string> names;
+  for (const Job& job : left) names.push_back(job.method->info.name);
+  explanation.notes.push_back(fmt::format("Interrupted before {}.", fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+void run_jobs(const std::vector<Job>& jobs, const JobRunner& runner, Explanation& explanation) {
   std::exception_ptr first_refusal;
-  for (const Job& job : jobs) {
-    const std::string& name = job.method->info.name;
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    const std::string& name = jobs[i].method->info.name;
     const auto refuse = [&](const Error& error) {
       if (!first_refusal) first_refusal = std::current_exception();
       explanation.refused.push_back({name, error.what()});
       explanation.notes.push_back(fmt::format("{} was left out: {}.", name, error.what()));
     };
     try {
-      explanation.attributions.push_back(run_job(job));
-      note_scores_not_computed(explanation.attributions.back());
+      explanation.attributions.push_back(runner.run(jobs[i]));
     } catch (const InvalidInput& error) {
       refuse(error);
     } catch (const UnsupportedModel& error) {
       refuse(error);
     } catch (const Interrupted&) {
-      // A method that was cut short gave what it had; that is worth more than nothing.
-      if (explanation.attributions.empty() || !explanation.attributions.back().estimate) throw;
-      explanation.notes.push_back(fmt::format("Interrupted before {}.", name));
-      return;
+      if (explanation.attributions.empty()) throw;
+      return note_interruption(std::span(jobs).subspan(i), explanation);
+    }
+    if (runner.stopped() && !explanation.attributions.empty()) {
+      return note_interruption(std::span(jobs).subspan(i + 1), explanation);
     }
   }
   if (explanation.attributions.empty() && first_refusal) std::rethrow_exception(first_refusal);

@@ -137,6 +137,8 @@ class Drawing {
 
 }  // namespace
 
+std::vector<double> kernel_size_weights(int64_t players) { return Sizes(players).weights; }
+
 KernelCoalitions kernel_coalitions(int64_t players, int64_t samples, uint32_t seed) {
   return Drawing(players, samples, seed).run();
 }

@@ -39,7 +39,8 @@ void KernelRegression::take(std::vector<double> y) {
   std::vector<double> more(counts_.size());
   for (; next_draw_ < coalitions_.draws.size() && coalitions_.draws[next_draw_] < rows;
        ++next_draw_) {
-    more[coalitions_.draws[next_draw_] - coalitions_.enumerated()] += 1;
+    more[coalitions_.draws[next_draw_] - coalitions_.enumerated()] +=
+        coalitions_.draw_weights.empty() ? 1 : coalitions_.draw_weights[next_draw_];
   }
   std::map<std::pair<int64_t, double>, std::vector<int64_t>> by_block_and_count;
   for (size_t i = 0; i < more.size(); ++i) {
@@ -154,7 +155,9 @@ std::vector<double> KernelRegression::errors(const Selected& selected,
     CoalitionMoments others = drawn;
     others.add(block, -1);
     estimates.emplace_back(players_ * outputs_);
-    solve(with_enumerated(others), selected, estimates.back());
+    const bool singular = solve(with_enumerated(others), selected, estimates.back());
+    // Without these draws there is no estimate whose distance could tell anything.
+    if (singular) return jackknife_errors({}, players_ * outputs_);
   }
   return jackknife_errors(estimates, players_ * outputs_);
 }

@@ -39,6 +39,7 @@ class HeadMeasure {
  public:
   virtual ~HeadMeasure() = default;
   virtual void add(HeadRun& run) = 0;
+  virtual std::unique_ptr<HeadMeasure> copy() const = 0;
   // Over all texts added so far; at least one was.
   virtual HeadGrid scores() const = 0;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/pulse.h"
 #include "explain/heads/head_measure.h"
 #include "explain/heads/pruning.h"
 #include "whyformer/error.h"
@@ -45,10 +46,8 @@ class HeadStudy {
   HeadImportance run() {
     const auto start = Clock::now();
     result_.model = {model_.name(), model_.architecture()};
-    for (const EncodedText& text : corpus_) {
-      look_at(text);
-      if (!advance(1)) break;
-    }
+    const PulseScope pulses([this] { return advance(0); });
+    look_at_all();
     for (const Job& job : jobs_) {
       const HeadMeasureInfo& info = job.entry->info;
       result_.measures.push_back(
@@ -61,6 +60,18 @@ class HeadStudy {
   }
 
  private:
+  void look_at_all() {
+    for (const EncodedText& text : corpus_) {
+      try {
+        look_at(text);
+      } catch (const Interrupted&) {
+        if (result_.examples == 0) throw;
+        result_.stopped_early = true;
+      }
+      if (result_.stopped_early || !advance(1)) return;
+    }
+  }
+
   DType dtype() const {
     return request_.precision == Precision::kDouble ? DType::kFloat64 : DType::kFloat32;
   }
@@ -117,14 +128,21 @@ class HeadStudy {
     const Explained explained(model_, text.encoding,
                               {.head = head, .needs = needs_, .dtype = dtype()});
     std::optional<HeadLabel>& label = labels_[result_.examples];
-    result_.labelled += label.has_value();
+    const bool labelled = label.has_value();
     if (!label) {
       label =
           reads_answers() ? label_predicted(*model_.problem(), explained.outputs()) : HeadLabel();
     }
     HeadRun run(explained, *label);
-    for (Job& job : jobs_) job.measure->add(run);
+    // In copies: whoever interrupts, a text counts for all measures or for none.
+    std::vector<std::unique_ptr<HeadMeasure>> with_text;
+    for (const Job& job : jobs_) {
+      with_text.push_back(job.measure->copy());
+      with_text.back()->add(run);
+    }
+    for (size_t i = 0; i < jobs_.size(); ++i) jobs_[i].measure = std::move(with_text[i]);
     ++result_.examples;
+    result_.labelled += labelled;
     result_.tokens += explained.tokens();
     if (request_.prune && result_.examples == 1) {
       runs_ +=
@@ -134,7 +152,7 @@ class HeadStudy {
 
   bool advance(int64_t runs) {
     done_ += runs;
-    result_.stopped_early = request_.progress && !request_.progress(done_, runs_);
+    if (request_.progress && !request_.progress(done_, runs_)) result_.stopped_early = true;
     return !result_.stopped_early;
   }
 

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/random.h"
+#include "whyformer/interrupted.h"
 
 namespace whyformer {
 namespace {
@@ -132,7 +133,11 @@ int64_t right_answers(const Setting& setting, const Batch& batch,
 bool try_on(const Setting& setting, const Batch& batch, std::vector<Trial>& trials) {
   std::vector<Trial> after = trials;
   for (Trial& trial : after) {
-    trial.right += right_answers(setting, batch, trial.pruned);
+    try {
+      trial.right += right_answers(setting, batch, trial.pruned);
+    } catch (const Interrupted&) {
+      return false;
+    }
     if (!setting.advance(static_cast<int64_t>(batch.size()))) return false;
   }
   trials = std::move(after);

@@ -41,7 +41,7 @@ double processor_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// Rows of random numbers where activations would be.
+// ExampleRows of random numbers where activations would be.
 std::vector<float> random_rows(int64_t rows, int64_t width, int64_t instance) {
   std::vector<float> numbers(rows * width);
   parallel_for(rows, 1, [&](int64_t begin, int64_t end) {
@@ -62,7 +62,7 @@ nlohmann::json measure_fits(const Sizes& sizes) {
   const std::vector<float> x = random_rows(all, kWidth, 0), g = random_rows(sizes.targets, kWidth, all);
   ConceptSets sets;
   for (int i = 0; i < 2 * kSets; ++i) {
-    Rows rows(sizes.pictures);
+    ExampleRows rows(sizes.pictures);
     std::iota(rows.begin(), rows.end(), i * sizes.pictures);
     (i < kSets ? sets.concepts : sets.random).push_back(rows);
   }
@@ -71,7 +71,7 @@ nlohmann::json measure_fits(const Sizes& sizes) {
       inner_products({x.data(), all, kWidth}, {g.data(), sizes.targets, kWidth});
   const double gram = now() - start;
   int64_t fits = 0;
-  LayerSettings settings{.counterparts = sizes.counterparts, .permutations = sizes.permutations};
+  ConceptTestSettings settings{.counterparts = sizes.counterparts, .permutations = sizes.permutations};
   settings.jobs.done = [&](int64_t some) { fits += some; };
   test_layer(products, {{0, sizes.targets}}, sets, settings);
   return {{"pictures", sizes.pictures},

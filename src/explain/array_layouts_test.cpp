@@ -10,7 +10,7 @@
 namespace whyformer {
 namespace {
 
-constexpr int64_t kBatch = 3, kTokens = 5, kLastSample = 2;
+constexpr int64_t kBatch = 3, kLayoutTokens = 5, kLastSample = 2;
 
 std::filesystem::path file_of(const std::string& name) {
   return source_folder() / "tests/golden/onnx/layouts" / (name + ".onnx");
@@ -88,7 +88,7 @@ TEST_P(ArrayLayouts, FindsHeadsAndTokens) {
   ASSERT_EQ(info.sites.size(), 2u);
   for (const SiteInfo& site : info.sites) {
     EXPECT_EQ(site.heads, 4);
-    EXPECT_EQ(site.queries, kTokens + 1);
+    EXPECT_EQ(site.queries, kLayoutTokens + 1);
     EXPECT_EQ(site.kind, "self");
     EXPECT_EQ(site.windows, 1);
   }

@@ -23,9 +23,9 @@ struct Maps {
       gradient.push_back(by_head(trace, fmt::format("attention_gradient.{}", l), trace.info.sites[l]));
     }
   }
-  static std::vector<Rows> by_head(const ArrayTrace& trace, const std::string& name, const SiteInfo& site) {
+  static std::vector<NumberRows> by_head(const ArrayTrace& trace, const std::string& name, const SiteInfo& site) {
     const std::vector<float> flat = tensor(trace, name);
-    std::vector<Rows> heads(site.heads, zeros(site.queries, site.keys));
+    std::vector<NumberRows> heads(site.heads, zeros(site.queries, site.keys));
     // Of several inputs that go together the first; formulas of others look at no maps.
     for (int64_t i = 0; i < site.heads * site.queries * site.keys; ++i) {
       const int64_t at = i % (site.queries * site.keys);
@@ -33,24 +33,24 @@ struct Maps {
     }
     return heads;
   }
-  Rows mean(size_t site) const {
-    Rows sum = zeros(attention[site][0].size(), attention[site][0][0].size());
-    for (const Rows& head : attention[site]) sum = plus(sum, head);
+  NumberRows mean(size_t site) const {
+    NumberRows sum = zeros(attention[site][0].size(), attention[site][0][0].size());
+    for (const NumberRows& head : attention[site]) sum = plus(sum, head);
     for (auto& row : sum) {
       for (double& x : row) x /= static_cast<double>(attention[site].size());
     }
     return sum;
   }
   // (A + I) / row sums.
-  Rows factor(size_t site) const {
-    Rows result = plus(mean(site), identity(attention[site][0].size()));
+  NumberRows factor(size_t site) const {
+    NumberRows result = plus(mean(site), identity(attention[site][0].size()));
     for (auto& row : result) {
       const double sum = std::accumulate(row.begin(), row.end(), 0.0);
       for (double& x : row) x /= sum;
     }
     return result;
   }
-  std::vector<std::vector<Rows>> attention, gradient;  // [site][head]
+  std::vector<std::vector<NumberRows>> attention, gradient;  // [site][head]
 };
 
 struct Case {
@@ -128,8 +128,8 @@ TEST(StreamMethods, RawAttentionReadsTheLastMapToEachStream) {
 
 TEST(StreamMethods, RolloutCrossesByTheLastMapBetweenTheProductsOfBothStreams) {
   const Case one(kObjects);
-  const Rows encoder = times(one.maps.factor(1), one.maps.factor(0));
-  const Rows queries = times(one.maps.factor(4), one.maps.factor(2));
+  const NumberRows encoder = times(one.maps.factor(1), one.maps.factor(0));
+  const NumberRows queries = times(one.maps.factor(4), one.maps.factor(2));
   const int64_t row = one.trace.indices[1];
   const ArrayExplanation found = one.run("rollout");
   expect_scores(found, 0, times(flipped(queries), times(one.maps.mean(5), encoder))[row]);
@@ -139,8 +139,8 @@ TEST(StreamMethods, RolloutCrossesByTheLastMapBetweenTheProductsOfBothStreams) {
 TEST(StreamMethods, RolloutOfTwoStreamsLeavesTheLastSelfAttentionOutOfTheCrossing) {
   const Case two(kTwoStreams);
   const Maps& maps = two.maps;
-  const Rows language = times(maps.factor(5), times(maps.factor(1), maps.factor(0)));
-  const Rows vision = times(maps.factor(6), maps.factor(2));
+  const NumberRows language = times(maps.factor(5), times(maps.factor(1), maps.factor(0)));
+  const NumberRows vision = times(maps.factor(6), maps.factor(2));
   const ArrayExplanation found = two.run("rollout", {Choice{"own", std::string("zero")}});
   expect_scores(found, 0, times(maps.factor(8), language)[0], 0);
   expect_scores(found, 1, times(flipped(language), times(maps.mean(7), vision))[0]);
@@ -205,7 +205,7 @@ TEST(StreamMethods, GradSamSumsEverySiteForItsQueriesOrItsKeys) {
 }
 
 // Relevance at a site's maps, by a walk of its own.
-std::vector<Rows> relevance_at(const Case& one, const std::string& policy, int site) {
+std::vector<NumberRows> relevance_at(const Case& one, const std::string& policy, int site) {
   const OnnxArrayModel model(one.model);
   NamedArrays arrays;
   for (const auto& [name, stored] : read_safetensors(map_file(one.inputs.path()), "inputs")) {
@@ -217,7 +217,7 @@ std::vector<Rows> relevance_at(const Case& one, const std::string& policy, int s
   const auto found = walk_relevance(graph->graph, pass, graph->output, {graph->target}, policy_named(policy),
                                     RelevanceForm::kExplicit, {at.attention});
   const std::vector<double> flat = found.at(at.attention).to_doubles();
-  std::vector<Rows> heads(at.heads, zeros(at.queries, at.keys));
+  std::vector<NumberRows> heads(at.heads, zeros(at.queries, at.keys));
   for (size_t i = 0; i < flat.size(); ++i) {
     const int64_t in_head = static_cast<int64_t>(i) % (at.queries * at.keys);
     heads[i / (at.queries * at.keys)][in_head / at.keys][in_head % at.keys] = flat[i];
@@ -251,9 +251,9 @@ TEST(StreamMethods, PartialLrpReadsRelevanceAtTheLastMapToEachStream) {
   const int64_t row = one.trace.indices[1];
   const ArrayExplanation found = in_double(one, "partial-lrp", {Choice{"own", std::string("keep")}});
   for (const int stream : {0, 1}) {
-    const std::vector<Rows> heads = relevance_at(one, "lrp-orig", stream == 0 ? 5 : 4);
+    const std::vector<NumberRows> heads = relevance_at(one, "lrp-orig", stream == 0 ? 5 : 4);
     std::vector<double> expected(heads[0][0].size(), 0);
-    for (const Rows& head : heads) {
+    for (const NumberRows& head : heads) {
       for (size_t j = 0; j < expected.size(); ++j) expected[j] += std::max(0.0, head[row][j]) / static_cast<double>(heads.size());
     }
     expect_near(stream_of(found, stream), expected, 1e-6);
@@ -263,8 +263,8 @@ TEST(StreamMethods, PartialLrpReadsRelevanceAtTheLastMapToEachStream) {
 TEST(StreamMethods, TransformerAttributionMultipliesOwnLayersAndReadsTheLastMapToOthers) {
   const Case two(kTwoStreams);
   const auto weighted = [&](int site) {
-    const std::vector<Rows> heads = relevance_at(two, "chefer", site);
-    Rows map = zeros(heads[0].size(), heads[0][0].size());
+    const std::vector<NumberRows> heads = relevance_at(two, "chefer", site);
+    NumberRows map = zeros(heads[0].size(), heads[0][0].size());
     for (size_t h = 0; h < heads.size(); ++h) {
       for (size_t i = 0; i < map.size(); ++i) {
         for (size_t j = 0; j < map[i].size(); ++j) {
@@ -274,7 +274,7 @@ TEST(StreamMethods, TransformerAttributionMultipliesOwnLayersAndReadsTheLastMapT
     }
     return map;
   };
-  Rows own = identity(9);
+  NumberRows own = identity(9);
   for (const int site : {0, 1, 5, 8}) own = plus(own, times(weighted(site), own));
   own[0][0] = 0;
   const ArrayExplanation found = in_double(two, "transformer-attribution");

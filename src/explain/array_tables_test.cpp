@@ -63,16 +63,16 @@ class CutLayer : public testing::Test {
  protected:
   static constexpr const char* kModel = "ft-transformer-flat.eager.legacy.14";
 
-  std::vector<Rows> heads(const std::string& name, int64_t queries) const {
+  std::vector<NumberRows> heads(const std::string& name, int64_t queries) const {
     const std::vector<float> flat = tensor(trace_, name);
-    std::vector<Rows> result(4, zeros(queries, kTokens));
+    std::vector<NumberRows> result(4, zeros(queries, kTokens));
     for (size_t i = 0; i < flat.size(); ++i) result[i / (queries * kTokens)][i / kTokens % queries][i % kTokens] = flat[i];
     return result;
   }
   // Mean over heads of a·b, its positive part.
-  Rows weighted(const std::string& site, int64_t queries) const {
-    const std::vector<Rows> a = heads("attention." + site, queries), g = heads("attention_gradient." + site, queries);
-    Rows mean = zeros(queries, kTokens);
+  NumberRows weighted(const std::string& site, int64_t queries) const {
+    const std::vector<NumberRows> a = heads("attention." + site, queries), g = heads("attention_gradient." + site, queries);
+    NumberRows mean = zeros(queries, kTokens);
     for (size_t h = 0; h < 4; ++h) {
       for (int64_t i = 0; i < queries; ++i) {
         for (int64_t j = 0; j < kTokens; ++j) mean[i][j] += std::max(0.0, a[h][i][j] * g[h][i][j]) / 4;
@@ -80,9 +80,9 @@ class CutLayer : public testing::Test {
     }
     return mean;
   }
-  Rows mean(const std::string& site, int64_t queries) const {
-    Rows sum = zeros(queries, kTokens);
-    for (const Rows& head : heads("attention." + site, queries)) sum = plus(sum, head);
+  NumberRows mean(const std::string& site, int64_t queries) const {
+    NumberRows sum = zeros(queries, kTokens);
+    for (const NumberRows& head : heads("attention." + site, queries)) sum = plus(sum, head);
     for (auto& row : sum) {
       for (double& x : row) x /= 4;
     }
@@ -100,15 +100,15 @@ class CutLayer : public testing::Test {
 };
 
 TEST_F(CutLayer, CountsInGenericAttention) {
-  const Rows first = plus(identity(kTokens), weighted("0", kTokens));
-  const Rows last = times(weighted("1", 1), first);
+  const NumberRows first = plus(identity(kTokens), weighted("0", kTokens));
+  const NumberRows last = times(weighted("1", 1), first);
   std::vector<double> expected = plus({first[0]}, last)[0];
   expected[0] = 0;
   expect("gae", expected);
 }
 
 TEST_F(CutLayer, IsAFactorOfRollout) {
-  const auto factor = [](Rows map) {
+  const auto factor = [](NumberRows map) {
     for (size_t i = 0; i < map.size(); ++i) {
       map[i][i] += 1;
       for (double& x : map[i]) x /= 2;
@@ -120,7 +120,7 @@ TEST_F(CutLayer, IsAFactorOfRollout) {
 
 TEST_F(CutLayer, IsTheMapOfMethodsThatReadTheLastOne) {
   expect("raw-attention", mean("1", 1)[0]);
-  const std::vector<Rows> a = heads("attention.1", 1), g = heads("attention_gradient.1", 1);
+  const std::vector<NumberRows> a = heads("attention.1", 1), g = heads("attention_gradient.1", 1);
   std::vector<double> expected(kTokens, 0);
   for (size_t h = 0; h < 4; ++h) {
     const double weight = std::accumulate(g[h][0].begin() + 1, g[h][0].end(), 0.0) / (kTokens - 1);

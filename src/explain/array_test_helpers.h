@@ -68,16 +68,16 @@ inline std::vector<float> tensor(const ArrayTrace& trace, const std::string& nam
 }
 
 // Plain matrices for the rules below.
-using Rows = std::vector<std::vector<double>>;
+using NumberRows = std::vector<std::vector<double>>;
 
-inline Rows identity(size_t n) {
-  Rows result(n, std::vector<double>(n, 0));
+inline NumberRows identity(size_t n) {
+  NumberRows result(n, std::vector<double>(n, 0));
   for (size_t i = 0; i < n; ++i) result[i][i] = 1;
   return result;
 }
-inline Rows zeros(size_t rows, size_t columns) { return Rows(rows, std::vector<double>(columns, 0)); }
-inline Rows times(const Rows& a, const Rows& b) {
-  Rows c = zeros(a.size(), b[0].size());
+inline NumberRows zeros(size_t rows, size_t columns) { return NumberRows(rows, std::vector<double>(columns, 0)); }
+inline NumberRows times(const NumberRows& a, const NumberRows& b) {
+  NumberRows c = zeros(a.size(), b[0].size());
   for (size_t i = 0; i < a.size(); ++i) {
     for (size_t j = 0; j < b[0].size(); ++j) {
       for (size_t k = 0; k < b.size(); ++k) c[i][j] += a[i][k] * b[k][j];
@@ -85,14 +85,14 @@ inline Rows times(const Rows& a, const Rows& b) {
   }
   return c;
 }
-inline Rows plus(Rows a, const Rows& b) {
+inline NumberRows plus(NumberRows a, const NumberRows& b) {
   for (size_t i = 0; i < a.size(); ++i) {
     for (size_t j = 0; j < a[i].size(); ++j) a[i][j] += b[i][j];
   }
   return a;
 }
-inline Rows flipped(const Rows& a) {
-  Rows result = zeros(a[0].size(), a.size());
+inline NumberRows flipped(const NumberRows& a) {
+  NumberRows result = zeros(a[0].size(), a.size());
   for (size_t i = 0; i < a.size(); ++i) {
     for (size_t j = 0; j < a[i].size(); ++j) result[j][i] = a[i][j];
   }

@@ -10,7 +10,7 @@ ArrayExplanation explain_arrays(const std::filesystem::path& model, const std::f
 }
 
 // Equations 8 and 9.
-Rows bar(Rows r) {
+NumberRows bar(NumberRows r) {
   for (size_t i = 0; i < r.size(); ++i) {
     r[i][i] -= 1;
     double sum = 0;
@@ -22,13 +22,13 @@ Rows bar(Rows r) {
 }
 
 // Equation 5 for every site.
-std::vector<Rows> weighted_maps(const ArrayTrace& trace) {
-  std::vector<Rows> result;
+std::vector<NumberRows> weighted_maps(const ArrayTrace& trace) {
+  std::vector<NumberRows> result;
   for (size_t l = 0; l < trace.info.sites.size(); ++l) {
     const SiteInfo& site = trace.info.sites[l];
     const std::vector<float> a = tensor(trace, fmt::format("attention.{}", l));
     const std::vector<float> g = tensor(trace, fmt::format("attention_gradient.{}", l));
-    Rows map = zeros(site.queries, site.keys);
+    NumberRows map = zeros(site.queries, site.keys);
     for (size_t i = 0; i < a.size(); ++i) {
       const size_t at = i % (site.queries * site.keys);
       map[at / site.keys][at % site.keys] +=
@@ -42,9 +42,9 @@ std::vector<Rows> weighted_maps(const ArrayTrace& trace) {
 TEST(ExplainArrays, OfOneStreamMultipliesItsLayers) {
   const auto model = golden("vit.eager.legacy.17");
   const InputFile inputs(model);
-  const std::vector<Rows> maps = weighted_maps(trace_arrays(model, inputs.path(), {}));
-  Rows r = identity(maps[0].size());
-  for (const Rows& map : maps) r = plus(r, times(map, r));
+  const std::vector<NumberRows> maps = weighted_maps(trace_arrays(model, inputs.path(), {}));
+  NumberRows r = identity(maps[0].size());
+  for (const NumberRows& map : maps) r = plus(r, times(map, r));
   expect_scores(explain_arrays(model, inputs.path(), {}), 0, r[0], 0);
 }
 
@@ -53,12 +53,12 @@ void check_encoder_decoder(const std::string& name) {
   const auto model = golden(name);
   const InputFile inputs(model);
   const ArrayTrace trace = trace_arrays(model, inputs.path(), {});
-  const std::vector<Rows> maps = weighted_maps(trace);
-  Rows ii = identity(maps[0].size()), qq = identity(maps[2].size());
-  Rows qi = zeros(qq.size(), ii.size());
+  const std::vector<NumberRows> maps = weighted_maps(trace);
+  NumberRows ii = identity(maps[0].size()), qq = identity(maps[2].size());
+  NumberRows qi = zeros(qq.size(), ii.size());
   for (const int layer : {0, 1}) ii = plus(ii, times(maps[layer], ii));
   for (const int layer : {2, 4}) {
-    const Rows old = qi;
+    const NumberRows old = qi;
     qi = plus(old, times(maps[layer], old));
     qq = plus(qq, times(maps[layer], qq));
     qi = plus(qi, times(flipped(bar(qq)), times(maps[layer + 1], bar(ii))));
@@ -76,26 +76,26 @@ TEST(ExplainArrays, OfADecoderReachesTheEncoder) { check_encoder_decoder("t5.eag
 TEST(ExplainArrays, OfTwoStreamsThatReadEachOtherUsesTheOldStateOfBoth) {
   const auto model = golden("lxmert.eager.new.20");
   const InputFile inputs(model);
-  const std::vector<Rows> a = weighted_maps(trace_arrays(model, inputs.path(), {}));
-  Rows tt = identity(a[0].size()), ii = identity(a[2].size());
-  Rows ti = zeros(tt.size(), ii.size()), it = zeros(ii.size(), tt.size());
-  const auto language = [&](const Rows& map) {
+  const std::vector<NumberRows> a = weighted_maps(trace_arrays(model, inputs.path(), {}));
+  NumberRows tt = identity(a[0].size()), ii = identity(a[2].size());
+  NumberRows ti = zeros(tt.size(), ii.size()), it = zeros(ii.size(), tt.size());
+  const auto language = [&](const NumberRows& map) {
     tt = plus(tt, times(map, tt));
     ti = plus(ti, times(map, ti));
   };
-  const auto vision = [&](const Rows& map) {
+  const auto vision = [&](const NumberRows& map) {
     ii = plus(ii, times(map, ii));
     it = plus(it, times(map, it));
   };
   language(a[0]);
   language(a[1]);
   vision(a[2]);
-  const Rows more_ti = times(flipped(bar(tt)), times(a[3], bar(ii))), more_tt = times(a[3], it);
-  const Rows more_it = times(flipped(bar(ii)), times(a[4], bar(tt))), more_ii = times(a[4], ti);
+  const NumberRows more_ti = times(flipped(bar(tt)), times(a[3], bar(ii))), more_tt = times(a[3], it);
+  const NumberRows more_it = times(flipped(bar(ii)), times(a[4], bar(tt))), more_ii = times(a[4], ti);
   ti = plus(ti, more_ti), tt = plus(tt, more_tt), it = plus(it, more_it), ii = plus(ii, more_ii);
   language(a[5]);
   vision(a[6]);
-  const Rows last_ti = times(flipped(bar(tt)), times(a[7], bar(ii))), last_tt = times(a[7], it);
+  const NumberRows last_ti = times(flipped(bar(tt)), times(a[7], bar(ii))), last_tt = times(a[7], it);
   ti = plus(ti, last_ti), tt = plus(tt, last_tt);
   language(a[8]);
   const ArrayExplanation explanation = explain_arrays(model, inputs.path(), {});

@@ -43,7 +43,7 @@ Matrix normalised(const Matrix& without_identity) {
 }
 
 // One row of matrices: what a state of a stream says about every stream.
-using Rows = std::vector<Matrix>;
+using StreamRows = std::vector<Matrix>;
 
 // Which sites each value depends on, as one bit per site.
 class SitesBehind {
@@ -80,17 +80,17 @@ class SitesBehind {
 // The rows that each value of a stream carries, from site to site.
 class StreamStates {
  public:
-  StreamStates(const Graph& graph, const Discovery& found, std::vector<Rows> initial)
+  StreamStates(const Graph& graph, const Discovery& found, std::vector<StreamRows> initial)
       : graph_(graph), found_(found), behind_(graph, found.sites), initial_(std::move(initial)) {}
 
   // What the site's queries and keys carry.
-  const Rows& of_queries(const AttentionSite& site) const { return of(site.query_stream, score_operands(graph_, site.attention).first); }
-  const Rows& of_keys(const AttentionSite& site) const { return of(site.key_stream, score_operands(graph_, site.attention).second); }
+  const StreamRows& of_queries(const AttentionSite& site) const { return of(site.query_stream, score_operands(graph_, site.attention).first); }
+  const StreamRows& of_keys(const AttentionSite& site) const { return of(site.key_stream, score_operands(graph_, site.attention).second); }
   // The rows behind the next site, of its queries' stream.
-  void push(Rows rows) { states_.push_back(std::move(rows)); }
+  void push(StreamRows rows) { states_.push_back(std::move(rows)); }
 
   // What the value carries of its stream: the state behind the last site of the stream it depends on.
-  const Rows& of(int stream, Value value) const {
+  const StreamRows& of(int stream, Value value) const {
     for (size_t index = states_.size(); index-- > 0;) {
       const bool own = found_.sites[index].query_stream == stream;
       if (own && behind_.has(value, static_cast<int>(index))) return states_[index];
@@ -102,16 +102,16 @@ class StreamStates {
   const Graph& graph_;
   const Discovery& found_;
   SitesBehind behind_;
-  std::vector<Rows> initial_;  // by stream
-  std::vector<Rows> states_;   // by site, of its queries' stream
+  std::vector<StreamRows> initial_;  // by stream
+  std::vector<StreamRows> states_;   // by site, of its queries' stream
 };
 
 enum class Start { kZeros, kIdentity };
 
-std::vector<Rows> initial_states(const Discovery& found, Start own) {
-  std::vector<Rows> initial;
+std::vector<StreamRows> initial_states(const Discovery& found, Start own) {
+  std::vector<StreamRows> initial;
   for (size_t s = 0; s < found.streams.size(); ++s) {
-    Rows rows;
+    StreamRows rows;
     for (const Stream& other : found.streams) rows.emplace_back(found.streams[s].tokens, other.tokens);
     if (own == Start::kIdentity) add_identity(rows[s]);
     initial.push_back(std::move(rows));
@@ -131,9 +131,9 @@ std::vector<Matrix> stream_relevance(const Graph& graph, const Discovery& found,
   for (size_t index = 0; index < found.sites.size(); ++index) {
     const AttentionSite& site = found.sites[index];
     const int s = site.query_stream, q = site.key_stream;
-    const Rows& old = states.of_queries(site);
-    const Rows& from = states.of_keys(site);
-    Rows rows = old;
+    const StreamRows& old = states.of_queries(site);
+    const StreamRows& from = states.of_keys(site);
+    StreamRows rows = old;
     for (size_t p = 0; p < rows.size(); ++p) add_to(rows[p], product(weighted[index], from[p]));  // 6, 7, 11
     if (s == q) {
       add_to(rows[s], weighted[index]);  // Ā·I
@@ -153,13 +153,13 @@ std::vector<Matrix> stream_rollout(const Graph& graph, const Discovery& found, c
   for (size_t index = 0; index < found.sites.size(); ++index) {
     const AttentionSite& site = found.sites[index];
     const int s = site.query_stream;
-    const Rows& old = states.of_queries(site);
-    Rows rows = old;
+    const StreamRows& old = states.of_queries(site);
+    StreamRows rows = old;
     if (site.is_self_attention()) {
       rows[s] = product(maps[index], old[s]);
     } else {
       const Matrix through = product(transposed(old[s]), maps[index]);
-      const Rows& from = states.of_keys(site);
+      const StreamRows& from = states.of_keys(site);
       for (int p = 0; p < static_cast<int>(rows.size()); ++p) {
         if (p != s && !is_zero(from[p])) rows[p] = product(through, from[p]);
       }

@@ -111,15 +111,15 @@ Taps taps_for(int64_t inputs, int64_t outputs, const Filter& filter, Range wante
 
 // One of the two passes: which of its outputs are wanted, and which inputs they need. Pillow skips
 // a pass that would change nothing; it then has no taps.
-struct Pass {
+struct ResizePass {
   std::optional<Taps> taps;
   Range wanted;
   Range needed;
 };
 
-Pass pass_for(int64_t inputs, int64_t outputs, const Filter& filter, Range wanted) {
+ResizePass pass_for(int64_t inputs, int64_t outputs, const Filter& filter, Range wanted) {
   if (inputs == outputs) return {std::nullopt, wanted, wanted};
-  Pass pass{taps_for(inputs, outputs, filter, wanted), wanted, {inputs, 0}};
+  ResizePass pass{taps_for(inputs, outputs, filter, wanted), wanted, {inputs, 0}};
   for (const auto [first, count] : pass.taps->runs) {
     pass.needed.begin = std::min<int64_t>(pass.needed.begin, first);
     pass.needed.end = std::max<int64_t>(pass.needed.end, first + count);
@@ -128,7 +128,7 @@ Pass pass_for(int64_t inputs, int64_t outputs, const Filter& filter, Range wante
 }
 
 // The same pass over a picture that holds the needed part alone.
-Pass over_needed_part(Pass pass) {
+ResizePass over_needed_part(ResizePass pass) {
   const int64_t begin = pass.needed.begin;
   if (pass.taps) {
     for (Taps::Run& run : pass.taps->runs) run.first -= static_cast<int32_t>(begin);
@@ -152,7 +152,7 @@ Picture cut_out(const Picture& picture, Range columns, Range rows) {
 }
 
 // The pass along each of `rows`.
-Picture horizontally(const Picture& picture, const Pass& pass, Range rows) {
+Picture horizontally(const Picture& picture, const ResizePass& pass, Range rows) {
   if (!pass.taps) return cut_out(picture, pass.wanted, rows);
   Picture result = black(pass.wanted.length(), rows.length());
   const auto resample = [&](int64_t begin, int64_t end) {
@@ -166,7 +166,7 @@ Picture horizontally(const Picture& picture, const Pass& pass, Range rows) {
 }
 
 // The pass down each of `columns`.
-Picture vertically(const Picture& picture, const Pass& pass, Range columns) {
+Picture vertically(const Picture& picture, const ResizePass& pass, Range columns) {
   if (!pass.taps) return cut_out(picture, columns, pass.wanted);
   Picture result = black(columns.length(), pass.wanted.length());
   parallel_for(result.height, 4, [&](int64_t begin, int64_t end) {
@@ -183,8 +183,8 @@ Picture vertically(const Picture& picture, const Pass& pass, Range columns) {
 // with the rows where a picture loses more than twice as many rows as columns.
 Picture filtered(const Picture& picture, PictureSize size, const Filter& filter, Range columns,
                  Range rows) {
-  const Pass across = pass_for(picture.width, size.width, filter, columns);
-  const Pass down = pass_for(picture.height, size.height, filter, rows);
+  const ResizePass across = pass_for(picture.width, size.width, filter, columns);
+  const ResizePass down = pass_for(picture.height, size.height, filter, rows);
   const int64_t lost_columns = picture.width - size.width;
   const int64_t lost_rows = picture.height - size.height;
   if (lost_rows > 0 && lost_rows > 2 * lost_columns) {

@@ -12,7 +12,7 @@
 namespace whyformer {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kFloatInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 constexpr Activation kAll[] = {Activation::kGelu, Activation::kGeluTanh, Activation::kRelu,
@@ -158,7 +158,7 @@ TEST(AddAndMultiply, EqualTheOperatorsElementByElement) {
         a[i] = 1.5f * static_cast<float>(i) - 7;
         b[i] = 3 - 0.3f * static_cast<float>(i);
       }
-      if (count > 3) a[3] = kInfinity;
+      if (count > 3) a[3] = kFloatInfinity;
       add(a.data(), b.data(), sum.data(), count);
       multiply(a.data(), b.data(), product.data(), count);
       for (int64_t i = 0; i < count; ++i) {

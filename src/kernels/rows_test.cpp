@@ -12,7 +12,7 @@
 namespace whyformer {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kFloatInfinity = std::numeric_limits<float>::infinity();
 constexpr float kLowest = std::numeric_limits<float>::lowest();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr int64_t kWidths[] = {1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 64, 100, 513, 768};
@@ -30,7 +30,7 @@ std::vector<double> doubled(const std::vector<float>& values) {
   return {values.begin(), values.end()};
 }
 
-void expect_near(const std::vector<float>& values, const std::vector<double>& expected,
+void expect_row_near(const std::vector<float>& values, const std::vector<double>& expected,
                  double relative, double absolute) {
   ASSERT_EQ(values.size(), expected.size());
   for (size_t i = 0; i < values.size(); ++i) {
@@ -52,7 +52,7 @@ TEST(Softmax, EqualsTheDefinitionForAnyWidth) {
       const std::vector<float> scores = random_floats(columns, 1, 0, 4);
       std::vector<float> out(columns);
       softmax_rows(scores.data(), out.data(), 1, columns, 0.5f, nullptr, 0);
-      expect_near(out, softmax_by_definition(scores, 0.5), 1e-6, 1e-37);
+      expect_row_near(out, softmax_by_definition(scores, 0.5), 1e-6, 1e-37);
     }
   });
 }
@@ -76,7 +76,7 @@ TEST(Softmax, LargeScoresDoNotOverflow) {
 
 TEST(Softmax, MaskedEntriesGetExactlyZeroAndTheOthersShareTheRest) {
   for_every_target([] {
-    for (const float masked : {kLowest, -kInfinity}) {
+    for (const float masked : {kLowest, -kFloatInfinity}) {
       for (const int64_t columns : {3, 8, 21}) {
         const std::vector<float> scores = random_floats(2 * columns, 2);
         std::vector<float> mask(columns, masked);
@@ -102,7 +102,7 @@ TEST(Softmax, MaskedEntriesGetExactlyZeroAndTheOthersShareTheRest) {
 TEST(Softmax, EachRowMayHaveItsOwnMask) {
   for_every_target([] {
     const std::vector<float> scores = {1, 1, 1, 1};
-    const std::vector<float> mask = {0, -kInfinity, 99, kLowest, 0, 99};
+    const std::vector<float> mask = {0, -kFloatInfinity, 99, kLowest, 0, 99};
     std::vector<float> out(4);
     softmax_rows(scores.data(), out.data(), 2, 2, 1, mask.data(), 3);
     EXPECT_EQ(out, (std::vector<float>{1, 0, 0, 1}));
@@ -111,7 +111,7 @@ TEST(Softmax, EachRowMayHaveItsOwnMask) {
 
 TEST(Softmax, ARowMaskedEverywhereBecomesZeros) {
   for_every_target([] {
-    for (const float masked : {kLowest, -kInfinity}) {
+    for (const float masked : {kLowest, -kFloatInfinity}) {
       for (const int64_t columns : {1, 8, 13}) {
         const std::vector<float> scores = random_floats(columns, 3);
         const std::vector<float> mask(columns, masked);
@@ -157,7 +157,7 @@ TEST(SoftmaxGradient, EqualsTheFormulaForAnyWidth) {
       for (int64_t i = 0; i < columns; ++i) mean += double{p[i]} * dp[i];
       std::vector<double> expected(columns);
       for (int64_t i = 0; i < columns; ++i) expected[i] = 0.125 * p[i] * (dp[i] - mean);
-      expect_near(dx, expected, 1e-6, 1e-8);
+      expect_row_near(dx, expected, 1e-6, 1e-8);
     }
   });
 }
@@ -202,9 +202,9 @@ TEST(LayerNorm, EqualsTheDoubleVersionForAnyWidth) {
       layer_norm_rows(doubled(test.x).data(), doubled(test.weight).data(),
                       doubled(test.bias).data(), expected.data(), expected_normalised.data(),
                       expected_inverse.data(), 3, columns, 1e-5);
-      expect_near(out, expected, 1e-6, 1e-6);
-      expect_near(normalised, expected_normalised, 1e-6, 1e-6);
-      expect_near(inverse, expected_inverse, 1e-6, 0);
+      expect_row_near(out, expected, 1e-6, 1e-6);
+      expect_row_near(normalised, expected_normalised, 1e-6, 1e-6);
+      expect_row_near(inverse, expected_inverse, 1e-6, 0);
     }
   });
 }
@@ -235,7 +235,7 @@ TEST(LayerNorm, ALargeMeanDoesNotSpoilTheVariance) {
     std::vector<double> expected(columns);
     layer_norm_rows(doubled(x).data(), doubled(ones).data(), doubled(zeros).data(), expected.data(),
                     nullptr, nullptr, 1, columns, 1e-12);
-    expect_near(out, expected, 1e-6, 1e-6);
+    expect_row_near(out, expected, 1e-6, 1e-6);
   });
 }
 
@@ -268,7 +268,7 @@ TEST(LayerNormGradient, EqualsTheDoubleVersionForAnyWidth) {
       layer_norm_rows_gradient(doubled(dy).data(), doubled(test.weight).data(),
                                doubled(normalised).data(), doubled(inverse).data(), expected.data(),
                                2, columns);
-      expect_near(dx, expected, 1e-6, 2e-6);
+      expect_row_near(dx, expected, 1e-6, 2e-6);
     }
   });
 }

@@ -6,7 +6,7 @@
 namespace whyformer {
 namespace {
 
-constexpr int64_t kMostNumbers = int64_t{1} << 28;  // of one layer; known models have a sixteenth
+constexpr int64_t kMostBiases = int64_t{1} << 28;  // of one layer; known models have a sixteenth
 
 // Which row of the table holds the pair of tokens `query` and `key`.
 class DistanceRows {
@@ -41,10 +41,10 @@ Tensor relative_position_bias(const Tensor& table, int64_t rows, int64_t columns
                               ClassToken token) {
   const DistanceRows distances(rows, columns, token);
   const int64_t tokens = distances.tokens(), heads = table.dim(1);
-  if (heads > kMostNumbers / (tokens * tokens)) {
+  if (heads > kMostBiases / (tokens * tokens)) {
     throw UnsupportedModel(fmt::format(
         "position distances of {} heads between {} tokens are too many; at most {} numbers", heads,
-        tokens, kMostNumbers));
+        tokens, kMostBiases));
   }
   const Tensor source = table.contiguous();
   Tensor bias = Tensor::empty({1, heads, tokens, tokens}, table.dtype());

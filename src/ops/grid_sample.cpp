@@ -13,12 +13,12 @@ namespace whyformer {
 namespace {
 
 // A coordinate as an input position, and how that moves with the coordinate.
-struct Place {
+struct SamplePoint {
   double at = 0;
   double slope = 0;
 };
 
-Place reflected(Place place, double least, double most) {
+SamplePoint reflected(SamplePoint place, double least, double most) {
   const double range = most - least;
   if (range <= 0) return {least, 0};
   const bool below = place.at < least;
@@ -45,21 +45,21 @@ class AxisSampler {
         align_corners_(align_corners), least_(align_corners ? 0 : -0.5),
         most_(align_corners ? length_ - 1 : length_ - 0.5) {}
 
-  Place place(double coordinate) const {
-    Place place = align_corners_
-                      ? Place{(coordinate + 1) / 2 * (length_ - 1), (length_ - 1) / 2}
-                      : Place{((coordinate + 1) * length_ - 1) / 2, length_ / 2};
+  SamplePoint place(double coordinate) const {
+    SamplePoint place = align_corners_
+                      ? SamplePoint{(coordinate + 1) / 2 * (length_ - 1), (length_ - 1) / 2}
+                      : SamplePoint{((coordinate + 1) * length_ - 1) / 2, length_ / 2};
     // No number reads nothing; far away is far enough.
     place.at = std::isnan(place.at) ? -kFar : std::clamp(place.at, -kFar, kFar);
     if (mode_ == ResizeMode::kNearest) place = {std::nearbyint(place.at), 0};
     return place;
   }
 
-  bool is_outside(const Place& place) const { return place.at < least_ || place.at > most_; }
+  bool is_outside(const SamplePoint& place) const { return place.at < least_ || place.at > most_; }
 
   // Back into the input, of a point one of whose coordinates is outside. A cubic kernel past the
   // border reads what is there on its inner side, so only its taps are held at the border.
-  Place brought_in(Place place) const {
+  SamplePoint brought_in(SamplePoint place) const {
     if (padding_ == GridPadding::kBorder && mode_ != ResizeMode::kCubic) {
       const bool inside = place.at >= 0 && place.at <= length_ - 1;
       return {std::clamp(place.at, 0.0, length_ - 1), inside ? place.slope : 0};
@@ -70,7 +70,7 @@ class AxisSampler {
     return place;
   }
 
-  AxisSample sample(const Place& place) const {
+  AxisSample sample(const SamplePoint& place) const {
     AxisSample sample;
     if (mode_ == ResizeMode::kNearest) {
       add(sample, static_cast<int64_t>(std::nearbyint(place.at)), 1, 0);
@@ -231,7 +231,7 @@ class GridSample final : public Op {
     const T* coordinates = grid.data<T>();
     parallel_for(x[0], 16384 / (points * x[1] * 4 + 1) + 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin * points; i < end * points; ++i) {
-        Place right = across.place(coordinates[2 * i]), below = down.place(coordinates[2 * i + 1]);
+        SamplePoint right = across.place(coordinates[2 * i]), below = down.place(coordinates[2 * i + 1]);
         if (across.is_outside(right) || down.is_outside(below)) {
           right = across.brought_in(right);
           below = down.brought_in(below);

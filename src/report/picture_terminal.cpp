@@ -24,7 +24,7 @@ constexpr size_t kMostClasses = 5;
 constexpr int kSmallestImage = 20;  // columns
 constexpr int kLargestImage = 32;
 constexpr int kTallestImage = 56;  // pixels, two per line
-constexpr double kOpacity = 0.85;
+constexpr double kHeatOpacity = 0.85;
 
 class PictureReport {
  public:
@@ -171,7 +171,7 @@ class PictureReport {
     if (with_picture) blocks.push_back(half_blocks("picture", small));
     for (const Attribution& attribution : explanation.attributions) {
       const Heat heat = heat_of(picture_, attribution, size, Grain::kSmooth);
-      blocks.push_back(half_blocks(printable(attribution.method), painted(small, heat, kOpacity)));
+      blocks.push_back(half_blocks(printable(attribution.method), painted(small, heat, kHeatOpacity)));
     }
     return side_by_side(blocks, options_.width);
   }

@@ -1,4 +1,4 @@
-// Rows of tables, and other inputs that are arrays, as examples of concepts.
+// ExampleRows of tables, and other inputs that are arrays, as examples of concepts.
 #pragma once
 
 #include <filesystem>

@@ -44,8 +44,8 @@ TEST(ArrayConceptInputs, RowsAreTheSameAloneAndTogether) {
     };
     take_activations(inputs, numbered(0, 5), request(together));
     take_gradients(inputs, numbered(0, 5), 1, request(slopes_together));
-    for (int64_t i = 0; i < 5; ++i) take_activations(inputs, Rows{i}, request(alone));
-    for (int64_t i = 0; i < 5; ++i) take_gradients(inputs, Rows{i}, 1, request(slopes_alone));
+    for (int64_t i = 0; i < 5; ++i) take_activations(inputs, ExampleRows{i}, request(alone));
+    for (int64_t i = 0; i < 5; ++i) take_gradients(inputs, ExampleRows{i}, 1, request(slopes_alone));
     for (int64_t i = 0; i < 5; ++i) {
       ASSERT_EQ(together[i].size(), alone[i].size());
       for (size_t j = 0; j < alone[i].size(); ++j) {

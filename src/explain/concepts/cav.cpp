@@ -31,7 +31,7 @@ double logistic_loss(double margin) {
 // one symmetric positive system, however many of the p are saturated.
 class Fit {
  public:
-  Fit(const SquareMatrix& gram, const Rows& rows, size_t concepts, double strength)
+  Fit(const SquareMatrix& gram, const ExampleRows& rows, size_t concepts, double strength)
       : n_(static_cast<int64_t>(rows.size())), c_(strength), k_(n_), b_(n_) {
     for (int64_t i = 0; i < n_; ++i) {
       for (int64_t j = 0; j < n_; ++j) k_.row(i)[j] = gram.at(rows[i], rows[j]);
@@ -188,12 +188,12 @@ class Fit {
 
 }  // namespace
 
-Cav fit_cav(const SquareMatrix& gram, const Rows& concept_rows, const Rows& counterpart,
+Cav fit_cav(const SquareMatrix& gram, const ExampleRows& concept_rows, const ExampleRows& counterpart,
             const CavOptions& options) {
   if (concept_rows.empty() || counterpart.empty()) {
     throw InvalidInput("fitting a concept's direction: it takes activations of the concept and of others");
   }
-  Rows rows = concept_rows;
+  ExampleRows rows = concept_rows;
   rows.insert(rows.end(), counterpart.begin(), counterpart.end());
   Cav cav = Fit(gram, rows, concept_rows.size(), options.strength).run(options.stationarity);
   cav.rows = std::move(rows);

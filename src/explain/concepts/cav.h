@@ -10,12 +10,12 @@
 
 namespace whyformer {
 
-using Rows = std::vector<int64_t>;  // of the activations, and so of their Gram matrix
+using ExampleRows = std::vector<int64_t>;  // of the activations, and so of their Gram matrix
 
 // w = Σ weights[i] · x[rows[i]], pointing to the concept. The weights add up to 0, so a constant added to
 // all activations changes nothing.
 struct Cav {
-  Rows rows = {};  // the concept's, then its counterpart's
+  ExampleRows rows = {};  // the concept's, then its counterpart's
   std::vector<double> weights = {};
   double intercept = 0;
   double length = 0;        // of w
@@ -30,7 +30,7 @@ struct CavOptions {
 
 // Minimises ½ w·w + C Σ log(1 + exp(−y (w·x + b))). `gram` holds the inner products of all activations,
 // less any constant. Throws InvalidInput for an empty side, or where the products are not numbers.
-Cav fit_cav(const SquareMatrix& gram, const Rows& concept_rows, const Rows& counterpart,
+Cav fit_cav(const SquareMatrix& gram, const ExampleRows& concept_rows, const ExampleRows& counterpart,
             const CavOptions& options = {});
 
 // w·x[row] + b: above 0 on the concept's side.

@@ -26,7 +26,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Rows of one layer.
+// ExampleRows of one layer.
 struct Store {
   std::shared_ptr<float[]> floats;
   int64_t rows = 0;
@@ -160,7 +160,7 @@ class ConceptStudy {
   void number_rows() {
     std::map<int64_t, int64_t> row_of;
     const auto rows_of = [&](const ExampleSet& set) {
-      Rows rows;
+      ExampleRows rows;
       for (int64_t i = set.first; i < set.first + set.count; ++i) {
         const auto [place, fresh] = row_of.try_emplace(i, static_cast<int64_t>(rows_.size()));
         if (fresh) rows_.push_back(i);
@@ -326,7 +326,7 @@ class ConceptStudy {
   std::vector<TargetRange> ranges_;
   ConceptSets sets_;
   std::vector<Store> activations_, gradients_;  // by slot of layers_
-  LayerSettings settings_;
+  ConceptTestSettings settings_;
   int64_t done_ = 0, total_ = 0;
   ConceptReport report_;
 };

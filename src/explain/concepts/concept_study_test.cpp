@@ -51,8 +51,8 @@ TEST_P(ActivationsOfTexts, AreTheSameAloneAndInBatchesAndForManyLayers) {
       for (const size_t slot : {0, 1}) {
         const int layer = slot == 0 ? 1 : 0;
         TakenRows alone, slopes;
-        take_activations(inputs, Rows{example}, request_for({layer}, rows, alone));
-        take_gradients(inputs, Rows{example}, 1, request_for({layer}, rows, slopes));
+        take_activations(inputs, ExampleRows{example}, request_for({layer}, rows, alone));
+        take_gradients(inputs, ExampleRows{example}, 1, request_for({layer}, rows, slopes));
         const auto same = [&](const std::vector<float>& a, const std::vector<float>& b) {
           ASSERT_EQ(a.size(), b.size());
           for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 2e-6);
@@ -73,12 +73,12 @@ TEST_P(ActivationsOfTexts, GradientsAreFiniteDifferences) {
   for (const TokenRows rows : {TokenRows::kFirst, TokenRows::kMean, TokenRows::kAll}) {
     for (const int layer : {0, 1}) {
       TakenRows slopes;
-      take_gradients(inputs, Rows{1}, 1, request_for({layer}, rows, slopes));
+      take_gradients(inputs, ExampleRows{1}, 1, request_for({layer}, rows, slopes));
       const std::vector<float>& slope = slopes.at({1, 0});
       const TestRows direction = normal_rows(1, static_cast<int64_t>(slope.size()), "direction");
       const BlockGraph graph = inputs.graph(6, 1, LastBlock::kAllRows);
       const Value block = graph.blocks[layer];
-      Feeds feeds = inputs.feeds(graph, Rows{1});
+      Feeds feeds = inputs.feeds(graph, ExampleRows{1});
       const Tensor output = run(*graph.graph, feeds, {.outputs = {block}})[block].contiguous();
       const auto moved = [&](double step) {
         Tensor place = output.copy();

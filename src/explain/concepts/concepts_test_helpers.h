@@ -11,7 +11,7 @@
 
 namespace whyformer {
 
-// Rows of doubles that floats hold exactly.
+// ExampleRows of doubles that floats hold exactly.
 struct TestRows {
   int64_t rows = 0, width = 0;
   std::vector<float> numbers = {};
@@ -27,8 +27,8 @@ inline TestRows normal_rows(int64_t rows, int64_t width, const std::string& purp
   return result;
 }
 
-inline Rows numbered(int64_t first, int64_t count) {
-  Rows rows;
+inline ExampleRows numbered(int64_t first, int64_t count) {
+  ExampleRows rows;
   for (int64_t i = 0; i < count; ++i) rows.push_back(first + i);
   return rows;
 }

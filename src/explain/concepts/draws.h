@@ -17,7 +17,7 @@ struct Draw {
 };
 
 // Fisher–Yates. For its first `wanted` places only, which are then a random subset in a random order.
-inline Rows shuffled(Rows rows, const Draw& draw, int64_t wanted = -1) {
+inline ExampleRows shuffled(ExampleRows rows, const Draw& draw, int64_t wanted = -1) {
   const CounterRandom random(draw.seed, draw.purpose, draw.instance);
   const auto count = static_cast<int64_t>(rows.size());
   if (wanted < 0) wanted = count;
@@ -29,8 +29,8 @@ inline Rows shuffled(Rows rows, const Draw& draw, int64_t wanted = -1) {
 }
 
 // `wanted` of the rows.
-inline Rows drawn(const Rows& rows, int64_t wanted, const Draw& draw) {
-  Rows some = shuffled(rows, draw, wanted);
+inline ExampleRows drawn(const ExampleRows& rows, int64_t wanted, const Draw& draw) {
+  ExampleRows some = shuffled(rows, draw, wanted);
   some.resize(wanted);
   return some;
 }

@@ -13,20 +13,20 @@
 namespace whyformer {
 namespace {
 
-int64_t count_of(const Rows& rows) { return static_cast<int64_t>(rows.size()); }
+int64_t count_of(const ExampleRows& rows) { return static_cast<int64_t>(rows.size()); }
 
-Rows all_of(const std::vector<Rows>& sets) {
-  Rows all;
-  for (const Rows& set : sets) all.insert(all.end(), set.begin(), set.end());
+ExampleRows all_of(const std::vector<ExampleRows>& sets) {
+  ExampleRows all;
+  for (const ExampleRows& set : sets) all.insert(all.end(), set.begin(), set.end());
   return all;
 }
 
 // A concept with each of its counterparts, both sides of one size.
-std::vector<CavJob> concept_jobs(const ConceptSets& sets, const Rows& concept_rows,
-                                 const LayerSettings& settings) {
+std::vector<CavJob> concept_jobs(const ConceptSets& sets, const ExampleRows& concept_rows,
+                                 const ConceptTestSettings& settings) {
   std::vector<CavJob> jobs;
   const int64_t seed = settings.jobs.seed;
-  const auto against = [&](const Rows& others, int64_t draw) {
+  const auto against = [&](const ExampleRows& others, int64_t draw) {
     const int64_t size = std::min(count_of(concept_rows), count_of(others));
     jobs.push_back({.concept_rows = size == count_of(concept_rows)
                                         ? concept_rows
@@ -39,7 +39,7 @@ std::vector<CavJob> concept_jobs(const ConceptSets& sets, const Rows& concept_ro
     for (size_t i = 0; i < sets.random.size(); ++i) against(sets.random[i], static_cast<int64_t>(i));
     return jobs;
   }
-  const Rows pool = all_of(sets.random);
+  const ExampleRows pool = all_of(sets.random);
   for (int64_t i = 0; i < settings.counterparts; ++i) against(pool, i);
   return jobs;
 }
@@ -47,7 +47,7 @@ std::vector<CavJob> concept_jobs(const ConceptSets& sets, const Rows& concept_ro
 // Random against random, for sets of this size. The two sides share nothing, and no pair is taken twice
 // or the other way round: mirrored pairs would make the scores symmetric by construction. Given sets are
 // used once each.
-std::vector<CavJob> null_jobs(const ConceptSets& sets, int64_t size, const LayerSettings& settings) {
+std::vector<CavJob> null_jobs(const ConceptSets& sets, int64_t size, const ConceptTestSettings& settings) {
   std::vector<CavJob> jobs;
   const int64_t seed = settings.jobs.seed;
   if (settings.counterparts == 0) {
@@ -60,10 +60,10 @@ std::vector<CavJob> null_jobs(const ConceptSets& sets, int64_t size, const Layer
     }
     return jobs;
   }
-  const Rows pool = all_of(sets.random);
+  const ExampleRows pool = all_of(sets.random);
   const int64_t fitting = std::min(size, count_of(pool) / 2);
   for (int64_t i = 0; i < settings.counterparts; ++i) {
-    const Rows both = drawn(pool, 2 * fitting, {seed, "tcav null", i});
+    const ExampleRows both = drawn(pool, 2 * fitting, {seed, "tcav null", i});
     jobs.push_back({.concept_rows = {both.begin(), both.begin() + fitting},
                     .counterpart = {both.begin() + fitting, both.end()}});
   }
@@ -71,13 +71,13 @@ std::vector<CavJob> null_jobs(const ConceptSets& sets, int64_t size, const Layer
 }
 
 // The labels of a job's examples dealt out anew.
-std::vector<CavJob> relabelled(const CavJob& job, const LayerSettings& settings) {
+std::vector<CavJob> relabelled(const CavJob& job, const ConceptTestSettings& settings) {
   std::vector<CavJob> jobs;
-  Rows both = job.concept_rows;
+  ExampleRows both = job.concept_rows;
   both.insert(both.end(), job.counterpart.begin(), job.counterpart.end());
   const int64_t inside = count_of(job.concept_rows);
   for (int64_t i = 0; i < settings.permutations; ++i) {
-    const Rows dealt = shuffled(both, {settings.jobs.seed, "tcav permutation", i});
+    const ExampleRows dealt = shuffled(both, {settings.jobs.seed, "tcav permutation", i});
     jobs.push_back({.concept_rows = {dealt.begin(), dealt.begin() + inside},
                     .counterpart = {dealt.begin() + inside, dealt.end()}});
   }
@@ -111,7 +111,7 @@ std::vector<double> scores_of(const std::vector<CavOutcome>& outcomes, size_t ta
 class LayerStudy {
  public:
   LayerStudy(const InnerProducts& products, const std::vector<TargetRange>& targets,
-             const ConceptSets& sets, const LayerSettings& settings)
+             const ConceptSets& sets, const ConceptTestSettings& settings)
       : products_(products), targets_(targets), sets_(sets), settings_(settings) {
     check();
   }
@@ -120,7 +120,7 @@ class LayerStudy {
     LayerTests result;
     result.tests.resize(targets_.size());
     result.pairs.resize(targets_.size());
-    for (const Rows& rows : sets_.concepts) add_concept(rows, result);
+    for (const ExampleRows& rows : sets_.concepts) add_concept(rows, result);
     for (size_t i = 0; i < sets_.concepts.size(); ++i) {
       for (size_t j = i + 1; j < sets_.concepts.size(); ++j) {
         add_pair(sets_.concepts[i], sets_.concepts[j], static_cast<int64_t>(j), result);
@@ -131,12 +131,12 @@ class LayerStudy {
 
  private:
   void check() const {
-    for (const Rows& rows : sets_.concepts) {
+    for (const ExampleRows& rows : sets_.concepts) {
       if (count_of(rows) >= kFewestExamples) continue;
       throw InvalidInput(fmt::format("a concept has {} examples: it takes {} at least, better 50",
                                      rows.size(), kFewestExamples));
     }
-    for (const Rows& rows : sets_.random) {
+    for (const ExampleRows& rows : sets_.random) {
       if (settings_.counterparts > 0 || count_of(rows) >= kFewestExamples) continue;
       throw InvalidInput(fmt::format("a random set has {} examples: it takes {} at least, better 50",
                                      rows.size(), kFewestExamples));
@@ -168,7 +168,7 @@ class LayerStudy {
     return found->second;
   }
 
-  void add_concept(const Rows& rows, LayerTests& result) {
+  void add_concept(const ExampleRows& rows, LayerTests& result) {
     const std::vector<CavJob> jobs = concept_jobs(sets_, rows, settings_);
     const std::vector<CavOutcome> runs = outcomes(jobs);
     const std::vector<CavOutcome>& null = null_of(count_of(jobs[0].concept_rows));
@@ -221,10 +221,10 @@ class LayerStudy {
         CorrectedP{.p = permutation_p(std::abs(seen.unit_magnitude), magnitudes)};
   }
 
-  void add_pair(const Rows& one, const Rows& other, int64_t draw, LayerTests& result) const {
+  void add_pair(const ExampleRows& one, const ExampleRows& other, int64_t draw, LayerTests& result) const {
     const int64_t seed = settings_.jobs.seed;
     const int64_t size = std::min(count_of(one), count_of(other));
-    const auto fitting = [&](const Rows& rows) {
+    const auto fitting = [&](const ExampleRows& rows) {
       return count_of(rows) == size ? rows : drawn(rows, size, {seed, "tcav pair", draw});
     };
     const std::vector<CavOutcome> run = outcomes({{.concept_rows = fitting(one),
@@ -244,20 +244,20 @@ class LayerStudy {
   const InnerProducts& products_;
   const std::vector<TargetRange>& targets_;
   const ConceptSets& sets_;
-  const LayerSettings& settings_;
+  const ConceptTestSettings& settings_;
   std::map<int64_t, std::vector<CavOutcome>> nulls_;  // by size
 };
 
 }  // namespace
 
-int64_t fit_count(const ConceptSets& sets, const LayerSettings& settings) {
+int64_t fit_count(const ConceptSets& sets, const ConceptTestSettings& settings) {
   const auto concepts = static_cast<int64_t>(sets.concepts.size());
   const auto given = static_cast<int64_t>(sets.random.size());
   const int64_t runs = settings.counterparts > 0 ? settings.counterparts : given;
   const int64_t null = settings.counterparts > 0 ? settings.counterparts : given / 2;
   std::map<int64_t, bool> sizes;
   const int64_t pool = count_of(all_of(sets.random));
-  for (const Rows& rows : sets.concepts) {
+  for (const ExampleRows& rows : sets.concepts) {
     const int64_t others = settings.counterparts > 0 || sets.random.empty() ? pool : count_of(sets.random[0]);
     sizes[std::min(count_of(rows), others)] = true;
   }
@@ -266,7 +266,7 @@ int64_t fit_count(const ConceptSets& sets, const LayerSettings& settings) {
 }
 
 LayerTests test_layer(const InnerProducts& products, const std::vector<TargetRange>& targets,
-                      const ConceptSets& sets, const LayerSettings& settings) {
+                      const ConceptSets& sets, const ConceptTestSettings& settings) {
   return LayerStudy(products, targets, sets, settings).run();
 }
 

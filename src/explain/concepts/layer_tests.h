@@ -6,13 +6,13 @@
 
 namespace whyformer {
 
-// Rows of the activations that belong to each set.
+// ExampleRows of the activations that belong to each set.
 struct ConceptSets {
-  std::vector<Rows> concepts;
-  std::vector<Rows> random;
+  std::vector<ExampleRows> concepts;
+  std::vector<ExampleRows> random;
 };
 
-struct LayerSettings {
+struct ConceptTestSettings {
   int counterparts = 50;  // 0: the random sets as they are
   int permutations = 1000;
   double level = 0.05;
@@ -20,7 +20,7 @@ struct LayerSettings {
 };
 
 // Fits that test_layer makes, held-out ones not counted.
-int64_t fit_count(const ConceptSets& sets, const LayerSettings& settings);
+int64_t fit_count(const ConceptSets& sets, const ConceptTestSettings& settings);
 
 struct LayerTests {
   std::vector<std::vector<ConceptTest>> tests;  // [target][concept], without names and corrections
@@ -29,7 +29,7 @@ struct LayerTests {
 
 // Throws InvalidInput where a set has fewer examples than a fit takes.
 LayerTests test_layer(const InnerProducts& products, const std::vector<TargetRange>& targets,
-                      const ConceptSets& sets, const LayerSettings& settings);
+                      const ConceptSets& sets, const ConceptTestSettings& settings);
 
 // Least examples of a concept, and of all random sets together.
 constexpr int64_t kFewestExamples = 6, kFewestRandom = 12;

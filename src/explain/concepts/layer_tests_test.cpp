@@ -31,7 +31,7 @@ struct Planted {
   InnerProducts products() const { return inner_products(x.view(), g.view()); }
 };
 
-LayerSettings settings(int counterparts = 20, int permutations = 199, int64_t seed = 0) {
+ConceptTestSettings settings(int counterparts = 20, int permutations = 199, int64_t seed = 0) {
   return {.counterparts = counterparts, .permutations = permutations, .jobs = {.seed = seed}};
 }
 
@@ -57,7 +57,7 @@ TEST(ConceptInvariants, BothWaysRoundAndZerosAddUpToOne) {
   const InnerProducts products = planted.products();
   const TargetRange target{0, 30};
   for (int64_t first = 0; first < 80; first += 20) {
-    const Rows a = numbered(first, 20), b = numbered(first + 20, 20);
+    const ExampleRows a = numbered(first, 20), b = numbered(first + 20, 20);
     const Sensitivity one = sensitivity_to(products, fit_cav(products.gram, a, b), target);
     const Sensitivity other = sensitivity_to(products, fit_cav(products.gram, b, a), target);
     EXPECT_EQ(one.zero, 2.0 / 30);
@@ -191,7 +191,7 @@ TEST(ConceptTests, DoNotDependOnTheNumberOfThreads) {
 TEST(ConceptTests, CountTheirFits) {
   const Planted planted;
   int64_t fits = 0;
-  LayerSettings counting = settings(7, 50);
+  ConceptTestSettings counting = settings(7, 50);
   counting.jobs.done = [&](int64_t some) { fits += some; };
   test_layer(planted.products(), {{0, 30}}, planted.sets, counting);
   EXPECT_EQ(fits, 2 * (7 + 50) + 7 + 1);

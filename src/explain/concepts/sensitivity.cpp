@@ -34,11 +34,11 @@ Sensitivity sensitivity_to(const InnerProducts& products, const Cav& cav, const 
 
 void try_held_out(const InnerProducts& products, const CavJob& job, const CavOptions& options,
                   int64_t seed, CavOutcome& outcome) {
-  const Rows inside = shuffled(job.concept_rows, {seed, "tcav held-out concept", job.draw});
-  const Rows outside = shuffled(job.counterpart, {seed, "tcav held-out counterpart", job.draw});
+  const ExampleRows inside = shuffled(job.concept_rows, {seed, "tcav held-out concept", job.draw});
+  const ExampleRows outside = shuffled(job.counterpart, {seed, "tcav held-out counterpart", job.draw});
   for (int fold = 0; fold < kFolds; ++fold) {
-    Rows train_in, train_out;
-    const auto seen = [&](const Rows& rows, Rows& kept) {
+    ExampleRows train_in, train_out;
+    const auto seen = [&](const ExampleRows& rows, ExampleRows& kept) {
       for (size_t i = 0; i < rows.size(); ++i) {
         if (static_cast<int>(i) % kFolds != fold) kept.push_back(rows[i]);
       }
@@ -46,7 +46,7 @@ void try_held_out(const InnerProducts& products, const CavJob& job, const CavOpt
     seen(inside, train_in);
     seen(outside, train_out);
     const Cav cav = fit_cav(products.gram, train_in, train_out, options);
-    const auto judge = [&](const Rows& rows, double side) {
+    const auto judge = [&](const ExampleRows& rows, double side) {
       for (size_t i = fold; i < rows.size(); i += kFolds) {
         outcome.hits += side * decision(products.gram, cav, rows[i]) > 0;
         ++outcome.tries;

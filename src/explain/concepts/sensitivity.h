@@ -23,7 +23,7 @@ enum class HoldOut { kNo, kThirds };
 
 // Fit these rows against those.
 struct CavJob {
-  Rows concept_rows, counterpart;
+  ExampleRows concept_rows, counterpart;
   HoldOut hold_out = HoldOut::kNo;
   int64_t draw = 0;  // which random split to hold out by
 };

@@ -84,8 +84,8 @@ TEST(TcavGolden, CorrectionsAndCoinsAreThoseOfSciPy) {
 // Texts of the file as encodings, and which rows are whose.
 struct CaptumTexts {
   std::vector<Encoding> texts;
-  std::map<std::string, Rows> sets;
-  Rows targets;
+  std::map<std::string, ExampleRows> sets;
+  ExampleRows targets;
 
   explicit CaptumTexts(const Json& data) {
     for (const auto& [name, texts_of_set] : data["sets"].items()) sets[name] = add(texts_of_set);
@@ -93,8 +93,8 @@ struct CaptumTexts {
   }
 
  private:
-  Rows add(const Json& some) {
-    const Rows rows = numbered(static_cast<int64_t>(texts.size()), static_cast<int64_t>(some.size()));
+  ExampleRows add(const Json& some) {
+    const ExampleRows rows = numbered(static_cast<int64_t>(texts.size()), static_cast<int64_t>(some.size()));
     for (const Json& ids : some) {
       Encoding encoding;
       encoding.ids = ids.get<std::vector<int64_t>>();

@@ -185,7 +185,8 @@ class ExplainedInputs {
       refusal_ = error.what();
       refused_ = number;
     }
-    bar_.show(++count_, total_ > 0 ? std::max(count_, total_) : 0);
+    ++count_;
+    bar_.show(count_, total_ > 0 ? std::max(count_, total_) : 0);
     return !interrupted();
   }
 

@@ -63,6 +63,7 @@ TEST_F(GrowingFiles, LeaveWhatWasThereUntilTheFirstPiece) {
 }
 
 TEST_F(GrowingFiles, KeepLinks) {
+  std::ofstream(folder / "behind") << "old\n";
   fs::create_symlink("behind", path);
   GrowingFile file(path);
   file.add("one\n");

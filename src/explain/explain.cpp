@@ -2,15 +2,16 @@
 
 #include <algorithm>
 
-#include "base/pulse.h"
 #include "explain/given_picture.h"
 #include "explain/jobs.h"
 #include "explain/picture_subject.h"
 #include "explain/prepare.h"
+#include "explain/pulse_question.h"
 #include "explain/units.h"
 
 namespace whyformer {
 Explanation explain(const Model& model, const TextInput& input, const ExplainRequest& request) {
+  const PulseScope pulses(pulse_question(request.progress));
   const std::vector<Job> jobs = jobs_of(request.methods);
   Prepared prepared = prepare(model.text_model(), input, request, needs_of(jobs));
   Explanation explanation;
@@ -31,6 +32,7 @@ Explanation explain(const Model& model, const TextInput& input, const ExplainReq
 
 std::vector<Explanation> explain(const Model& model, const PictureInput& given,
                                  const ExplainRequest& request) {
+  const PulseScope pulses(pulse_question(request.progress));
   const std::vector<Job> jobs = jobs_of(request.methods);
   const Picture picture = pixels_of(given);
   Prepared prepared = prepare(model, picture, request, needs_of(jobs));

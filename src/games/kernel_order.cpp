@@ -76,6 +76,70 @@ std::vector<int64_t> merged_by_weight(const std::vector<std::vector<RowGroup>>& 
   return order;
 }
 
+class BeginningMaker {
+ public:
+  BeginningMaker(const KernelCoalitions& planned, const std::vector<int64_t>& order, int64_t count)
+      : planned_(planned), known_(planned.rows.size(), false) {
+    for (int64_t i = 0; i < count; ++i) known_[order[i]] = true;
+  }
+
+  KernelBeginning run() {
+    const std::vector<std::vector<RowGroup>> levels = groups_by_level(planned_);
+    const std::vector<double> weights = kernel_size_weights(static_cast<int64_t>(planned_.rows.front().size()));
+    for (const std::vector<RowGroup>& groups : levels) {
+      if (is_complete(groups)) add_enumerated(groups);
+    }
+    // One level after the other, so that the blocks of the jackknife have their share of each.
+    for (size_t level = 0; level < levels.size(); ++level) {
+      if (!is_complete(levels[level])) add_drawn(levels[level], weights[level]);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  bool is_known(const RowGroup& group) const { return known_[group.first] && known_[group.first + group.size - 1]; }
+
+  bool is_complete(const std::vector<RowGroup>& groups) const {
+    const bool enumerated = !groups.empty() && groups.front().first < planned_.enumerated();
+    return enumerated && std::ranges::all_of(groups, [this](const RowGroup& group) { return is_known(group); });
+  }
+
+  void add_row(int64_t row) {
+    result_.coalitions.rows.push_back(planned_.rows[row]);
+    result_.rows.push_back(row);
+  }
+
+  void add_enumerated(const std::vector<RowGroup>& groups) {
+    for (const RowGroup& group : groups) {
+      for (int64_t row = group.first; row < group.first + group.size; ++row) {
+        add_row(row);
+        result_.coalitions.enumerated_weights.push_back(planned_.enumerated_weights[row]);
+      }
+    }
+  }
+
+  // Those that are known share the weight of their sizes.
+  void add_drawn(const std::vector<RowGroup>& groups, double weight) {
+    KernelCoalitions& some = result_.coalitions;
+    some.drawn_weight += weight;
+    const size_t first = some.draws.size();
+    for (const RowGroup& group : groups) {
+      if (!is_known(group)) continue;
+      for (int64_t row = group.first; row < group.first + group.size; ++row) {
+        some.draws.push_back(static_cast<int64_t>(some.rows.size()));
+        some.pairs.push_back(some.pair_count);
+        add_row(row);
+      }
+      ++some.pair_count;
+    }
+    some.draw_weights.resize(some.draws.size(), weight / static_cast<double>(some.draws.size() - first));
+  }
+
+  const KernelCoalitions& planned_;
+  std::vector<bool> known_;
+  KernelBeginning result_;
+};
+
 }  // namespace
 
 std::vector<int64_t> asking_order(const KernelCoalitions& planned, uint32_t seed) {
@@ -92,49 +156,7 @@ std::vector<int64_t> enumerated_first(const KernelCoalitions& planned, uint32_t 
 }
 
 KernelBeginning beginning_of(const KernelCoalitions& planned, const std::vector<int64_t>& order, int64_t count) {
-  const std::vector<std::vector<RowGroup>> levels = groups_by_level(planned);
-  const std::vector<double> weights = kernel_size_weights(static_cast<int64_t>(planned.rows.front().size()));
-  std::vector<bool> known(planned.rows.size(), false);
-  for (int64_t i = 0; i < count; ++i) known[order[i]] = true;
-  const auto is_known = [&](const RowGroup& group) { return known[group.first] && known[group.first + group.size - 1]; };
-  KernelBeginning result;
-  KernelCoalitions& some = result.coalitions;
-  const auto add_row = [&](int64_t row) {
-    some.rows.push_back(planned.rows[row]);
-    result.rows.push_back(row);
-  };
-  std::vector<size_t> partly;
-  for (size_t level = 0; level < levels.size(); ++level) {
-    const bool enumerated = !levels[level].empty() && levels[level].front().first < planned.enumerated();
-    if (!enumerated || !std::ranges::all_of(levels[level], is_known)) {
-      partly.push_back(level);
-      some.drawn_weight += weights[level];
-      continue;
-    }
-    for (const RowGroup& group : levels[level]) {
-      for (int64_t row = group.first; row < group.first + group.size; ++row) {
-        add_row(row);
-        some.enumerated_weights.push_back(planned.enumerated_weights[row]);
-      }
-    }
-  }
-  // One level after the other, so that the blocks of the jackknife have their share of each.
-  for (const size_t level : partly) {
-    std::vector<RowGroup> groups;
-    std::ranges::copy_if(levels[level], std::back_inserter(groups), is_known);
-    int64_t rows = 0;
-    for (const RowGroup& group : groups) rows += group.size;
-    for (const RowGroup& group : groups) {
-      for (int64_t row = group.first; row < group.first + group.size; ++row) {
-        some.draws.push_back(static_cast<int64_t>(some.rows.size()));
-        some.draw_weights.push_back(weights[level] / static_cast<double>(rows));
-        some.pairs.push_back(some.pair_count);
-        add_row(row);
-      }
-      ++some.pair_count;
-    }
-  }
-  return result;
+  return BeginningMaker(planned, order, count).run();
 }
 
 }  // namespace whyformer

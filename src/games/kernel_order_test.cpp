@@ -12,7 +12,7 @@
 namespace whyformer {
 namespace {
 
-int64_t size_of(const Coalition& coalition) { return std::ranges::count(coalition, true); }
+int64_t members_in(const Coalition& coalition) { return std::ranges::count(coalition, true); }
 
 TEST(KernelOrder, HasEveryRowOnce) {
   for (const int64_t players : {2, 3, 7, 12}) {
@@ -34,7 +34,7 @@ TEST(KernelOrder, GivesEverySizeItsShareOfAnyBeginning) {
   for (const int64_t count : {20, 40, 60}) {
     std::vector<double> seen(players, 0), shares(players, 0);
     double sum = 0;
-    for (int64_t i = 0; i < count; ++i) seen[size_of(planned.rows[order[i]])] += 1;
+    for (int64_t i = 0; i < count; ++i) seen[members_in(planned.rows[order[i]])] += 1;
     for (int64_t size = 1; size < players; ++size) sum += shares[size] = 1.0 / static_cast<double>(size * (players - size));
     for (int64_t size = 1; size < players; ++size) {
       EXPECT_NEAR(seen[size], shares[size] / sum * static_cast<double>(count), 1.01) << count << ' ' << size;

@@ -11,17 +11,38 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 
 #include "whyformer/error.h"
 
 namespace whyformer::cli {
 namespace {
 
-volatile std::sig_atomic_t g_interrupted = 0;
+volatile std::sig_atomic_t g_signal = 0;  // the first that came while there was something to keep
+volatile std::sig_atomic_t g_signal_millisecond = 0;
+volatile std::sig_atomic_t g_keeping = 0;
+volatile std::sig_atomic_t g_bar_is_drawn = 0;
+
+// Of some clock; wraps around. As everything here, safe inside a signal handler.
+std::sig_atomic_t millisecond() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<std::sig_atomic_t>((time.tv_sec % 1'000'000) * 1000 + time.tv_nsec / 1'000'000);
+}
 
 void on_interrupt(int signal) {
-  g_interrupted = 1;
-  std::signal(signal, SIG_DFL);
+  // Programs such as timeout send their signal twice, to the process and to its group.
+  constexpr int kSameSignal = 300;
+  if (g_signal != 0 && g_keeping > 0 && std::abs(millisecond() - g_signal_millisecond) < kSameSignal) return;
+  if (g_keeping > 0 && g_signal == 0) {
+    g_signal_millisecond = millisecond();
+    g_signal = signal;
+    return;
+  }
+  constexpr std::string_view kAfterBar = "\r\x1b[Kwhyformer: interrupted\n";
+  const std::string_view message = kAfterBar.substr(g_bar_is_drawn ? 0 : 4);
+  [[maybe_unused]] const ssize_t told = write(STDERR_FILENO, message.data(), message.size());
+  _exit(128 + signal);
 }
 
 double now() {
@@ -51,9 +72,18 @@ bool input_is_terminal() { return isatty(STDIN_FILENO); }
 
 bool progress_is_visible() { return isatty(STDERR_FILENO); }
 
-void catch_interrupts() { std::signal(SIGINT, on_interrupt); }
+void catch_interrupts() {
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+}
 
-bool interrupted() { return g_interrupted != 0; }
+KeepAnswers::KeepAnswers() { g_keeping = g_keeping + 1; }
+
+KeepAnswers::~KeepAnswers() { g_keeping = g_keeping - 1; }
+
+bool interrupted() { return g_signal != 0; }
+
+int exit_code_of_interruption() { return 128 + (g_signal != 0 ? g_signal : SIGINT); }
 
 void print(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
@@ -73,12 +103,18 @@ void ProgressBar::show(int64_t done, int64_t total) {
   if (!progress_is_visible() || time - started_ < kPatience || time - drawn_ < kRefresh) return;
   drawn_ = time;
   visible_ = true;
+  g_bar_is_drawn = 1;
+  const double rate = static_cast<double>(done) / (time - started_);
+  if (total <= 0) {
+    fmt::print(stderr, "\r\x1b[K{} {} {:.1f}/s", what_, done, rate);
+    std::fflush(stderr);
+    return;
+  }
   constexpr int kWidth = 24;
-  const double share = total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 0;
+  const double share = static_cast<double>(done) / static_cast<double>(total);
   const int filled = std::clamp(static_cast<int>(share * kWidth), 0, kWidth);
   std::string bar;
   for (int i = 0; i < kWidth; ++i) bar += i < filled ? "█" : "░";
-  const double rate = static_cast<double>(done) / (time - started_);
   const auto left = static_cast<int64_t>(rate > 0 ? static_cast<double>(total - done) / rate : 0);
   fmt::print(stderr, "\r\x1b[K{} {}/{} {} {:.1f}/s {}:{:02d} left", what_, done, total, bar, rate,
              left / 60, left % 60);
@@ -90,6 +126,7 @@ void ProgressBar::clear() {
   fmt::print(stderr, "\r\x1b[K");
   std::fflush(stderr);
   visible_ = false;
+  g_bar_is_drawn = 0;
 }
 
 }  // namespace whyformer::cli

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 
+#include "answer_lines.h"
 #include "array_arguments.h"
 #include "command.h"
 #include "console.h"
+#include "line_reader.h"
 #include "model_arguments.h"
 #include "output_files.h"
 #include "table_arguments.h"
@@ -177,6 +178,7 @@ void explain_one(const Arguments& a, const Model& model, const Input& input) {
     throw InvalidInput("a text or a row is explained for one --target at a time");
   }
   ExplainRequest request = request_of(a, model, input);
+  const KeepAnswers keep;
   ProgressBar bar("explaining");
   request.progress = [&bar](int64_t done, int64_t total) {
     bar.show(done, total);
@@ -218,6 +220,7 @@ void explain_picture(const Arguments& a, const PictureFile& picture) {
   if (!a.file.empty()) throw InvalidInput("give a picture or a file of texts, not both");
   const Model model = a.picture.load(a.model);
   ExplainRequest request = request_of(a, model);
+  const KeepAnswers keep;
   ProgressBar bar("explaining");
   request.progress = [&bar](int64_t done, int64_t total) {
     bar.show(done, total);
@@ -256,44 +259,6 @@ void explain_picture(const Arguments& a, const PictureFile& picture) {
   tell_interruption();
 }
 
-// A line that could not be explained keeps its place among the answers.
-std::string error_line(const std::string& text, const std::string& message) {
-  const nlohmann::ordered_json json{
-      {"schema", Explanation::kSchema}, {"text", text}, {"error", message}};
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-}
-
-// Explains inputs one after the other; `explain_at` gives number i, `text_at` what to call it.
-template <class ExplainAt, class TextAt>
-void explain_all(const Arguments& a, size_t count, const std::string& what, const ExplainAt& explain_at,
-                 const TextAt& text_at) {
-  const bool to_file = !a.json.empty() && a.json != "-";
-  std::string written;
-  int64_t failed = 0;
-  ProgressBar bar(what);
-  for (size_t i = 0; i < count && !interrupted(); ++i) {
-    std::string line;
-    try {
-      line = to_json(explain_at(i), -1) + "\n";
-    } catch (const InvalidInput& error) {
-      line = error_line(text_at(i), error.what());
-      ++failed;
-    } catch (const Interrupted&) {
-      break;
-    }
-    if (to_file) written += line;
-    else print(line);
-    bar.show(static_cast<int64_t>(i) + 1, static_cast<int64_t>(count));
-  }
-  bar.clear();
-  if (to_file) save(a.json, written);
-  tell_interruption();
-  if (failed > 0) {
-    throw InvalidInput(fmt::format("{} of {} {} could not be explained; their answers have an \"error\"", failed, count,
-                                   what));
-  }
-}
-
 void refuse_pictures(const Arguments& a) {
   if (!a.html.empty() || !a.svg.empty() || !a.png.empty() || !a.attention_svg.empty() ||
       !a.attention_png.empty()) {
@@ -307,14 +272,21 @@ void explain_lines(const Arguments& a, const std::string& path) {
   const Model model = a.model.load();
   ExplainRequest request = request_of(a, model);
   request.progress = [](int64_t, int64_t) { return !interrupted(); };
-  const std::vector<std::string> lines = read_lines(path);
-  if (lines.empty()) throw InvalidInput("there is no text: the input has no lines");
-  const auto explain_at = [&](size_t i) {
-    TextInput input{lines[i], {}};
-    if (a.text.has_pair->count() > 0) input.pair = a.text.pair;
-    return explain(model, input, request);
-  };
-  explain_all(a, lines.size(), "lines", explain_at, [&](size_t i) { return lines[i]; });
+  refuse_to_overwrite(path, a.json);
+  const KeepAnswers keep;
+  LineReader lines(path);
+  AnswerLines answers(a.json, "lines", progress_is_visible() ? count_lines(path) : 0);
+  while (const auto line = lines.next()) {
+    const auto explain_line = [&] {
+      line->check_length();
+      TextInput input{line->text, {}};
+      if (a.text.has_pair->count() > 0) input.pair = a.text.pair;
+      return explain(model, input, request);
+    };
+    if (!answers.add(line->text, explain_line)) break;
+  }
+  if (answers.count() == 0 && !interrupted()) throw InvalidInput("there is no text: the input has no lines");
+  answers.finish();
 }
 
 void explain_table(const Arguments& a) {
@@ -328,14 +300,16 @@ void explain_table(const Arguments& a) {
   refuse_pictures(a);
   ExplainRequest request = request_of(a, model, a.table.input(rows, 0));
   request.progress = [](int64_t, int64_t) { return !interrupted(); };
+  refuse_to_overwrite(a.table.table, a.json);
   RowInput input = a.table.input(rows, 0);
-  const auto explain_at = [&](size_t i) {
-    const auto first = rows.table.values.begin() + static_cast<int64_t>(i) * rows.table.columns;
+  const KeepAnswers keep;
+  AnswerLines answers(a.json, "rows", rows.table.rows);
+  for (int64_t row = 0; row < rows.table.rows; ++row) {
+    const auto first = rows.table.values.begin() + row * rows.table.columns;
     input.values.assign(first, first + rows.table.columns);
-    return explain(model, input, request);
-  };
-  explain_all(a, static_cast<size_t>(rows.table.rows), "rows", explain_at,
-              [](size_t i) { return fmt::format("row {}", i); });
+    if (!answers.add(fmt::format("row {}", row), [&] { return explain(model, input, request); })) break;
+  }
+  answers.finish();
 }
 
 void run(const Arguments& a) {
@@ -386,6 +360,7 @@ void run_on_arrays(const Arguments& a) {
   const ArrayModel model = ArrayModel::load(a.model.model, a.arrays.batch_axis.batch_axes());
   const ArrayViews inputs = read_array_views(a.arrays.inputs);
   ArrayRequest request = array_request_of(a, model, inputs);
+  const KeepAnswers keep;
   ProgressBar bar("explaining");
   request.progress = [&bar](int64_t done, int64_t total) {
     bar.show(done, total);

@@ -124,6 +124,7 @@ void run(const Arguments& a) {
   HeadsRequest request = request_of(a);
   const LabelledCorpus corpus = read_labelled_corpus(a.file, a.limit);
   const Model model = model_for(a, corpus);
+  const KeepAnswers keep;
   ProgressBar bar("runs");
   request.progress = [&bar](int64_t done, int64_t total) {
     bar.show(done, total);

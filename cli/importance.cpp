@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
 
 #include "command.h"
 #include "console.h"
+#include "line_reader.h"
 #include "model_arguments.h"
 #include "output_files.h"
 #include "whyformer/error.h"
@@ -129,6 +131,7 @@ void run_with_answers(const Arguments& a) {
   const Model model = a.model.load();
   NamedTable rows = read_table(a.table);
   const std::vector<double> answers = take_column(rows, a.answers);
+  const KeepAnswers keep;
   ProgressBar bar("rows");
   ImportanceRequest request{
       .method = a.method == "sage" ? ImportanceMethod::kSage : ImportanceMethod::kPermutation,
@@ -166,42 +169,80 @@ ExplainRequest request_of(const Arguments& a) {
   return request;
 }
 
-// Explains each text or row; an interruption keeps those that are done.
-std::vector<Explanation> explain_all(const Arguments& a) {
-  const ExplainRequest request = request_of(a);
-  const Model model = a.model.load();
-  std::vector<std::string> lines;
-  NamedTable rows;
-  if (a.table.empty()) lines = read_lines(a.file);
-  else rows = read_table(a.table);
-  const auto count = a.table.empty() ? static_cast<int64_t>(lines.size()) : rows.table.rows;
-  if (count == 0) throw InvalidInput("there is no text: the input has no lines");
+// Explains texts or rows one after the other; an interruption keeps those that are done.
+class ExplainedInputs {
+ public:
+  ExplainedInputs(const char* what, int64_t total) : what_(what), total_(total), bar_(std::string(what) + "s") {}
+
+  // False where the user interrupted.
+  bool add(int64_t number, const std::function<Explanation()>& explain) {
+    try {
+      explanations_.push_back(explain());
+      explanations_.back().attention.clear();  // by far the most memory, and no summary shows it
+    } catch (const Interrupted&) {
+      return false;
+    } catch (const InvalidInput& error) {
+      tell_refusal();
+      refusal_ = error.what();
+      refused_ = number;
+    }
+    ++count_;
+    bar_.show(count_, total_ > 0 ? std::max(count_, total_) : 0);
+    return !interrupted();
+  }
+
+  std::vector<Explanation> take() {
+    bar_.clear();
+    if (!explanations_.empty()) {
+      tell_refusal();
+      return std::move(explanations_);
+    }
+    if (interrupted()) throw Interrupted();
+    if (count_ == 0) throw InvalidInput("there is no text: the input has no lines");
+    throw InvalidInput(refusal_);
+  }
+
+ private:
+  // One behind: where nothing can be explained, the last refusal is the error.
+  void tell_refusal() {
+    if (refusal_.empty()) return;
+    bar_.clear();
+    fmt::print(stderr, "left out {} {}: {}\n", what_, refused_, refusal_);
+    refusal_.clear();
+  }
+
+  std::string what_, refusal_;
+  int64_t total_, count_ = 0, refused_ = 0;
+  ProgressBar bar_;
+  std::vector<Explanation> explanations_;
+};
+
+std::vector<Explanation> explain_texts(const Arguments& a, const Model& model, const ExplainRequest& request) {
+  LineReader lines(a.file);
+  ExplainedInputs inputs("line", progress_is_visible() ? count_lines(a.file) : 0);
+  while (const auto line = lines.next()) {
+    const auto explain_line = [&] {
+      line->check_length();
+      return explain(model, TextInput{line->text, {}}, request);
+    };
+    if (!inputs.add(line->number, explain_line)) break;
+  }
+  return inputs.take();
+}
+
+std::vector<Explanation> explain_rows(const Arguments& a, const Model& model, const ExplainRequest& request) {
+  const NamedTable rows = read_table(a.table);
   if (rows.table.rows == 1) throw InvalidInput("one row has nothing to be compared with: give a table of several");
   const Table background = background_of(rows.table, a.background_rows);
-  int64_t failed = 0;
-  std::vector<Explanation> explanations;
-  ProgressBar bar(a.table.empty() ? "texts" : "rows");
-  for (int64_t i = 0; i < count && !interrupted(); ++i) {
-    try {
-      if (a.table.empty()) {
-        explanations.push_back(explain(model, TextInput{lines[i], {}}, request));
-      } else {
-        const auto first = rows.table.values.begin() + i * rows.table.columns;
-        explanations.push_back(
-            explain(model, RowInput{rows.names, {first, first + rows.table.columns}, background, {}}, request));
-      }
-    } catch (const Interrupted&) {
-      break;
-    } catch (const InvalidInput& error) {
-      if (++failed == count) throw;
-      bar.clear();
-      fmt::print(stderr, "left out {} {}: {}\n", a.table.empty() ? "line" : "row", a.table.empty() ? i + 1 : i,
-                 error.what());
-    }
-    bar.show(i + 1, count);
+  ExplainedInputs inputs("row", rows.table.rows);
+  for (int64_t row = 0; row < rows.table.rows; ++row) {
+    const auto explain_row = [&] {
+      const auto first = rows.table.values.begin() + row * rows.table.columns;
+      return explain(model, RowInput{rows.names, {first, first + rows.table.columns}, background, {}}, request);
+    };
+    if (!inputs.add(row, explain_row)) break;
   }
-  if (explanations.empty()) throw Interrupted();
-  return explanations;
+  return inputs.take();
 }
 
 // Without answers: scores of a method over many texts or rows.
@@ -210,7 +251,11 @@ void run_over_many(const Arguments& a) {
   if (a.method == "permutation" || a.method == "sage") {
     throw InvalidInput(fmt::format("{} compares with the right answers: --answers COLUMN", a.method));
   }
-  const std::vector<Explanation> explanations = explain_all(a);
+  const ExplainRequest request = request_of(a);
+  const Model model = a.model.load();
+  const KeepAnswers keep;
+  const std::vector<Explanation> explanations =
+      a.table.empty() ? explain_texts(a, model, request) : explain_rows(a, model, request);
   const Summary summary = summarise(explanations, explanations[0].attributions[0].method);
   const SummaryPlot plot = a.plot == "bar" ? SummaryPlot::kBar : SummaryPlot::kBeeswarm;
   OutputFiles files;

@@ -192,6 +192,7 @@ void write_pictures(const ModelInfo& info, const Arguments& arguments) {
   files.add(arguments.svg, [&] { return model_picture(info, PictureFormat::kSvg); });
   files.add(arguments.png, [&] { return model_picture(info, PictureFormat::kPng); });
   files.add(arguments.html, [&] { return to_html(info); });
+  const KeepAnswers keep;
   files.write();
 }
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "model_arguments.h"
+#include "line_reader.h"
 #include "whyformer/error.h"
 
 namespace whyformer::cli {
@@ -56,6 +56,21 @@ LabelledText from_columns(const std::string& line, const std::string& place) {
   const size_t first = line.find_first_not_of(' ', tab + 1);
   text.labels = {line.substr(first, line.find_last_not_of(' ') - first + 1)};
   return text;
+}
+
+// As many as tell `limit` examples; one more, because the first may be a header.
+std::vector<std::string> first_lines(const std::string& path, int64_t limit) {
+  LineReader reader(path);
+  std::vector<std::string> lines;
+  int64_t examples = 0;
+  while (limit <= 0 || examples <= limit) {
+    const auto line = reader.next();
+    if (!line) break;
+    line->check_length();
+    if (!is_blank(line->text)) ++examples;
+    lines.push_back(line->text);
+  }
+  return lines;
 }
 
 std::vector<LabelledText> labelled_lines(const std::vector<std::string>& lines, int64_t limit, Subject subject) {
@@ -128,7 +143,7 @@ std::vector<LabelledPicture> pictures_by_folder(const std::filesystem::path& fol
 }  // namespace
 
 std::vector<LabelledText> read_labelled_texts(const std::string& path, int64_t limit) {
-  std::vector<LabelledText> texts = labelled_lines(read_lines(path), limit, Subject::kText);
+  std::vector<LabelledText> texts = labelled_lines(first_lines(path, limit), limit, Subject::kText);
   if (texts.empty()) throw InvalidInput(fmt::format("there is no text in '{}'", path));
   return texts;
 }
@@ -136,7 +151,7 @@ std::vector<LabelledText> read_labelled_texts(const std::string& path, int64_t l
 LabelledCorpus read_labelled_corpus(const std::string& path, int64_t limit) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) return pictures_by_folder(path, limit);
-  const std::vector<std::string> lines = read_lines(path);
+  const std::vector<std::string> lines = first_lines(path, limit);
   if (names_picture(lines)) return listed_pictures(path, lines, limit);
   std::vector<LabelledText> texts = labelled_lines(lines, limit, Subject::kText);
   if (texts.empty()) throw InvalidInput(fmt::format("there is no text in '{}'", path));

@@ -13,7 +13,6 @@ namespace {
 constexpr int kSuccess = 0;
 constexpr int kInternalError = 1;
 constexpr int kUserError = 2;
-constexpr int kInterrupted = 130;
 
 int fail(int code, const char* message) {
   std::fprintf(stderr, "whyformer: %s\n", message);
@@ -29,7 +28,7 @@ int run(CLI::App& program, int argc, char** argv) {
     const std::string message = std::string(error.what()) + "; see 'whyformer --help'";
     return fail(kUserError, message.c_str());
   } catch (const whyformer::Interrupted&) {
-    return fail(kInterrupted, "interrupted");
+    return fail(whyformer::cli::exit_code_of_interruption(), "interrupted");
   } catch (const whyformer::Error& error) {
     return fail(kUserError, error.what());
   } catch (const std::bad_alloc&) {

@@ -2,11 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iostream>
 
 #include "whyformer/error.h"
 #include "whyformer/threads.h"
@@ -155,24 +152,6 @@ void TargetArguments::fill(ExplainRequest& request) const {
     else request.read_out = read_out;
   }
   if (has_similar_to->count() > 0) request.similar_to = similar_to;
-}
-
-std::vector<std::string> read_lines(const std::string& path) {
-  std::ifstream file;
-  if (path != "-") {
-    if (std::filesystem::is_directory(path)) {
-      throw FileError(fmt::format("cannot read '{}': it is a folder", path));
-    }
-    file.open(path, std::ios::binary);
-    if (!file) throw FileError(fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
-  }
-  std::istream& in = path == "-" ? std::cin : file;
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(in, line);) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    lines.push_back(std::move(line));
-  }
-  return lines;
 }
 
 }  // namespace whyformer::cli

@@ -58,7 +58,4 @@ struct TargetArguments {
   }
 };
 
-// Lines of a file, or of standard input for "-". Throws FileError.
-std::vector<std::string> read_lines(const std::string& path);
-
 }  // namespace whyformer::cli

@@ -285,6 +285,7 @@ void run(const Arguments& a) {
                                : gives_arrays(a) ? test_arrays(a, request)
                                                  : test_texts(a, request);
   bar.clear();
+  const KeepAnswers keep;
   write_reports(a, report);
 }
 

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
-#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "command.h"
 #include "console.h"
+#include "line_reader.h"
 #include "model_arguments.h"
 #include "whyformer/error.h"
 
@@ -59,16 +59,17 @@ void print_table(const TokenizedText& tokens) {
 }
 
 void tokenize_input(const TextTokenizer& tokenizer, bool as_json) {
-  std::string line;
-  for (int64_t number = 1; std::getline(std::cin, line); ++number) {
-    if (interrupted()) throw Interrupted();
-    if (!line.empty() && line.back() == '\r') line.pop_back();
+  const KeepAnswers keep;
+  LineReader lines("-");
+  while (const auto line = lines.next()) {
+    line->check_length();
     if (!as_json) {
-      print_table(tokenizer.tokenize({line, {}}));
+      print_table(tokenizer.tokenize({line->text, {}}));
     } else {
-      print_json(tokenizer.tokenize(input_from_json(line, number)));
+      print_json(tokenizer.tokenize(input_from_json(line->text, line->number)));
     }
   }
+  if (interrupted()) throw Interrupted();
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ void trace_model_of_arrays(const ModelArguments& model, const ArrayArguments& ar
   const ArrayTrace result = ArrayModel::load(model.model, arguments.batch_axis.batch_axes())
                                 .trace(read_array_views(arguments.inputs), arguments.target(model.output));
   for (const std::string& note : result.info.notes) fmt::print(stderr, "note: {}\n", note);
+  const KeepAnswers keep;
   save(file, result.safetensors);
   print(fmt::format("{}: {} attention sites in {} streams, gradients of {}[{}] ({:.4f})\n", file,
                     result.info.sites.size(), result.info.streams.size(), result.output,
@@ -73,6 +74,7 @@ void add_trace(CLI::App& program) {
     const Trace result = picture ? trace(arguments->picture.load(arguments->model), *picture, request)
                                  : trace(arguments->model.load(), *input, request);
     for (const std::string& note : result.notes) fmt::print(stderr, "note: {}\n", note);
+    const KeepAnswers keep;
     save(arguments->save, to_safetensors(result));
     const AttentionMap* first = result.attention.empty() ? nullptr : &result.attention[0];
     print(fmt::format(

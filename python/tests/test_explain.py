@@ -122,6 +122,19 @@ def test_progress_is_told_and_can_raise(model):
         model.explain("one two three four five six seven eight", "permutation-shap", progress=stop)
 
 
+def test_progress_that_returns_false_keeps_what_there_is(model):
+    text = "warm and never dull " * 15
+    stopped = model.explain(text, ["gae", "leave-one-out", "rollout"], progress=lambda done, total: done == 0)
+    assert stopped.methods == ["gae", "leave-one-out"]
+    scores = stopped["leave-one-out"].scores
+    missing = np.isnan(scores)
+    assert missing.any() and not missing.all()
+    whole = model.explain(text, "leave-one-out")[0].scores
+    np.testing.assert_allclose(scores[~missing], whole[~missing], atol=1e-6)
+    assert "Stopped after" in stopped["leave-one-out"].notes[0]
+    assert len(model.explain([text, text, text], "gae", progress=lambda done, total: done < 2)) == 2
+
+
 def test_threads_of_the_engine_do_not_change_a_result(model):
     before = wf.threads()
     try:

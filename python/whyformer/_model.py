@@ -144,7 +144,8 @@ class Model:
                 found = []
                 for index, one in enumerate(inputs):
                     found.append(_inputs.numbered(index, _native.explain, self._native, one, request, None))
-                    bar.show(index + 1, len(inputs))
+                    if bar.show(index + 1, len(inputs)) is False:
+                        break
         # A picture has an explanation for each target.
         flat = [one for part in found for one in (part if isinstance(part, list) else [part])]
         results = [Explanation(one) for one in flat]

@@ -25,18 +25,19 @@ class Bar:
             return sys.stderr is not None and sys.stderr.isatty()
         return bool(self._wanted)
 
-    def show(self, done: int, total: int) -> None:
+    def show(self, done: int, total: int):
+        """What the user's own function answers; False: stop."""
         if callable(self._wanted):
-            self._wanted(done, total)
-            return
+            return self._wanted(done, total)
         passed = time.monotonic() - self._start
         if not self._visible() or (passed < 1 and not self._shown):
-            return
+            return None
         self._shown = True
         left = passed / done * (total - done) if done else 0
         filled = round(24 * done / max(total, 1))
         bar = "█" * filled + "░" * (24 - filled)
         print(f"\r{self._what} {bar} {done}/{total}, {left:.0f} s left ", end="", file=sys.stderr, flush=True)
+        return None
 
     def __enter__(self) -> Bar:
         return self

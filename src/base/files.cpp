@@ -5,14 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/temporary_file.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -20,47 +19,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail(const fs::path& path, int error) {
-  throw FileError(fmt::format("cannot write '{}': {}", path.string(), std::strerror(error)));
-}
-
-// Returns an errno, or 0 when all is written.
-int write_all(int fd, std::string_view content) {
-  while (!content.empty()) {
-    const ssize_t written = write(fd, content.data(), content.size());
-    if (written < 0 && errno != EINTR) return errno;
-    if (written > 0) content.remove_prefix(static_cast<size_t>(written));
-  }
-  return 0;
-}
-
 // A device or a pipe has no half-written state, and replacing it by a file would break it.
 void write_in_place(const fs::path& path, std::string_view content) {
   const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  if (fd < 0) fail(path, errno);
+  if (fd < 0) fail_writing(path, errno);
   const int error = write_all(fd, content);
   close(fd);
-  if (error != 0) fail(path, error);
+  if (error != 0) fail_writing(path, error);
 }
 
-struct Temporary {
-  fs::path path;
-  int fd;
-};
-
-// `shown` is the path that errors name.
-Temporary create_beside(const fs::path& shown, const fs::path& target, mode_t mode) {
-  static std::atomic<unsigned> serial = 0;
-  while (true) {
-    const std::string name = fmt::format(".{}.{}-{}.tmp", target.filename().string(), getpid(), serial++);
-    const fs::path path = target.parent_path() / name;
-    const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (fd >= 0) return {path, fd};
-    if (errno != EEXIST) fail(shown, errno);
-  }
-}
-
-int write_and_flush(const Temporary& file, std::string_view content) {
+int write_and_flush(const TemporaryFile& file, std::string_view content) {
   int error = write_all(file.fd, content);
   if (error == 0 && fsync(file.fd) != 0) error = errno;
   if (close(file.fd) != 0 && error == 0) error = errno;
@@ -79,21 +47,13 @@ class Replacement {
   }
 
   void finish() {
-    if (rename(temporary_.c_str(), target_.c_str()) != 0) fail(target_, errno);
+    if (rename(temporary_.c_str(), target_.c_str()) != 0) fail_writing(target_, errno);
     temporary_.clear();
   }
 
  private:
   fs::path target_, temporary_;
 };
-
-// The file a symbolic link stands for, so that the link stays a link.
-fs::path behind_links(const fs::path& path) {
-  std::error_code ignored;
-  const fs::path target =
-      fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored) : path;
-  return target.empty() ? path : target;
-}
 
 }  // namespace
 
@@ -108,15 +68,15 @@ void write_files(std::span<const FileContent> files) {
   for (const auto& [path, content] : files) {
     struct stat status;
     const bool exists = stat(path.c_str(), &status) == 0;
-    if (exists && S_ISDIR(status.st_mode)) fail(path, EISDIR);
+    if (exists && S_ISDIR(status.st_mode)) fail_writing(path, EISDIR);
     if (exists && !S_ISREG(status.st_mode)) {
       in_place.push_back({path, content});
       continue;
     }
     const fs::path target = behind_links(path);
-    const Temporary file = create_beside(path, target, exists ? status.st_mode & 0777 : 0666);
+    const TemporaryFile file = create_beside(path, target, exists ? status.st_mode & 0777 : 0666);
     replacements.emplace_back(target, file.path);
-    if (const int error = write_and_flush(file, content); error != 0) fail(path, error);
+    if (const int error = write_and_flush(file, content); error != 0) fail_writing(path, error);
   }
   for (const auto& [path, content] : in_place) write_in_place(path, content);
   for (Replacement& replacement : replacements) replacement.finish();

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <span>
 
+#include "base/pulse.h"
 #include "explain/asked.h"
 #include "explain/given_picture.h"
 #include "explain/perturb/output_space.h"
@@ -29,6 +30,7 @@ class Collected {
 
   // `inputs` are the numbers of those that run together.
   void add(const Run& together, std::span<const size_t> inputs) {
+    const PulseScope pulses([this] { return goes_on(); });
     const Value output = together.graph->output;
     const std::vector<double> flat = run(together.graph->graph, together.feeds, {.outputs = {output}})[output].to_doubles();
     const auto width = static_cast<int64_t>(result.labels.size());
@@ -39,13 +41,16 @@ class Collected {
       if (result.space == "logit") answer.probabilities = probabilities_of(answer.values, *asked_.problem);
     }
     done_ += static_cast<int64_t>(inputs.size());
-    const auto total = static_cast<int64_t>(result.inputs.size());
-    if (request_.progress && !request_.progress(done_, total)) throw Interrupted();
+    if (!goes_on()) throw Interrupted();
   }
 
   Answers result;
 
  private:
+  bool goes_on() const {
+    return !request_.progress || request_.progress(done_, static_cast<int64_t>(result.inputs.size()));
+  }
+
   Asked asked_;
   const AnswersRequest& request_;
   int64_t done_ = 0;

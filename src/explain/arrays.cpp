@@ -11,6 +11,7 @@
 #include "explain/array_subject.h"
 #include "explain/describe.h"
 #include "explain/jobs.h"
+#include "explain/pulse_question.h"
 #include "explain/units.h"
 #include "formats/file_checks.h"
 #include "formats/weights.h"
@@ -233,6 +234,7 @@ ArrayTrace ArrayModel::trace(const ArrayViews& inputs, const ArrayTarget& target
 }
 
 ArrayExplanation ArrayModel::explain(const ArrayViews& inputs, const ArrayRequest& request) const {
+  const PulseScope pulses(pulse_question(request.progress));
   const std::vector<Job> jobs = jobs_of(request.methods);
   const DType dtype = request.precision == Precision::kDouble ? DType::kFloat64 : DType::kFloat32;
   const NamedArrays given = tensors_of(inputs);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/parallel.h"
+#include "base/pulse.h"
 #include "explain/sums.h"
 #include "kernels/gemm.h"
 #include "ops/helpers.h"
@@ -108,6 +109,7 @@ void BlockVectors::for_each(const UseVector& use) const {
       std::vector<decltype(zero)> buffer(kTileRows * kTileTokens * width());
       for (int64_t row = begin; row < end; row += kTileRows) {
         for (int64_t token = 0; token < tokens(); token += kTileTokens) {
+          pulse();
           for_each_in(
               {row, std::min(kTileRows, end - row), token, std::min(kTileTokens, tokens() - token)},
               buffer, use);

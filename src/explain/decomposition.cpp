@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/parallel.h"
+#include "base/pulse.h"
 #include "kernels/gemm.h"
 #include "ops/helpers.h"
 #include "whyformer/error.h"
@@ -24,7 +25,10 @@ void for_row_groups(int64_t rows, int64_t tokens,
                     const std::function<void(int64_t first, int64_t count)>& body) {
   const int64_t step = std::max<int64_t>(1, kVectorsAtOnce / tokens);
   parallel_for(rows, step, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; row += step) body(row, std::min(step, end - row));
+    for (int64_t row = begin; row < end; row += step) {
+      pulse();
+      body(row, std::min(step, end - row));
+    }
   });
 }
 
@@ -57,6 +61,7 @@ void mix(const Tensor& maps, Tensor& values) {
   parallel_for(tokens, 1, [&](int64_t begin, int64_t end) {
     std::vector<T> source(tokens * width);
     for (int64_t k = begin; k < end; ++k) {
+      pulse();
       T* vectors = values.mutable_data<T>() + k * width;
       for (int64_t j = 0; j < tokens; ++j) {
         std::copy_n(vectors + j * tokens * width, width, source.data() + j * width);
@@ -264,6 +269,7 @@ Tensor Decomposition::affine(const Node& node) const {
   const int64_t tokens = vectors_.dim(1);
   Tensor result;
   for (int64_t k = 0; k < tokens; ++k) {
+    pulse();
     const Tensor one = outcome_of(node, k);
     if (k == 0) result = Tensor::empty({one.dim(0), tokens, one.dim(1)}, one.dtype());
     result.select(1, k).copy_from(one);

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "explain/block_methods.h"
 #include "explain/decomposition.h"
 #include "explain/method.h"
@@ -28,6 +30,15 @@ void check_memory(const Explained& explained, const EncoderBlock& block) {
       explained.tokens(), static_cast<double>(bytes) / 1e9, static_cast<double>(kMostBytes) / 1e9));
 }
 
+// Shares of the target are known behind the last layer only.
+Scores stopped_after(size_t layer, size_t layers, int64_t tokens) {
+  Scores scores{std::vector<double>(tokens, std::numeric_limits<double>::quiet_NaN())};
+  scores.stopped = true;
+  scores.notes.push_back(
+      fmt::format("Stopped after {} of {} layers: scores are known behind the last one, so no token has one.", layer, layers));
+  return scores;
+}
+
 // The target as a sum of one share per token: states are split into vectors by source at the first
 // block, every operator acts on the vectors, and every bias is shared out over them.
 Scores decompx(Explained& explained, const Sharing& sharing) {
@@ -37,11 +48,18 @@ Scores decompx(Explained& explained, const Sharing& sharing) {
   Decomposition::check(graph, blocks, head);
   check_memory(explained, blocks.front());
   Decomposition decomposition(graph, explained.pass(), 0, sharing);
-  for (size_t layer = 0; layer < blocks.size(); ++layer) {
-    decomposition.through(blocks[layer]);
-    explained.report_progress(static_cast<int64_t>(layer + 1), static_cast<int64_t>(blocks.size()));
+  size_t layer = 0;
+  try {
+    while (layer < blocks.size()) {
+      decomposition.through(blocks[layer]);
+      ++layer;
+      explained.report_progress(static_cast<int64_t>(layer), static_cast<int64_t>(blocks.size()));
+    }
+    for (const Node* node : head) decomposition.through_head(*node);
+  } catch (const Interrupted&) {
+    if (layer == 0) throw;
+    return stopped_after(layer, blocks.size(), explained.tokens());
   }
-  for (const Node* node : head) decomposition.through_head(*node);
   Scores scores{decomposition.vectors().slice(2, explained.target(), 1).to_doubles()};
   double sum = 0;
   for (const double score : scores.values) sum += score;

@@ -6,10 +6,12 @@
 #include "explain/jobs.h"
 #include "explain/picture_subject.h"
 #include "explain/prepare.h"
+#include "explain/pulse_question.h"
 #include "explain/units.h"
 
 namespace whyformer {
 Explanation explain(const Model& model, const TextInput& input, const ExplainRequest& request) {
+  const PulseScope pulses(pulse_question(request.progress));
   const std::vector<Job> jobs = jobs_of(request.methods);
   Prepared prepared = prepare(model.text_model(), input, request, needs_of(jobs));
   Explanation explanation;
@@ -30,6 +32,7 @@ Explanation explain(const Model& model, const TextInput& input, const ExplainReq
 
 std::vector<Explanation> explain(const Model& model, const PictureInput& given,
                                  const ExplainRequest& request) {
+  const PulseScope pulses(pulse_question(request.progress));
   const std::vector<Job> jobs = jobs_of(request.methods);
   const Picture picture = pixels_of(given);
   Prepared prepared = prepare(model, picture, request, needs_of(jobs));
@@ -47,8 +50,13 @@ std::vector<Explanation> explain(const Model& model, const PictureInput& given,
     choose_target(prepared, target);
     Explanation explanation = common;
     explanation.target = prepared.target;
-    if (!explanations.empty() && !prepared.explained->goes_on(0, 0)) break;  // keeps what there is
-    run_jobs(jobs, *prepared.explained, explanation);
+    if (!explanations.empty() && !prepared.explained->goes_on(0, 1)) break;  // keeps what there is
+    try {
+      run_jobs(jobs, *prepared.explained, explanation);
+    } catch (const Interrupted&) {
+      if (explanations.empty()) throw;
+      break;
+    }
     explanations.push_back(std::move(explanation));
   }
   return explanations;
@@ -58,6 +66,7 @@ namespace {
 
 Trace trace_of(Prepared prepared, std::vector<Unit> units) {
   Trace result;
+  const PulseScope pulses(prepared.explained->pulse_question());
   for (int layer = 0; layer < prepared.explained->layers(); ++layer) {
     const std::string& name = prepared.explained->found().sites[layer].name;
     result.attention.push_back(map_of(name, prepared.explained->attention(layer)));

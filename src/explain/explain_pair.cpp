@@ -3,6 +3,7 @@
 #include "explain/given_picture.h"
 #include "explain/jobs.h"
 #include "explain/prepare_pair.h"
+#include "explain/pulse_question.h"
 #include "explain/units.h"
 
 namespace whyformer {
@@ -60,6 +61,7 @@ Attribution run_on_pair(const Job& job, PreparedPair& pair) {
 }  // namespace
 
 Explanation explain(const Model& model, const PictureWithText& input, const ExplainRequest& request) {
+  const PulseScope pulses(pulse_question(request.progress));
   const std::vector<Job> jobs = jobs_of(request.methods);
   const Picture picture = pixels_of(input.picture);
   PreparedPair pair = prepare_pair(model, picture, input.text, request, needs_of_pair(jobs));
@@ -77,7 +79,10 @@ Explanation explain(const Model& model, const PictureWithText& input, const Expl
   explanation.output = std::move(pair.output);
   explanation.target = std::move(pair.target);
   explanation.notes = std::move(pair.notes);
-  run_jobs(jobs, [&](const Job& job) { return run_on_pair(job, pair); }, explanation);
+  run_jobs(jobs,
+           {.run = [&](const Job& job) { return run_on_pair(job, pair); },
+            .stopped = [&] { return pair.text->stopped() || pair.picture->stopped() || (pair.together && pair.together->stopped()); }},
+           explanation);
   for (Attribution& result : explanation.attributions) {
     result.words = fold_words(explanation.units, result.scores, {explanation.text, input.text}, request.fold);
   }

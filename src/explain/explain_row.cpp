@@ -5,6 +5,7 @@
 #include "base/numpy_random.h"
 #include "explain/jobs.h"
 #include "explain/prepare.h"
+#include "explain/pulse_question.h"
 #include "explain/table_subject.h"
 #include "explain/units.h"
 #include "whyformer/error.h"
@@ -79,6 +80,7 @@ Explanation explain(const Model& model, const RowInput& row, const ExplainReques
   if (row.names.size() != row.values.size()) {
     throw InvalidInput(fmt::format("a row of {} numbers with {} names", row.values.size(), row.names.size()));
   }
+  const PulseScope pulses(pulse_question(request.progress));
   const std::vector<Job> jobs = jobs_of(request.methods);
   Prepared prepared = prepare(model, in_order(model.table_model(), row), request, needs_of(jobs));
   const auto& subject = static_cast<const TableSubject&>(prepared.explained->subject());

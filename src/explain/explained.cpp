@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/bytes.h"
+#include "base/pulse.h"
 #include "explain/attention_math.h"
 #include "explain/policy_check.h"
 #include "graph/walk_back.h"
@@ -43,6 +44,7 @@ Explained::Explained(const TextModel& model, Encoding encoding, Settings setting
 Explained::Explained(std::unique_ptr<const Subject> subject, Settings settings)
     : subject_(std::move(subject)), settings_(std::move(settings)) {
   const auto start = Clock::now();
+  const PulseScope pulses(pulse_question());
   const Run own = subject_->copies(1);
   graph_ = own.graph;
   const Needs& needs = settings_.needs;
@@ -331,41 +333,70 @@ double Explained::in_space(OutputSpace space, const std::vector<double>& outputs
   return whyformer::in_space(space, outputs, target_, has_probabilities() ? settings_.problem : std::nullopt);
 }
 
-std::vector<Explained::Slope> Explained::slopes(Place place,
-                                                const std::vector<Tensor>& replacements) {
+std::vector<Explained::Slope> Explained::slopes(Place place, const std::vector<Tensor>& replacements) {
   std::vector<Slope> results;
   const auto count = static_cast<int64_t>(replacements.size());
-  const auto classes = static_cast<int64_t>(outputs_.size());
+  const int64_t taken = each_slope(
+      place, count, [&](int64_t number) { return replacements[number]; },
+      [&](int64_t, const Tensor&, const Slope& slope) { results.push_back(slope); });
+  if (taken < count) throw Interrupted();
+  return results;
+}
+
+int64_t Explained::each_slope(Place place, int64_t count, const MakeReplacement& make, const TakeSlope& take) {
   const int64_t step = most_inputs_at_once();
-  for (int64_t begin = 0; begin < count; begin += step) {
-    const int64_t size = std::min(count - begin, step);
-    Run part = subject_->copies(size);
-    const Graph& graph = part.graph->graph;
-    const Value output = part.graph->output;
-    const std::vector<Value> at = subject_->values_at(*part.graph, place);
-    for (const Value value : at) part.feeds[value] = Tensor::empty(graph.shape(value), settings_.dtype);
-    for (int64_t i = 0; i < size; ++i) {
-      const std::vector<Tensor> values = subject_->from_rows(place, replacements[begin + i]);
-      for (size_t k = 0; k < at.size(); ++k) part.feeds[at[k]].select(0, i).copy_from(values[k]);
+  int64_t done = 0;
+  try {
+    while (done < count) {
+      std::vector<Tensor> replacements;
+      for (int64_t i = 0; i < std::min(count - done, step); ++i) replacements.push_back(make(done + i));
+      const std::vector<Slope> slopes = slopes_at_once(place, replacements);
+      for (size_t i = 0; i < slopes.size(); ++i) take(done + static_cast<int64_t>(i), replacements[i], slopes[i]);
+      done += static_cast<int64_t>(slopes.size());
+      report_progress(done, count);
     }
-    const Pass pass = run(graph, part.feeds, {.keep = Keep::kGradients, .outputs = {output}});
-    const auto gradients = walk_back(graph, pass, output, one_hot(size, classes, target_, settings_.dtype),
-                                     gradient_rule(), at);
-    const std::vector<double> values = pass[output].to_doubles();
-    for (int64_t i = 0; i < size; ++i) {
-      std::vector<Tensor> slopes_there;
-      for (const Value value : at) slopes_there.push_back(gradients.at(value).select(0, i).contiguous());
-      results.push_back({values[i * classes + target_], subject_->rows(place, slopes_there)});
-    }
-    spent_.forwards += static_cast<int>(size);
-    spent_.backwards += static_cast<int>(size);
-    report_progress(begin + size, count);
+  } catch (const Interrupted&) {
+    // What was taken before it stays.
   }
+  return done;
+}
+
+std::vector<Explained::Slope> Explained::slopes_at_once(Place place, const std::vector<Tensor>& replacements) {
+  const auto size = static_cast<int64_t>(replacements.size()), classes = static_cast<int64_t>(outputs_.size());
+  Run part = subject_->copies(size);
+  const Graph& graph = part.graph->graph;
+  const Value output = part.graph->output;
+  const std::vector<Value> at = subject_->values_at(*part.graph, place);
+  for (const Value value : at) part.feeds[value] = Tensor::empty(graph.shape(value), settings_.dtype);
+  for (int64_t i = 0; i < size; ++i) {
+    const std::vector<Tensor> values = subject_->from_rows(place, replacements[i]);
+    for (size_t k = 0; k < at.size(); ++k) part.feeds[at[k]].select(0, i).copy_from(values[k]);
+  }
+  const Pass pass = run(graph, part.feeds, {.keep = Keep::kGradients, .outputs = {output}});
+  const auto gradients = walk_back(graph, pass, output, one_hot(size, classes, target_, settings_.dtype),
+                                   gradient_rule(), at);
+  const std::vector<double> values = pass[output].to_doubles();
+  std::vector<Slope> results;
+  for (int64_t i = 0; i < size; ++i) {
+    std::vector<Tensor> slopes_there;
+    for (const Value value : at) slopes_there.push_back(gradients.at(value).select(0, i).contiguous());
+    results.push_back({values[i * classes + target_], subject_->rows(place, slopes_there)});
+  }
+  spent_.forwards += static_cast<int>(size);
+  spent_.backwards += static_cast<int>(size);
   return results;
 }
 
 bool Explained::goes_on(int64_t done, int64_t total) const {
-  return !settings_.progress || settings_.progress(done, total);
+  done_ = done;
+  total_ = total;
+  if (settings_.progress && !settings_.progress(done, total)) stopped_ = true;
+  return !stopped_;
+}
+
+std::function<bool()> Explained::pulse_question() const {
+  if (!settings_.progress) return {};
+  return [this] { return goes_on(done_, total_); };
 }
 
 void Explained::report_progress(int64_t done, int64_t total) const {

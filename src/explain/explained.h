@@ -116,9 +116,18 @@ class Explained {
     Tensor gradient;  // [units, numbers]
   };
   std::vector<Slope> slopes(Place place, const std::vector<Tensor>& replacements);
+  // The same for replacements that are made when their turn comes; `take` gets them in order, with their slopes. Returns
+  // how many it got before the caller stopped it.
+  using MakeReplacement = std::function<Tensor(int64_t number)>;
+  using TakeSlope = std::function<void(int64_t number, const Tensor& replacement, const Slope& slope)>;
+  int64_t each_slope(Place place, int64_t count, const MakeReplacement& make, const TakeSlope& take);
 
   // False where the caller wants to stop.
   bool goes_on(int64_t done, int64_t total) const;
+  // For a PulseScope: the same with what was done last. Empty where there is nobody to ask.
+  std::function<bool()> pulse_question() const;
+  // Whether the caller has said so.
+  bool stopped() const { return stopped_; }
   // Throws Interrupted there.
   void report_progress(int64_t done, int64_t total) const;
 
@@ -159,6 +168,10 @@ class Explained {
   int64_t target_ = 0;
   void count_walk(const void* walk, double seconds);
 
+  std::vector<Slope> slopes_at_once(Place place, const std::vector<Tensor>& replacements);
+
+  mutable int64_t done_ = 0, total_ = 1;  // what progress was told last
+  mutable bool stopped_ = false;
   double run_seconds_ = 0;
   std::map<const void*, double> walk_seconds_;
   std::set<const void*> walks_read_;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <optional>
 
 #include "base/gauss_legendre.h"
 #include "explain/method.h"
@@ -43,18 +44,20 @@ Quadrature quadrature(const std::string& rule, int64_t nodes) {
   return trapezoid(nodes, rule == "captum-trapezoid");
 }
 
-// IG_i = Σ_d (x - x')_d ∫ ∂y/∂x_d (x' + a (x - x')) da, by quadrature: [units, numbers].
-Tensor integrate(Explained& explained, Place place, const Tensor& baseline, const Tensor& input,
-                 const Quadrature& rule) {
-  std::vector<Tensor> points;
-  for (const double node : rule.nodes) points.push_back(between(baseline, input, node));
-  const std::vector<Explained::Slope> slopes = explained.slopes(place, points);
-  const Tensor way = map([](auto to, auto from) { return to - from; }, input, baseline);
+// IG_i = Σ_d (x - x')_d ∫ ∂y/∂x_d (x' + a (x - x')) da, by quadrature: [units, numbers]. Nothing where the caller stops it:
+// some of the nodes say nothing.
+std::optional<Tensor> integrate(Explained& explained, Place place, const Tensor& baseline, const Tensor& input,
+                                const Quadrature& rule) {
+  const auto steps = static_cast<int64_t>(rule.nodes.size());
   std::vector<double> sum(input.size(), 0.0);
-  for (size_t k = 0; k < slopes.size(); ++k) {
-    const std::vector<double> slope = slopes[k].gradient.to_doubles();
-    for (size_t i = 0; i < sum.size(); ++i) sum[i] += rule.weights[k] * slope[i];
-  }
+  const int64_t done = explained.each_slope(
+      place, steps, [&](int64_t node) { return between(baseline, input, rule.nodes[node]); },
+      [&](int64_t node, const Tensor&, const Explained::Slope& there) {
+        const std::vector<double> slope = there.gradient.to_doubles();
+        for (size_t i = 0; i < sum.size(); ++i) sum[i] += rule.weights[node] * slope[i];
+      });
+  if (done < steps) return std::nullopt;
+  const Tensor way = map([](auto to, auto from) { return to - from; }, input, baseline);
   return products(way, Tensor::of<double>(input.shape(), std::span<const double>(sum)));
 }
 
@@ -65,10 +68,16 @@ Scores integrated_gradients(Explained& explained, const IntegratedGradientsOptio
   const double at_baseline = explained.slopes(options.place, {baseline})[0].value;
   const double difference = explained.target_value() - at_baseline;
   Scores scores;
-  int64_t steps = options.steps > 0 ? options.steps : std::min<int64_t>(8, options.max_steps);
+  int64_t steps = options.steps > 0 ? options.steps : std::min<int64_t>(8, options.max_steps), taken = 0;
   while (true) {
-    scores = folded(subject, options.place,
-                    integrate(explained, options.place, baseline, input, quadrature(options.rule, steps)), row_sums);
+    const std::optional<Tensor> rows = integrate(explained, options.place, baseline, input, quadrature(options.rule, steps));
+    if (!rows && taken == 0) throw Interrupted();
+    if (!rows) {
+      scores.notes.push_back(fmt::format("Stopped before {} steps were taken.", steps));
+      break;
+    }
+    taken = steps;
+    scores = folded(subject, options.place, *rows, row_sums);
     double sum = 0;
     for (const double score : scores.values) sum += score;
     scores.completeness_gap = sum - difference;
@@ -79,8 +88,9 @@ Scores integrated_gradients(Explained& explained, const IntegratedGradientsOptio
   scores.notes.push_back(fmt::format(
       "{} steps from the {} baseline, where the target is {:.4f}; the scores should add up to {:.4f} "
       "and do to within {:.2g}.",
-      steps, subject.baseline_taken(options.baseline), at_baseline, difference, std::abs(*scores.completeness_gap)));
-  if (std::abs(*scores.completeness_gap) > options.tolerance * std::abs(difference)) {
+      taken, subject.baseline_taken(options.baseline), at_baseline, difference, std::abs(*scores.completeness_gap)));
+  const bool stopped = taken < steps;
+  if (!stopped && std::abs(*scores.completeness_gap) > options.tolerance * std::abs(difference)) {
     scores.notes.push_back(
         "The completeness gap is larger than the tolerance: raise "
         "integrated-gradients.max-steps, or read small scores with care.");

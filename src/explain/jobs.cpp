@@ -1,13 +1,16 @@
 #include "explain/jobs.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <exception>
 #include <limits>
+#include <span>
 
+#include "base/pulse.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -78,6 +81,7 @@ Attribution run_method(const Job& job, Explained& explained) {
   const double shared_before = explained.shared_seconds();
   explained.forget_walks_read();
   if (job.method->needs.attention) explained.require_maps();
+  const PulseScope pulses(explained.pulse_question());
   Scores scores = job.method->run(explained, job.options);
   const double own = std::chrono::duration<double>(Clock::now() - start).count() -
                      (explained.shared_seconds() - shared_before);
@@ -95,36 +99,50 @@ Attribution run_method(const Job& job, Explained& explained) {
   result.cost.forwards = 1 + explained.spent().forwards - before.forwards;
   result.cost.backwards = explained.walks_read() + explained.spent().backwards - before.backwards;
   result.cost.seconds = own + explained.seconds_read();
-  note_scores_not_computed(result);
+  if (!scores.stopped) note_scores_not_computed(result);
   take_scores_out_of_reach(explained, result);
   return result;
 }
 
 void run_jobs(const std::vector<Job>& jobs, Explained& explained, Explanation& explanation) {
-  run_jobs(jobs, [&explained](const Job& job) { return run_method(job, explained); }, explanation);
+  run_jobs(jobs,
+           {.run = [&explained](const Job& job) { return run_method(job, explained); },
+            .stopped = [&explained] { return explained.stopped(); }},
+           explanation);
 }
 
-void run_jobs(const std::vector<Job>& jobs, const std::function<Attribution(const Job&)>& run_job,
-              Explanation& explanation) {
+namespace {
+
+void note_interruption(std::span<const Job> left, Explanation& explanation) {
+  if (left.empty()) return;
+  std::vector<std::string> names;
+  for (const Job& job : left) names.push_back(job.method->info.name);
+  explanation.notes.push_back(fmt::format("Interrupted before {}.", fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+void run_jobs(const std::vector<Job>& jobs, const JobRunner& runner, Explanation& explanation) {
   std::exception_ptr first_refusal;
-  for (const Job& job : jobs) {
-    const std::string& name = job.method->info.name;
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    const std::string& name = jobs[i].method->info.name;
     const auto refuse = [&](const Error& error) {
       if (!first_refusal) first_refusal = std::current_exception();
       explanation.refused.push_back({name, error.what()});
       explanation.notes.push_back(fmt::format("{} was left out: {}.", name, error.what()));
     };
     try {
-      explanation.attributions.push_back(run_job(job));
+      explanation.attributions.push_back(runner.run(jobs[i]));
     } catch (const InvalidInput& error) {
       refuse(error);
     } catch (const UnsupportedModel& error) {
       refuse(error);
     } catch (const Interrupted&) {
-      // A method that was cut short gave what it had; that is worth more than nothing.
-      if (explanation.attributions.empty() || !explanation.attributions.back().estimate) throw;
-      explanation.notes.push_back(fmt::format("Interrupted before {}.", name));
-      return;
+      if (explanation.attributions.empty()) throw;
+      return note_interruption(std::span(jobs).subspan(i), explanation);
+    }
+    if (runner.stopped() && !explanation.attributions.empty()) {
+      return note_interruption(std::span(jobs).subspan(i + 1), explanation);
     }
   }
   if (explanation.attributions.empty() && first_refusal) std::rethrow_exception(first_refusal);

@@ -21,10 +21,14 @@ std::vector<Job> jobs_of(const std::vector<MethodRequest>& methods);
 Needs needs_of(const std::vector<Job>& jobs);
 
 // Adds what each gives. A method that refuses the input becomes a Refusal and a note beside the others; where none gives
-// anything, the first refusal is thrown. Where the caller stops a long estimate, that one is kept and the rest is left out.
+// anything, the first refusal is thrown. Where the caller stops, what there is by then is kept and a note names the methods
+// that are missing; where there is nothing, Interrupted is thrown.
 void run_jobs(const std::vector<Job>& jobs, Explained& explained, Explanation& explanation);
-void run_jobs(const std::vector<Job>& jobs, const std::function<Attribution(const Job&)>& run_job,
-              Explanation& explanation);
+struct JobRunner {
+  std::function<Attribution(const Job&)> run;
+  std::function<bool()> stopped;  // by the caller
+};
+void run_jobs(const std::vector<Job>& jobs, const JobRunner& runner, Explanation& explanation);
 Attribution run_method(const Job& job, Explained& explained);
 
 // One per layer; none where maps do not go over the units.

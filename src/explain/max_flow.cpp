@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <queue>
 
+#include "base/pulse.h"
+
 namespace whyformer {
 namespace {
 
@@ -43,6 +45,7 @@ LayeredFlow::Result LayeredFlow::between(int64_t source, int64_t sink) {
   while (bound - result.flow > kNothing && find_levels(from, to)) {
     next_.assign(edges_.size(), 0);
     while (true) {
+      pulse();
       const double pushed = push(from, to, bound - result.flow);
       if (pushed <= kNothing) break;
       result.flow += pushed;

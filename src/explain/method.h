@@ -19,6 +19,7 @@ struct Scores {
   std::vector<std::string> notes = {};
   std::optional<Estimate> estimate = {};
   std::vector<double> pixels = {};  // one per pixel, where the method looks at pixels
+  bool stopped = false;  // by the caller: values that are not a number were not reached, and a note tells it
 };
 
 // Options of one request, complete and checked.

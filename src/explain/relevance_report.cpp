@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/pulse.h"
 #include "explain/prepare.h"
 #include "tensor/map.h"
 
@@ -19,6 +20,7 @@ RelevanceReport relevance_report(const Model& model, const TextInput& input,
                                  const std::string& policy, const ExplainRequest& request) {
   Prepared prepared = prepare(model.text_model(), input, request, {.values = true});
   Explained& explained = *prepared.explained;
+  const PulseScope pulses(explained.pulse_question());
   const Explained::RelevanceKind kind{.policy = policy, .notes = RelevanceWalk::Notes::kFlows};
   RelevanceReport report;
   report.model = model.name();

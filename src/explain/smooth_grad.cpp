@@ -64,28 +64,29 @@ Scores smooth_grad(Explained& explained, const SmoothGradOptions& options) {
   const Tensor input = explained.embeddings(options.place);
   std::vector<double> deviation = explained.subject().ranges(options.place, input);  // by unit
   for (double& one : deviation) one *= options.noise;
-  std::vector<Tensor> copies;
-  for (int64_t sample = 0; sample < options.samples; ++sample) {
-    copies.push_back(with_noise(input, deviation, explained.seed(), sample));
-  }
-  const std::vector<Explained::Slope> slopes = explained.slopes(options.place, copies);
   const Subject& subject = explained.subject();
   Means units, pixels;
-  for (size_t sample = 0; sample < slopes.size(); ++sample) {
-    const Tensor& slope = slopes[sample].gradient;
-    const Scores scores =
-        options.of == "saliency"
-            ? folded(subject, options.place, slope, [](const Tensor& rows) { return row_norms(rows, Norm::kL2); })
-            : folded(subject, options.place, products(copies[sample], slope), row_sums);
-    units.add(scores.values);
-    pixels.add(scores.pixels);
-  }
+  const int64_t samples = explained.each_slope(
+      options.place, options.samples,
+      [&](int64_t sample) { return with_noise(input, deviation, explained.seed(), sample); },
+      [&](int64_t, const Tensor& copy, const Explained::Slope& slope) {
+        const Scores scores =
+            options.of == "saliency"
+                ? folded(subject, options.place, slope.gradient, [](const Tensor& rows) { return row_norms(rows, Norm::kL2); })
+                : folded(subject, options.place, products(copy, slope.gradient), row_sums);
+        units.add(scores.values);
+        pixels.add(scores.pixels);
+      });
+  if (samples == 0) throw Interrupted();
   Scores result{units.means()};
   result.pixels = pixels.means();
   result.seed = explained.seed();
   result.notes.push_back(fmt::format(
       "{} noisy copies, deviation {:.3g}; the largest standard error of a score is {:.2g}.",
-      options.samples, *std::max_element(deviation.begin(), deviation.end()), units.largest_error()));
+      samples, *std::max_element(deviation.begin(), deviation.end()), units.largest_error()));
+  if (samples < options.samples) {
+    result.notes.push_back(fmt::format("Stopped after {} of {} noisy copies.", samples, options.samples));
+  }
   if (options.of != "saliency") note_if_normalised_first(explained, options.place, result);
   return result;
 }

@@ -24,7 +24,13 @@ std::vector<double> Asker::in_batches(int64_t count, const AskBatch& ask_batch) 
   std::vector<double> all;
   for (int64_t first = 0; first < count && !stopped_; first += at_once_) {
     const int64_t last = std::min(count, first + at_once_);
-    const std::vector<double> values = ask_batch(first, last);
+    std::vector<double> values;
+    try {
+      values = ask_batch(first, last);
+    } catch (const Interrupted&) {
+      stopped_ = true;  // the game itself noticed, in the middle of a batch
+      break;
+    }
     check(values, last - first);
     all.insert(all.end(), values.begin(), values.end());
     asked_ += last - first;

@@ -29,6 +29,7 @@ void Enumeration::each(const std::function<void(uint64_t members, const double* 
     if (asker_.stopped()) throw Interrupted();
     const uint64_t last = std::min(coalitions_, first + step);
     const std::vector<double> values = asker_.ask(batch(first, last));
+    if (values.size() < (last - first) * static_cast<uint64_t>(asker_.outputs())) throw Interrupted();
     for (uint64_t members = first; members < last; ++members) {
       take(members, values.data() + (members - first) * asker_.outputs());
     }

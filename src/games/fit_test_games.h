@@ -60,6 +60,7 @@ class FunctionGame final : public Game {
       : players_(players), worth_(std::move(worth)) {}
 
   int64_t players() const override { return players_; }
+  int64_t most_at_once() const override { return at_once; }
   std::vector<double> values(const std::vector<Coalition>& coalitions) override {
     std::vector<double> values;
     for (const Coalition& coalition : coalitions) values.push_back(worth_(coalition));
@@ -68,6 +69,7 @@ class FunctionGame final : public Game {
   }
 
   int64_t asked = 0;
+  int64_t at_once = 256;
 
  private:
   int64_t players_;

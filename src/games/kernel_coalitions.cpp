@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/numpy_random.h"
+#include "base/pulse.h"
 
 namespace whyformer {
 namespace {
@@ -75,6 +76,7 @@ class Drawing {
     std::vector<int64_t> members(size);
     std::iota(members.begin(), members.end(), 0);
     while (true) {
+      pulse();
       Coalition coalition(players_);
       for (const int64_t member : members) coalition[member] = true;
       add_enumerated(coalition, weight);
@@ -101,8 +103,14 @@ class Drawing {
       cumulative.push_back(sum);
     }
     std::vector<int64_t> drawn_sizes(4 * left_);
-    for (int64_t& size : drawn_sizes) size = full + 1 + random_.choose(cumulative);
-    for (size_t i = 0; i < drawn_sizes.size() && left_ > 0; ++i) draw(drawn_sizes[i]);
+    for (int64_t& size : drawn_sizes) {
+      pulse();
+      size = full + 1 + random_.choose(cumulative);
+    }
+    for (size_t i = 0; i < drawn_sizes.size() && left_ > 0; ++i) {
+      pulse();
+      draw(drawn_sizes[i]);
+    }
   }
 
   // A coalition that was drawn before counts once more. One that was only added as a complement is
@@ -136,6 +144,8 @@ class Drawing {
 };
 
 }  // namespace
+
+std::vector<double> kernel_size_weights(int64_t players) { return Sizes(players).weights; }
 
 KernelCoalitions kernel_coalitions(int64_t players, int64_t samples, uint32_t seed) {
   return Drawing(players, samples, seed).run();

@@ -19,6 +19,7 @@ struct KernelCoalitions {
   // the weight of all sizes that were not enumerated. Rows appear in order, so a prefix is what a
   // smaller budget had drawn.
   std::vector<int64_t> draws;
+  std::vector<double> draw_weights;  // of each draw among the others; empty: all alike
   double drawn_weight = 0;
   std::vector<int64_t>
       pairs;  // of each drawn row: the number of its pair; a complement belongs to its original
@@ -27,6 +28,9 @@ struct KernelCoalitions {
   int64_t enumerated() const { return static_cast<int64_t>(enumerated_weights.size()); }
   int64_t drawn() const { return static_cast<int64_t>(rows.size()) - enumerated(); }
 };
+
+// Of sizes 1 to half the players with those of their complements, in all 1: the weight of all coalitions of that size.
+std::vector<double> kernel_size_weights(int64_t players);
 
 // For at least two players and at most all their 2^players - 2 coalitions.
 KernelCoalitions kernel_coalitions(int64_t players, int64_t samples, uint32_t seed);

@@ -40,7 +40,8 @@ void KernelRegression::take(std::vector<double> y) {
   std::vector<double> more(counts_.size());
   for (; next_draw_ < coalitions_.draws.size() && coalitions_.draws[next_draw_] < rows;
        ++next_draw_) {
-    more[coalitions_.draws[next_draw_] - coalitions_.enumerated()] += 1;
+    more[coalitions_.draws[next_draw_] - coalitions_.enumerated()] +=
+        coalitions_.draw_weights.empty() ? 1 : coalitions_.draw_weights[next_draw_];
   }
   std::map<std::pair<int64_t, double>, std::vector<int64_t>> by_block_and_count;
   for (size_t i = 0; i < more.size(); ++i) {

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "games/asker.h"
 #include "games/kernel_coalitions.h"
+#include "games/kernel_order.h"
 #include "games/kernel_regression.h"
 #include "games/kernel_selection.h"
 #include "games/shapley_table.h"
@@ -116,68 +118,67 @@ class KernelFit {
     place(shapley_from_table(table, count(), outputs_), result_.values);
   }
 
-  // Stopped before any coalition was drawn: the smallest and largest ones alone, which say nothing of their error.
-  void from_enumerated(const KernelCoalitions& planned, const std::vector<double>& y) {
-    const auto known = static_cast<int64_t>(y.size()) / outputs_;
-    KernelCoalitions some;
-    some.rows.assign(planned.rows.begin(), planned.rows.begin() + known);
-    some.enumerated_weights.assign(planned.enumerated_weights.begin(), planned.enumerated_weights.begin() + known);
-    KernelRegression regression(some, deltas_, options_.selection, samples_);
-    regression.take(y);
-    const KernelRegression::Fit fit = regression.fit();
-    if (fit.singular) throw Interrupted();
-    place(fit.values, result_.values);
-    result_.errors.assign(all_ * outputs_, std::numeric_limits<double>::infinity());
-    for (int64_t player = 0; player < all_; ++player) {
-      if (std::find(players_.begin(), players_.end(), player) != players_.end()) continue;
-      std::fill_n(result_.errors.begin() + player * outputs_, outputs_, 0.0);
+  // Stopped: what was asked for so far is a sample of its own, smaller than planned.
+  void from_beginning(const KernelCoalitions& planned, const std::vector<int64_t>& order, int64_t asked,
+                      const std::vector<double>& y) {
+    const KernelBeginning known = beginning_of(planned, order, asked);
+    if (known.rows.empty()) throw Interrupted();
+    std::vector<double> known_y;
+    for (const int64_t row : known.rows) {
+      known_y.insert(known_y.end(), y.begin() + row * outputs_, y.begin() + (row + 1) * outputs_);
     }
+    KernelRegression regression(known.coalitions, deltas_, options_.selection, samples_);
+    regression.take(std::move(known_y));
+    KernelRegression::Fit fit = regression.fit();
+    if (fit.singular) throw Interrupted();
+    // Complete sizes alone say nothing of the others.
+    if (fit.errors.empty()) fit.errors.assign(count() * outputs_, std::numeric_limits<double>::infinity());
+    report(fit);
     result_.finished = false;
   }
 
   void by_regression() {
     const KernelCoalitions coalitions = kernel_coalitions(count(), samples_, options_.seed);
-    game_.plan(2 + static_cast<int64_t>(coalitions.rows.size()));
-    KernelRegression regression(coalitions, deltas_, options_.selection, samples_);
     const int64_t rows = static_cast<int64_t>(coalitions.rows.size());
-    std::vector<double> y;
+    game_.plan(2 + rows);
+    const bool to_target = options_.target_error > 0;
+    const std::vector<int64_t> order =
+        to_target ? enumerated_first(coalitions, options_.seed) : asking_order(coalitions, options_.seed);
+    KernelRegression regression(coalitions, deltas_, options_.selection, samples_);
+    std::vector<double> y(rows * outputs_);
     bool precise = false;
     for (int64_t asked = 0; asked < rows && !stopped_ && !precise;) {
       const int64_t round_end = std::max(asked, coalitions.enumerated()) + kRound;
-      stopped_ = !take(coalitions, asked, options_.target_error > 0 ? std::min(rows, round_end) : rows, y);
-      asked = static_cast<int64_t>(y.size()) / outputs_;
-      if (asked < rows && asked < coalitions.enumerated() + 2) {
-        y.resize(std::min(asked, coalitions.enumerated()) * outputs_);
-        return from_enumerated(coalitions, y);
+      asked += take(coalitions, std::span(order).subspan(asked, (to_target ? std::min(rows, round_end) : rows) - asked), y);
+      if (asked < rows && (!to_target || asked < coalitions.enumerated() + 2)) {
+        return from_beginning(coalitions, order, asked, y);
       }
       if (asked == rows && enumerates_all() && options_.selection.kind == KernelSelection::Kind::kNone) {
         return from_table(coalitions, y);
       }
-      regression.take(y);
-      precise = report(regression.fit(), asked < rows);
+      regression.take({y.begin(), y.begin() + asked * outputs_});
+      const KernelRegression::Fit fit = regression.fit();
+      if (stopped_ && asked < rows && fit.singular) throw Interrupted();
+      precise = report(fit);
+      result_.finished = precise || (asked == rows && !to_target);
     }
-    const bool complete = static_cast<int64_t>(y.size()) == rows * outputs_;
-    result_.finished = precise || (complete && options_.target_error == 0);
   }
 
-  // Asks for some rows and appends what they are worth over nothing visible.
-  bool take(const KernelCoalitions& coalitions, int64_t begin, int64_t end,
-            std::vector<double>& y) {
+  // Asks for these rows and puts what they are worth over nothing visible in their places of `y`. Returns how many.
+  int64_t take(const KernelCoalitions& coalitions, std::span<const int64_t> rows, std::vector<double>& y) {
     std::vector<Coalition> wanted;
-    for (int64_t row = begin; row < end; ++row) {
-      wanted.push_back(among_all(coalitions.rows[row], players_, all_));
-    }
+    for (const int64_t row : rows) wanted.push_back(among_all(coalitions.rows[row], players_, all_));
     std::vector<double> values;
-    const bool goes_on = game_.ask(wanted, values);
+    stopped_ = !game_.ask(wanted, values);
     for (size_t i = 0; i < values.size(); ++i) {
-      y.push_back(value_behind(options_.link, values[i]) - result_.base[i % outputs_]);
+      const int64_t output = static_cast<int64_t>(i) % outputs_;
+      y[rows[i / outputs_] * outputs_ + output] = value_behind(options_.link, values[i]) - result_.base[output];
     }
-    return goes_on;
+    return static_cast<int64_t>(values.size()) / outputs_;
   }
 
   // Whether the errors are as small as wanted.
-  bool report(const KernelRegression::Fit& fit, bool cut_short) {
-    if (stopped_ && cut_short && fit.singular) throw Interrupted();
+  bool report(const KernelRegression::Fit& fit) {
     place(fit.values, result_.values);
     result_.determined = !fit.singular;
     result_.errors.clear();

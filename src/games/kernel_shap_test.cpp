@@ -228,11 +228,11 @@ TEST(KernelShap, GivesWhatItHasWhenTheWatchEndsIt) {
   EXPECT_EQ(told.front(), std::make_pair(int64_t{2}, int64_t{1502}));
   expect_near(additivity_gaps(part), {0}, 1e-12, "part");
   expect_near(part.values, brute_force(table, 12), 0.5, "part");
-  // Single players and all but one of them are enough for an estimate; how good it is, nobody knows.
+  // A few dozen coalitions are enough for an estimate, and for an idea of how good it is.
   const GameValues early = kernel_shap(game, {}, [](int64_t done, int64_t) { return done < 50; });
   EXPECT_FALSE(early.finished);
   expect_near(additivity_gaps(early), {0}, 1e-12, "early");
-  EXPECT_TRUE(std::isinf(early.errors[0]));
+  for (const double error : early.errors) EXPECT_TRUE(error > 0.01 && error < 10) << error;
   EXPECT_THROW(kernel_shap(game, {}, [](int64_t, int64_t) { return false; }), Interrupted);
 }
 

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/numpy_random.h"
+#include "base/pulse.h"
 
 namespace whyformer {
 namespace {
@@ -16,6 +17,7 @@ std::vector<Coalition> hide_words(int64_t samples, int64_t players, uint32_t see
   for (int64_t row = 1; row < samples; ++row) hidden[row] = 1 + random.up_to(players - 1);
   std::vector<Coalition> rows(samples, Coalition(players, true));
   for (int64_t row = 1; row < samples; ++row) {
+    pulse();
     const std::vector<int64_t> order = random.permutation(players);
     for (int64_t i = 0; i < hidden[row]; ++i) rows[row][order[i]] = false;
   }
@@ -29,6 +31,7 @@ std::vector<Coalition> toss_coins(int64_t samples, int64_t players, uint32_t see
   random.up_to(999);
   std::vector<Coalition> rows(samples, Coalition(players));
   for (Coalition& row : rows) {
+    pulse();
     for (int64_t player = 0; player < players; ++player) row[player] = random.up_to(1) == 1;
   }
   rows.front().assign(players, true);
@@ -52,6 +55,7 @@ LimeRows lime_rows(const LimeOptions& options, int64_t players) {
   std::unordered_map<Coalition, int64_t> seen;
   for (Coalition& row : words ? hide_words(samples, players, options.seed)
                               : toss_coins(samples, players, options.seed)) {
+    pulse();
     const auto [known, is_new] =
         seen.try_emplace(row, static_cast<int64_t>(result.distinct.size()));
     result.draws.push_back(known->second);

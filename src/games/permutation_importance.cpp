@@ -77,10 +77,19 @@ class Shuffles {
     if (!count(score_(table_.values, every), result_.score)) throw Interrupted();
 
     std::vector<double> rows = pick_rows();
+    std::vector<double> drops;  // [repeats × groups]
+    try {
+      repeat_all(random, rows, drops);
+    } catch (const Interrupted&) {
+      // The model itself noticed, in the middle of its rows.
+    }
+    summarise(drops);
+  }
+
+  void repeat_all(NumpyRandom& random, std::vector<double>& rows, std::vector<double>& drops) {
     std::vector<int64_t> list(rows_.size()), source(rows_.size()), first;
     std::iota(list.begin(), list.end(), 0);
     source = list;
-    std::vector<double> drops;  // [repeats × groups]
     bool goes_on = true;
     for (int64_t repeat = 0; repeat < repeats_ && goes_on; ++repeat) {
       // The list is shuffled on, and applied to columns that are shuffled already.
@@ -96,7 +105,6 @@ class Shuffles {
         drops.push_back(result_.score - score);
       }
     }
-    summarise(drops);
   }
 
   std::vector<double> pick_rows() const {

@@ -66,7 +66,12 @@ class Draws {
     for (int64_t begin = 0; begin < count && goes_on; begin += options_.most_rows_at_once) {
       const int64_t size = std::min(options_.most_rows_at_once, count - begin);
       const auto first = rows.begin() + begin * table_.columns;
-      const std::vector<double> got = predict_({first, first + size * table_.columns}, size);
+      std::vector<double> got;
+      try {
+        got = predict_({first, first + size * table_.columns}, size);
+      } catch (const Interrupted&) {
+        return false;  // the model itself noticed
+      }
       if (got.empty() || got.size() % size != 0 ||
           (outputs_ > 0 && static_cast<int64_t>(got.size()) != size * outputs_)) {
         throw Error(fmt::format("SAGE: {} rows were predicted by {} numbers", size, got.size()));

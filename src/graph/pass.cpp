@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/pulse.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -119,6 +120,7 @@ Pass run(const Graph& graph, const Feeds& feeds, const RunOptions& options) {
   const auto keep =
       options.keep == Keep::kOutputs ? KeepForBackward::kNo : KeepForBackward::kYes;
   for (size_t position = 0; position < steps.size(); ++position) {
+    pulse();
     const auto& [index, pair, values] = steps[position];
     std::vector<Tensor> inputs;
     for (const Value input : *values) inputs.push_back(pass.values[input.id]);
@@ -149,6 +151,7 @@ Pass rerun(const Graph& graph, const Pass& pass, const Feeds& overrides) {
     bool stale = false;
     for (const Value input : node.inputs) stale = stale || changed[input.id];
     if (!stale) continue;
+    pulse();
     std::vector<Tensor> inputs;
     for (const Value input : node.inputs) {
       inputs.push_back(result.values[input.id]);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/parallel.h"
+#include "base/pulse.h"
 #include "kernels/elementwise.h"
 #include "whyformer/error.h"
 
@@ -94,6 +95,7 @@ Tensor BackwardWalk::at(Value value) {
   // Everything that reads the value comes after what makes it.
   const auto maker = static_cast<size_t>(graph_.producer(value) + 1);
   while (next_ > maker) {
+    pulse();  // before anything changes: an interrupted walk can go on
     --next_;
     pass_node(graph_.nodes()[next_], next_);
   }

@@ -55,7 +55,7 @@ std::map<Value, Tensor> gradients_of(const Built& built, const Tensors& tensors,
   return walk_back(built.graph, pass, built.output, seed.cast(dtype), gradient_rule(), wanted);
 }
 
-void expect_near(const std::vector<double>& actual, const std::vector<double>& expected,
+void expect_all_near(const std::vector<double>& actual, const std::vector<double>& expected,
                  double tolerance, const char* what) {
   ASSERT_EQ(actual.size(), expected.size()) << what;
   double scale = 1e-3;
@@ -140,7 +140,7 @@ void check_op(const OpCheck& check) {
     if (check.constant.empty() || !check.constant[i]) wanted.push_back(exact.inputs[i]);
   }
   const std::vector<double> value = value_of(exact, tensors, DType::kFloat64);
-  expect_near(value_of(fast, tensors, DType::kFloat32), value, 1e-5, "float value");
+  expect_all_near(value_of(fast, tensors, DType::kFloat32), value, 1e-5, "float value");
   const Tensor seed = random_tensor(exact.graph.shape(exact.output), DType::kFloat32, 99)
                           .cast(DType::kFloat64);
   const auto gradients = gradients_of(exact, tensors, seed, wanted, DType::kFloat64);
@@ -149,9 +149,9 @@ void check_op(const OpCheck& check) {
     const Value input = exact.inputs[i];
     if (!gradients.contains(input)) continue;
     const std::vector<double> gradient = gradients.at(input).to_doubles();
-    expect_near(gradient, central_differences(exact, tensors, i, seed.to_doubles()), 1e-6,
+    expect_all_near(gradient, central_differences(exact, tensors, i, seed.to_doubles()), 1e-6,
                 "gradient against central differences");
-    expect_near(fast_gradients.at(input).to_doubles(), gradient, 2e-5, "float gradient");
+    expect_all_near(fast_gradients.at(input).to_doubles(), gradient, 2e-5, "float gradient");
   }
   check_independence(exact, tensors);
 }

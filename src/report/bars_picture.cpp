@@ -203,8 +203,8 @@ class BarsPicture {
 
   void number(size_t row, const Item& item, double scale, double x, ScoreKind kind) {
     if (measures_.number_width == 0) return;
-    std::string said = std::isfinite(item.score) ? format_score(item.score, scale, kind) : "NaN";
-    if (item.error) said += " " + format_error(item.error, scale);
+    std::string said = std::isnan(item.score) ? "–" : format_score(item.score, scale, kind);
+    if (item.error && !std::isnan(item.score)) said += " " + format_error(item.error, scale);
     canvas_->text(x, row_middle(row), said,
                   {.size = 11, .colour = kLightPalette.faint_ink, .anchor = Anchor::kEnd});
   }

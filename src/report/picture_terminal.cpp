@@ -198,7 +198,7 @@ class PictureReport {
     if (!estimate.empty()) sentences(printable(attribution.method + ": " + estimate));
     const auto broken = [](double score) { return !std::isfinite(score); };
     if (std::any_of(attribution.scores.begin(), attribution.scores.end(), broken)) {
-      sentences(printable(attribution.method) + ": some scores are not a number; they count as 0.");
+      sentences(printable(attribution.method) + ": some scores are missing or not a number; they count as 0.");
     }
     for (const std::string& note : attribution.notes) {
       sentences(printable(attribution.method) + ": " + printable(note));

@@ -150,7 +150,7 @@ class TerminalReport {
     const bool broken = std::any_of(attribution.scores.begin(), attribution.scores.end(),
                                     [](double score) { return !std::isfinite(score); });
     if (broken) {
-      first = "Some scores are not a number; they are not coloured.";
+      first = "Some scores are missing or not a number (–); they are not coloured.";
     } else if (scale == 0) {
       first = "All scores are zero.";
     }
@@ -182,6 +182,7 @@ class TerminalReport {
   }
 
   std::string number(const Item& item, double scale, const Attribution& attribution) const {
+    if (std::isnan(item.score)) return "–";
     const std::string error = format_error(item.error, scale);
     return format_score(item.score, scale, kind_of(attribution)) + (error.empty() ? "" : " " + error);
   }

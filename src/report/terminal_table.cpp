@@ -26,7 +26,7 @@ struct Column {
 };
 
 std::string number(const Item& item, const Column& column) {
-  if (!std::isfinite(item.score)) return "NaN";
+  if (std::isnan(item.score)) return "–";
   const std::string error = format_error(item.error, column.scale);
   return format_score(item.score, column.scale, column.kind) + (error.empty() ? "" : " " + error);
 }

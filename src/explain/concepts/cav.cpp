@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/pulse.h"
 #include "kernels/cholesky.h"
 #include "whyformer/error.h"
 
@@ -46,6 +47,7 @@ class Fit {
     start();
     Cav cav;
     for (; cav.steps < kMostSteps; ++cav.steps) {
+      pulse();
       look();
       if (residual_ <= wanted * c_) break;
       if (!step()) break;

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/large_memory.h"
+#include "base/pulse.h"
 #include "explain/concepts/activations.h"
 #include "explain/concepts/corrections.h"
 #include "explain/concepts/layer_tests.h"
@@ -56,6 +57,8 @@ class ConceptStudy {
     total_ = static_cast<int64_t>(rows_.size()) + static_cast<int64_t>(slopes_.size()) +
              static_cast<int64_t>(layers_.size()) * fit_count(sets_, settings_);
   }
+
+  bool goes_on() const { return !request_.progress || request_.progress(done_, std::max({done_, total_, int64_t{1}})); }
 
   ConceptReport run() {
     describe();
@@ -245,7 +248,7 @@ class ConceptStudy {
 
   void advance(int64_t steps) {
     done_ += steps;
-    if (request_.progress && !request_.progress(done_, std::max(done_, total_))) throw Interrupted();
+    if (!goes_on()) throw Interrupted();
   }
 
   void describe() {
@@ -343,7 +346,9 @@ class ConceptStudy {
 
 ConceptReport study_concepts(const ConceptInputs& inputs, const ConceptExamples& examples,
                              const ConceptsRequest& request) {
-  return ConceptStudy(inputs, examples, request).run();
+  ConceptStudy study(inputs, examples, request);
+  const PulseScope pulses([&study] { return study.goes_on(); });
+  return study.run();
 }
 
 }  // namespace whyformer

@@ -30,6 +30,8 @@ class MeanOverQueries final : public HeadMeasure {
  public:
   MeanOverQueries(OfRow of_row, bool all_tokens) : of_row_(of_row), all_tokens_(all_tokens) {}
 
+  std::unique_ptr<HeadMeasure> copy() const override { return std::make_unique<MeanOverQueries>(*this); }
+
   void add(HeadRun& run) override {
     if (sums_.empty()) sums_ = zero_grid(run.explained());
     std::vector<bool> counts = run.explained().subject().special();

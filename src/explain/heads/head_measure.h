@@ -40,6 +40,7 @@ class HeadMeasure {
  public:
   virtual ~HeadMeasure() = default;
   virtual void add(HeadRun& run) = 0;
+  virtual std::unique_ptr<HeadMeasure> copy() const = 0;
   // Over all examples added so far; at least one was.
   virtual HeadGrid scores() const = 0;
 };

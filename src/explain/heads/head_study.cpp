@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/pulse.h"
 #include "explain/heads/head_measure.h"
 #include "explain/heads/picture_examples.h"
 #include "explain/heads/pruning.h"
@@ -47,10 +48,8 @@ class HeadStudy {
     const auto start = Clock::now();
     result_.model = examples_.model();
     result_.kind = examples_.kind();
-    for (int64_t example = 0; example < examples_.count(); ++example) {
-      look_at(example);
-      if (!advance(1)) break;
-    }
+    const PulseScope pulses([this] { return advance(0); });
+    look_at_all();
     for (const Job& job : jobs_) {
       const HeadMeasureInfo& info = job.entry->info;
       result_.measures.push_back(
@@ -63,6 +62,18 @@ class HeadStudy {
   }
 
  private:
+  void look_at_all() {
+    for (int64_t example = 0; example < examples_.count(); ++example) {
+      try {
+        look_at(example);
+      } catch (const Interrupted&) {
+        if (result_.examples == 0) throw;
+        result_.stopped_early = true;
+      }
+      if (result_.stopped_early || !advance(1)) return;
+    }
+  }
+
   DType dtype() const {
     return request_.precision == Precision::kDouble ? DType::kFloat64 : DType::kFloat32;
   }
@@ -120,13 +131,20 @@ class HeadStudy {
         examples_.run(example, {.head = head, .needs = needs_, .dtype = dtype()});
     if (explained->layers() == 0) throw InvalidInput(kNoAttention);
     std::optional<HeadLabel>& label = labels_[example];
-    result_.labelled += label.has_value();
+    const bool labelled = label.has_value();
     if (!label) {
       label = reads_answers() ? label_predicted(*examples_.problem(), explained->outputs()) : HeadLabel();
     }
     HeadRun run(*explained, *label, examples_.problem());
-    for (Job& job : jobs_) job.measure->add(run);
+    // In copies: whoever interrupts, an example counts for all measures or for none.
+    std::vector<std::unique_ptr<HeadMeasure>> with_example;
+    for (const Job& job : jobs_) {
+      with_example.push_back(job.measure->copy());
+      with_example.back()->add(run);
+    }
+    for (size_t i = 0; i < jobs_.size(); ++i) jobs_[i].measure = std::move(with_example[i]);
     ++result_.examples;
+    result_.labelled += labelled;
     result_.tokens += explained->tokens();
     if (request_.prune && result_.examples == 1) {
       runs_ += pruning_runs(zero_grid(*explained), *request_.prune, examples_.count());
@@ -135,7 +153,7 @@ class HeadStudy {
 
   bool advance(int64_t runs) {
     done_ += runs;
-    result_.stopped_early = request_.progress && !request_.progress(done_, runs_);
+    if (request_.progress && !request_.progress(done_, runs_)) result_.stopped_early = true;
     return !result_.stopped_early;
   }
 

@@ -24,6 +24,8 @@ class Michel final : public HeadMeasure {
  public:
   Michel(Magnitude magnitude, LayerScale scale) : magnitude_(magnitude), scale_(scale) {}
 
+  std::unique_ptr<HeadMeasure> copy() const override { return std::make_unique<Michel>(*this); }
+
   void add(HeadRun& run) override {
     if (sums_.empty()) sums_ = zero_grid(run.explained());
     for (size_t layer = 0; layer < sums_.size(); ++layer) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/random.h"
+#include "whyformer/interrupted.h"
 
 namespace whyformer {
 namespace {
@@ -100,7 +101,11 @@ int64_t right_answers(Problem problem, const Batch& batch, const std::vector<Hea
 bool try_on(Problem problem, const Batch& batch, std::vector<Trial>& trials, const Advance& advance) {
   std::vector<Trial> after = trials;
   for (Trial& trial : after) {
-    trial.right += right_answers(problem, batch, trial.pruned);
+    try {
+      trial.right += right_answers(problem, batch, trial.pruned);
+    } catch (const Interrupted&) {
+      return false;
+    }
     if (!advance(static_cast<int64_t>(batch.labels.size()))) return false;
   }
   trials = std::move(after);

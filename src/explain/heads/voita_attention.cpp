@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "base/parallel.h"
+#include "base/pulse.h"
 #include "explain/heads/voita_rules.h"
 #include "explain/heads/voita_shares.h"
 #include "kernels/gemm.h"
@@ -162,6 +163,7 @@ void share_heads(const AttentionCall& call, const Tensor& relevance, AttentionMa
                              q + at, k + at, v + at},
                             tokens, width, static_cast<T>(call.scale), maps);
       for (int64_t row = 0; row < rows; ++row) {
+        pulse();
         sharing.add(call.first_row + row, call.attention.data<T>() + (head * rows + row) * tokens,
                     relevance.data<T>() + (head * rows + row) * width);
       }

@@ -19,6 +19,8 @@ class VoitaLrp final : public HeadMeasure {
  public:
   explicit VoitaLrp(voita::AttentionMaps maps) : maps_(maps) {}
 
+  std::unique_ptr<HeadMeasure> copy() const override { return std::make_unique<VoitaLrp>(*this); }
+
   void add(HeadRun& run) override {
     if (sums_.empty()) sums_ = zero_grid(run.explained());
     for (const int64_t target : explained_outputs(run)) {

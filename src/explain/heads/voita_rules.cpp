@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/parallel.h"
+#include "base/pulse.h"
 #include "explain/heads/voita_shares.h"
 #include "ops/helpers.h"
 
@@ -47,6 +48,7 @@ void share_linear(const LinearWeights& weights, const Tensor& x, const Tensor& r
   parallel_for(x.dim(0), 1, [&](int64_t begin, int64_t end) {
     std::vector<T> impacts(in);
     for (int64_t o = 0; o < out; ++o) {
+      pulse();
       const T constant = bias ? bias[o] / static_cast<T>(in) : T{0};
       for (int64_t row = begin; row < end; ++row) {
         share_out(w + o * in, x.data<T>() + row * in, constant, in,
@@ -136,6 +138,7 @@ Tensor through_layer_norm(const LayerNormWeights& weights, const Tensor& x,
     T* to = shares.mutable_data<T>();
     parallel_for(rows.dim(0), 1, [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
+        pulse();
         LayerNormRow<T>(weights, rows.data<T>() + row * columns, columns)
             .share(sent.data<T>() + row * columns, to + row * columns);
       }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/pulse.h"
 #include "tensor/map.h"
 #include "whyformer/error.h"
 
@@ -64,6 +65,7 @@ class Walk {
     arrived_[output_.id] = seed;
     for (int index = static_cast<int>(graph_.nodes().size()) - 1; index >= 0; --index) {
       if (at_heads_[0].defined()) break;
+      pulse();
       const Node& node = graph_.nodes()[index];
       if (node.op->linear_weights() != nullptr) {
         back_linears(index, node.inputs[0]);

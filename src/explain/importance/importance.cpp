@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/pulse.h"
 #include "explain/importance/scores.h"
 #include "models/table_model.h"
 #include "whyformer/error.h"
@@ -129,8 +130,14 @@ ImportanceReport importance(const Model& model, const NamedTable& rows, const st
   check_answers(answers, rows, predict);
   const ImportanceScore score = chosen_score(request.score, request.method, predict.problem());
   const Groups groups = groups_of(rows, request.groups);
-  const Watch watch = [&](int64_t done, int64_t of) { return !request.progress || request.progress(done, of); };
   const auto seed = static_cast<uint32_t>(request.seed);
+  int64_t done = 0, total = 1;
+  const Watch watch = [&](int64_t evaluations, int64_t of) {
+    done = evaluations;
+    total = of;
+    return !request.progress || request.progress(done, total);
+  };
+  const PulseScope pulses([&] { return watch(done, total); });
   ImportanceReport report;
   report.model = model.name();
   report.score = score_name(score);
@@ -147,6 +154,7 @@ ImportanceReport importance(const Model& model, const NamedTable& rows, const st
         rows.table, score_rows, {.repeats = request.repeats, .seed = seed, .groups = groups.columns}, watch);
     report.whole = found.score;
     report.finished = found.finished;
+    if (!found.finished) report.notes.push_back(fmt::format("Stopped after {} of {} repeats.", found.repeats, request.repeats));
     add_columns(report, groups.names, found.means, found.errors);
   } else {
     report.method = "sage";

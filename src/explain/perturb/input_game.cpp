@@ -128,6 +128,10 @@ uint32_t numpy_seed(const Explained& explained) {
   return static_cast<uint32_t>(explained.seed());
 }
 
+std::string stopped_note(size_t done, size_t all, const std::string& what) {
+  return fmt::format("Stopped after {} of {} {}: what was not reached has no score.", done, all, what);
+}
+
 Watch watch_of(const Explained& explained) {
   return [&explained](int64_t evaluations, int64_t of) { return explained.goes_on(evaluations, of); };
 }

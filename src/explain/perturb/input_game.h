@@ -53,6 +53,8 @@ OptionInfo link_option();
 HidingOptions linked_hiding_options(const OptionReader& options);
 // The call's seed for a NumPy stream. Throws InvalidInput where it does not fit.
 uint32_t numpy_seed(const Explained& explained);
+// Of a method that the caller stopped before all units had a score.
+std::string stopped_note(size_t done, size_t all, const std::string& what);
 // Asks the caller's Progress whether to go on.
 Watch watch_of(const Explained& explained);
 

@@ -37,11 +37,16 @@ Scores partition_scores(Explained& explained, const PartitionSettings& settings,
         "With context={} an interaction between two groups is shared evenly among their tokens, special ones too: "
         "{:.3g} in all. context=none gives each token its own part.",
         settings.context, shared));
-  } else if (!found.finished) {
+  } else if (!found.finished && !explained.stopped()) {
     scores.notes.push_back(fmt::format(
         "The budget of {} evaluations left some groups whole: {:.3g} is shared evenly within them. More max-evals "
         "split them.",
         settings.max_evals, shared));
+  }
+  if (!found.finished && explained.stopped()) {
+    scores.notes.push_back(fmt::format(
+        "Stopped after {} evaluations: some groups were not split yet, and {:.3g} is shared evenly within them.",
+        found.evaluations, shared));
   }
   return scores;
 }

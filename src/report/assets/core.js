@@ -91,7 +91,7 @@ const hueClass = (score, method) => (score < 0 ? "neg" : method.signed ? "pos" :
 
 // Four significant digits of the scale.
 function formatScore(score, scale, method) {
-  if (score === null) return "not a number";
+  if (score === null) return "–";
   const sign = method.signed && score > 0 ? "+" : "";
   if (!(scale > 0)) return sign + String(Number(score.toPrecision(4)));
   if (scale >= 1e5 || scale < 1e-3) return sign + score.toExponential(2);

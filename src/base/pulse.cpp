@@ -1,0 +1,35 @@
+#include "base/pulse.h"
+
+#include <utility>
+
+#include "whyformer/interrupted.h"
+
+namespace whyformer {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kBetweenQuestions = std::chrono::milliseconds(100);
+
+thread_local PulseScope* innermost_scope = nullptr;
+
+}  // namespace
+
+PulseScope::PulseScope(std::function<bool()> goes_on)
+    : goes_on_(std::move(goes_on)), outer_(innermost_scope), asked_(Clock::now()) {
+  if (goes_on_) innermost_scope = this;
+}
+
+PulseScope::~PulseScope() { innermost_scope = outer_; }
+
+void pulse() {
+  PulseScope* const scope = innermost_scope;
+  if (scope == nullptr) return;
+  const auto now = Clock::now();
+  if (now - scope->asked_ < kBetweenQuestions) return;
+  const bool goes_on = scope->goes_on_();
+  scope->asked_ = Clock::now();
+  if (!goes_on) throw Interrupted();
+}
+
+}  // namespace whyformer

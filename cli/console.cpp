@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "whyformer/error.h"
+#include "whyformer/printable.h"
 
 namespace whyformer::cli {
 namespace {
@@ -60,6 +61,8 @@ void print(std::string_view text) {
     throw FileError(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
   }
 }
+
+void tell(std::string_view line) { fmt::print(stderr, "{}\n", printable(line)); }
 
 ProgressBar::ProgressBar(std::string what) : what_(std::move(what)), started_(now()) {}
 

@@ -17,8 +17,12 @@ bool progress_is_visible();  // standard error is a terminal
 void catch_interrupts();
 bool interrupted();
 
-// Writes to standard output at once. Throws FileError if that fails (disk full, say).
+// Writes to standard output at once. Throws FileError if that fails (disk full, say). What comes from files must have been
+// made printable.
 void print(std::string_view text);
+
+// One line on standard error, made printable.
+void tell(std::string_view line);
 
 // "what 12/300 ████░░░ 4.1/s 1:10 left" on standard error, redrawn in place; nothing where standard
 // error is not a terminal. Appears only when the work has taken a while.

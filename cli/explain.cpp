@@ -11,6 +11,7 @@
 #include "output_files.h"
 #include "table_arguments.h"
 #include "whyformer/error.h"
+#include "whyformer/printable.h"
 #include "whyformer/report.h"
 
 namespace whyformer::cli {
@@ -219,7 +220,7 @@ void explain_picture(const Arguments& a, const PictureFile& picture) {
 std::string error_line(const std::string& text, const std::string& message) {
   const nlohmann::ordered_json json{
       {"schema", Explanation::kSchema}, {"text", text}, {"error", message}};
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return printable_json(json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) + "\n";
 }
 
 // Explains inputs one after the other; `explain_at` gives number i, `text_at` what to call it.
@@ -297,7 +298,16 @@ void explain_table(const Arguments& a) {
               [](size_t i) { return fmt::format("row {}", i); });
 }
 
+// "--method gae rollout" has a text behind it, which is hardly meant.
+void refuse_names_of_methods(const Arguments& a) {
+  for (const MethodInfo& method : methods()) {
+    if (a.methods.empty() || a.text.positional != method.name) continue;
+    throw InvalidInput(fmt::format("'{0}' is a method: separate methods by commas, or give it as a text with --text {0}", method.name));
+  }
+}
+
 void run(const Arguments& a) {
+  refuse_names_of_methods(a);
   if (a.table.given()) return explain_table(a);
   if (const auto picture = a.picture.given(a.text)) return explain_picture(a, *picture);
   const std::optional<TextInput> input = a.text.given();
@@ -346,7 +356,7 @@ void run_on_arrays(const Arguments& a) {
   if (inner.attention.empty() && !(a.attention_svg + a.attention_png).empty()) {
     throw InvalidInput("pictures of attention show one stream of tokens; whyformer trace saves the maps of several");
   }
-  for (const std::string& note : inner.notes) fmt::print(stderr, "note: {}\n", note);
+  for (const std::string& note : inner.notes) tell("note: " + note);
   OutputFiles files;
   files.add(a.html, [&] { return to_html(inner, report); });
   files.add(a.svg, [&] { return bars_picture(inner, PictureFormat::kSvg, report); });
@@ -369,7 +379,8 @@ void add_explain(CLI::App& program) {
   add_arguments(*command, *arguments);
   command->callback([arguments] {
     const Arguments& a = *arguments;
-    check_folders_of({a.html, a.json, a.svg, a.png, a.attention_svg, a.attention_png});
+    check_outputs({a.html, a.json, a.svg, a.png, a.attention_svg, a.attention_png},
+                  {a.file, a.model.model, a.picture.picture, a.text.positional, a.table.table, a.table.background, a.arrays.inputs});
     if (arguments->arrays.given()) run_on_arrays(*arguments);
     else run(*arguments);
   });

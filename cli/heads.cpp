@@ -103,7 +103,7 @@ void write_reports(const Arguments& a, const HeadImportance& importance) {
 }
 
 void run(const Arguments& a) {
-  check_folders_of({a.json, a.svg, a.png});
+  check_outputs({a.json, a.svg, a.png}, {a.file, a.model.model});
   HeadsRequest request = request_of(a);
   const std::vector<LabelledText> texts = read_labelled_texts(a.file, a.limit);
   const Model model = a.model.load();

@@ -11,6 +11,7 @@
 #include "model_arguments.h"
 #include "output_files.h"
 #include "whyformer/error.h"
+#include "whyformer/printable.h"
 #include "whyformer/report.h"
 #include "whyformer/summary.h"
 
@@ -93,15 +94,16 @@ std::string to_terminal(const ImportanceReport& report) {
   std::stable_sort(columns.begin(), columns.end(), [](const auto& a, const auto& b) { return a.value > b.value; });
   size_t longest = 0;
   double most = 0;
-  for (const ColumnImportance& column : columns) {
+  for (ColumnImportance& column : columns) {
+    column.name = printable(column.name);
     longest = std::max(longest, column.name.size());
     most = std::max(most, std::abs(column.value));
   }
   std::string text =
       report.method == "sage"
-          ? fmt::format("{}: all columns together save {:.4g} of {} ({} rows)\n\n", report.model.name, report.whole,
+          ? fmt::format("{}: all columns together save {:.4g} of {} ({} rows)\n\n", printable(report.model.name), report.whole,
                         report.score, report.rows)
-          : fmt::format("{}: {} {:.4g} on {} rows; it falls by\n\n", report.model.name, report.score, report.whole,
+          : fmt::format("{}: {} {:.4g} on {} rows; it falls by\n\n", printable(report.model.name), report.score, report.whole,
                         report.rows);
   for (const ColumnImportance& column : columns) {
     std::string bar;
@@ -112,7 +114,7 @@ std::string to_terminal(const ImportanceReport& report) {
   }
   text += fmt::format("\n  {}, seed {}, {} rows predicted in {:.3g} s\n", report.method, report.seed, report.evaluations,
                       report.seconds);
-  for (const std::string& note : report.notes) text += "  " + note + "\n";
+  for (const std::string& note : report.notes) text += "  " + printable(note) + "\n";
   return text;
 }
 
@@ -194,8 +196,7 @@ std::vector<Explanation> explain_all(const Arguments& a) {
     } catch (const InvalidInput& error) {
       if (++failed == count) throw;
       bar.clear();
-      fmt::print(stderr, "left out {} {}: {}\n", a.table.empty() ? "line" : "row", a.table.empty() ? i + 1 : i,
-                 error.what());
+      tell(fmt::format("left out {} {}: {}", a.table.empty() ? "line" : "row", a.table.empty() ? i + 1 : i, error.what()));
     }
     bar.show(i + 1, count);
   }
@@ -224,7 +225,7 @@ void run_over_many(const Arguments& a) {
 }
 
 void run(const Arguments& a) {
-  check_folders_of({a.html, a.json, a.svg, a.png});
+  check_outputs({a.html, a.json, a.svg, a.png}, {a.file, a.table, a.model.model});
   if (!a.table.empty() && !a.file.empty()) throw InvalidInput("give a table or a file of texts, not both");
   if (a.table.empty() && a.file.empty()) {
     throw InvalidInput("nothing to look at: --file texts.txt, or --table rows.csv with a model of tables");

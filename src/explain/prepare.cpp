@@ -117,6 +117,7 @@ Prepared prepare(const Model& model, const Picture& picture, const ExplainReques
   auto subject = std::make_unique<PictureSubject>(pictures, model.picture_processor(),
                                                   model.picture_processor()(picture), asked.kind);
   Prepared prepared = run_of(std::move(subject), asked, request, needs);
+  prepared.notes.insert(prepared.notes.end(), asked.notes.begin(), asked.notes.end());
   add_notes(prepared, request);
   return prepared;
 }

@@ -22,11 +22,20 @@ Bytes required(const FileLookup& files, std::string_view file, const std::string
 
 // Heads whose answer is not one for the whole text. Those for multiple choice and for tokens name their weights as a
 // classifier of texts does.
-bool has_head_of_another_kind(const std::string& architecture) {
-  constexpr std::array kHeads{"ForMultipleChoice", "ForNextSentencePrediction", "ForQuestionAnswering",
-                              "ForTokenClassification", "ForMaskedLM", "ForPreTraining", "ForCausalLM", "LMHeadModel"};
-  return std::ranges::any_of(kHeads, [&](const char* head) { return architecture.ends_with(head); });
-}
+struct OtherHead {
+  std::string_view ending;  // of the architecture's name
+  std::string_view work;
+};
+constexpr std::array kOtherHeads{
+    OtherHead{"ForMultipleChoice", "chooses among several texts"},
+    OtherHead{"ForNextSentencePrediction", "says whether one text follows the other, and is not read here"},
+    OtherHead{"ForQuestionAnswering", "marks where an answer begins and ends"},
+    OtherHead{"ForTokenClassification", "labels each token, not the text"},
+    OtherHead{"ForMaskedLM", "fills in hidden words"},
+    OtherHead{"ForPreTraining", "is for pre-training"},
+    OtherHead{"ForCausalLM", "predicts the next word"},
+    OtherHead{"LMHeadModel", "predicts words"},
+};
 
 // A HuggingFace folder: config.json says which architecture, the weights fill it.
 class CheckpointModel final : public TextModel {
@@ -52,7 +61,11 @@ class CheckpointModel final : public TextModel {
 
  private:
   void read_head(const FileLookup& files) {
-    if (has_head_of_another_kind(config_.architecture())) head_left_out_ = config_.architecture();
+    for (const OtherHead& head : kOtherHeads) {
+      if (!config_.architecture().ends_with(head.ending)) continue;
+      head_left_out_ = config_.architecture();
+      work_left_out_ = head.work;
+    }
     const bool promised = config_.architecture().ends_with("ForSequenceClassification");
     if (promised || (checkpoint_.has(kind_.classifier) && head_left_out_.empty())) {
       labels_ = checkpoint_.tensor(std::string(kind_.classifier), {-1, -1}, DType::kFloat32).dim(0);

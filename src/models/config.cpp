@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "whyformer/error.h"
@@ -12,6 +13,15 @@ namespace {
 std::string text_at(const nlohmann::json& json, std::string_view key, std::string fallback) {
   const auto found = json.find(key);
   return found != json.end() && found->is_string() ? found->get<std::string>() : fallback;
+}
+
+// Of the byte before which the parser stopped, counted from 1.
+std::string place_in(std::string_view text, size_t byte) {
+  if (text.empty()) return "it is empty";
+  if (byte > text.size()) return "it ends too early";
+  const std::string_view before = text.substr(0, byte == 0 ? 0 : byte - 1);
+  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+  return fmt::format("line {}, column {}", line, before.size() - (before.rfind('\n') + 1) + 1);
 }
 
 [[noreturn]] void refuse(std::string_view key, std::string_view expected, const nlohmann::json& came) {
@@ -26,9 +36,9 @@ nlohmann::json parse_json_file(const Bytes& file, std::string_view name) {
     nlohmann::json json = nlohmann::json::parse(file.text());
     if (!json.is_object()) throw FileError(fmt::format("'{}' must hold a JSON object", name));
     return json;
-  } catch (const nlohmann::json::exception& error) {
-    throw FileError(fmt::format("'{}' is not valid JSON ({}); download it again", name,
-                                std::string_view(error.what()).substr(0, 160)));
+  } catch (const nlohmann::json::parse_error& error) {
+    throw FileError(fmt::format("'{}' is not valid JSON ({}); correct it or download it again", name,
+                                place_in(file.text(), error.byte)));
   }
 }
 

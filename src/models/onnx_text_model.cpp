@@ -121,10 +121,8 @@ class OnnxTextModel final : public TextModel {
     if (limit > 0) max_tokens_ = std::min(max_tokens_, limit);
   }
 
-  int64_t parameter_count() const override { return model_.file().parameter_count(); }
-  int64_t tensor_count() const override {
-    return static_cast<int64_t>(model_.file().graph.initialisers.size());
-  }
+  int64_t parameter_count() const override { return model_.file().parameters().numbers; }
+  int64_t tensor_count() const override { return model_.file().parameters().tensors; }
   // Where a file says so, reshapes inside rely on it: more texts would become one long one.
   int64_t most_at_once() const override {
     int64_t most = TextModel::most_at_once();

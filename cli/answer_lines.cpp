@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "whyformer/error.h"
 #include "whyformer/interrupted.h"
+#include "whyformer/printable.h"
 #include "whyformer/report.h"
 
 namespace whyformer::cli {
@@ -15,7 +15,7 @@ namespace {
 
 std::string error_line(const std::string& text, const std::string& message) {
   const nlohmann::ordered_json json{{"schema", Explanation::kSchema}, {"text", text}, {"error", message}};
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return printable_json(json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace
@@ -55,13 +55,6 @@ void AnswerLines::finish() {
   if (failed_ == 0) return;
   throw InvalidInput(fmt::format("{} of {} {} could not be explained; their answers have an \"error\"", failed_, count_,
                                  what_));
-}
-
-void refuse_to_overwrite(const std::string& input, const std::string& output) {
-  std::error_code missing;
-  if (output.empty() || output == "-" || !std::filesystem::is_regular_file(output, missing)) return;
-  if (!std::filesystem::equivalent(input, output, missing) || missing) return;
-  throw InvalidInput(fmt::format("the answers would take the place of '{}', which is read: give --json another name", input));
 }
 
 }  // namespace whyformer::cli

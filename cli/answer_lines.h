@@ -35,7 +35,4 @@ class AnswerLines {
   int64_t total_, count_ = 0, failed_ = 0;
 };
 
-// Throws InvalidInput where the answers would take the place of what is read.
-void refuse_to_overwrite(const std::string& input, const std::string& output);
-
 }  // namespace whyformer::cli

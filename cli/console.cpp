@@ -14,6 +14,7 @@
 #include <ctime>
 
 #include "whyformer/error.h"
+#include "whyformer/printable.h"
 
 namespace whyformer::cli {
 namespace {
@@ -90,6 +91,8 @@ void print(std::string_view text) {
     throw FileError(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
   }
 }
+
+void tell(std::string_view line) { fmt::print(stderr, "{}\n", printable(line)); }
 
 ProgressBar::ProgressBar(std::string what) : what_(std::move(what)), started_(now()) {}
 

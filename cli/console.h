@@ -28,8 +28,12 @@ class KeepAnswers {
 bool interrupted();
 int exit_code_of_interruption();
 
-// Writes to standard output at once. Throws FileError if that fails (disk full, say).
+// Writes to standard output at once. Throws FileError if that fails (disk full, say). What comes from files must have been
+// made printable.
 void print(std::string_view text);
+
+// One line on standard error, made printable.
+void tell(std::string_view line);
 
 // "what 12/300 ████░░░ 4.1/s 1:10 left" on standard error, redrawn in place, or "what 12 4.1/s" where the total is 0,
 // which means that nobody knows it; nothing where standard error is not a terminal. Appears only when the work has taken a while.

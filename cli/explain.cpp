@@ -12,6 +12,7 @@
 #include "output_files.h"
 #include "table_arguments.h"
 #include "whyformer/error.h"
+#include "whyformer/printable.h"
 #include "whyformer/report.h"
 
 namespace whyformer::cli {
@@ -272,7 +273,6 @@ void explain_lines(const Arguments& a, const std::string& path) {
   const Model model = a.model.load();
   ExplainRequest request = request_of(a, model);
   request.progress = [](int64_t, int64_t) { return !interrupted(); };
-  refuse_to_overwrite(path, a.json);
   const KeepAnswers keep;
   LineReader lines(path);
   AnswerLines answers(a.json, "lines", progress_is_visible() ? count_lines(path) : 0);
@@ -300,7 +300,6 @@ void explain_table(const Arguments& a) {
   refuse_pictures(a);
   ExplainRequest request = request_of(a, model, a.table.input(rows, 0));
   request.progress = [](int64_t, int64_t) { return !interrupted(); };
-  refuse_to_overwrite(a.table.table, a.json);
   RowInput input = a.table.input(rows, 0);
   const KeepAnswers keep;
   AnswerLines answers(a.json, "rows", rows.table.rows);
@@ -312,7 +311,16 @@ void explain_table(const Arguments& a) {
   answers.finish();
 }
 
+// "--method gae rollout" has a text behind it, which is hardly meant.
+void refuse_names_of_methods(const Arguments& a) {
+  for (const MethodInfo& method : methods()) {
+    if (a.methods.empty() || a.text.positional != method.name) continue;
+    throw InvalidInput(fmt::format("'{0}' is a method: separate methods by commas, or give it as a text with --text {0}", method.name));
+  }
+}
+
 void run(const Arguments& a) {
+  refuse_names_of_methods(a);
   if (a.arrays.has_hiding_id->count() > 0) {
     throw InvalidInput("--hiding-id goes with --inputs: texts have their tokenizer's mask token");
   }
@@ -375,7 +383,7 @@ void run_on_arrays(const Arguments& a) {
     throw InvalidInput("pictures of attention show one stream of tokens; this model has several, whose maps whyformer trace saves, or no attention "
                        "over what gets scores");
   }
-  for (const std::string& note : inner.notes) fmt::print(stderr, "note: {}\n", note);
+  for (const std::string& note : inner.notes) tell("note: " + note);
   OutputFiles files;
   files.add(a.html, [&] { return to_html(inner, report); });
   files.add(a.svg, [&] { return bars_picture(inner, PictureFormat::kSvg, report); });
@@ -398,7 +406,8 @@ void add_explain(CLI::App& program) {
   add_arguments(*command, *arguments);
   command->callback([arguments] {
     const Arguments& a = *arguments;
-    check_folders_of({a.html, a.json, a.svg, a.png, a.attention_svg, a.attention_png});
+    check_outputs({a.html, a.json, a.svg, a.png, a.attention_svg, a.attention_png},
+                  {a.file, a.model.model, a.picture.picture, a.text.positional, a.table.table, a.table.background, a.arrays.inputs});
     if (a.attention_layer >= 0 && a.attention_svg.empty() && a.attention_png.empty()) {
       throw InvalidInput("--attention-layer and --attention-head choose what --attention-svg or --attention-png draw");
     }

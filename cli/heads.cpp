@@ -120,7 +120,7 @@ Model model_for(const Arguments& a, const LabelledCorpus& corpus) {
 }
 
 void run(const Arguments& a) {
-  check_folders_of({a.json, a.svg, a.png});
+  check_outputs({a.json, a.svg, a.png}, {a.file, a.model.model});
   HeadsRequest request = request_of(a);
   const LabelledCorpus corpus = read_labelled_corpus(a.file, a.limit);
   const Model model = model_for(a, corpus);

@@ -13,6 +13,7 @@
 #include "model_arguments.h"
 #include "output_files.h"
 #include "whyformer/error.h"
+#include "whyformer/printable.h"
 #include "whyformer/report.h"
 #include "whyformer/summary.h"
 
@@ -96,15 +97,16 @@ std::string to_terminal(const ImportanceReport& report) {
   std::stable_sort(columns.begin(), columns.end(), [](const auto& a, const auto& b) { return a.value > b.value; });
   size_t longest = 0;
   double most = 0;
-  for (const ColumnImportance& column : columns) {
+  for (ColumnImportance& column : columns) {
+    column.name = printable(column.name);
     longest = std::max(longest, column.name.size());
     most = std::max(most, std::abs(column.value));
   }
   std::string text =
       report.method == "sage"
-          ? fmt::format("{}: all columns together save {:.4g} of {} ({} rows)\n\n", report.model.name, report.whole,
+          ? fmt::format("{}: all columns together save {:.4g} of {} ({} rows)\n\n", printable(report.model.name), report.whole,
                         report.score, report.rows)
-          : fmt::format("{}: {} {:.4g} on {} rows; it falls by\n\n", report.model.name, report.score, report.whole,
+          : fmt::format("{}: {} {:.4g} on {} rows; it falls by\n\n", printable(report.model.name), report.score, report.whole,
                         report.rows);
   for (const ColumnImportance& column : columns) {
     std::string bar;
@@ -115,7 +117,7 @@ std::string to_terminal(const ImportanceReport& report) {
   }
   text += fmt::format("\n  {}, seed {}, {} rows predicted in {:.3g} s\n", report.method, report.seed, report.evaluations,
                       report.seconds);
-  for (const std::string& note : report.notes) text += "  " + note + "\n";
+  for (const std::string& note : report.notes) text += "  " + printable(note) + "\n";
   return text;
 }
 
@@ -207,7 +209,7 @@ class ExplainedInputs {
   void tell_refusal() {
     if (refusal_.empty()) return;
     bar_.clear();
-    fmt::print(stderr, "left out {} {}: {}\n", what_, refused_, refusal_);
+    tell(fmt::format("left out {} {}: {}", what_, refused_, refusal_));
     refusal_.clear();
   }
 
@@ -270,7 +272,7 @@ void run_over_many(const Arguments& a) {
 }
 
 void run(const Arguments& a) {
-  check_folders_of({a.html, a.json, a.svg, a.png});
+  check_outputs({a.html, a.json, a.svg, a.png}, {a.file, a.table, a.model.model});
   if (!a.table.empty() && !a.file.empty()) throw InvalidInput("give a table or a file of texts, not both");
   if (a.table.empty() && a.file.empty()) {
     throw InvalidInput("nothing to look at: --file texts.txt, or --table rows.csv with a model of tables");

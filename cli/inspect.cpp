@@ -11,6 +11,8 @@
 #include "model_arguments.h"
 #include "output_files.h"
 #include "whyformer/error.h"
+#include "whyformer/lengths.h"
+#include "whyformer/printable.h"
 #include "whyformer/relevance.h"
 #include "whyformer/report.h"
 
@@ -53,6 +55,11 @@ nlohmann::ordered_json json_of(const ModelInfo& info) {
           {"notes", info.notes}};
 }
 
+// Names in a file may be anything, also no UTF-8.
+std::string text_of(const nlohmann::ordered_json& json) {
+  return printable_json(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) + "\n";
+}
+
 std::string outputs_line(const std::vector<std::string>& outputs) {
   std::string text;
   for (size_t i = 0; i < std::min<size_t>(outputs.size(), 10); ++i) {
@@ -76,7 +83,7 @@ void print_streams(const ModelInfo& info) {
   for (size_t i = 0; i < info.streams.size(); ++i) {
     const StreamInfo& stream = info.streams[i];
     print(fmt::format("{:>4}  {:>4} tokens  {:>3} {:<5}  {}\n", i, stream.tokens, stream.sites.size(),
-                      stream.sites.size() == 1 ? "site" : "sites", stream.units));
+                      stream.sites.size() == 1 ? "site" : "sites", printable(stream.units)));
   }
 }
 
@@ -90,13 +97,13 @@ void print_sites(const ModelInfo& info) {
     std::string more = site.causal ? "causal  " : "";
     if (site.windows > 1) more += fmt::format("{} windows  ", site.windows);
     print(fmt::format("{:>4}  {:>3} heads  {:<5}  {:<11}{}{}\n", i, site.heads, site.kind, streams,
-                      more, site.name));
+                      more, printable(site.name)));
   }
 }
 
 void print_info(const ModelInfo& info) {
   const auto line = [](std::string_view what, const std::string& value) {
-    if (!value.empty()) print(fmt::format("{:<14}{}\n", what, value));
+    if (!value.empty()) print(fmt::format("{:<14}{}\n", what, printable(value)));
   };
   line("model", info.model.name);
   line("architecture", info.model.architecture);
@@ -161,7 +168,7 @@ nlohmann::ordered_json json_of(const RelevanceReport& report) {
 // Steps that only move relevance have nothing to tell; those that lose some are marked.
 void print_report(const RelevanceReport& report) {
   print(fmt::format("relevance of \"{}\" by the policy {}: starts with {:.4g}\n\n",
-                    report.target.label, report.policy, report.seed));
+                    printable(report.target.label), printable(report.policy), report.seed));
   print(fmt::format("{:>12}{:>12}{:>12}  {:<11}{:<17}{}\n", "entering", "leaving", "size out",
                     "operator", "rule", "node"));
   for (const RelevanceStep& step : report.steps) {
@@ -172,7 +179,7 @@ void print_report(const RelevanceReport& report) {
       mark = fmt::format("  {} {:.2g} %", loss > 0 ? "loses" : "adds", 100 * std::abs(loss));
     }
     print(fmt::format("{:>12.4g}{:>12.4g}{:>12.4g}  {:<11}{:<17}{}{}\n", step.entering,
-                      step.leaving, step.leaving_magnitude, step.op, step.rule, step.node, mark));
+                      step.leaving, step.leaving_magnitude, step.op, step.rule, printable(step.node), mark));
   }
   print(fmt::format("\nat the first layer {:.6g}, at the word vectors {:.6g}\n",
                     report.at_first_layer, report.at_words));
@@ -186,6 +193,15 @@ struct Arguments {
   BatchAxisArguments batch_axis;
   bool json = false, relevance = false;
 };
+
+// What to do about lengths that do not fit.
+ModelInfo inspected(const std::string& path, const Arguments& arguments) {
+  try {
+    return inspect(path, shapes_from(arguments.shapes), arguments.batch_axis.batch_axes());
+  } catch (const LengthsDoNotFit& error) {
+    throw InvalidInput(fmt::format("{}; tell lengths that do with --shape, such as --shape {}=N,…", error.what(), error.input));
+  }
+}
 
 void write_pictures(const ModelInfo& info, const Arguments& arguments) {
   OutputFiles files;
@@ -202,7 +218,7 @@ void inspect_relevance(const Model& model, const Arguments& arguments) {
   if (arguments.precision == "double") request.precision = Precision::kDouble;
   const RelevanceReport report =
       relevance_report(model, {arguments.text, {}}, arguments.policy, request);
-  if (arguments.json) print(json_of(report).dump(2) + "\n");
+  if (arguments.json) print(text_of(json_of(report)));
   else print_report(report);
 }
 
@@ -242,14 +258,17 @@ void add_inspect(CLI::App& program) {
       ->capture_default_str();
   command->callback([arguments] {
     const std::string& folder = arguments->folder.empty() ? arguments->model : arguments->folder;
+    if (folder.empty() && !(arguments->shapes.empty() && arguments->batch_axis.told.empty())) {
+      throw InvalidInput("--shape and --batch-axis are for ONNX files: whyformer inspect model.onnx --shape NAME=1,3,224,224");
+    }
+    check_outputs({arguments->svg, arguments->png, arguments->html}, {folder});
     if (arguments->relevance) {
       inspect_relevance(folder.empty() ? Model::built_in() : Model::load(folder), *arguments);
       return;
     }
-    const ModelInfo info = folder.empty() ? Model::built_in().inspect()
-                                          : inspect(folder, shapes_from(arguments->shapes), arguments->batch_axis.batch_axes());
+    const ModelInfo info = folder.empty() ? Model::built_in().inspect() : inspected(folder, *arguments);
     write_pictures(info, *arguments);
-    if (arguments->json) print(json_of(info).dump(2) + "\n");
+    if (arguments->json) print(text_of(json_of(info)));
     else print_info(info);
   });
 }

@@ -1,21 +1,26 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <exception>
 #include <new>
 
 #include "command.h"
 #include "console.h"
+#include "model_arguments.h"
+#include "unknown_words.h"
 #include "whyformer/error.h"
 #include "whyformer/model.h"
 
 namespace {
 
+using namespace whyformer::cli;
+
 constexpr int kSuccess = 0;
 constexpr int kInternalError = 1;
 constexpr int kUserError = 2;
 
-int fail(int code, const char* message) {
-  std::fprintf(stderr, "whyformer: %s\n", message);
+int fail(int code, const std::string& message) {
+  tell("whyformer: " + message);
   return code;
 }
 
@@ -25,8 +30,8 @@ int run(CLI::App& program, int argc, char** argv) {
     return kSuccess;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
-    const std::string message = std::string(error.what()) + "; see 'whyformer --help'";
-    return fail(kUserError, message.c_str());
+    const std::string unknown = about_unknown_words(program, argc, argv);
+    return fail(kUserError, fmt::format("{}; see 'whyformer --help'", unknown.empty() ? error.what() : unknown));
   } catch (const whyformer::Interrupted&) {
     return fail(whyformer::cli::exit_code_of_interruption(), "interrupted");
   } catch (const whyformer::Error& error) {
@@ -43,7 +48,6 @@ int run(CLI::App& program, int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  using namespace whyformer::cli;
   CLI::App program("Why this prediction? Explains what a transformer answers.", "whyformer");
   program.set_version_flag("--version", "whyformer " WHYFORMER_VERSION);
   program.require_subcommand(1);
@@ -58,6 +62,8 @@ int main(int argc, char** argv) {
   add_tokenize(program);
   add_inspect(program);
   add_methods(program);
+  refuse_empty_names(program);
+  leave_arguments_alone(program);
   catch_interrupts();
   return run(program, argc, argv);
 }

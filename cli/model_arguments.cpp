@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 
@@ -21,6 +22,21 @@ bool names_other_picture(const std::string& argument) {
     if (CLI::detail::to_lower(ending) == other) return true;
   }
   return false;
+}
+
+bool has_name_of(const CLI::Option& option, std::initializer_list<std::string_view> names) {
+  const std::vector<std::string>& own = option.get_lnames();
+  return std::any_of(own.begin(), own.end(),
+                     [&](const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); });
+}
+
+// Texts may be, and the list of methods, which then asks for the prediction alone.
+bool may_be_empty(const CLI::Option& option) {
+  return option.get_name(true) == "TEXT" || has_name_of(option, {"text", "pair", "similar-to", "among", "method"});
+}
+
+bool draws(const CLI::Option& option) {
+  return has_name_of(option, {"html", "svg", "png", "attention-svg", "attention-png"});
 }
 
 // The name of a file or folder is hardly ever a text that somebody wants explained.
@@ -152,6 +168,36 @@ void TargetArguments::fill(ExplainRequest& request) const {
     else request.read_out = read_out;
   }
   if (has_similar_to->count() > 0) request.similar_to = similar_to;
+}
+
+void refuse_empty_names(CLI::App& program) {
+  const CLI::Validator named(
+      [](std::string& value) {
+        return value.empty() ? std::string("its name is empty (is a variable unset?): give one, or leave it out") : std::string();
+      },
+      "", "not empty");
+  const CLI::Validator in_a_file(
+      [](std::string& value) {
+        return value == "-" ? std::string("only JSON is written to standard output: give a file's name") : std::string();
+      },
+      "", "a file");
+  for (CLI::App* command : program.get_subcommands({})) {
+    for (CLI::Option* option : command->get_options()) {
+      if (option->get_items_expected_max() > 0 && !may_be_empty(*option)) option->check(named);
+      if (draws(*option)) option->check(in_a_file);
+    }
+  }
+}
+
+void leave_arguments_alone(CLI::App& program) {
+  for (CLI::App* command : program.get_subcommands({})) {
+    const std::vector<CLI::Option*> options = command->get_options();
+    const auto is_positional = [](const CLI::Option* option) { return option->get_positional(); };
+    if (std::none_of(options.begin(), options.end(), is_positional)) continue;
+    for (CLI::Option* option : options) {
+      if (!is_positional(option)) option->allow_extra_args(false);
+    }
+  }
 }
 
 }  // namespace whyformer::cli

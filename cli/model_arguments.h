@@ -58,4 +58,12 @@ struct TargetArguments {
   }
 };
 
+// Every option that names something (a file, a model, a column) refuses an empty name: that is what an unset variable of the
+// shell gives, and it must not stand for an option that was left out. Pages and pictures refuse "-".
+void refuse_empty_names(CLI::App& program);
+
+// Where a command takes a text or a file by its place, an option takes one value each time: it must not eat the text behind it,
+// nor the "--" in front of a text that looks like an option.
+void leave_arguments_alone(CLI::App& program);
+
 }  // namespace whyformer::cli

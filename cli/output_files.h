@@ -10,18 +10,52 @@
 #include <system_error>
 #include <vector>
 
+#include "console.h"
 #include "whyformer/error.h"
 #include "whyformer/files.h"
 
 namespace whyformer::cli {
 
-// Before long work: throws FileError where one of the files could not be written because its folder is missing.
+// What a link stands for, also where nothing is there yet.
+inline std::filesystem::path behind_links(std::filesystem::path path) {
+  constexpr int kMostLinks = 40;
+  std::error_code unreadable;
+  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(path, unreadable); ++i) {
+    path = path.parent_path() / std::filesystem::read_symlink(path, unreadable);
+  }
+  return std::filesystem::weakly_canonical(path, unreadable);
+}
+
+// Two names of one file, also through links; "-" is standard output, and devices and pipes may be written to twice.
+inline bool are_one_file(const std::string& a, const std::string& b) {
+  if (a.empty() || b.empty() || a == "-" || b == "-") return false;
+  std::error_code unreadable;
+  if (std::filesystem::exists(a, unreadable) && !std::filesystem::is_regular_file(a, unreadable)) return false;
+  return std::filesystem::equivalent(a, b, unreadable) || behind_links(a) == behind_links(b);
+}
+
 inline void check_folders_of(std::initializer_list<std::string> files) {
   for (const std::string& file : files) {
     const std::filesystem::path folder = std::filesystem::path(file).parent_path();
     std::error_code unreadable;
     if (folder.empty() || std::filesystem::is_directory(folder, unreadable)) continue;
     throw FileError(fmt::format("cannot write '{}': there is no folder '{}'", file, folder.string()));
+  }
+}
+
+// Before long work: throws FileError where a file could not be written because its folder is missing, and InvalidInput where
+// it would overwrite another or what the command reads.
+inline void check_outputs(std::initializer_list<std::string> files, std::initializer_list<std::string> inputs) {
+  check_folders_of(files);
+  for (auto file = files.begin(); file != files.end(); ++file) {
+    for (auto other = files.begin(); other != file; ++other) {
+      if (!are_one_file(*file, *other)) continue;
+      throw InvalidInput(fmt::format("two outputs go to the file '{}', where one would overwrite the other: give each its own", *file));
+    }
+    for (const std::string& input : inputs) {
+      if (!are_one_file(*file, input)) continue;
+      throw InvalidInput(fmt::format("the output '{}' would overwrite what is read: give it another name", *file));
+    }
   }
 }
 
@@ -35,7 +69,7 @@ class OutputFiles {
   }
   void write() const { save_all(files_); }
   void name_them() const {
-    for (const NamedBytes& file : files_) fmt::print(stderr, "wrote {}\n", file.path.string());
+    for (const NamedBytes& file : files_) tell("wrote " + file.path.string());
   }
 
  private:

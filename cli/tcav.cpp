@@ -270,7 +270,7 @@ ConceptReport test_pictures(const Arguments& a, const ConceptsRequest& request) 
 }
 
 void run(const Arguments& a) {
-  check_folders_of({a.json, a.html, a.svg, a.png});
+  check_outputs({a.json, a.html, a.svg, a.png}, {a.model.model});
   if (a.examples.size() > 1 && a.examples.size() != a.targets.size()) {
     throw InvalidInput(fmt::format("{} targets but {} files of examples: give one for each target, or one for all",
                                    a.targets.size(), a.examples.size()));

@@ -8,6 +8,7 @@
 #include "line_reader.h"
 #include "model_arguments.h"
 #include "whyformer/error.h"
+#include "whyformer/printable.h"
 
 namespace whyformer::cli {
 namespace {
@@ -37,24 +38,14 @@ void print_json(const TokenizedText& tokens) {
   Json offsets = Json::array();
   for (const auto& [start, end] : tokens.offsets) offsets.push_back({start, end});
   const Json json{{"ids", tokens.ids}, {"tokens", tokens.tokens}, {"offsets", offsets}};
-  print(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
-}
-
-// A hostile token must not steer the terminal.
-std::string visible(const std::string& token) {
-  std::string text;
-  for (const char c : token) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) text += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    else text += c;
-  }
-  return text;
+  print(printable_json(json.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n");
 }
 
 void print_table(const TokenizedText& tokens) {
   print(fmt::format("{:>5}{:>9}{:>7}{:>7}  {}\n", "", "id", "start", "end", "token"));
   for (size_t i = 0; i < tokens.ids.size(); ++i) {
     print(fmt::format("{:>5}{:>9}{:>7}{:>7}  {}\n", i, tokens.ids[i], tokens.offsets[i].first,
-                      tokens.offsets[i].second, visible(tokens.tokens[i])));
+                      tokens.offsets[i].second, printable(tokens.tokens[i])));
   }
 }
 

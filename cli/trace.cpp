@@ -8,6 +8,7 @@
 #include "console.h"
 #include "model_arguments.h"
 #include "whyformer/error.h"
+#include "whyformer/printable.h"
 
 namespace whyformer::cli {
 namespace {
@@ -17,11 +18,11 @@ void trace_model_of_arrays(const ModelArguments& model, const ArrayArguments& ar
   arguments.check(model.model);
   const ArrayTrace result = ArrayModel::load(model.model, arguments.batch_axis.batch_axes())
                                 .trace(read_array_views(arguments.inputs), arguments.target(model.output));
-  for (const std::string& note : result.info.notes) fmt::print(stderr, "note: {}\n", note);
+  for (const std::string& note : result.info.notes) tell("note: " + note);
   const KeepAnswers keep;
   save(file, result.safetensors);
-  print(fmt::format("{}: {} attention sites in {} streams, gradients of {}[{}] ({:.4f})\n", file,
-                    result.info.sites.size(), result.info.streams.size(), result.output,
+  print(fmt::format("{}: {} attention sites in {} streams, gradients of {}[{}] ({:.4f})\n", printable(file),
+                    result.info.sites.size(), result.info.streams.size(), printable(result.output),
                     fmt::join(result.indices, ","), result.value));
 }
 
@@ -73,14 +74,14 @@ void add_trace(CLI::App& program) {
     }
     const Trace result = picture ? trace(arguments->picture.load(arguments->model), *picture, request)
                                  : trace(arguments->model.load(), *input, request);
-    for (const std::string& note : result.notes) fmt::print(stderr, "note: {}\n", note);
+    for (const std::string& note : result.notes) tell("note: " + note);
     const KeepAnswers keep;
     save(arguments->save, to_safetensors(result));
     const AttentionMap* first = result.attention.empty() ? nullptr : &result.attention[0];
     print(fmt::format(
         "{}: {} layers of [{} heads, {} queries, {} keys], gradients of '{}' ({:.4f})\n",
-        arguments->save, result.attention.size(), first ? first->heads : 0,
-        first ? first->queries : 0, first ? first->keys : 0, result.target.label,
+        printable(arguments->save), result.attention.size(), first ? first->heads : 0,
+        first ? first->queries : 0, first ? first->keys : 0, printable(result.target.label),
         result.target.value));
   });
 }

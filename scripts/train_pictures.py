@@ -201,6 +201,8 @@ def write(model, out):
         copy.deepcopy(model).half().save_pretrained(folder)
         config = json.loads((folder / "config.json").read_text())
         config["dtype"] = "float32"  # the type to compute in
+        config["whyformer_limits"] = (f"This model knows painted things only ({', '.join(model.config.id2label.values())}): "
+                                      "photographs mean nothing to it.")
         (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
         settings = dict(image_processor_type="ViTImageProcessor", do_convert_rgb=True, do_resize=True,
                         size=dict(height=INPUT, width=INPUT), resample=int(Image.Resampling.BILINEAR), do_rescale=True,

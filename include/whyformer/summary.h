@@ -49,6 +49,8 @@ struct Summary {
   std::vector<SummaryRow> rows;  // strongest first
   int64_t others = 0;            // features that the last row sums; 0: every row is one feature
   int64_t left_out = 0;          // scores that are not a number
+  // What the explanations' own notes say (texts that were cut off, say), each once, with how many inputs it is about.
+  std::vector<std::string> notes = {};
 };
 
 // Features are the columns of a table's rows, or pieces of text as they stand there without outer blanks (case

@@ -4,6 +4,6 @@
 namespace whyformer {
 
 int threads();
-void set_threads(int count);
+void set_threads(int count);  // from 1 to 1024; throws InvalidInput for others
 
 }  // namespace whyformer

@@ -1,25 +1,53 @@
 #include "whyformer/error.h"
 
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
 #include "bindings.h"
 #include "whyformer/interrupted.h"
+#include "whyformer/printable.h"
 
 namespace nb = nanobind;
+using namespace nb::literals;
 
 namespace whyformer::python {
+
+namespace {
+
+// Names in a message come from files, and tracebacks go to terminals.
+void set_error(const nb::object& type, const Error& error) { PyErr_SetString(type.ptr(), printable(error.what()).c_str()); }
+
+// They live as long as the module.
+struct ErrorTypes {
+  nb::object error, invalid_input, unsupported_model, file_error;
+};
+
+}  // namespace
 
 void bind_errors(nb::module_& module) {
   // Also what Python programs expect for such mistakes, so that a plain `except ValueError` works.
   const nb::exception<Error> error(module, "Error", PyExc_RuntimeError);
-  nb::exception<InvalidInput>(module, "InvalidInput", nb::make_tuple(error, nb::handle(PyExc_ValueError)));
-  nb::exception<UnsupportedModel>(module, "UnsupportedModel", nb::make_tuple(error, nb::handle(PyExc_ValueError)));
-  nb::exception<FileError>(module, "FileError", nb::make_tuple(error, nb::handle(PyExc_OSError)));
+  static ErrorTypes* const types = new ErrorTypes{
+      error, nb::exception<InvalidInput>(module, "InvalidInput", nb::make_tuple(error, nb::handle(PyExc_ValueError))),
+      nb::exception<UnsupportedModel>(module, "UnsupportedModel", nb::make_tuple(error, nb::handle(PyExc_ValueError))),
+      nb::exception<FileError>(module, "FileError", nb::make_tuple(error, nb::handle(PyExc_OSError)))};
+  // The last translator that is registered is asked first.
   nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
     try {
       std::rethrow_exception(thrown);
     } catch (const Interrupted&) {
       PyErr_SetNone(PyExc_KeyboardInterrupt);
+    } catch (const InvalidInput& error) {
+      set_error(types->invalid_input, error);
+    } catch (const UnsupportedModel& error) {
+      set_error(types->unsupported_model, error);
+    } catch (const FileError& error) {
+      set_error(types->file_error, error);
+    } catch (const Error& error) {
+      set_error(types->error, error);
     }
   });
+  module.def("printable", &printable, "text"_a, "Text from files, with what would steer a terminal spelled out.");
 }
 
 }  // namespace whyformer::python

@@ -89,3 +89,54 @@ def test_control_c_interrupts():
     _, errors = running.communicate(timeout=60)
     assert errors.strip().endswith("KeyboardInterrupt")
     assert running.returncode in (1, 130, -signal.SIGINT)
+
+
+def test_an_empty_name_is_not_the_built_in_model():
+    for call in (lambda: wf.load(""), lambda: wf.explain(SENTENCE, model=""), lambda: wf.inspect("")):
+        with pytest.raises(wf.Error, match="empty"):
+            call()
+
+
+def test_what_would_be_ignored_is_refused(model):
+    for option in ("tokenizer", "processor", "example", "name"):
+        with pytest.raises(wf.InvalidInput, match=f"{option}= goes with a model held in memory"):
+            wf.load("sentiment", **{option: "x"})
+        with pytest.raises(wf.InvalidInput, match=f"{option}= goes with a model held in memory"):
+            wf.load("models/sentiment", **{option: "x"})
+    with pytest.raises(wf.InvalidInput, match="arrays= goes with an ONNX file"):
+        wf.load("sentiment", arrays=True)
+    with pytest.raises(wf.InvalidInput, match="loaded already"):
+        wf.load(model, tokenizer="x")
+
+
+@pytest.mark.parametrize("count", [0, -1, 5000])
+def test_a_number_of_threads_that_cannot_be(count):
+    before = wf.threads()
+    with pytest.raises(wf.InvalidInput, match="from 1 to 1024"):
+        wf.set_threads(count)
+    assert wf.threads() == before
+
+
+def test_names_in_files_do_not_steer_the_terminal(tmp_path):
+    import json
+    import shutil
+
+    shutil.copytree(os.path.join(os.path.dirname(__file__), "../../models/sentiment"), tmp_path / "model")
+    config = json.loads((tmp_path / "model/config.json").read_text())
+    hostile = "\x1b]0;owned\x07\u202e"
+    config["id2label"] = {"0": "bad" + hostile, "1": "good" + hostile}
+    config["architectures"] = ["BertForSequenceClassification"]
+    (tmp_path / "model/config.json").write_text(json.dumps(config))
+    model = wf.load(tmp_path / "model")
+    with pytest.raises(wf.InvalidInput) as raised:
+        model.explain(SENTENCE, "gae", target="nope")
+    shown = [str(raised.value), repr(model), repr(model.inspect()), repr(model(SENTENCE)), str(model.explain(SENTENCE, "gae"))]
+    assert "good\\x1b]0;owned" in shown[0]
+    for text in shown:
+        assert not set("\x1b\x07\u202e") & set(text), text
+
+
+def test_a_torch_file_is_told_what_to_do(tmp_path):
+    (tmp_path / "model.pth").write_bytes(bytes.fromhex("80028a0a6cfc9c46f9206aa850192e"))
+    with pytest.raises(wf.UnsupportedModel, match="torch.save.*state_dict.*whyformer.load"):
+        wf.load(tmp_path / "model.pth")

@@ -55,7 +55,7 @@ class ArrayModel:
         return self._native.outputs
 
     def __repr__(self) -> str:
-        return f"<model {self.name!r}, reads arrays, gives {', '.join(self.outputs)}>"
+        return f"<model {self.name!r}, reads arrays, gives {_native.printable(', '.join(self.outputs))}>"
 
     def __call__(self, inputs: Mapping) -> dict[str, np.ndarray]:
         """Every output by name."""

@@ -81,12 +81,13 @@ class FunctionExplanation:
         """The players that count most, first."""
         if not self._is_of_one_output():
             return repr(self)
-        width = max(len(name) for name in self.feature_names)
+        names = [_native.printable(str(name)) for name in self.feature_names]
+        width = max(len(name) for name in names)
         lines = [f"{self.method}: base {self.base_values:.4g}, with everything {self.full_values:.4g}, "
                  f"{self.evaluations} evaluations"]
         for index in np.argsort(-np.abs(self.values), kind="stable"):
             error = "" if self.errors is None else f" ± {error_text(self.errors[index])}"
-            lines.append(f"  {self.feature_names[index]:>{width}} {self.values[index]:+.4g}{error}")
+            lines.append(f"  {names[index]:>{width}} {self.values[index]:+.4g}{error}")
         return "\n".join(lines)
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict:

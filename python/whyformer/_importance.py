@@ -83,9 +83,10 @@ class Importance:
 
     def __repr__(self) -> str:
         columns = sorted(self._dict["columns"], key=lambda one: -one["value"])
-        width = max((len(one["name"]) for one in columns), default=0)
-        return "\n".join(f"{one['name']:>{width}} {one['value']:+.4f}"
-                         + ("" if one["error"] is None else f" ± {one['error']:.4f}") for one in columns)
+        names = [_native.printable(one["name"]) for one in columns]
+        width = max(map(len, names), default=0)
+        return "\n".join(f"{name:>{width}} {one['value']:+.4f}"
+                         + ("" if one["error"] is None else f" ± {one['error']:.4f}") for name, one in zip(names, columns))
 
 
 def column_importance(model, table, answers, *, method: str = "permutation", score: str = "auto", repeats: int = 5,

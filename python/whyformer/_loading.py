@@ -35,9 +35,15 @@ def load(source="sentiment", *, arrays: bool = False, batch_axes: Mapping[str, i
     if output is not None and (arrays or not isinstance(source, (str, os.PathLike)) or os.fspath(source) in BUILT_IN):
         raise InvalidInput("output= chooses among the outputs of an ONNX file that reads texts, pictures or rows; with arrays it "
                            "goes with what is explained")
+    in_memory = {"tokenizer": tokenizer, "processor": processor, "example": example, "name": name}
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
+        _refuse(in_memory, "goes with a model held in memory; a folder or file has its own beside it")
+        if not path:
+            raise InvalidInput("the model's name is empty: give a path or a built-in name "
+                               f"({' or '.join(repr(one) for one in BUILT_IN)})")
         if path in BUILT_IN:
+            _refuse({"arrays": arrays, "batch_axes": batch_axes}, "goes with an ONNX file")
             return Model(BUILT_IN[path](), path)
         if arrays:
             return ArrayModel(_native.ArrayModel.load(path, dict(batch_axes or {})))
@@ -51,17 +57,28 @@ def load(source="sentiment", *, arrays: bool = False, batch_axes: Mapping[str, i
     if hasattr(source, "state_dict") and hasattr(source, "forward"):
         from ._from_torch import load_module
 
+        _refuse({"arrays": arrays, "batch_axes": batch_axes}, "goes with an ONNX file")
         return load_module(source, tokenizer=tokenizer, processor=processor, example=example, name=name)
     if isinstance(source, (Model, ArrayModel)):
+        _refuse({**in_memory, "arrays": arrays, "batch_axes": batch_axes}, "changes nothing about a model that is loaded already")
         return source
     raise InvalidInput(f"cannot load a model from {type(source).__name__}: give a path, a built-in name, or a "
                        "transformers or torch model")
 
 
+def _refuse(options: Mapping, why: str) -> None:
+    """What would be ignored."""
+    for name, given in options.items():
+        if given is not None and given is not False:
+            raise InvalidInput(f"{name}= {why}")
+
+
 def _from_path(path: str, output: str | None) -> Model | ArrayModel:
     try:
         return Model(_native.Model.load(path, output or ""), path, output)
-    except UnsupportedModel:
+    except UnsupportedModel as error:
+        if "torch" in str(error) and not path.endswith(".onnx"):
+            raise UnsupportedModel(f"{error}; or hand over the model itself: whyformer.load(model, tokenizer=…)") from None
         if not path.endswith(".onnx") or output:
             raise
         return ArrayModel(_native.ArrayModel.load(path))
@@ -77,4 +94,9 @@ def inspect(path, shapes: Mapping[str, Sequence[int]] | None = None) -> ModelSum
     shapes    sizes of an ONNX file's inputs by their names, where those that are chosen do not fit
     """
     given = {name: [int(size) for size in shape] for name, shape in (shapes or {}).items()}
-    return ModelSummary(_native.inspect(os.fspath(path), given))
+    try:
+        return ModelSummary(_native.inspect(os.fspath(path), given))
+    except InvalidInput as error:
+        if "does not take inputs of" not in str(error):
+            raise
+        raise InvalidInput(f"{error}; give lengths that do with shapes={{name: [...]}}") from None

@@ -62,7 +62,7 @@ class Output:
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{label} {value:.4g}" for label, value in list(zip(self.labels, self.values))[:6])
-        return f"<{self.space}: {shown}{', …' if len(self) > 6 else ''}>"
+        return f"<{self.space}: {_native.printable(shown)}{', …' if len(self) > 6 else ''}>"
 
 
 class Model:
@@ -92,7 +92,7 @@ class Model:
         return functools.partial(load, output=self._output), (self._path,)
 
     def __repr__(self) -> str:
-        return f"<model {self.name!r} ({self.architecture}), reads {self.reads}>"
+        return f"<model {self.name!r} ({_native.printable(self.architecture)}), reads {self.reads}>"
 
     def _inputs(self, x, pair=None, background=None, weights=None):
         if self._native.reads_pictures:
@@ -269,7 +269,8 @@ class ModelSummary:
             lines.append(f"  stream {index}   {stream.tokens} × {stream.units}")
         for index, site in enumerate(info.sites):
             lines.append(f"  site {index:<5} {site.kind}, {site.heads} heads, {site.name}")
-        return "\n".join(lines + [f"  note: {note}" for note in info.notes])
+        lines += [f"  note: {note}" for note in info.notes]
+        return "\n".join(_native.printable(line) for line in lines)
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
         from ._display import picture_bundle

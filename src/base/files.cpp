@@ -83,6 +83,7 @@ void write_files(std::span<const FileContent> files) {
 }
 
 FileLookup files_in(const std::filesystem::path& folder) {
+  if (folder.empty()) throw FileError("the model's path is empty: give that of a HuggingFace model folder or of an ONNX file");
   std::error_code error;
   if (!std::filesystem::exists(folder, error)) {
     throw FileError(fmt::format("there is no '{}': give the path of a HuggingFace model folder or of an ONNX file",

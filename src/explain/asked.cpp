@@ -93,8 +93,8 @@ Asked asked_of(const TextModel& model, const std::optional<std::string>& similar
   }
   if (!model.head_left_out().empty()) {
     asked.notes.push_back(fmt::format(
-        "'{}' has a head that does not classify texts; it is left out, and the model is explained as an encoder.",
-        model.head_left_out()));
+        "'{}' has a head that {}; it is left out, and the model is explained as an encoder.",
+        model.head_left_out(), model.work_left_out()));
   }
   if (similar_to) asked.kind.reference = reference_vector(model, *similar_to, asked.kind.dtype, asked.notes);
   return asked;
@@ -108,6 +108,7 @@ Asked asked_of(const PictureModel& model, const std::optional<std::string>& simi
         "'{}' has a head that does not classify pictures; it is left out, and the model is explained as an encoder.",
         model.head_left_out()));
   }
+  if (!model.limits().empty()) asked.notes.push_back(model.limits());
   if (similar_to) asked.kind.reference = model.text_embedding(*similar_to);
   return asked;
 }

@@ -2,6 +2,7 @@
 // tests/data/pictures, with masks of the objects.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -55,6 +56,18 @@ TEST(BuiltInPictures, FitInSixMegabytes) {
     bytes += file.file_size();
   }
   EXPECT_LE(bytes, uintmax_t{6} << 20);
+}
+
+// No statistic tells photographs from painted pictures well enough, so it is always said.
+TEST(BuiltInPictures, EveryExplanationSaysThatPhotographsMeanNothing) {
+  const Model model = Model::built_in_for_pictures();
+  const PictureFile painted_picture{painted("objects").front().file};
+  ExplainRequest request;
+  request.methods = {{"gae", {}}};
+  for (const std::vector<std::string>& notes :
+       {explain(model, painted_picture, request).front().notes, trace(model, painted_picture, request).notes}) {
+    EXPECT_EQ(std::count_if(notes.begin(), notes.end(), [](const std::string& note) { return note.find("photographs mean nothing to it") != note.npos; }), 1);
+  }
 }
 
 TEST(BuiltInPictures, NamesPaintedObjects) {

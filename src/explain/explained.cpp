@@ -36,6 +36,16 @@ Policy policy_of(const std::string& name) {
   return parse_policy(map_file(name).text(), name);
 }
 
+// Ids that pick rows of a table have neither gradient nor relevance.
+bool is_number(const Graph& graph, Value value) { return !value.valid() || graph.type(value).dtype != DType::kInt64; }
+
+void require_number(const Graph& graph, Value value) {
+  if (is_number(graph, value)) return;
+  throw InvalidInput(
+      "what enters this model are ids alone, which have no gradient and no relevance, and no vectors of theirs were recognised: "
+      "shap and its relatives, lime and leave-one-out explain it");
+}
+
 }  // namespace
 
 Explained::Explained(const TextModel& model, Encoding encoding, Settings settings)
@@ -104,10 +114,12 @@ void Explained::require_one_stream(const std::string& method, const std::string&
 
 // One walk serves all gradients that any method of the call reads; it goes as far down as they do.
 Tensor Explained::gradient_at(Value value) {
+  require_number(graph_->graph, value);
   const auto start = Clock::now();
   if (gradient_walk_ == nullptr) {
     std::vector<Value> wanted;
     if (settings_.needs.embedding_gradient) wanted = places();
+    std::erase_if(wanted, [&](Value place) { return !is_number(graph_->graph, place); });
     if (settings_.needs.attention_gradient) {
       for (const AttentionSite& site : graph_->found.sites) wanted.push_back(site.attention);
     }
@@ -159,6 +171,7 @@ RelevanceWalk& Explained::relevance_walk(const RelevanceKind& kind) {
   std::unique_ptr<RelevanceWalk>& walk = relevance_walks_[kind];
   if (walk == nullptr) {
     std::vector<Value> wanted = places();
+    std::erase_if(wanted, [&](Value place) { return !is_number(graph_->graph, place); });
     for (const AttentionSite& site : graph_->found.sites) wanted.push_back(site.attention);
     Policy policy = policy_of(kind.policy);
     policy_notes_[kind.policy] = check_policy(policy, graph_->graph);
@@ -187,6 +200,7 @@ double Explained::seconds_read() const {
 }
 
 Tensor Explained::relevance_at(const RelevanceKind& kind, Value value) {
+  require_number(graph_->graph, value);
   const auto start = Clock::now();
   RelevanceWalk& walk = relevance_walk(kind);
   const Tensor relevance = walk.at(value);

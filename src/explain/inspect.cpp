@@ -146,8 +146,9 @@ ModelInfo describe(const OnnxProbe& probe, const std::filesystem::path& file) {
   info.model.name = std::filesystem::weakly_canonical(file).filename().string();
   info.model.architecture = architecture_name(config_of(files_of_model(file)));
   info.opset = probe.file.opset();
-  info.parameters = probe.file.parameter_count();
-  info.tensors = static_cast<int64_t>(probe.file.graph.initialisers.size());
+  const onnx::ParameterCount parameters = probe.file.parameters();
+  info.parameters = parameters.numbers;
+  info.tensors = parameters.tensors;
   for (const onnx::InputInfo& input : probe.file.graph.inputs) {
     info.inputs.push_back({input.name, onnx::name_of(input.type), probe.shapes.at(input.name)});
   }
@@ -226,6 +227,9 @@ ModelInfo inspect(const std::filesystem::path& path, const InputShapes& shapes) 
 
 ModelInfo inspect(const std::filesystem::path& path, const InputShapes& shapes, const BatchAxes& batch_axes) {
   const std::filesystem::path onnx = onnx_file_of(path);
+  if (onnx.empty() && (!shapes.empty() || !batch_axes.empty())) {
+    throw InvalidInput(fmt::format("lengths and batches of inputs are told about ONNX files, and '{}' is none", path.string()));
+  }
   if (onnx.empty()) return Model::load(path).inspect();
   ModelInfo info = describe(probe_onnx(onnx, shapes, batch_axes), onnx);
   try {

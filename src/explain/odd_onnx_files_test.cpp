@@ -11,6 +11,7 @@
 #include "formats/weights.h"
 #include "whyformer/arrays.h"
 #include "whyformer/error.h"
+#include "whyformer/lengths.h"
 
 namespace whyformer {
 namespace {
@@ -298,6 +299,32 @@ TEST(OddOnnxFiles, LargeValuesOfAUsualSizeAreAllowed) {
   EXPECT_EQ(shape_of(inspect(saved.path()), "x"), (Shape{1, 4}));
 }
 
+onnx::pb::TensorProto& add_constant(TinyModel& model, const std::string& name) {
+  onnx::pb::AttributeProto& value = *add_node(model.graph(), "Constant", {}, {name}).add_attribute();
+  value.set_name("value");
+  value.set_type(onnx::pb::AttributeProto::TENSOR);
+  return *value.mutable_t();
+}
+
+// 4 × 3 + 3 weights; the 2 that everything is multiplied by is none.
+TEST(OddOnnxFiles, WeightsThatAreConstantNodesAreCounted) {
+  TinyModel model;
+  model.input("x", {1, 4});
+  for (const auto& [name, shape] : std::map<std::string, Shape>{{"weight", {4, 3}}, {"bias", {3}}, {"two", {}}}) {
+    onnx::pb::TensorProto& tensor = add_constant(model, name);
+    tensor.set_data_type(onnx::pb::TensorProto::FLOAT);
+    for (const int64_t length : shape) tensor.add_dims(length);
+    for (int64_t i = 0; i < element_count(shape); ++i) tensor.add_float_data(2);
+  }
+  add_node(model.graph(), "MatMul", {"x", "weight"}, {"product"});
+  add_node(model.graph(), "Add", {"product", "bias"}, {"sum"});
+  add_node(model.graph(), "Mul", {"sum", "two"}, {"y"});
+  model.output("y");
+  const SavedModel saved(model);
+  EXPECT_EQ(inspect(saved.path()).parameters, 15);
+  EXPECT_EQ(inspect(saved.path()).tensors, 2);
+}
+
 TEST(OddOnnxFiles, LengthsAreAskedForOnlyWhereTheyDoNotFit) {
   TinyModel missing;
   missing.input("x", {1, -1});
@@ -317,7 +344,7 @@ TEST(OddOnnxFiles, LengthsAreAskedForOnlyWhereTheyDoNotFit) {
   open.graph().clear_input();
   open.input("x", {1, -1});
   const SavedModel saved(open);
-  EXPECT_THAT(refusal<InvalidInput>([&] { inspect(saved.path()); }), HasSubstr("--shape"));
+  EXPECT_THAT(refusal<LengthsDoNotFit>([&] { inspect(saved.path()); }), AllOf(HasSubstr("does not take inputs of x=["), Not(HasSubstr("--"))));
 }
 
 TEST(OddOnnxFiles, AConstantThatIsTooLargeToComputeIsNotSaidToDependOnInputs) {

@@ -150,6 +150,9 @@ TEST(TextFolders, AHeadThatDoesNotClassifyTextsIsLeftOutWithANote) {
     EXPECT_THAT(explanation.notes, Contains(testing::AllOf(HasSubstr(head), HasSubstr("is left out"))));
     EXPECT_THAT(explanation.notes, testing::Not(Contains(HasSubstr("has no classifier"))));
   }
+  const Model pairs = Model::load(with_config("bert", {{"architectures", {"BertForNextSentencePrediction"}}}));
+  EXPECT_THAT(explain(pairs, TextInput{"w20 w21", {}}, asking({{"rollout", {}}})).notes,
+              testing::AllOf(Contains(HasSubstr("says whether one text follows the other")), testing::Not(Contains(HasSubstr("not classify")))));
   const Model plain = Model::load(with_config("bert", {{"architectures", {"BertForSequenceClassification"}}}));
   EXPECT_THAT(explain(plain, TextInput{"w20 w21", {}}, asking({{"rollout", {}}})).notes, testing::IsEmpty());
 }

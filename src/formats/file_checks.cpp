@@ -4,20 +4,18 @@
 
 #include <algorithm>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "whyformer/error.h"
+#include "whyformer/printable.h"
 
 namespace whyformer {
 
 std::string in_quotes(std::string_view text) {
-  using Json = nlohmann::json;
   constexpr size_t kLongest = 80;
-  const Json start = text.substr(0, kLongest);
-  std::string shown = start.dump(-1, ' ', true, Json::error_handler_t::replace);
-  shown.front() = '\'';
-  shown.back() = '\'';
-  return text.size() > kLongest ? shown.insert(shown.size() - 1, "...") : shown;
+  if (text.size() <= kLongest) return fmt::format("'{}'", printable(text));
+  size_t end = kLongest;  // not inside a character
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return fmt::format("'{}...'", printable(text.substr(0, end)));
 }
 
 std::string size_text(uint64_t bytes) {

@@ -11,8 +11,8 @@ namespace whyformer {
 // No model has tensors near this many dimensions; more is a sign of a damaged file.
 inline constexpr size_t kMaxDimensions = 16;
 
-// Text from a file between quotes, escaped as in JSON so that it can neither break the line of a
-// message nor command a terminal, and short enough for one.
+// Text from a file between quotes, printable so that it can neither break the line of a message nor
+// command a terminal, and short enough for one.
 std::string in_quotes(std::string_view text);
 
 // "438.0 MB", or exact bytes when small.

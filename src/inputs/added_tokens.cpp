@@ -5,11 +5,11 @@
 namespace whyformer::tokenization {
 namespace {
 
-// Where the run of spaces that ends at `position` begins.
-size_t start_of_spaces(std::string_view text, size_t position) {
-  while (position > 0) {
+// Where the run of spaces that ends at `position` begins, not before `first`.
+size_t start_of_spaces(std::string_view text, size_t position, size_t first) {
+  while (position > first) {
     size_t begin = position - 1;
-    while (begin > 0 && (static_cast<unsigned char>(text[begin]) & 0xC0) == 0x80) --begin;
+    while (begin > first && (static_cast<unsigned char>(text[begin]) & 0xC0) == 0x80) --begin;
     size_t after = begin;
     if (!is_whitespace(next_character(text, after))) break;
     position = begin;
@@ -119,7 +119,7 @@ void AddedTokens::split_at(const AlignedText& aligned, const PrefixTree& tree,
                               starts_with_word_character(text.substr(end)))) {
       continue;
     }
-    if (token.lstrip) begin = std::max(start_of_spaces(text, begin), covered);
+    if (token.lstrip) begin = start_of_spaces(text, begin, covered);
     if (token.rstrip) end = end_of_spaces(text, end);
     if (covered < begin) pieces.push_back({aligned.slice(covered, begin), std::nullopt});
     pieces.push_back({aligned.slice(begin, end), id});

@@ -1,6 +1,10 @@
 #include "inputs/aligned_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "whyformer/error.h"
 
 namespace whyformer::tokenization {
 
@@ -33,6 +37,15 @@ AlignedText AlignedText::slice(size_t begin, size_t end) const {
   return part;
 }
 
+void AlignedText::check_growth(size_t bytes) const {
+  const size_t original = original_.end - original_.begin;
+  if (bytes <= most_bytes_made_of(original)) return;
+  throw UnsupportedModel(fmt::format(
+      "the tokenizer makes {} bytes and more of {} bytes of text, which no sound tokenizer does: look at the rules of its "
+      "normalizers and pre-tokenizers, or use the model's own tokenizer",
+      bytes, original));
+}
+
 // The place of the byte before `position`; nowhere at all at the very start.
 Span AlignedText::aligned_before(size_t position) const {
   if (position == 0 || alignment_.empty()) return {original_.begin, original_.begin};
@@ -63,6 +76,7 @@ void AlignedText::transform_range(Span range, std::span<const Change> changes,
 
   size_t new_size = text_.size() - (range.end - range.begin);
   for (const Change& change : changes) new_size += utf8_length_of(change.character);
+  check_growth(new_size);
   std::string text(text_, 0, range.begin);
   text.reserve(new_size);
   std::vector<Span> alignment(new_size);
@@ -97,10 +111,15 @@ void AlignedText::prepend(std::string_view prefix) {
 }
 
 void AlignedText::replace(std::span<const Match> matches, std::string_view content) {
+  size_t new_size = 0;
+  for (const Match& match : matches) {
+    new_size += match.matched ? content.size() : match.end - match.begin;
+    check_growth(new_size);
+  }
   std::string text;
   std::vector<Span> alignment;
-  text.reserve(text_.size());
-  alignment.reserve(alignment_.size());
+  text.reserve(new_size);
+  alignment.reserve(new_size);
   for (const Match& match : matches) {
     if (match.matched) {
       text.append(content);

@@ -79,14 +79,18 @@ void Charsmap::apply(AlignedText& aligned) const {
   std::vector<Change> changes;
   changes.reserve(text.size());
   bool modified = false;
+  const auto replace = [&](std::string_view old_part, std::string_view new_part) {
+    aligned.check_growth(changes.size() + new_part.size());
+    add_replacement(changes, old_part, new_part);
+    modified = true;
+  };
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = grapheme_end(text, begin);
     const std::string_view cluster = std::string_view(text).substr(begin, end - begin);
     begin = end;
     if (cluster.size() <= kLongestCluster) {
       if (const auto normal = lookup(cluster)) {
-        add_replacement(changes, cluster, *normal);
-        modified = true;
+        replace(cluster, *normal);
         continue;
       }
     }
@@ -95,8 +99,7 @@ void Charsmap::apply(AlignedText& aligned) const {
       const char32_t character = next_character(cluster, position);
       const std::string_view part = cluster.substr(start, position - start);
       if (const auto normal = lookup(part)) {
-        add_replacement(changes, part, *normal);
-        modified = true;
+        replace(part, *normal);
       } else {
         changes.push_back({character, 0});
       }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "inputs/graphemes.h"
+#include "whyformer/error.h"
 
 namespace whyformer::tokenization {
 namespace {
@@ -140,6 +141,32 @@ TEST(Graphemes, KeepTogetherWhatReadersSeeAsOne) {
   EXPECT_EQ(first("\U0001F1E9\U0001F1EA\U0001F1EB\U0001F1F7"), "\U0001F1E9\U0001F1EA");
   EXPECT_EQ(first("\U0001F469\u200D\U0001F680!"), "\U0001F469\u200D\U0001F680");
   EXPECT_EQ(first("\u0915\u094D\u0937\u093F"), "\u0915\u094D\u0937\u093F");
+}
+
+// Rules that make 1000 times as much of a letter, one behind the other.
+std::string repeated_rules(std::string_view rule, int times) {
+  std::string rules;
+  for (int i = 0; i < times; ++i) rules += (i == 0 ? "" : ", ") + std::string(rule);
+  return R"({"type": "Sequence", "normalizers": [)" + rules + "]}";
+}
+
+TEST(Normalizers, RulesThatMakeMoreAndMoreOfATextAreRefused) {
+  const std::string grow = R"({"type": "Replace", "pattern": {"String": "o"}, "content": ")" + std::string(1000, 'o') + R"("})";
+  const std::string anywhere = R"({"type": "Replace", "pattern": {"Regex": ""}, "content": "abcdefgh"})";
+  const std::string prefix = R"({"type": "Prepend", "prepend": ")" + std::string(800, 'p') + R"("})";
+  for (const std::string& rule : {grow, anywhere, prefix, std::string(R"({"type": "ByteLevel"})")}) {
+    EXPECT_THROW(normalized(repeated_rules(rule, 40), "no \u00e9"), UnsupportedModel) << rule.substr(0, 60);
+  }
+  EXPECT_EQ(normalized(grow, "no").size(), 1001u);
+}
+
+TEST(Normalizers, TheLongestCompatibilityFormsAreNotTooMuch) {
+  std::string text, expected;
+  for (int i = 0; i < 1000; ++i) {
+    text += "\ufdfa";
+    expected += "صلى الله عليه وسلم";
+  }
+  EXPECT_EQ(normalized(R"({"type": "NFKC"})", text), expected);
 }
 
 }  // namespace

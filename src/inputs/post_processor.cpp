@@ -57,6 +57,19 @@ TemplateStep read_step(const Json& json, const SpecialTokens& tokens, std::strin
           .ids = found->second};
 }
 
+// A text that a template repeats, and special tokens without number, would make any text as long as a file likes.
+void check_template(const Template& form, std::string_view file) {
+  constexpr int64_t kMostTexts = 16, kMostSpecialTokens = 4096;
+  int64_t texts = 0, specials = 0;
+  for (const TemplateStep& step : form) {
+    texts += step.kind == TemplateStep::Kind::kSpecial ? 0 : 1;
+    specials += static_cast<int64_t>(step.ids.size());
+  }
+  if (texts <= kMostTexts && specials <= kMostSpecialTokens) return;
+  throw UnsupportedModel(fmt::format("'{}': a template with {} texts and {} special tokens; at most {} and {} are supported", file,
+                                     texts, specials, kMostTexts, kMostSpecialTokens));
+}
+
 PostProcessor read_template(const JsonFields& fields) {
   const SpecialTokens tokens = read_special_tokens(fields);
   PostProcessor processor{.single = {}, .pair = {}};
@@ -64,6 +77,8 @@ PostProcessor read_template(const JsonFields& fields) {
     processor.single.push_back(read_step(step, tokens, fields.file()));
   for (const Json& step : fields.list("pair"))
     processor.pair.push_back(read_step(step, tokens, fields.file()));
+  check_template(processor.single, fields.file());
+  check_template(processor.pair, fields.file());
   const auto is_pair = [](const TemplateStep& step) {
     return step.kind == TemplateStep::Kind::kPair;
   };

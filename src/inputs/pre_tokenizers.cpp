@@ -6,6 +6,22 @@
 namespace whyformer::tokenization {
 namespace {
 
+size_t total_size(const std::vector<Piece>& pieces) {
+  size_t total = 0;
+  for (const Piece& piece : pieces) total += piece.text.text().size();
+  return total;
+}
+
+// Each step may add a little to every piece and split it: steps of a hostile file would make more and more of them.
+void check_pieces(const std::vector<Piece>& pieces, size_t most) {
+  const size_t total = total_size(pieces);
+  if (total <= most) return;
+  throw UnsupportedModel(fmt::format(
+      "the tokenizer's pre-tokenizers make {} bytes of the text, more than the {} that sound ones could: look at their rules, or "
+      "use the model's own tokenizer",
+      total, most));
+}
+
 // Splits at the characters that match.
 template <typename Predicate>
 PreTokenizer split_at(Predicate matches, SplitBehavior behavior) {
@@ -146,7 +162,11 @@ PreTokenizer metaspace(const MetaspaceOptions& options) {
 
 PreTokenizer sequence(std::vector<PreTokenizer> pre_tokenizers) {
   return [pre_tokenizers = std::move(pre_tokenizers)](std::vector<Piece>& pieces) {
-    for (const PreTokenizer& pre_tokenizer : pre_tokenizers) pre_tokenizer(pieces);
+    const size_t most = most_bytes_made_of(total_size(pieces));
+    for (const PreTokenizer& pre_tokenizer : pre_tokenizers) {
+      pre_tokenizer(pieces);
+      check_pieces(pieces, most);
+    }
   };
 }
 

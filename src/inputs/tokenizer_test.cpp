@@ -276,5 +276,53 @@ TEST(LoadTokenizer, RefusesABrokenSentencePieceModel) {
       << "a token that is not UTF-8";
 }
 
+std::string with_parts(std::string_view normalizer, std::string_view pre_tokenizer, std::string_view added) {
+  return fmt::format(
+      R"({{"version": "1.0", "added_tokens": {}, "normalizer": {}, "pre_tokenizer": {}, "post_processor": null,
+    "model": {{"type": "WordLevel", "unk_token": "<unk>", "vocab": {{"<unk>": 0}}}}}})",
+      added, normalizer, pre_tokenizer);
+}
+
+std::string twice_as_long(int times) {
+  std::string steps;
+  for (int i = 0; i < times; ++i) steps += fmt::format(R"({}{{"type": "ByteLevel", "add_prefix_space": true, "use_regex": false}})", i == 0 ? "" : ", ");
+  return fmt::format(R"({{"type": "Sequence", "pretokenizers": [{}]}})", steps);
+}
+
+TEST(Tokenizer, PreTokenizersThatMakeMoreAndMoreOfATextAreRefused) {
+  const auto tokenizer = load({{"tokenizer.json", with_parts("null", twice_as_long(60), "[]")}});
+  EXPECT_THROW(tokenizer->encode("h\u00e9 l\u00e9"), UnsupportedModel);
+  EXPECT_EQ(load({{"tokenizer.json", with_parts("null", twice_as_long(2), "[]")}})->encode("h\u00e9").ids.size(), 1u);
+}
+
+TEST(Tokenizer, AddedTokensAreNormalizedWithinTheSameLimit) {
+  const std::string rule = R"({"type": "Replace", "pattern": {"String": "o"}, "content": ")" + std::string(2000, 'o') + R"("})";
+  const std::string file = with_parts(rule, "null", R"([{"id": 1, "content": "oo", "normalized": true}])");
+  EXPECT_THROW(load({{"tokenizer.json", file}}), UnsupportedModel);
+}
+
+TEST(Tokenizer, TemplatesThatRepeatATextWithoutEndAreRefused) {
+  std::string steps;
+  for (int i = 0; i < 1000; ++i) steps += fmt::format(R"({}{{"Sequence": {{"id": "A", "type_id": 0}}}})", i == 0 ? "" : ", ");
+  const std::string form = fmt::format(R"({{"type": "TemplateProcessing", "single": [{}], "pair": [], "special_tokens": {{}}}})", steps);
+  EXPECT_THAT([&] { word_level("[]", form); }, testing::ThrowsMessage<UnsupportedModel>(HasSubstr("1000 texts")));
+}
+
+// Each space is an added token that takes the spaces before it along: looking back to the start each time would take minutes.
+TEST(Tokenizer, AddedTokensThatStripSpacesTakeTimeInProportionToTheText) {
+  const auto tokenizer = word_level(R"([{"id": 7, "content": " ", "lstrip": true, "special": true}])", "null");
+  EXPECT_EQ(tokenizer->encode(std::string(200'000, ' ')).ids.size(), 200'000u);
+}
+
+// One token of 20,000 letters in a small file: trying each length at each place would take hours.
+TEST(Tokenizer, ALongTokenInTheVocabularyDoesNotMakeLongWordsSlow) {
+  const std::string file = fmt::format(
+      R"({{"version": "1.0", "added_tokens": [], "normalizer": null, "pre_tokenizer": {{"type": "WhitespaceSplit"}}, "post_processor": null,
+    "model": {{"type": "WordPiece", "unk_token": "<unk>", "continuing_subword_prefix": "##", "max_input_chars_per_word": 1000000,
+               "vocab": {{"<unk>": 0, "a": 1, "##a": 2, "##{}b": 3}}}}}})",
+      std::string(20'000, 'a'));
+  EXPECT_EQ(load({{"tokenizer.json", file}})->encode(std::string(20'000, 'a')).ids.size(), 20'000u);
+}
+
 }  // namespace
 }  // namespace whyformer

@@ -99,6 +99,12 @@ void Vocabulary::append(std::string_view token) {
 }
 
 void Vocabulary::seal() {
+  std::vector<bool> occurs(longest_token_ + 1);
+  for (size_t i = 0; i < strings_.size(); ++i) occurs[strings_[i].size()] = true;
+  lengths_.clear();
+  for (size_t length = longest_token_ + 1; length-- > 0;) {
+    if (occurs[length]) lengths_.push_back(length);
+  }
   by_id_.clear();
   if (std::is_sorted(ids_.begin(), ids_.end())) return;
   by_id_.resize(ids_.size());

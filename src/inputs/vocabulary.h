@@ -38,6 +38,7 @@ class Vocabulary {
   std::optional<std::string_view> token_of(int64_t id) const;
   size_t size() const { return strings_.size(); }
   size_t longest_token() const { return longest_token_; }  // bytes
+  const std::vector<size_t>& token_lengths() const { return lengths_; }  // bytes, each that occurs once, the longest first
 
  private:
   struct Slot {
@@ -54,6 +55,7 @@ class Vocabulary {
   std::vector<uint32_t>
       by_id_;  // indices ordered by id; empty if the order is that of strings_ already
   size_t longest_token_ = 0;
+  std::vector<size_t> lengths_;
 };
 
 }  // namespace whyformer::tokenization

@@ -60,14 +60,13 @@ class WordPiece final : public TokenModel {
   };
 
   Found longest_token(std::string_view text, size_t prefix) const {
-    size_t end = std::min(text.size(), vocabulary().longest_token());
-    while (end > prefix) {
+    for (const size_t end : vocabulary().token_lengths()) {
+      if (end > text.size()) continue;
+      if (end <= prefix) break;
       const bool inside_character =
           end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80;
-      if (!inside_character) {
-        if (const auto id = vocabulary().find(text.substr(0, end))) return {*id, end - prefix};
-      }
-      --end;
+      if (inside_character) continue;
+      if (const auto id = vocabulary().find(text.substr(0, end))) return {*id, end - prefix};
     }
     return {0, 0};
   }

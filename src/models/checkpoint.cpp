@@ -48,6 +48,13 @@ Tensor as_float64(const StoredTensor& stored) {
   return tensor;
 }
 
+// Lengths that the configuration leaves open are -1.
+std::string wanted_text(const Shape& shape) {
+  std::string text;
+  for (const int64_t length : shape) text += (text.empty() ? "" : ", ") + (length < 0 ? "any" : std::to_string(length));
+  return "[" + text + "]";
+}
+
 Tensor as_float32(const StoredTensor& stored) {
   // Aligned 32-bit floats are read where they lie in the file.
   const auto address = reinterpret_cast<uintptr_t>(stored.data.view.data());
@@ -98,7 +105,7 @@ Tensor Checkpoint::tensor(const std::string& name, const Shape& shape, DType typ
   if (!matches(source.shape, shape)) {
     throw FileError(fmt::format(
         "the tensor '{}' has the shape {} but config.json asks for {}", name,
-        to_string(source.shape), to_string(shape)));
+        to_string(source.shape), wanted_text(shape)));
   }
   const std::lock_guard lock(mutex_);
   Tensor& known = converted_[{name, type}];

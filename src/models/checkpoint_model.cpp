@@ -52,6 +52,7 @@ class CheckpointModel final : public TextModel {
     } else {
       if (config_.names_head() || (config_.architecture().empty() && has_weights_of_other_head())) {
         head_left_out_ = architecture_;
+        work_left_out_ = config_.names_other_head() ? config_.work_of_other_head() : "does not classify texts";
       }
       pooling_ = pooling_from(files);
       name_dimensions(config_.size(kind_.width));

@@ -52,6 +52,7 @@ class CheckpointPictureModel final : public PictureModel {
     const std::string_view prefix = weights_->kind.prefix;
     architecture_ = config.architecture().empty() ? config.model_type() : config.architecture();
     prefix_ = weights_->checkpoint.has_prefix(std::string(prefix) + "embeddings.") ? prefix : "";
+    limits_ = config.text_or("whyformer_limits", "");
     channels_ = config_.size_or("num_channels", 3);
     std::tie(height_, width_) = config_.pair_or("image_size", 224);
     any_height_ = any_width_ = weights_->kind.takes_other_sizes;

@@ -16,6 +16,15 @@ std::string text_at(const nlohmann::json& json, std::string_view key, std::strin
   return found != json.end() && found->is_string() ? found->get<std::string>() : fallback;
 }
 
+// Of the byte before which the parser stopped, counted from 1.
+std::string place_in(std::string_view text, size_t byte) {
+  if (text.empty()) return "it is empty";
+  if (byte > text.size()) return "it ends too early";
+  const std::string_view before = text.substr(0, byte == 0 ? 0 : byte - 1);
+  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+  return fmt::format("line {}, column {}", line, before.size() - (before.rfind('\n') + 1) + 1);
+}
+
 [[noreturn]] void refuse(std::string_view key, std::string_view expected, const nlohmann::json& came) {
   throw FileError(fmt::format("config.json: '{}' must be {} but is {}; correct it or download the file again", key,
                               expected, came.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace).substr(0, 40)));
@@ -28,9 +37,9 @@ nlohmann::json parse_json_file(const Bytes& file, std::string_view name) {
     nlohmann::json json = nlohmann::json::parse(file.text());
     if (!json.is_object()) throw FileError(fmt::format("'{}' must hold a JSON object", name));
     return json;
-  } catch (const nlohmann::json::exception& error) {
-    throw FileError(fmt::format("'{}' is not valid JSON ({}); download it again", name,
-                                std::string_view(error.what()).substr(0, 160)));
+  } catch (const nlohmann::json::parse_error& error) {
+    throw FileError(fmt::format("'{}' is not valid JSON ({}); correct it or download it again", name,
+                                place_in(file.text(), error.byte)));
   }
 }
 
@@ -161,11 +170,24 @@ bool Config::names_head() const {
   return of_a_task || architecture_.ends_with("LMHeadModel") || architecture_.ends_with("DoubleHeadsModel");
 }
 
-bool Config::names_other_head() const {
+std::string_view Config::work_of_other_head() const {
   // Those for multiple choice and for tokens name their weights as a classifier of texts does.
-  constexpr std::array kHeads{"ForMultipleChoice", "ForNextSentencePrediction", "ForQuestionAnswering",
-                              "ForTokenClassification", "ForMaskedLM", "ForPreTraining", "ForCausalLM", "LMHeadModel"};
-  return std::ranges::any_of(kHeads, [&](const char* head) { return architecture_.ends_with(head); });
+  struct OtherHead {
+    std::string_view ending;  // of the architecture's name
+    std::string_view work;
+  };
+  constexpr std::array kHeads{
+      OtherHead{"ForMultipleChoice", "chooses among several texts"},
+      OtherHead{"ForNextSentencePrediction", "says whether one text follows the other, and is not read here"},
+      OtherHead{"ForQuestionAnswering", "marks where an answer begins and ends"},
+      OtherHead{"ForTokenClassification", "labels each token, not the text"},
+      OtherHead{"ForMaskedLM", "fills in hidden words"},
+      OtherHead{"ForPreTraining", "is for pre-training"},
+      OtherHead{"ForCausalLM", "predicts the next word"},
+      OtherHead{"LMHeadModel", "predicts words"},
+  };
+  const auto found = std::ranges::find_if(kHeads, [&](const OtherHead& head) { return architecture_.ends_with(head.ending); });
+  return found == kHeads.end() ? std::string_view() : found->work;
 }
 
 Config config_of(const FileLookup& files) {

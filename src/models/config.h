@@ -49,7 +49,9 @@ class Config {
 
   // Whether `architecture` names a head at all, and one whose answer is not one for the whole text.
   bool names_head() const;
-  bool names_other_head() const;
+  bool names_other_head() const { return !work_of_other_head().empty(); }
+  // What such a head does, as in "a head that labels each token"; empty for none that is known.
+  std::string_view work_of_other_head() const;
 
  private:
   nlohmann::json json_;

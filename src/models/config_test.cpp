@@ -2,7 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include "base/bytes.h"
 #include "formats/golden_weights.h"
+#include "whyformer/error.h"
 
 namespace whyformer {
 namespace {
@@ -45,6 +47,20 @@ TEST(Config, NullIsAbsentWhereTransformersWritesIt) {
   EXPECT_EQ(plain.problem(2), Problem::kSingleLabel);
   EXPECT_EQ(plain.id_or("pad_token_id", 1), 1);
   EXPECT_THAT(plain.labels(2), testing::ElementsAre("LABEL_0", "LABEL_1"));
+}
+
+TEST(Config, BrokenJsonIsToldWithItsPlaceAndNotInTheParsersWords) {
+  const auto message = [](const std::string& text) -> std::string {
+    try {
+      parse_json_file(bytes_of(text), "config.json");
+    } catch (const FileError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message("{\n \"a\": 1,\n \"b\" 2}"), "'config.json' is not valid JSON (line 3, column 6); correct it or download it again");
+  EXPECT_EQ(message("nul"), "'config.json' is not valid JSON (it ends too early); correct it or download it again");
+  EXPECT_EQ(message("{\"a\": \xff}"), "'config.json' is not valid JSON (line 1, column 7); correct it or download it again");
 }
 
 }  // namespace

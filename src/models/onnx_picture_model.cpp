@@ -43,10 +43,8 @@ class OnnxPictureModel final : public PictureModel {
     choose_output(output);
   }
 
-  int64_t parameter_count() const override { return model_.file().parameter_count(); }
-  int64_t tensor_count() const override {
-    return static_cast<int64_t>(model_.file().graph.initialisers.size());
-  }
+  int64_t parameter_count() const override { return model_.file().parameters().numbers; }
+  int64_t tensor_count() const override { return model_.file().parameters().tensors; }
   int64_t most_at_once() const override { return most_at_once_; }
 
  private:

@@ -11,6 +11,7 @@
 #include "formats/onnx/rewrites/rewrite.h"
 #include "models/text_model.h"
 #include "whyformer/error.h"
+#include "whyformer/lengths.h"
 
 namespace whyformer {
 namespace {
@@ -172,6 +173,13 @@ std::string shapes_text(const std::map<std::string, Shape, std::less<>>& shapes)
   return text;
 }
 
+// The first whose lengths are not all in the file.
+std::string open_input(const onnx::OnnxFile& file) {
+  const auto is_open = [](const onnx::InputInfo& input) { return std::ranges::any_of(input.shape, [](int64_t n) { return n < 0; }); };
+  const auto found = std::ranges::find_if(file.graph.inputs, is_open);
+  return found == file.graph.inputs.end() ? "" : found->name;
+}
+
 // Whether other lengths are no way out.
 bool are_as_the_file_says(const onnx::OnnxFile& file, const std::map<std::string, Shape, std::less<>>& shapes) {
   return std::all_of(file.graph.inputs.begin(), file.graph.inputs.end(),
@@ -190,9 +198,8 @@ onnx::BuiltGraph build(const onnx::OnnxModel& model, const onnx::BuildRequest& r
     if (are_as_the_file_says(model.file(), shapes)) {
       throw InvalidInput(fmt::format("the ONNX file cannot be built into a graph: {}", error.what()));
     }
-    const auto& [name, shape] = *shapes.begin();
-    throw InvalidInput(fmt::format("the ONNX file does not take inputs of {}: {}; give the right lengths, as in --shape {}={}",
-                                   shapes_text(shapes), error.what(), name, fmt::join(shape, ",")));
+    throw LengthsDoNotFit(fmt::format("the ONNX file does not take inputs of {}: {}", shapes_text(shapes), error.what()),
+                          open_input(model.file()));
   }
 }
 

@@ -138,10 +138,8 @@ class OnnxTextModel final : public TextModel {
     if (!works_with_fewer_tokens(written)) fixed_tokens_ = written;
   }
 
-  int64_t parameter_count() const override { return model_.file().parameter_count(); }
-  int64_t tensor_count() const override {
-    return static_cast<int64_t>(model_.file().graph.initialisers.size());
-  }
+  int64_t parameter_count() const override { return model_.file().parameters().numbers; }
+  int64_t tensor_count() const override { return model_.file().parameters().tensors; }
   // Where a file says so, reshapes inside rely on it: more texts would become one long one.
   bool hides_padding() const override { return !inputs_.mask.empty(); }
   int64_t most_at_once() const override {

@@ -82,6 +82,9 @@ class PictureModel {
   const std::vector<std::string>& output_names() const { return output_names_; }
   // What its users should know about how the files were read.
   const std::vector<std::string>& notes() const { return notes_; }
+  // What the model does not know, as its config.json says in "whyformer_limits", for everybody who explains with it; empty for
+  // nothing.
+  const std::string& limits() const { return limits_; }
   int64_t channels() const { return channels_; }
   // The size of picture the model was made for.
   int64_t height() const { return height_; }
@@ -135,7 +138,7 @@ class PictureModel {
 
   std::string name_;
   std::string architecture_;
-  std::string head_left_out_;
+  std::string head_left_out_, limits_;
   std::optional<Problem> problem_;
   std::vector<std::string> output_names_, notes_;
   int64_t channels_ = 3;

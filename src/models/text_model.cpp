@@ -44,6 +44,7 @@ bool is_there(const std::filesystem::path& path) {
 }  // namespace
 
 std::filesystem::path onnx_file_in(const std::filesystem::path& folder) {
+  if (folder.empty()) return {};  // not the current folder
   for (const char* weights : {"model.safetensors", "model.safetensors.index.json",
                               "pytorch_model.bin", "pytorch_model.bin.index.json"}) {
     if (is_there(folder / weights)) return {};

@@ -64,6 +64,8 @@ class TextModel {
   // Of a kind that does not classify texts, as config.json names the whole: "BertForQuestionAnswering". Empty if there is
   // none, or if it is not known.
   const std::string& head_left_out() const { return head_left_out_; }
+  // What that head does: "labels each token, not the text".
+  const std::string& work_left_out() const { return work_left_out_; }
   // An output of answers for every token, whose mean is explained instead; empty for none.
   const std::string& averaged_output() const { return averaged_output_; }
   // The tokenizer may give a second text type 1, but the model has type 0 alone.
@@ -120,7 +122,7 @@ class TextModel {
 
   std::string name_;
   std::string architecture_;
-  std::string head_left_out_;
+  std::string head_left_out_, work_left_out_;
   std::string averaged_output_;
   std::vector<std::string> notes_;
   bool has_one_token_type_ = false;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "report/text.h"
 #include "whyformer/arrays.h"
 #include "whyformer/report.h"
 
@@ -28,7 +29,8 @@ std::string stream_lines(const std::vector<double>& scores, const std::vector<Un
     std::string bar;
     const int length = static_cast<int>(kWidth * std::abs(score) / most + 0.5);
     for (int step = 0; step < length; ++step) bar += score > 0 ? "█" : "░";
-    text += fmt::format("  {:<28}  {:>10.6f}  {}\n", units[first + static_cast<int64_t>(order[i])].text, score, bar);
+    const std::string name = printable(units[first + static_cast<int64_t>(order[i])].text);
+    text += fmt::format("  {}  {:>10.6f}  {}\n", report::left_aligned(name, 28), score, bar);
   }
   if (order.size() > kMostShown) {
     text += fmt::format("  … {} more; --json - has them all\n", order.size() - kMostShown);
@@ -40,14 +42,14 @@ std::string stream_lines(const std::vector<double>& scores, const std::vector<Un
 
 std::string to_terminal(const ArrayExplanation& explanation) {
   const Explanation& inner = explanation.explanation;
-  std::string text = fmt::format("{} = {:.4f} of {}, read out: {}\n", inner.target.label, inner.target.value,
-                                 inner.model.name, explanation.info.read_out);
+  std::string text = fmt::format("{} = {:.4f} of {}, read out: {}\n", printable(inner.target.label), inner.target.value,
+                                 printable(inner.model.name), explanation.info.read_out);
   for (const Attribution& attribution : inner.attributions) {
     for (const StreamScores& stream : explanation.by_stream(attribution)) {
-      text += fmt::format("\n{}: stream {}, {}\n", attribution.method, stream.stream, stream.units);
+      text += fmt::format("\n{}: stream {}, {}\n", attribution.method, stream.stream, printable(stream.units));
       text += stream_lines(stream.scores, inner.units, explanation.streams[stream.stream].first);
     }
-    for (const std::string& note : attribution.notes) text += fmt::format("  note: {}\n", note);
+    for (const std::string& note : attribution.notes) text += fmt::format("  note: {}\n", printable(note));
   }
   return text;
 }

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/concepts_view.h"
+#include "whyformer/printable.h"
 #include "whyformer/report.h"
 
 namespace whyformer {
@@ -111,7 +112,7 @@ std::string to_json(const ConceptReport& found, int indent) {
   json["run_seconds"] = found.run_seconds;
   json["fit_seconds"] = found.fit_seconds;
   json["notes"] = found.notes;
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+  return printable_json(json.dump(indent, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace whyformer

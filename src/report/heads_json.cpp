@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "whyformer/heads.h"
+#include "whyformer/printable.h"
 #include "whyformer/report.h"
 
 namespace whyformer {
@@ -52,7 +53,7 @@ std::string to_json(const HeadImportance& importance, int indent) {
   json["pruning"] = importance.pruning ? pruning_json(*importance.pruning) : Json(nullptr);
   json["seconds"] = importance.seconds;
   json["notes"] = importance.notes;
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+  return printable_json(json.dump(indent, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace whyformer

@@ -5,6 +5,7 @@
 
 #include "report/base64.h"
 #include "whyformer/arrays.h"
+#include "whyformer/printable.h"
 #include "whyformer/report.h"
 
 namespace whyformer {
@@ -185,13 +186,13 @@ std::string to_json(const ArrayExplanation& explanation, int indent) {
   }
   if (!inner.refused.empty()) json["refused"] = refused_json(inner.refused);
   json["notes"] = inner.notes;
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+  return printable_json(json.dump(indent, ' ', false, Json::error_handler_t::replace));
 }
 
 // The writer prints the shortest digits that read back to the same double, and null for NaN and
 // infinity; `replace` turns invalid UTF-8 into U+FFFD.
 std::string to_json(const Explanation& explanation, int indent) {
-  return explanation_json(explanation).dump(indent, ' ', false, Json::error_handler_t::replace);
+  return printable_json(explanation_json(explanation).dump(indent, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace whyformer

@@ -52,9 +52,9 @@ class ModelPicture {
 
  private:
   void header() {
-    canvas_->text(kMargin, kMargin + 8, fitted(info_.model.name, width_ - 2 * kMargin, 18),
+    canvas_->text(kMargin, kMargin + 8, fitted(printable(info_.model.name), width_ - 2 * kMargin, 18),
                   {.size = 18, .bold = true});
-    std::string line = info_.model.architecture;
+    std::string line = printable(info_.model.architecture);
     if (info_.opset > 0) line += fmt::format("{}ONNX, opset {}", line.empty() ? "" : " · ", info_.opset);
     line += fmt::format("{}attention sites: {}, streams: {}", line.empty() ? "" : " · ",
                         info_.sites.size(), info_.streams.size());
@@ -70,7 +70,7 @@ class ModelPicture {
     const StreamInfo& info = info_.streams[stream];
     const double y = lane_y(static_cast<int>(stream));
     canvas_->text(kMargin, y - 9, fmt::format("stream {}", stream), {.size = 12, .bold = true});
-    canvas_->text(kMargin, y + 7, fitted(info.units, kLabels - 16, 11), kFaint);
+    canvas_->text(kMargin, y + 7, fitted(printable(info.units), kLabels - 16, 11), kFaint);
     canvas_->text(kMargin, y + 22, fmt::format("{} tokens here", info.tokens), kFaint);
     const double start = kMargin + kLabels, end = start + lane_width_;
     canvas_->rectangle({start, y - 1, lane_width_, 2}, kLightPalette.faint_ink);

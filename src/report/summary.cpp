@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "report/view.h"
 #include "whyformer/error.h"
@@ -87,6 +88,10 @@ class Collector {
     std::stable_sort(summary_.rows.begin(), summary_.rows.end(),
                      [&](const SummaryRow& a, const SummaryRow& b) { return weight(a) > weight(b); });
     if (static_cast<int64_t>(summary_.rows.size()) > options_.rows) sum_others();
+    for (const Remark& remark : remarks_) {
+      summary_.notes.push_back(remark.inputs == summary_.instances ? remark.first
+                                                                   : fmt::format("{} of {} inputs: {}", remark.inputs, summary_.instances, remark.first));
+    }
     return std::move(summary_);
   }
 
@@ -99,6 +104,7 @@ class Collector {
       throw InvalidInput("summary: patches of different pictures have nothing in common; give texts or rows of a table");
     }
     const Attribution& attribution = attribution_of(explanation, summary_.method);
+    collect_notes(explanation, attribution);
     if (target_answer(explanation).label != summary_.target) summary_.target.clear();
     const std::vector<Piece> pieces = pieces_of(explanation);
     const std::vector<std::optional<Cell>> cells = cells_of(explanation);
@@ -115,6 +121,21 @@ class Collector {
       row_named(name, pieces[i].special).points.push_back(point);
     }
     ++summary_.instances;
+  }
+
+  // Notes that differ in their numbers alone are one, and the first of them stands for all.
+  void collect_notes(const Explanation& explanation, const Attribution& attribution) {
+    std::set<std::string> own;
+    for (const std::vector<std::string>* notes : {&explanation.notes, &attribution.notes}) {
+      for (const std::string& note : *notes) {
+        std::string kind = note;
+        std::erase_if(kind, [](char c) { return (c >= '0' && c <= '9') || c == '.' || c == '-'; });
+        if (!own.insert(kind).second) continue;
+        const auto [place, is_new] = kinds_.try_emplace(kind, remarks_.size());
+        if (is_new) remarks_.push_back({note, 0});
+        ++remarks_[place->second].inputs;
+      }
+    }
   }
 
   // A word of the text that reads like the row of special tokens is another feature.
@@ -153,6 +174,12 @@ class Collector {
   SummaryOptions options_;
   Summary summary_;
   std::map<std::pair<std::string, bool>, size_t> rows_;
+  struct Remark {
+    std::string first;
+    int64_t inputs = 0;
+  };
+  std::vector<Remark> remarks_;
+  std::map<std::string, size_t> kinds_;  // places of remarks_
 };
 
 }  // namespace

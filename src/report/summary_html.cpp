@@ -50,14 +50,20 @@ std::string table(const Summary& summary) {
          rows + "</tbody></table></div>\n";
 }
 
+std::string note_paragraphs(const Summary& summary) {
+  std::string text;
+  for (const std::string& note : summary.notes) text += "<p class=\"faint\">" + escape_markup(note) + "</p>\n";
+  return text;
+}
+
 }  // namespace
 }  // namespace report
 
 std::string to_html(const Summary& summary) {
   using namespace report;
   return still_page({.title = summary_title(summary), .facts = summary_facts(summary), .style = kStyle},
-                    fmt::format("<div class=\"plots\">{}{}</div>\n{}", plot(summary, SummaryPlot::kBar),
-                                plot(summary, SummaryPlot::kBeeswarm), table(summary)));
+                    fmt::format("<div class=\"plots\">{}{}</div>\n{}{}", plot(summary, SummaryPlot::kBar),
+                                plot(summary, SummaryPlot::kBeeswarm), table(summary), note_paragraphs(summary)));
 }
 
 }  // namespace whyformer

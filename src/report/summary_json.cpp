@@ -1,6 +1,7 @@
 // The stable, documented form of a summary: docs/json.md.
 #include <nlohmann/json.hpp>
 
+#include "whyformer/printable.h"
 #include "whyformer/report.h"
 #include "whyformer/summary.h"
 
@@ -19,6 +20,7 @@ std::string to_json(const Summary& summary, int indent) {
             {"order", summary.order == SummaryOrder::kMean ? "mean" : "total"},
             {"others", summary.others},
             {"left_out", summary.left_out},
+            {"notes", summary.notes},
             {"rows", Json::array()}};
   for (const SummaryRow& row : summary.rows) {
     Json points = Json::array();
@@ -30,7 +32,7 @@ std::string to_json(const Summary& summary, int indent) {
     }
     json["rows"].push_back({{"name", row.name}, {"mean", row.mean}, {"total", row.total}, {"points", points}});
   }
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+  return printable_json(json.dump(indent, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace whyformer

@@ -6,6 +6,7 @@
 
 #include "report/summary_view.h"
 #include "report/terminal_style.h"
+#include "report/terminal_text.h"
 #include "report/text.h"
 #include "whyformer/report.h"
 
@@ -39,6 +40,9 @@ class SummaryText {
     for (const SummaryRow& row : summary_.rows) out += line(row) + "\n";
     if (spread_ > 0) out += style_.faint(axis()) + "\n";
     if (has_cut_bar(summary_)) out += style_.faint("  The last bar is cut.") + "\n";
+    for (const std::string& note : summary_.notes) {
+      for (const std::string& part : wrapped_sentence(note, width_)) out += style_.faint(part) + "\n";
+    }
     return out;
   }
 

@@ -160,6 +160,22 @@ TEST(Summary, ScoresThatAreNoNumbersAreCountedAndLeftOut) {
   EXPECT_THAT(to_terminal(summary, {.width = 120}), HasSubstr("3 scores are not a number"));
 }
 
+TEST(Summary, NotesOfTheExplanationsAreKeptOnceWithHowManyTheyAreAbout) {
+  std::vector<Explanation> explanations(3, sample_explanation({.methods = 1}));
+  for (Explanation& explanation : explanations) {
+    explanation.notes = {"It is a model for tests."};
+    explanation.attributions[0].notes.clear();
+  }
+  explanations[1].notes.push_back("The last 12 tokens were cut off.");
+  explanations[2].notes.push_back("The last 7 tokens were cut off.");
+  explanations[2].attributions[0].notes = {"It \x1b did not converge."};
+  const Summary summary = summarise(explanations);
+  EXPECT_EQ(summary.notes, (std::vector<std::string>{"It is a model for tests.", "2 of 3 inputs: The last 12 tokens were cut off.",
+                                                     "1 of 3 inputs: It \x1b did not converge."}));
+  EXPECT_NE(to_terminal(summary, {.colour = false}).find("2 of 3 inputs: The last 12 tokens were cut off."), std::string::npos);
+  EXPECT_NE(to_html(summary).find("It \\x1b did not converge."), std::string::npos);
+}
+
 TEST(SummaryPicture, BarsAreAsLongAsTheirNumbers) {
   const Summary summary = summarise(five_sentences(), "", {.order = SummaryOrder::kTotal});
   const std::string svg = summary_picture(summary, SummaryPlot::kBar, PictureFormat::kSvg);

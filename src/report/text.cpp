@@ -40,14 +40,6 @@ bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f; });
 }
 
-bool steers_the_terminal(UChar32 c) {
-  // Joiners and tags build emoji and Indic letters; they are harmless and must stay.
-  if (c == 0x200C || c == 0x200D || (c >= 0xE0020 && c <= 0xE007F)) return false;
-  const int8_t type = u_charType(c);
-  return type == U_CONTROL_CHAR || type == U_FORMAT_CHAR || type == U_LINE_SEPARATOR ||
-         type == U_PARAGRAPH_SEPARATOR;
-}
-
 int code_point_columns(UChar32 c) {
   const int8_t type = u_charType(c);
   if (type == U_NON_SPACING_MARK || type == U_ENCLOSING_MARK || type == U_FORMAT_CHAR) return 0;
@@ -85,23 +77,6 @@ std::string CodePoints::slice(int64_t start, int64_t end) const {
   end = std::clamp<int64_t>(end, start, size());
   const size_t first = starts_[static_cast<size_t>(start)];
   return text_.substr(first, starts_[static_cast<size_t>(end)] - first);
-}
-
-std::string printable(std::string_view text) {
-  if (is_ascii(text)) return std::string(text);
-  std::string out;
-  for_each_code_point(text, [&](UChar32 c, size_t, size_t) {
-    if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (!steers_the_terminal(c)) {
-      append_utf8(out, c);
-    } else {
-      out += c < 0x100 ? fmt::format("\\x{:02x}", c) : fmt::format("\\u{{{:x}}}", c);
-    }
-  });
-  return out;
 }
 
 std::vector<std::string> graphemes(std::string_view text) {
@@ -158,7 +133,7 @@ std::string left_aligned(std::string_view text, int width) {
 
 std::string escape_markup(std::string_view text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : printable(text)) {
     switch (c) {
       case '&':
         out += "&amp;";

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "whyformer/printable.h"
+
 namespace whyformer::report {
 
 // The text with every invalid byte sequence replaced by U+FFFD.
@@ -24,10 +26,6 @@ class CodePoints {
   std::vector<size_t> starts_;  // of each code point, then the end
 };
 
-// The text with everything that would steer a terminal or reorder a line (control characters,
-// escapes, bidirectional and invisible formatting) spelled out, as in "\x1b" or "\u{202e}".
-std::string printable(std::string_view text);
-
 // Columns that a terminal needs: wide East Asian characters and emoji take two, marks none.
 int columns(std::string_view text);
 
@@ -41,7 +39,7 @@ std::string shortened(std::string_view text, int limit);
 std::string right_aligned(std::string_view text, int width);
 std::string left_aligned(std::string_view text, int width);
 
-// Text as it stands in HTML and SVG, also inside quoted attributes.
+// Text as it stands in HTML and SVG, also inside quoted attributes; printable, since XML has no control characters.
 std::string escape_markup(std::string_view text);
 
 }  // namespace whyformer::report

@@ -12,6 +12,7 @@
 #include "explain/importance/scores.h"
 #include "models/table_model.h"
 #include "whyformer/error.h"
+#include "whyformer/printable.h"
 
 namespace whyformer {
 namespace {
@@ -193,7 +194,7 @@ std::string to_json(const ImportanceReport& report) {
       {"seed", report.seed},
       {"finished", report.finished},
       {"notes", report.notes}};
-  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return printable_json(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
 }  // namespace whyformer

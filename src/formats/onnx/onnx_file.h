@@ -67,6 +67,16 @@ struct OnnxFunction {
   std::vector<OnnxNode> nodes;
 };
 
+struct ParameterCount {
+  int64_t numbers = 0;
+  int64_t tensors = 0;
+
+  void add(const Shape& shape) {
+    numbers += element_count(shape);
+    ++tensors;
+  }
+};
+
 struct OnnxFile {
   std::string producer;
   std::map<std::string, int64_t, std::less<>> opsets;  // by domain
@@ -74,7 +84,8 @@ struct OnnxFile {
   std::map<std::pair<std::string, std::string>, OnnxFunction> functions;  // (domain, name)
 
   int64_t opset() const;  // of ai.onnx
-  int64_t parameter_count() const;
+  // Stored tensors, and weights that are Constant nodes; also those of branches, loops and functions.
+  ParameterCount parameters() const;
 };
 
 // Tensors outside the file are looked for in its folder. Throws FileError for anything that is not

@@ -11,6 +11,7 @@
 #include "formats/file_checks.h"
 #include "formats/onnx/onnx_file.h"
 #include "formats/onnx/sort_nodes.h"
+#include "formats/other_formats.h"
 #include "whyformer/error.h"
 
 namespace whyformer::onnx {
@@ -294,14 +295,43 @@ FileLookup files_beside(const std::filesystem::path& model) {
 
 }  // namespace
 
+namespace {
+
+void count_parameters(const OnnxGraph& graph, ParameterCount& count);
+
+// Some exporters write weights as Constant nodes. Single numbers and integers there are settings, shapes and indices.
+bool is_weight(const StoredTensor& tensor) {
+  const bool quantised = bits_of(tensor.type) <= 8 && tensor.type != ElementType::kBool;
+  return !tensor.shape.empty() && (is_float(tensor.type) || quantised);
+}
+
+void count_parameters(const std::vector<OnnxNode>& nodes, ParameterCount& count) {
+  for (const OnnxNode& node : nodes) {
+    for (const auto& [name, attribute] : node.attributes) {
+      if (const auto* inner = std::get_if<std::shared_ptr<const OnnxGraph>>(&attribute)) count_parameters(**inner, count);
+      if (node.kind != "Constant") continue;
+      if (const auto* tensor = std::get_if<StoredTensor>(&attribute); tensor && is_weight(*tensor)) count.add(tensor->shape);
+      if (const auto* list = std::get_if<std::vector<double>>(&attribute)) count.add({static_cast<int64_t>(list->size())});
+    }
+  }
+}
+
+void count_parameters(const OnnxGraph& graph, ParameterCount& count) {
+  for (const auto& [name, tensor] : graph.initialisers) count.add(tensor.shape);
+  count_parameters(graph.nodes, count);
+}
+
+}  // namespace
+
 int64_t OnnxFile::opset() const {
   const auto found = opsets.find("");
   return found == opsets.end() ? 1 : found->second;
 }
 
-int64_t OnnxFile::parameter_count() const {
-  int64_t count = 0;
-  for (const auto& [name, tensor] : graph.initialisers) count += element_count(tensor.shape);
+ParameterCount OnnxFile::parameters() const {
+  ParameterCount count;
+  count_parameters(graph, count);
+  for (const auto& [name, function] : functions) count_parameters(function.nodes, count);
   return count;
 }
 
@@ -329,6 +359,9 @@ OnnxFile read_onnx(const std::filesystem::path& path) {
   try {
     return read_onnx(bytes, files_beside(path));
   } catch (const FileError& error) {
+    if (const std::string about = about_other_format(bytes); !about.empty()) {
+      throw UnsupportedModel(fmt::format("'{}' {}", path.string(), about));
+    }
     throw FileError(fmt::format("'{}': {}", path.string(), error.what()));
   } catch (const UnsupportedModel& error) {
     throw UnsupportedModel(fmt::format("'{}': {}", path.string(), error.what()));

@@ -1,0 +1,17 @@
+// Words of a command line that mean nothing, and what was probably meant.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace whyformer::cli {
+
+// The one of `names` that is fewest typing errors away; empty where all are far from it.
+std::string nearest(const std::string& word, const std::vector<std::string>& names);
+
+// After a parse that failed: "there is no command 'explian' (did you mean 'explain'?)", or the same about an option. Empty where
+// something else was wrong.
+std::string about_unknown_words(const CLI::App& program, int argc, char** argv);
+
+}  // namespace whyformer::cli

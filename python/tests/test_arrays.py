@@ -129,3 +129,44 @@ def test_concepts(painter, tmp_path):
     report.save(tmp_path / "concepts.svg")
     assert len(report.to_pandas()) == 1
     assert "striped" in str(report)
+
+
+def onnx_field(number: int, content: bytes | str | int) -> bytes:
+    """One field of a protobuf message; everything here is shorter than 128 bytes."""
+    if isinstance(content, int):
+        return bytes([number << 3, content])
+    content = content.encode() if isinstance(content, str) else content
+    return bytes([number << 3 | 2, len(content)]) + content
+
+
+def onnx_product_of_rows(weight: np.ndarray) -> bytes:
+    """logits = x · weight, for any number of rows."""
+
+    def value(name, *axes):
+        shape = b"".join(onnx_field(1, onnx_field(1 if isinstance(axis, int) else 2, axis)) for axis in axes)
+        return onnx_field(1, name) + onnx_field(2, onnx_field(1, onnx_field(1, 1) + onnx_field(2, shape)))
+
+    node = onnx_field(1, "x") + onnx_field(1, "weight") + onnx_field(2, "logits") + onnx_field(4, "MatMul")
+    tensor = b"".join(onnx_field(1, size) for size in weight.shape) + onnx_field(2, 1) + onnx_field(8, "weight")
+    tensor += onnx_field(9, weight.astype("<f4").tobytes())
+    graph = onnx_field(1, node) + onnx_field(2, "g") + onnx_field(5, tensor)
+    graph += onnx_field(11, value("x", "n", weight.shape[0])) + onnx_field(12, value("logits", "n", weight.shape[1]))
+    # Larger weights make the graph longer than 127 bytes: its length takes two.
+    length = bytes([len(graph) & 127 | 128, len(graph) >> 7])
+    return onnx_field(1, 8) + bytes([7 << 3 | 2]) + length + graph + onnx_field(8, onnx_field(1, "") + onnx_field(2, 17))
+
+
+def test_default_methods_of_a_model_without_attention_are_those_that_work(tmp_path):
+    weight = np.array([[1, 0], [2, -1], [-1, 3]], np.float32)
+    path = tmp_path / "rows.onnx"
+    path.write_bytes(onnx_product_of_rows(weight))
+    row = np.array([1, 2, 3], np.float32)
+    arrays = wf.load(path, arrays=True)
+    for attribution in arrays.explain({"x": row[None]}, element=(0, 1)):
+        np.testing.assert_allclose(attribution.scores, row * weight[:, 1], atol=1e-6)
+    table = wf.load(path)
+    assert len(table.explain(row)) == 2
+    assert len(table.explain(row, background=np.zeros((2, 3), np.float32))) == 2
+    for model, given in [(arrays, {"x": row[None]}), (table, row)]:
+        with pytest.raises(wf.InvalidInput, match="no attention was found in this model"):
+            model.explain(given, "attention-flow")

@@ -219,6 +219,21 @@ TEST(Origins, AttentionAmongWeightsAloneIsASiteButNoBlock) {
   EXPECT_EQ(Model::load(saved.file()).inspect().sites.size(), 2u);
 }
 
+// Each of two learned queries adds what it samples from the picture, at points that are weights too.
+TEST(Origins, LearnedQueriesThatSampleAPictureStayLearned) {
+  TinyModel model;
+  model.input("pixel_values", {1, 3, 6, 6});
+  add_floats(model.graph(), "learned", {1, 2, 3}, waves(6));
+  add_attention(model, "learned", "learned", "own");
+  add_floats(model.graph(), "grid", {1, 2, 1, 2}, waves(4));
+  add_node(model.graph(), "GridSample", {"pixel_values", "grid"}, {"points"});
+  add_reshape(model, "points", "colours", {1, 3, 2});
+  add_transpose(model, "colours", "sampled", {0, 2, 1});
+  add_node(model.graph(), "Add", {"own", "sampled"}, {"both"});
+  add_read_out(model, "both");
+  EXPECT_THAT(streams_of(model), ElementsAre("2 learned"));
+}
+
 // Weights of four points that each of two learned queries samples from a map.
 TinyModel sampling_model() {
   TinyModel model;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
-#include <set>
 
 namespace whyformer {
 namespace {
@@ -147,10 +146,9 @@ class Origin {
     return std::nullopt;
   }
 
-  // Whether a product or sum has the axis from what does not vary.
+  // Whether the node has the axis from what does not vary; where others are put into it, they matter more.
   bool has_constant_source(const Node& node, int axis) const {
-    static const std::set<std::string_view> kinds{"MatMul", "Add", "Sub", "Mul", "Div"};
-    if (!kinds.contains(node.op->kind())) return false;
+    if (node.op->kind().find("Scatter") != std::string_view::npos) return false;
     std::vector<ValueType> types;
     for (const Value input : node.inputs) types.push_back(graph_.type(input));
     const auto flow = node.op->follow(axis, types);

@@ -400,9 +400,12 @@ class OnnxTextModel final : public TextModel {
 std::shared_ptr<const TextModel> load_onnx_text_model(const std::filesystem::path& file,
                                                       const FileLookup& files, std::string name,
                                                       const std::string& output) {
-  // First of all: whoever gives a damaged file, or one that reads no texts, should not be told to look for a tokenizer.
+  // First of all: whoever gives a damaged file, or one of numbers alone, should not be told to look for a tokenizer.
   onnx::OnnxFile read = onnx::read_onnx(file);
-  names_of_inputs(read);
+  const auto& inputs = read.graph.inputs;
+  if (std::all_of(inputs.begin(), inputs.end(), [](const onnx::InputInfo& input) { return onnx::is_float(input.type); })) {
+    names_of_inputs(read);  // says what it takes
+  }
   return std::make_shared<OnnxTextModel>(std::move(read), files, std::move(name), output);
 }
 

@@ -122,7 +122,7 @@ TEST(Safetensors, ATypeWeCannotReadIsUnsupportedNotDamaged) {
 }
 
 TEST(Safetensors, NamesInMessagesAreEscapedAndShort) {
-  EXPECT_THAT(error_for(R"({"a\u001b[31m\n":1})", 0), HasSubstr(R"('a\u001b[31m\n')"));
+  EXPECT_THAT(error_for(R"({"a\u001b[31m\n":1})", 0), HasSubstr(R"('a\x1b[31m\n')"));
   EXPECT_THAT(error_for(R"({")" + std::string(1000, 'n') + R"(":1})", 0),
               HasSubstr("'" + std::string(80, 'n') + "...' has"));
 }

@@ -33,14 +33,14 @@ double answer_in_double(const TinyModel& model, const ArrayViews& inputs) {
   const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
   const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / ("whyformer_numbers_" + test + ".onnx");
   std::ofstream(file, std::ios::binary) << model.text();
-  const ArrayModel loaded = ArrayModel::load(file);
-  std::filesystem::remove(file);
   ArrayRequest request;
   request.target = {"y", {0, 0}};
   request.methods = {{"leave-one-out", {}}};
   request.hiding_id = 0;
   request.precision = Precision::kDouble;
-  return loaded.explain(inputs, request).explanation.target.value;
+  const double value = ArrayModel::load(file).explain(inputs, request).explanation.target.value;
+  std::filesystem::remove(file);
+  return value;
 }
 
 TinyModel table_of_doubles() {

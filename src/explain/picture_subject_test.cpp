@@ -59,6 +59,41 @@ double sum(const std::vector<double>& values) {
   return total;
 }
 
+// The file rounds pixels by the span they have while it runs, which is the first patch's: where that is hidden, all others come out otherwise.
+TEST(PictureSubject, RoundedWhileItRunsAnswersTheSameWhateverRunsBesideIt) {
+  const auto model = PictureModel::load_if_one(source_folder() / "tests/golden/onnx_optimised/vit_dynamic.onnx");
+  PictureSettings settings;
+  settings.size = PictureSize{.width = model->width(), .height = model->height()};
+  settings.normalisation = {{0.5, 0.5, 0.5}, {0.5, 0.5, 0.5}};
+  const PictureProcessor processor(settings);
+  Picture picture{model->width(), model->height(), {}};
+  for (int64_t i = 0; i < 3 * picture.width * picture.height; ++i) {
+    const int64_t row = i / 3 / picture.width, column = i / 3 % picture.width;
+    const bool first = row < picture.height / 2 && column < picture.width / 2;
+    picture.pixels.push_back(static_cast<uint8_t>(first ? i * 37 % 256 : 100 + i * 11 % 57));
+  }
+  picture.pixels[0] = 0;
+  picture.pixels[1] = 255;
+  const PictureSubject subject(*model, processor, processor(picture), {});
+  const int64_t first = subject.grid().first, count = subject.grid().count();
+  std::vector<Variant> inputs;
+  for (int64_t coalition = 0; coalition < int64_t{1} << count; ++coalition) {
+    std::vector<bool> hidden(subject.units(), false);
+    for (int64_t patch = 0; patch < count; ++patch) hidden[first + patch] = (coalition >> patch & 1) != 0;
+    inputs.push_back(subject.hiding(hidden, "grey"));
+  }
+  const auto answers = [&](std::span<const Variant> some) {
+    const auto one = subject.run_of(some);
+    return run(one.graph->graph, one.feeds, {.outputs = {one.graph->output}})[one.graph->output].to_doubles();
+  };
+  std::vector<double> alone;
+  for (const Variant& input : inputs) {
+    const std::vector<double> own = answers({&input, 1});
+    alone.insert(alone.end(), own.begin(), own.end());
+  }
+  EXPECT_EQ(answers(inputs), alone);
+}
+
 TEST(PictureSubject, EveryPixelBelongsToTheUnitThatSeesIt) {
   const Case test("vit");
   const PatchGrid& grid = test.subject->grid();

@@ -45,8 +45,6 @@ class BatchPositions {
   std::vector<bool> depends_;
 };
 
-bool rounds_dynamically(const Op& op) { return op.kind() == "DynamicScale" || quantised_linear_parts(op).has_value(); }
-
 // Node by node. Scales and zeros that were one number are one for each index of the batch's axis from there on, up to
 // where they meet what they scale.
 class RangesBySample {
@@ -150,6 +148,8 @@ class RangesBySample {
 };
 
 }  // namespace
+
+bool rounds_dynamically(const Op& op) { return op.kind() == "DynamicScale" || quantised_linear_parts(op).has_value(); }
 
 bool has_dynamic_ranges(const Graph& graph) {
   return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const Node& node) { return rounds_dynamically(*node.op); });

@@ -9,7 +9,8 @@
 
 namespace whyformer {
 
-// Whether something in the graph rounds by the span of its numbers.
+// Whether the operator, or something in the graph, rounds by the span of its numbers.
+bool rounds_dynamically(const Op& op);
 bool has_dynamic_ranges(const Graph& graph);
 
 // The same graph, which takes `batch` inputs in front, with a span for each of them. Nothing where the inputs cannot be

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "models/sample_ranges.h"
+
 namespace whyformer {
 namespace {
 
@@ -25,6 +27,17 @@ bool works_unit_by_unit(const Graph& graph, const Node& node, const std::vector<
     if (!by_unit[node.inputs[i].id] || flow->sources[i] != 1) return false;
   }
   return true;
+}
+
+// Values that are rounded by a span which all units share, and what is made of them.
+std::vector<bool> depend_on_spans(const Graph& graph) {
+  std::vector<bool> depend(graph.value_count(), false);
+  for (const Node& node : graph.nodes()) {
+    bool any = rounds_dynamically(*node.op);
+    for (const Value input : node.inputs) any = any || depend[input.id];
+    for (const Value output : node.outputs) depend[output.id] = any;
+  }
+  return depend;
 }
 
 // [inputs, units, numbers]: each row from the state its unit is in.
@@ -76,12 +89,14 @@ std::vector<Tensor> states_of(const TwoStates::MakeRun& make, int64_t units) {
 std::vector<Value> values_of_single_units(const ModelGraph& built) {
   const Graph& graph = built.graph;
   if (!built.embeddings.valid() || graph.shape(built.embeddings).size() != 3) return {};
+  const std::vector<bool> by_span = depend_on_spans(graph);
+  if (by_span[built.embeddings.id]) return {};
   std::vector<bool> by_unit(graph.value_count(), false);
   by_unit[built.embeddings.id] = true;
   for (const Node& node : graph.nodes()) {
     const Value made = node.outputs[0];
     if (made == built.embeddings || !graph.varies(made)) continue;
-    if (!has_rows_of_units(graph, made, built.embeddings)) continue;
+    if (!has_rows_of_units(graph, made, built.embeddings) || by_span[made.id]) continue;
     by_unit[made.id] = works_unit_by_unit(graph, node, by_unit);
   }
   std::vector<Value> values;

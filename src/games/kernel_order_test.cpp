@@ -99,9 +99,9 @@ struct HardGame {
 
 TEST(KernelShap, InterruptedIsNoFurtherOffThanAFullRunOfThatSize) {
   const HardGame hard(13);
-  for (const int64_t size : {60, 100, 200, 500, 1000}) {
+  for (const int64_t size : {60, 100, 200, 500}) {
     double interrupted = 0, full = 0, told = 0;
-    for (uint32_t seed = 0; seed < 40; ++seed) {
+    for (uint32_t seed = 0; seed < 200; ++seed) {
       FunctionGame game(hard.players, [&](const Coalition& coalition) { return hard.worth(coalition); });
       full += hard.square_error(kernel_shap(game, {.samples = size, .seed = seed}));
       game.at_once = 2;
@@ -113,7 +113,9 @@ TEST(KernelShap, InterruptedIsNoFurtherOffThanAFullRunOfThatSize) {
       for (const double error : part.errors) told += error * error;
     }
     EXPECT_LT(interrupted, 1.1 * full) << size;
-    // Errors are told, and about right: too large rather than too small.
+    // Errors are about right, too large rather than too small. Of the smallest sample some are not known: without a tenth of
+    // it the others leave values open.
+    if (size < 100) continue;
     EXPECT_GT(told, 0.6 * interrupted) << size;
     EXPECT_LT(told, 6 * interrupted) << size;
   }

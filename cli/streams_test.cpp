@@ -146,7 +146,7 @@ TEST_F(Streams, AFileThatCannotBeReadLeavesTheAnswersOfBefore) {
 TEST_F(Streams, AnswersDoNotOverwriteWhatIsRead) {
   write("lines.txt", "good film\n");
   expect_refusal("explain --method gae --file " + path("lines.txt") + " --json " + path("lines.txt"),
-                 "would take the place of");
+                 "would overwrite what is read");
   EXPECT_EQ(read("lines.txt"), "good film\n");
 }
 

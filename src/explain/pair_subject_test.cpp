@@ -56,7 +56,7 @@ std::vector<double> golden_scores(const std::string& name, const std::string& me
   return scores;
 }
 
-double sum(const std::vector<double>& values) {
+double total_of(const std::vector<double>& values) {
   double total = 0;
   for (const double value : values) total += value;
   return total;
@@ -142,7 +142,7 @@ TEST(Pair, ExactShapGivesShapleyValuesByTheirDefinition) {
 TEST(Pair, SampledShapleyValuesAddUp) {
   for (const char* method : {"kernel-shap", "permutation-shap", "partition-shap", "shap"}) {
     const Attribution found = explained("short", method);
-    EXPECT_NEAR(sum(found.scores), worth(3, 511) - worth(0, 0), 1e-5) << method;
+    EXPECT_NEAR(total_of(found.scores), worth(3, 511) - worth(0, 0), 1e-5) << method;
   }
 }
 

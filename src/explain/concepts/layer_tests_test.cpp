@@ -230,7 +230,7 @@ TEST(ConceptTests, CountAGivenSetOnceHoweverOftenItIsGiven) {
     std::copy_n(planted.x.numbers.begin() + 40 * kWidth, 15 * kWidth,
                 planted.x.numbers.begin() + (40 + copy * 15) * kWidth);
   }
-  planted.sets.random = {numbered(40, 15), numbered(55, 15), numbered(70, 15), numbered(85, 15)};
+  planted.sets = {{numbered(0, 15)}, {numbered(40, 15), numbered(55, 15), numbered(70, 15), numbered(85, 15)}};
   LayerTests found = test_layer(planted.products(), {{0, 30}}, planted.sets, settings(0, 0));
   judge(found.tests[0], 0.05);
   const ConceptTest& test = found.tests[0][0];

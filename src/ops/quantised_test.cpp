@@ -231,5 +231,44 @@ TEST(QuantisedLinear, EqualsTheChainItStandsFor) {
   EXPECT_THAT(found.at(x).to_doubles(), Pointwise(DoubleNear(1e-4), expected.at(x).to_doubles()));
 }
 
+// Weights [in, out] as bytes of a file, less a zero for each column, against the same numbers as floats: to the last bit.
+TEST(QuantisedLinear, OfBytesEqualsThatOfFloats) {
+  constexpr int64_t kIn = 300, kOut = 70;
+  for (const bool is_signed : {true, false}) {
+    std::string bytes;
+    std::vector<float> numbers(kIn * kOut), zeros, scales;
+    for (int64_t i = 0; i < kOut; ++i) {
+      zeros.push_back(static_cast<float>(is_signed ? i % 5 - 2 : 3 * i));
+      scales.push_back(0.01f / static_cast<float>(i + 1));
+    }
+    for (int64_t i = 0; i < kIn * kOut; ++i) {
+      bytes.push_back(static_cast<char>((i * 37 + i / 11) % 256));
+      const auto byte = static_cast<uint8_t>(bytes.back());
+      const int number = is_signed ? static_cast<int8_t>(byte) : byte;
+      numbers[i % kOut * kIn + i / kOut] = static_cast<float>(number) - zeros[i % kOut];
+    }
+    const Tensor factors = Tensor::of<float>({kOut}, std::span<const float>(scales));
+    const std::vector<std::shared_ptr<const IntegerWeights>> both{
+        std::make_shared<IntegerWeights>(Tensor::of<float>({kOut, kIn}, std::span<const float>(numbers))),
+        std::make_shared<IntegerWeights>(whole_numbers(StoredBytes{bytes_of(bytes), kOut, kIn, is_signed, true, zeros}))};
+    std::vector<std::vector<double>> found;
+    for (auto weights : both) {
+      if (!found.empty()) EXPECT_EQ(weights->linear().weight().to_doubles(), both[0]->linear().weight().to_doubles());
+      for (const bool part : {false, true}) {
+        GraphBuilder builder;
+        const Value x = builder.input("x", {2, 4, kIn}, DType::kFloat32);
+        const Tensor own = part ? factors.slice(0, 5, 3).contiguous() : factors;
+        const Value y = quantised_linear(builder, x, part ? weights->rows(5, 3) : weights, own, own, "y");
+        const Graph graph = builder.finish();
+        const Pass pass = run(graph, {{x, random_tensor({2, 4, kIn}, DType::kFloat32, 3)}}, {.keep = Keep::kGradients, .outputs = {y}});
+        found.push_back(pass[y].to_doubles());
+        const Tensor seed = random_tensor(graph.shape(y), DType::kFloat32, 4);
+        found.push_back(walk_back(graph, pass, y, seed, gradient_rule(), {x}).at(x).to_doubles());
+      }
+    }
+    for (size_t i = 0; i < 4; ++i) EXPECT_EQ(found[i], found[i + 4]) << i;
+  }
+}
+
 }  // namespace
 }  // namespace whyformer

@@ -91,9 +91,12 @@ bool is_normalised_first(const Explained& explained, Place place) {
 
 void note_if_normalised_first(const Explained& explained, Place place, Scores& scores) {
   if (!is_normalised_first(explained, place)) return;
-  scores.notes.push_back(
+  const bool later = !explained.subject().values_at(explained.graph(), Place::kFirstLayer).empty() &&
+                     !is_normalised_first(explained, Place::kFirstLayer);
+  scores.notes.push_back(fmt::format(
       "The model normalises these vectors before anything else, so their length changes nothing and gradient × input is 0 by "
-      "construction: what is left is rounding and the norm's epsilon. Choose at=first-layer, or integrated-gradients.");
+      "construction: what is left is rounding and the norm's epsilon. Choose {}integrated-gradients.",
+      later ? "at=first-layer, or " : ""));
 }
 
 Scores folded(const Subject& subject, Place place, const Tensor& rows, const RowFold& fold) {

@@ -37,7 +37,9 @@ Value query_source(const Graph& graph, Value map, Value otherwise) {
     value = node.inputs[0];
     if (node.op->linear_weights() == nullptr || graph.shape(value).size() != 3) continue;
     const int norm = graph.producer(value);
-    const bool normed = norm >= 0 && graph.nodes()[norm].op->layer_norm_weights() != nullptr;
+    // A norm that alone reads it, without a residual path beside it, belongs to the embedding.
+    const bool normed = norm >= 0 && graph.nodes()[norm].op->layer_norm_weights() != nullptr &&
+                        graph.users(graph.nodes()[norm].inputs[0]).size() > 1;
     return normed ? graph.nodes()[norm].inputs[0] : value;
   }
   return otherwise;

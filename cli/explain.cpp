@@ -407,7 +407,7 @@ void add_explain(CLI::App& program) {
   command->callback([arguments] {
     const Arguments& a = *arguments;
     check_outputs({a.html, a.json, a.svg, a.png, a.attention_svg, a.attention_png},
-                  {a.file, a.model.model, a.picture.picture, a.text.positional, a.table.table, a.table.background, a.arrays.inputs});
+                  {a.file, a.model.model, a.picture.picture, means_picture(a.text.positional) ? a.text.positional : "", a.table.table, a.table.background, a.arrays.inputs});
     if (a.attention_layer >= 0 && a.attention_svg.empty() && a.attention_png.empty()) {
       throw InvalidInput("--attention-layer and --attention-head choose what --attention-svg or --attention-png draw");
     }

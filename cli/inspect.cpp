@@ -183,7 +183,7 @@ void print_report(const RelevanceReport& report) {
   }
   print(fmt::format("\nat the first layer {:.6g}, at the word vectors {:.6g}\n",
                     report.at_first_layer, report.at_words));
-  for (const std::string& note : report.notes) print(fmt::format("note: {}\n", note));
+  for (const std::string& note : report.notes) print(fmt::format("note: {}\n", printable(note)));
 }
 
 struct Arguments {

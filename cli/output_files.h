@@ -20,6 +20,7 @@ namespace whyformer::cli {
 inline std::filesystem::path behind_links(std::filesystem::path path) {
   constexpr int kMostLinks = 40;
   std::error_code unreadable;
+  path = std::filesystem::absolute(path, unreadable);  // of a file that is not there yet, names are compared
   for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(path, unreadable); ++i) {
     path = path.parent_path() / std::filesystem::read_symlink(path, unreadable);
   }

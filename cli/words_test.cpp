@@ -66,6 +66,7 @@ TEST_F(Words, OutputsMustNotOverwriteEachOtherOrTheInput) {
   expect_refusal("explain --method gae --file " + path("texts") + " --json " + path("texts"), "would overwrite what is read");
   expect_refusal("heads " + path("texts") + " --json " + path("texts"), "would overwrite what is read");
   expect_refusal("inspect --svg " + path("a") + " --html " + path("a"), "two outputs go to the file");
+  expect_refusal("explain x --method gae --html not-there.x --json ./not-there.x", "two outputs go to the file");
   EXPECT_FALSE(std::filesystem::exists(folder_ / "a"));
   EXPECT_EQ(read("texts"), "good\n");
   EXPECT_EQ(run("explain x --method gae --svg /dev/null --png /dev/null").code, 0);

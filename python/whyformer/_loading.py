@@ -39,6 +39,8 @@ def load(source="sentiment", *, arrays: bool = False, batch_axes: Mapping[str, i
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         _refuse(in_memory, "goes with a model held in memory; a folder or file has its own beside it")
+        if output == "":
+            raise InvalidInput("the output's name is empty: name one, or leave it out")
         if not path:
             raise InvalidInput("the model's name is empty: give a path or a built-in name "
                                f"({' or '.join(repr(one) for one in BUILT_IN)})")

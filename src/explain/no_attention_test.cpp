@@ -173,6 +173,10 @@ TEST(NoAttention, TracesAndHeadsSayThatThereIsNone) {
   request.measures = {"michel"};
   EXPECT_THAT(refusal<InvalidInput>([&] { head_importance(model, {{{"a good film", {}}, {}, "line 1"}}, request); }),
               HasSubstr("no attention was found in this model"));
+  const SavedFolder of_pictures(convolution_of_pictures());
+  const std::vector<LabelledPicture> pictures{{coloured_picture(28), {}, "picture 1"}};
+  EXPECT_THAT(refusal<InvalidInput>([&] { head_importance(Model::load(of_pictures.file()), pictures, request); }),
+              HasSubstr("no attention was found in this model"));
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ void check_names(const Policy& policy, size_t entry, const std::vector<std::stri
   }
   if (is_name(rule.name) && std::find(nodes.begin(), nodes.end(), rule.name) == nodes.end()) {
     throw InvalidInput(fmt::format(
-        "{}: this model has no node \"{}\"; the nearest is \"{}\" ('whyformer inspect --relevance' lists them)",
+        "{}: this model has no node \"{}\"; the nearest is \"{}\"",
         place_of(policy, entry), rule.name.substr(0, 120), nearest_of(rule.name, nodes)));
   }
 }

@@ -70,7 +70,7 @@ void check_averaged(const TextModel& model, const ExplainRequest& request) {
   if (model.averaged_output().empty() || named) return;
   throw UnsupportedModel(fmt::format(
       "the output '{}' answers for each token, not for the text. To explain one of its {} numbers, averaged over the tokens, "
-      "choose it as the target; to explain those of one token, give arrays (--inputs, --output, --element)",
+      "choose it as the target; to explain those of one token, give arrays and choose the element",
       model.averaged_output(), model.output_names().size()));
 }
 

@@ -40,6 +40,8 @@ nlohmann::json parse_json_file(const Bytes& file, std::string_view name) {
   } catch (const nlohmann::json::parse_error& error) {
     throw FileError(fmt::format("'{}' is not valid JSON ({}); correct it or download it again", name,
                                 place_in(file.text(), error.byte)));
+  } catch (const nlohmann::json::exception&) {  // a number that no double holds, say
+    throw FileError(fmt::format("'{}' holds a number that is out of range; correct it or download it again", name));
   }
 }
 

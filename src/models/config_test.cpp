@@ -13,6 +13,11 @@ using testing::HasSubstr;
 
 Config config(const char* text) { return Config(nlohmann::json::parse(text)); }
 
+TEST(Config, ANumberThatNoDoubleHoldsIsAFileError) {
+  const std::string text = R"({"layer_norm_eps": 1e999})";
+  EXPECT_THROW(parse_json_file({std::as_bytes(std::span(text)), {}}, "config.json"), FileError);
+}
+
 TEST(Config, AKeyThatIsNotThereGivesTheFallback) {
   const Config empty = config("{}");
   EXPECT_EQ(empty.text_or("hidden_act", "gelu"), "gelu");

@@ -140,8 +140,8 @@ class OnnxTextModel final : public TextModel {
 
   int64_t parameter_count() const override { return model_.file().parameters().numbers; }
   int64_t tensor_count() const override { return model_.file().parameters().tensors; }
-  // Where a file says so, reshapes inside rely on it: more texts would become one long one.
   bool hides_padding() const override { return !inputs_.mask.empty(); }
+  // Where a file says so, reshapes inside rely on it: more texts would become one long one.
   int64_t most_at_once() const override {
     int64_t most = most_together_;
     for (const onnx::InputInfo& input : model_.file().graph.inputs) {
@@ -234,7 +234,7 @@ class OnnxTextModel final : public TextModel {
   void note_output(const FoundOutputs& found, bool told) {
     if (!averaged_output_.empty()) return;
     const std::vector<std::string>& others = is_vector_ ? found.of_tokens : found.of_text;
-    const std::string also = others.empty() ? "" : fmt::format(" The file also gives '{}', which --output chooses.", fmt::join(others, "', '"));
+    const std::string also = others.empty() ? "" : fmt::format(" The file also gives '{}', which can be chosen as the output instead.", fmt::join(others, "', '"));
     if (is_vector_) notes_.push_back(fmt::format("The file's own vector of a text, '{}', is explained.{}", output_, also));
     else if (!told) {
       notes_.push_back(fmt::format("Nothing tells how the vectors of tokens in '{}' become one of the text: their mean is explained.{}", output_, also));
@@ -273,6 +273,7 @@ class OnnxTextModel final : public TextModel {
       const std::vector<double> filled = answer_of_probe(fewer, written);
       double largest = 0, difference = 0;
       for (size_t i = 0; i < std::min(alone.size(), filled.size()); ++i) {
+        if (!std::isfinite(alone[i]) || !std::isfinite(filled[i])) return false;
         largest = std::max(largest, std::abs(filled[i]));
         difference = std::max(difference, std::abs(alone[i] - filled[i]));
       }
@@ -289,7 +290,7 @@ class OnnxTextModel final : public TextModel {
     request.outputs = {output_};
     const onnx::BuiltGraph built = model_.build(request);
     TokenBatch batch{{std::vector<int64_t>(length, pad_id_.value_or(0))}, {std::vector<int64_t>(length, 0)}, {{}}};
-    for (int64_t i = 0; i < tokens; ++i) batch.ids[0][i] = (i + 1) * kStep % tokenizer_->vocabulary_size();
+    for (int64_t i = 0; i < tokens; ++i) batch.ids[0][i] = (i + 1) * kStep % std::max<int64_t>(1, tokenizer_->vocabulary_size());
     for (int64_t i = 0; i < length; ++i) batch.hidden[0].push_back(i >= tokens);
     Feeds feeds;
     for (const auto& [name, value] : built.inputs) {

@@ -199,7 +199,7 @@ int64_t TableModel::rows_that_stay_apart(int64_t columns) const {
       throw UnsupportedModel(fmt::format(
           "the rows of '{}' attend to each other in this model (as in SAINT): its answer for a row depends on the rows that run with it, "
           "so a row cannot be explained by itself, nor by copies of it with columns hidden. Give the rows that belong together as one "
-          "array with --inputs, which explains a number of the answer by all of them",
+          "array: a number of the answer is then explained by all of them",
           name));
     }
     apart &= rows.stays_apart();

@@ -160,6 +160,11 @@ Encoding TextModel::encode(std::string_view text, std::optional<std::string_view
                                    "it up with: export the model for any number of tokens",
                                    fixed_tokens_, tokens));
   }
+  if (tokens > 0 && encoding.ids.back() == *pad_id_) {
+    throw InvalidInput(fmt::format("the file takes exactly {} tokens, and its padding is the token that texts end with ('{}'), so "
+                                   "that one could not be told from the other: export the model for any number of tokens",
+                                   fixed_tokens_, tokenizer_->token(*pad_id_)));
+  }
   encoding.ids.resize(fixed_tokens_, *pad_id_);
   encoding.type_ids.resize(fixed_tokens_, 0);
   encoding.tokens.resize(fixed_tokens_, tokenizer_->token(*pad_id_));

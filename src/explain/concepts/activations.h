@@ -1,4 +1,4 @@
-// ExampleRows of activations and of gradients, taken from a model in batches.
+// Rows of activations and of gradients, taken from a model in batches.
 #pragma once
 
 #include <functional>

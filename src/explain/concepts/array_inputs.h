@@ -1,4 +1,4 @@
-// ExampleRows of tables, and other inputs that are arrays, as examples of concepts.
+// Rows of tables, and other inputs that are arrays, as examples of concepts.
 #pragma once
 
 #include <filesystem>

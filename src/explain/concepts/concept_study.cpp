@@ -26,7 +26,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// ExampleRows of one layer.
+// Rows of one layer.
 struct Store {
   std::shared_ptr<float[]> floats;
   int64_t rows = 0;

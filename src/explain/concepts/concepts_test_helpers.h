@@ -11,7 +11,7 @@
 
 namespace whyformer {
 
-// ExampleRows of doubles that floats hold exactly.
+// Rows of doubles that floats hold exactly.
 struct TestRows {
   int64_t rows = 0, width = 0;
   std::vector<float> numbers = {};

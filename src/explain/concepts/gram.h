@@ -7,7 +7,7 @@
 
 namespace whyformer {
 
-// ExampleRows of floats somewhere in memory, one after the other.
+// Rows of floats somewhere in memory, one after the other.
 struct FloatRows {
   const float* data = nullptr;
   int64_t rows = 0;

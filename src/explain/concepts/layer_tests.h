@@ -6,7 +6,7 @@
 
 namespace whyformer {
 
-// ExampleRows of the activations that belong to each set.
+// Rows of the activations that belong to each set.
 struct ConceptSets {
   std::vector<ExampleRows> concepts;
   std::vector<ExampleRows> random;

@@ -22,10 +22,7 @@ ProcessedPicture PictureHeadExamples::read(int64_t example) const {
 std::unique_ptr<Explained> PictureHeadExamples::run(int64_t example, Explained::Settings settings) const {
   auto subject =
       std::make_unique<PictureSubject>(model_, whole_.picture_processor(), read(example), settings.kind());
-  if (!subject->attends_by_unit()) {
-    throw InvalidInput("heads are measured where attention goes over all patches, but this model attends within windows, or "
-                       "merges patches between layers");
-  }
+  if (!subject->attends_by_unit()) throw InvalidInput("heads cannot be measured: " + subject->why_no_maps());
   return std::make_unique<Explained>(std::move(subject), std::move(settings));
 }
 

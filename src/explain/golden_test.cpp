@@ -207,7 +207,9 @@ TEST_P(GoldenModels, NoBaselineOfIntegratedGradientsTouchesSpecialTokens) {
       const std::vector<double> scores =
           scores_of(golden, kIntegratedGradients, {"steps=4", "baseline=" + baseline, "at=" + place});
       for (size_t i = 0; i < scores.size(); ++i) {
-        if (special[i]) EXPECT_EQ(scores[i], 0) << baseline << ' ' << place << ' ' << i;
+        if (special[i]) {
+          EXPECT_EQ(scores[i], 0) << baseline << ' ' << place << ' ' << i;
+        }
       }
     }
   }

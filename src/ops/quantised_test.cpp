@@ -253,7 +253,9 @@ TEST(QuantisedLinear, OfBytesEqualsThatOfFloats) {
         std::make_shared<IntegerWeights>(whole_numbers(StoredBytes{bytes_of(bytes), kOut, kIn, is_signed, true, zeros}))};
     std::vector<std::vector<double>> found;
     for (auto weights : both) {
-      if (!found.empty()) EXPECT_EQ(weights->linear().weight().to_doubles(), both[0]->linear().weight().to_doubles());
+      if (!found.empty()) {
+        EXPECT_EQ(weights->linear().weight().to_doubles(), both[0]->linear().weight().to_doubles());
+      }
       for (const bool part : {false, true}) {
         GraphBuilder builder;
         const Value x = builder.input("x", {2, 4, kIn}, DType::kFloat32);

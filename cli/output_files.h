@@ -16,23 +16,16 @@
 
 namespace whyformer::cli {
 
-// What a link stands for, also where nothing is there yet.
-inline std::filesystem::path behind_links(std::filesystem::path path) {
-  constexpr int kMostLinks = 40;
-  std::error_code unreadable;
-  path = std::filesystem::absolute(path, unreadable);  // of a file that is not there yet, names are compared
-  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(path, unreadable); ++i) {
-    path = path.parent_path() / std::filesystem::read_symlink(path, unreadable);
-  }
-  return std::filesystem::weakly_canonical(path, unreadable);
-}
-
 // Two names of one file, also through links; "-" is standard output, and devices and pipes may be written to twice.
 inline bool are_one_file(const std::string& a, const std::string& b) {
   if (a.empty() || b.empty() || a == "-" || b == "-") return false;
   std::error_code unreadable;
   if (std::filesystem::exists(a, unreadable) && !std::filesystem::is_regular_file(a, unreadable)) return false;
-  return std::filesystem::equivalent(a, b, unreadable) || behind_links(a) == behind_links(b);
+  // Of files that are not there yet, names are compared.
+  const auto name_of = [&](const std::string& path) {
+    return std::filesystem::weakly_canonical(behind_links(std::filesystem::absolute(path, unreadable)), unreadable);
+  };
+  return std::filesystem::equivalent(a, b, unreadable) || name_of(a) == name_of(b);
 }
 
 inline void check_folders_of(std::initializer_list<std::string> files) {

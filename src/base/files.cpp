@@ -13,6 +13,7 @@
 
 #include "base/temporary_file.h"
 #include "whyformer/error.h"
+#include "whyformer/files.h"
 
 namespace whyformer {
 namespace {
@@ -80,6 +81,15 @@ void write_files(std::span<const FileContent> files) {
   }
   for (const auto& [path, content] : in_place) write_in_place(path, content);
   for (Replacement& replacement : replacements) replacement.finish();
+}
+
+std::filesystem::path behind_links(std::filesystem::path path) {
+  constexpr int kMostLinks = 40;  // as many as Linux follows
+  std::error_code unreadable;
+  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(path, unreadable); ++i) {
+    path = path.parent_path() / std::filesystem::read_symlink(path, unreadable);
+  }
+  return path;
 }
 
 FileLookup files_in(const std::filesystem::path& folder) {

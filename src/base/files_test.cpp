@@ -85,6 +85,13 @@ TEST_F(WriteFile, ALinkStaysALink) {
   EXPECT_EQ(content_of(folder / "real"), "new");
 }
 
+TEST_F(WriteFile, ALinkToWhatIsNotThereYetStaysALink) {
+  fs::create_symlink("later", folder / "link");
+  write_file(folder / "link", "new");
+  EXPECT_TRUE(fs::is_symlink(folder / "link"));
+  EXPECT_EQ(content_of(folder / "later"), "new");
+}
+
 TEST_F(WriteFile, ADeviceIsWrittenToAndNotReplaced) {
   fs::create_symlink("/dev/null", folder / "sink");
   write_file(folder / "sink", "gone");

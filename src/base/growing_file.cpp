@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/temporary_file.h"
+#include "whyformer/files.h"
 
 namespace whyformer {
 

@@ -36,11 +36,4 @@ TemporaryFile create_beside(const std::filesystem::path& shown, const std::files
   }
 }
 
-std::filesystem::path behind_links(const std::filesystem::path& path) {
-  std::error_code ignored;
-  const std::filesystem::path target =
-      std::filesystem::is_symlink(path, ignored) ? std::filesystem::weakly_canonical(path, ignored) : path;
-  return target.empty() ? path : target;
-}
-
 }  // namespace whyformer

@@ -22,7 +22,4 @@ struct TemporaryFile {
 // A new file in the folder of `target`; `shown` is the path that errors name.
 TemporaryFile create_beside(const std::filesystem::path& shown, const std::filesystem::path& target, mode_t mode);
 
-// The file a symbolic link stands for, so that the link stays a link.
-std::filesystem::path behind_links(const std::filesystem::path& path);
-
 }  // namespace whyformer

@@ -274,7 +274,7 @@ std::string ArraySubject::usual_baseline() const {
 }
 
 Tensor ArraySubject::baseline(Place place, const std::string& name) const {
-  const std::string way = name == "auto" ? usual_baseline() : name;
+  const std::string way = baseline_taken(name);
   if (way != "zero" && way != "mask") {
     throw InvalidInput(fmt::format("the baseline of arrays is mask or zero, not '{}'", name));
   }

@@ -108,7 +108,6 @@ Asked asked_of(const PictureModel& model, const std::optional<std::string>& simi
         "'{}' has a head that does not classify pictures; it is left out, and the model is explained as an encoder.",
         model.head_left_out()));
   }
-  if (!model.limits().empty()) asked.notes.push_back(model.limits());
   if (similar_to) asked.kind.reference = model.text_embedding(*similar_to);
   return asked;
 }

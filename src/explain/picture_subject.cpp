@@ -388,7 +388,7 @@ std::optional<Tensor> PictureSubject::pixel_channels(const Tensor& rows) const {
 }
 
 Tensor PictureSubject::baseline(Place place, const std::string& name) const {
-  const Tensor neutral = paint(name == "auto" ? usual_baseline() : name);
+  const Tensor neutral = paint(baseline_taken(name));
   if (place == Place::kInput) return rows(place, {neutral});
   Shape shape = neutral.shape();
   shape.insert(shape.begin(), 1);

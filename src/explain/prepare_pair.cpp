@@ -1,5 +1,6 @@
 #include "explain/prepare_pair.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "explain/asked.h"
@@ -46,7 +47,11 @@ PreparedPair prepare_pair(const Model& model, const Picture& picture, const std:
   PreparedPair prepared;
   const TextInput input{text, {}};
   const Encoding encoding = encode(texts, input, prepared.notes);
-  prepared.notes.insert(prepared.notes.end(), texts.notes().begin(), texts.notes().end());
+  for (const auto* notes : {&texts.notes(), &pictures.notes()}) {
+    for (const std::string& note : *notes) {
+      if (std::ranges::find(prepared.notes, note) == prepared.notes.end()) prepared.notes.push_back(note);
+    }
+  }
   const ProcessedPicture pixels = processed(model, picture);
   const auto text_subject = [&](const RunKind& kind) {
     return std::make_unique<TextSubject>(texts, encoding, kind, input);

@@ -320,7 +320,7 @@ std::vector<int64_t> TableSubject::units_out_of_reach(Place place) const {
 }
 
 Tensor TableSubject::baseline(Place place, const std::string& name) const {
-  const std::string way = name == "auto" ? usual_baseline() : name;
+  const std::string way = baseline_taken(name);
   if (way != "mean" && way != "zero") {
     throw InvalidInput(fmt::format("a row's baseline is the background's mean or zero, not '{}'", name));
   }

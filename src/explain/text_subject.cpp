@@ -237,7 +237,7 @@ Tensor TextSubject::baseline(Place place, const std::string& name) const {
     }
     return vectors;
   }
-  const std::string way = name == "auto" ? usual_baseline() : name;
+  const std::string way = baseline_taken(name);
   const std::optional<int64_t> id = way == "mask"  ? model_.mask_id()
                                     : way == "unk" ? model_.tokenizer().unk_id()
                                     : way == "pad" ? model_.pad_id()

@@ -38,10 +38,6 @@ PictureProcessor::PictureProcessor(const PictureSettings& settings) : settings_(
   }
 }
 
-PictureProcessor PictureProcessor::from_files(const FileLookup& files) {
-  return PictureProcessor(picture_settings(files));
-}
-
 std::optional<PictureSize> PictureProcessor::input_size() const {
   return settings_.crop ? settings_.crop : settings_.size;
 }

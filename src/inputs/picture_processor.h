@@ -26,8 +26,6 @@ struct ProcessedPicture {
 class PictureProcessor {
  public:
   explicit PictureProcessor(const PictureSettings& settings);
-  // See picture_settings for the files and the errors.
-  static PictureProcessor from_files(const FileLookup& files);
 
   const PictureSettings& settings() const { return settings_; }
   // The size of every input; nothing if it depends on the picture.

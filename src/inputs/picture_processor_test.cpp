@@ -23,7 +23,7 @@ FileLookup files_with(std::string name, std::string content) {
 }
 
 PictureProcessor processor_of(const std::string& config) {
-  return PictureProcessor::from_files(files_with("preprocessor_config.json", config));
+  return PictureProcessor(picture_settings(files_with("preprocessor_config.json", config)));
 }
 
 template <typename Kind>

@@ -52,7 +52,6 @@ class CheckpointPictureModel final : public PictureModel {
     const std::string_view prefix = weights_->kind.prefix;
     architecture_ = config.architecture().empty() ? config.model_type() : config.architecture();
     prefix_ = weights_->checkpoint.has_prefix(std::string(prefix) + "embeddings.") ? prefix : "";
-    limits_ = config.text_or("whyformer_limits", "");
     channels_ = config_.size_or("num_channels", 3);
     std::tie(height_, width_) = config_.pair_or("image_size", 224);
     any_height_ = any_width_ = weights_->kind.takes_other_sizes;
@@ -63,6 +62,7 @@ class CheckpointPictureModel final : public PictureModel {
                               .head = has_classifier() ? Head::kLogits : Head::kEmbedding});
     if (output_names_.empty()) name_dimensions(built->graph.shape(built->output)[1]);
     notes_ = weights_->checkpoint.notes();
+    if (const std::string limits = config.text_or("whyformer_limits", ""); !limits.empty()) notes_.push_back(limits);
   }
 
   // The same weights as a classifier among texts, whose vectors are the rows of `texts`.

@@ -57,7 +57,6 @@ PictureModel::PictureModel(std::string name, const FileLookup& files)
 PictureModel::PictureModel(const PictureModel& other, std::vector<std::string> output_names)
     : name_(other.name_),
       architecture_(other.architecture_),
-      limits_(other.limits_),
       problem_(Problem::kSingleLabel),
       output_names_(std::move(output_names)),
       notes_(other.notes_),

@@ -80,11 +80,9 @@ class PictureModel {
   std::optional<Problem> problem() const { return problem_; }  // nothing without a classifier
   // Names of the outputs: labels, texts, or dimensions of the embedding.
   const std::vector<std::string>& output_names() const { return output_names_; }
-  // What its users should know about how the files were read.
+  // What its users should know: how the files were read, and what config.json says in "whyformer_limits" that the model does
+  // not know.
   const std::vector<std::string>& notes() const { return notes_; }
-  // What the model does not know, as its config.json says in "whyformer_limits", for everybody who explains with it; empty for
-  // nothing.
-  const std::string& limits() const { return limits_; }
   int64_t channels() const { return channels_; }
   // The size of picture the model was made for.
   int64_t height() const { return height_; }
@@ -138,7 +136,7 @@ class PictureModel {
 
   std::string name_;
   std::string architecture_;
-  std::string head_left_out_, limits_;
+  std::string head_left_out_;
   std::optional<Problem> problem_;
   std::vector<std::string> output_names_, notes_;
   int64_t channels_ = 3;

@@ -61,7 +61,7 @@ ConceptReport test_concepts(const Model& model, const std::vector<PictureSet>& c
   ConceptReport report = study_concepts(inputs, examples, request);
   report.model = model.name();
   report.unit = "pictures";
-  if (!pictures.limits().empty()) report.notes.push_back(pictures.limits());
+  report.notes.insert(report.notes.end(), pictures.notes().begin(), pictures.notes().end());
   return report;
 }
 

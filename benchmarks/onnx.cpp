@@ -10,9 +10,9 @@
 #include <string>
 
 #include "best_seconds.h"
-#include "formats/onnx/node_scope.h"
-#include "formats/onnx/onnx_model.h"
-#include "formats/onnx/rewrites/rewrite.h"
+#include "onnx/node_scope.h"
+#include "onnx/onnx_model.h"
+#include "onnx/rewrites/rewrite.h"
 #include "graph/pass.h"
 #include "whyformer/threads.h"
 

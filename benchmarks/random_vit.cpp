@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "base/random.h"
-#include "graph/restrict_rows.h"
+#include "discovery/restrict_rows.h"
 #include "ops/ops.h"
 #include "ops/pictures.h"
 

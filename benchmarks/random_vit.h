@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "explain/concepts/picture_inputs.h"
+#include "studies/concepts/picture_inputs.h"
 #include "ops/linear_weights.h"
 
 namespace whyformer {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "best_seconds.h"
-#include "explain/method.h"
+#include "methods/method.h"
 #include "random_bert.h"
 
 namespace whyformer {

@@ -10,8 +10,8 @@
 
 #include "base/parallel.h"
 #include "base/random.h"
-#include "explain/concepts/concept_study.h"
-#include "explain/concepts/layer_tests.h"
+#include "studies/concepts/concept_study.h"
+#include "studies/concepts/layer_tests.h"
 #include "graph/walk_back.h"
 #include "random_vit.h"
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string>
 
-#include "formats/onnx/onnx_model.h"
-#include "formats/onnx/rewrites/rewrite.h"
-#include "graph/attention_sites.h"
+#include "onnx/onnx_model.h"
+#include "onnx/rewrites/rewrite.h"
+#include "discovery/attention_sites.h"
 #include "graph/pass.h"
 #include "models/batch_axis.h"
 #include "whyformer/error.h"

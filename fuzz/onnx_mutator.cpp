@@ -8,7 +8,7 @@
 #include <limits>
 #include <random>
 
-#include "formats/onnx/operators.h"
+#include "onnx/operators.h"
 
 namespace {
 

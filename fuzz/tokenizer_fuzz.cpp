@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "inputs/tokenizer.h"
+#include "readers/tokenizers/tokenizer.h"
 #include "whyformer/error.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "formats/golden_weights.h"
+#include "tests/support/golden_weights.h"
 
 namespace whyformer {
 namespace {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "formats/onnx/onnx_file.h"
+#include "onnx/onnx_file.h"
 #include "whyformer/error.h"
 
 namespace whyformer {

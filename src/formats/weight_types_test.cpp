@@ -3,7 +3,7 @@
 #include <bit>
 #include <cmath>
 
-#include "formats/golden_weights.h"
+#include "tests/support/golden_weights.h"
 
 namespace whyformer {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <zlib.h>
 
-#include "formats/golden_weights.h"
+#include "tests/support/golden_weights.h"
 
 namespace whyformer {
 namespace {

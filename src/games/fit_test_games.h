@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/source_folder.h"
+#include "tests/support/source_folder.h"
 #include "whyformer/games.h"
 
 namespace whyformer {

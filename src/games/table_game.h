@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/numpy_random.h"
-#include "base/source_folder.h"
+#include "tests/support/source_folder.h"
 #include "whyformer/games.h"
 
 namespace whyformer {

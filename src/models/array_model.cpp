@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "graph/restrict_rows.h"
+#include "discovery/restrict_rows.h"
 #include "models/picked_rows.h"
 #include "models/text_model.h"
 #include "ops/ops.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/axis_use.h"
+#include "discovery/axis_use.h"
 #include "ops/ops.h"
 #include "whyformer/error.h"
 

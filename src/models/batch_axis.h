@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "formats/onnx/onnx_model.h"
+#include "onnx/onnx_model.h"
 #include "whyformer/arrays.h"
 
 namespace whyformer {

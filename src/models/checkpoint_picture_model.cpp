@@ -6,7 +6,7 @@
 #include <map>
 #include <mutex>
 
-#include "models/clip.h"
+#include "models/architectures/clip.h"
 #include "models/picture_model.h"
 #include "whyformer/error.h"
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/bytes.h"
-#include "formats/golden_weights.h"
+#include "tests/support/golden_weights.h"
 #include "whyformer/error.h"
 
 namespace whyformer {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "graph/restrict_rows.h"
+#include "discovery/restrict_rows.h"
 #include "ops/ops.h"
 #include "whyformer/error.h"
 

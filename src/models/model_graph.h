@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "graph/attention_sites.h"
+#include "discovery/attention_sites.h"
 #include "graph/pass.h"
 
 namespace whyformer {

@@ -4,8 +4,8 @@
 #include <fmt/ranges.h>
 
 #include "formats/file_checks.h"
-#include "formats/onnx/rewrites/rewrite.h"
-#include "graph/blocks.h"
+#include "onnx/rewrites/rewrite.h"
+#include "discovery/blocks.h"
 #include "models/sample_ranges.h"
 #include "whyformer/error.h"
 

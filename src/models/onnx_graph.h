@@ -4,8 +4,8 @@
 #include <map>
 #include <string>
 
-#include "formats/onnx/onnx_model.h"
-#include "graph/attention_sites.h"
+#include "onnx/onnx_model.h"
+#include "discovery/attention_sites.h"
 
 namespace whyformer {
 

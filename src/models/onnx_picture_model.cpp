@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "formats/onnx/onnx_model.h"
+#include "onnx/onnx_model.h"
 #include "models/onnx_graph.h"
 #include "models/picture_model.h"
 #include "models/sample_ranges.h"

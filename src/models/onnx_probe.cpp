@@ -7,8 +7,8 @@
 #include <cctype>
 #include <optional>
 
-#include "formats/onnx/node_scope.h"
-#include "formats/onnx/rewrites/rewrite.h"
+#include "onnx/node_scope.h"
+#include "onnx/rewrites/rewrite.h"
 #include "models/text_model.h"
 #include "whyformer/error.h"
 #include "whyformer/lengths.h"

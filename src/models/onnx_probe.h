@@ -5,8 +5,8 @@
 #include <map>
 #include <string>
 
-#include "formats/onnx/onnx_model.h"
-#include "graph/attention_sites.h"
+#include "onnx/onnx_model.h"
+#include "discovery/attention_sites.h"
 #include "models/batch_axis.h"
 #include "models/config.h"
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "formats/onnx/node_scope.h"
-#include "formats/onnx/onnx_model.h"
-#include "graph/axis_use.h"
+#include "onnx/node_scope.h"
+#include "onnx/onnx_model.h"
+#include "discovery/axis_use.h"
 #include "models/onnx_graph.h"
 #include "models/sample_ranges.h"
 #include "models/text_model.h"

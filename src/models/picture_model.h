@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "models/picture_encoder.h"
+#include "models/architectures/picture_encoder.h"
 #include "models/text_model.h"
 
 namespace whyformer {

@@ -10,8 +10,8 @@
 
 #include "base/files.h"
 #include "base/parallel.h"
-#include "formats/golden_weights.h"
-#include "graph/blocks.h"
+#include "tests/support/golden_weights.h"
+#include "discovery/blocks.h"
 #include "graph/walk_back.h"
 
 namespace whyformer {

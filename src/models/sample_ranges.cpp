@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "graph/axis_use.h"
+#include "discovery/axis_use.h"
 #include "ops/quantised.h"
 #include "whyformer/error.h"
 

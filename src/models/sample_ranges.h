@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "formats/onnx/rewrites/rewrite.h"
+#include "onnx/rewrites/rewrite.h"
 
 namespace whyformer {
 

@@ -4,11 +4,11 @@
 
 #include <cmath>
 
-#include "base/source_folder.h"
+#include "tests/support/source_folder.h"
 #include "graph/pass.h"
 #include "models/onnx_graph.h"
 #include "ops/arithmetic.h"
-#include "ops/check_op.h"
+#include "tests/support/check_op.h"
 #include "ops/ops.h"
 #include "ops/quantised.h"
 

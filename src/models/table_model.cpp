@@ -7,7 +7,7 @@
 #include <limits>
 #include <set>
 
-#include "graph/axis_use.h"
+#include "discovery/axis_use.h"
 #include "models/onnx_graph.h"
 #include "models/picked_rows.h"
 #include "models/sample_ranges.h"

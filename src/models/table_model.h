@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/onnx/onnx_model.h"
+#include "onnx/onnx_model.h"
 #include "models/config.h"
 #include "models/model_graph.h"
 

@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "formats/onnx/tiny_model.h"
+#include "tests/support/tiny_model.h"
 #include "whyformer/error.h"
 
 namespace whyformer {

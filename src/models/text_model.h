@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "inputs/tokenizer.h"
-#include "models/encoder.h"
+#include "readers/tokenizers/tokenizer.h"
+#include "models/architectures/encoder.h"
 #include "models/model_graph.h"
 
 namespace whyformer {

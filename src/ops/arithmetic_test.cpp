@@ -7,9 +7,9 @@
 #include <limits>
 
 #include "graph/pass.h"
-#include "graph/relevance_walk.h"
+#include "relevance/relevance_walk.h"
 #include "graph/walk_back.h"
-#include "ops/check_op.h"
+#include "tests/support/check_op.h"
 #include "ops/ops.h"
 #include "whyformer/error.h"
 

@@ -8,7 +8,7 @@
 
 #include "graph/pass.h"
 #include "graph/walk_back.h"
-#include "ops/check_op.h"
+#include "tests/support/check_op.h"
 #include "whyformer/error.h"
 
 namespace whyformer {

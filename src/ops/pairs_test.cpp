@@ -4,7 +4,7 @@
 #include "graph/pass.h"
 #include "graph/walk_back.h"
 #include "kernels/every_target.h"
-#include "ops/check_op.h"
+#include "tests/support/check_op.h"
 #include "ops/ops.h"
 
 namespace whyformer {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "graph/pass.h"
-#include "graph/relevance_walk.h"
-#include "ops/check_op.h"
+#include "relevance/relevance_walk.h"
+#include "tests/support/check_op.h"
 #include "ops/ops.h"
 #include "whyformer/error.h"
 

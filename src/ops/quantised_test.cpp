@@ -6,11 +6,11 @@
 #include <cmath>
 
 #include "graph/pass.h"
-#include "graph/policy.h"
-#include "graph/relevance_walk.h"
+#include "relevance/policy.h"
+#include "relevance/relevance_walk.h"
 #include "graph/walk_back.h"
 #include "ops/arithmetic.h"
-#include "ops/check_op.h"
+#include "tests/support/check_op.h"
 #include "ops/ops.h"
 
 namespace whyformer {

@@ -7,7 +7,7 @@
 #include "graph/pass.h"
 #include "graph/walk_back.h"
 #include "ops/arithmetic.h"
-#include "ops/check_op.h"
+#include "tests/support/check_op.h"
 #include "ops/ops.h"
 #include "whyformer/error.h"
 

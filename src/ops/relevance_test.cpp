@@ -6,8 +6,8 @@
 #include <functional>
 #include <numeric>
 
-#include "graph/relevance_walk.h"
-#include "ops/check_op.h"
+#include "relevance/relevance_walk.h"
+#include "tests/support/check_op.h"
 #include "ops/ops.h"
 #include "ops/pictures.h"
 #include "tensor/map.h"

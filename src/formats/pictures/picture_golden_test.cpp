@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "formats/pictures/golden_pictures.h"
+#include "tests/support/golden_pictures.h"
 
 namespace whyformer {
 namespace {

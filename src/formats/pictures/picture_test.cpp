@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "base/bytes.h"
-#include "formats/pictures/golden_pictures.h"
+#include "tests/support/golden_pictures.h"
 #include "whyformer/error.h"
 
 namespace whyformer {

@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+
+#include "methods/blocks/block_methods.h"
+#include "methods/blocks/block_vectors.h"
+#include "methods/method.h"
+#include "whyformer/error.h"
+
+namespace whyformer {
+namespace {
+
+struct AttentionNormOptions {
+  int64_t layer = -1;  // from the input; negative counts from the output
+  int64_t head = -1;   // -1: the heads' vectors added up
+  bool residual = false;
+  bool layer_norm = false;
+};
+
+void check_options(const AttentionNormOptions& options, int64_t layer, const Explained& explained) {
+  if (layer < 0 || layer >= explained.layers()) {
+    throw InvalidInput(fmt::format("attention-norm.layer={}: the model has layers 0 to {}",
+                                   options.layer, explained.layers() - 1));
+  }
+  const int64_t heads = explained.found().sites[layer].heads;
+  if (options.head >= heads) {
+    throw InvalidInput(fmt::format("attention-norm.head={}: the layer has heads 0 to {}",
+                                   options.head, heads - 1));
+  }
+  if (options.head >= 0 && options.residual) {
+    throw InvalidInput(fmt::format(
+        "attention-norm.head={} with residual=true: the residual path belongs to all heads "
+        "together, so leave head at -1",
+        options.head));
+  }
+  if (options.layer_norm && !options.residual) {
+    throw InvalidInput(
+        "attention-norm.layer-norm=true: the norm follows the residual path, so it needs "
+        "residual=true");
+  }
+}
+
+// ‖Σ_h A_h[c,j] f_h(x_j)‖ of one layer, the vectors of all heads added before the norm is taken;
+// with the residual x_c at j = c, and through the norm behind it.
+Scores attention_norm(Explained& explained, const AttentionNormOptions& options) {
+  const int64_t layer = options.layer < 0 ? options.layer + explained.layers() : options.layer;
+  check_options(options, layer, explained);
+  const std::vector<EncoderBlock> blocks = blocks_of(explained);
+  const EncoderBlock& block = blocks[layer];
+  BlockVectorOptions vectors{.head = options.head};
+  if (options.residual) vectors.reach = Reach::kResidual;
+  if (options.layer_norm) vectors.reach = Reach::kAttentionNorm;
+  Scores scores{times(read_out_rows(explained, block),
+                      norm_map(BlockVectors(block, explained.pass(), 0, vectors)))};
+  if (options.layer_norm && block.attended.norm_after == nullptr) {
+    scores.notes.push_back("In this model no norm follows the residual path, so none is applied.");
+  }
+  return scores;
+}
+
+}  // namespace
+
+const Method kAttentionNorm{
+    {.name = "attention-norm",
+     .summary = "length of what the read-out token gets from each token in one layer: attention "
+                "times transformed value",
+     .paper = "Kobayashi et al., EMNLP 2020; residual and norm: Kobayashi et al., EMNLP 2021",
+     .cost = "1 forward",
+     .class_specific = false,
+     .is_signed = false,
+     .options = {{"layer", "layer from the input; -1 is the last", int64_t{-1}},
+                 {"head", "one head; -1 adds up the vectors of all heads", int64_t{-1}, {}, -1},
+                 {"residual", "add the residual path to the read-out token's own vector", false},
+                 {"layer-norm", "carry the vectors through the norm behind the residual path",
+                  false}},
+     .presets = {{"kobayashi-2021",
+                  "attention, residual path and norm, as in the second paper",
+                  {{"residual", true}, {"layer-norm", true}}}}},
+    {.attention = true, .values = true},
+    [](Explained& explained, const OptionReader& options) {
+      return attention_norm(explained, {.layer = options.whole("layer"),
+                                        .head = options.whole("head"),
+                                        .residual = options.flag("residual"),
+                                        .layer_norm = options.flag("layer-norm")});
+    }};
+
+}  // namespace whyformer

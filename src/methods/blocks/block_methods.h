@@ -1,0 +1,34 @@
+// What methods that look inside encoder blocks share.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "run/attention_math.h"
+#include "run/explained.h"
+#include "methods/method.h"
+#include "discovery/blocks.h"
+
+namespace whyformer {
+
+// Throws UnsupportedModel that names the node at which the model is not a stack of encoder blocks.
+std::vector<EncoderBlock> blocks_of(const Explained& explained);
+
+// The read-out's share of each row that the block computes.
+std::vector<double> read_out_rows(const Explained& explained, const EncoderBlock& block);
+
+// Which maps are multiplied: those up to a layer, or that layer's alone.
+struct LayerChoice {
+  int64_t layer = -1;  // from the input; negative counts from the output
+  bool alone = false;
+};
+std::vector<OptionInfo> layer_options();
+LayerChoice layer_choice(const OptionReader& options);
+
+// The read-out's row of M[l]···M[0], the later layer left, with one map [rows, tokens] per block:
+// rᵀ ← rᵀ·M from the chosen layer down. Throws InvalidInput, which names `method`, for a layer that is not there.
+using MapOfBlock = std::function<Matrix(const EncoderBlock&)>;
+std::vector<double> read_out_of_product(const Explained& explained, const std::string& method, const LayerChoice& choice,
+                                        const MapOfBlock& map_of);
+
+}  // namespace whyformer

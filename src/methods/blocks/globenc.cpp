@@ -1,0 +1,39 @@
+#include "methods/blocks/block_methods.h"
+#include "methods/blocks/block_vectors.h"
+#include "methods/method.h"
+
+namespace whyformer {
+namespace {
+
+// N[L-1]···N[0] with N[i,j] = ‖ũ_ij carried past the feed-forward part through the second norm‖,
+// neither normalised nor with an identity: the residual path is inside.
+Scores globenc(Explained& explained, const LayerChoice& choice) {
+  bool norms_before = false;
+  Scores scores{read_out_of_product(explained, "globenc", choice, [&](const EncoderBlock& block) {
+    norms_before = norms_before || block.norms_before();
+    return norm_map(BlockVectors(block, explained.pass(), 0, {.reach = Reach::kBlock}));
+  })};
+  if (norms_before) {
+    scores.notes.push_back(
+        "GlobEnc is defined for models that normalise behind each part; this one normalises in "
+        "front, so its vectors are attention and residual path alone.");
+  }
+  return scores;
+}
+
+}  // namespace
+
+const Method kGlobEnc{
+    {.name = "globenc",
+     .summary = "lengths of the vectors tokens get from each other, through residual paths and "
+                "norms, multiplied over the layers",
+     .paper = "Modarressi et al., NAACL 2022",
+     .cost = "1 forward, and a vector per pair of tokens and layer",
+     .class_specific = false,
+     .is_signed = false,
+     .options = layer_options(),
+     .presets = {}},
+    {.attention = true, .values = true},
+    [](Explained& explained, const OptionReader& options) { return globenc(explained, layer_choice(options)); }};
+
+}  // namespace whyformer

@@ -1,0 +1,109 @@
+#include "methods/gradients/token_gradients.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "run/not_a_number.h"
+#include "whyformer/error.h"
+
+namespace whyformer {
+
+OptionInfo place_option() {
+  return {"at",
+          "the input (word vectors, or pixels), vectors with positions added, or what enters the first "
+          "layer",
+          std::string("input"),
+          {"input", "word-embeddings", "pixels", "embedding-block", "first-layer"}};
+}
+
+Place place_named(const Subject& subject, const std::string& name) {
+  if (subject.kind() == "pair" && (name == "word-embeddings" || name == "pixels")) return Place::kInput;
+  const std::string own = subject.kind() == "text"      ? "word-embeddings"
+                          : subject.kind() == "picture" ? "pixels"
+                                                        : "input";
+  if (name == "input" || name == own) return Place::kInput;
+  if (name == "word-embeddings" || name == "pixels") {
+    throw InvalidInput(fmt::format("at={}: a {} has no such place; use at=input", name, subject.kind()));
+  }
+  return name == "first-layer" ? Place::kFirstLayer : Place::kEmbeddingBlock;
+}
+
+Norm norm_named(const std::string& name) {
+  if (name == "l1") return Norm::kL1;
+  return name == "max" ? Norm::kMax : Norm::kL2;
+}
+
+std::vector<double> row_norms(const Tensor& gradient, Norm norm) {
+  const int64_t width = gradient.dim(1);
+  const std::vector<double> values = gradient.to_doubles();
+  std::vector<double> norms(gradient.dim(0), 0.0);
+  for (size_t i = 0; i < norms.size(); ++i) {
+    const double* row = values.data() + static_cast<int64_t>(i) * width;
+    for (int64_t d = 0; d < width; ++d) {
+      const double size = std::abs(row[d]);
+      if (norm == Norm::kL2) norms[i] += size * size;
+      else if (norm == Norm::kL1) norms[i] += size;
+      else norms[i] = larger_of(norms[i], size);
+    }
+    if (norm == Norm::kL2) norms[i] = std::sqrt(norms[i]);
+  }
+  return norms;
+}
+
+std::vector<double> row_sums(const Tensor& tensor) {
+  const std::vector<double> values = tensor.to_doubles();
+  std::vector<double> sums(tensor.dim(0), 0.0);
+  for (size_t i = 0; i < values.size(); ++i) sums[i / tensor.dim(1)] += values[i];
+  return sums;
+}
+
+Tensor products(const Tensor& a, const Tensor& b) {
+  std::vector<double> values = a.to_doubles();
+  const std::vector<double> right = b.to_doubles();
+  for (size_t i = 0; i < values.size(); ++i) values[i] *= right[i];
+  return Tensor::of<double>(a.shape(), std::span<const double>(values));
+}
+
+namespace {
+
+bool only_norms_read(const Graph& graph, Value value) {
+  const std::vector<int>& users = graph.users(value);
+  const int64_t width = graph.shape(value).back();
+  return !users.empty() && std::ranges::all_of(users, [&](int user) {
+    const Node& node = graph.nodes()[user];
+    const std::string_view kind = node.op->kind();
+    if (kind == "LayerNorm" || kind == "RmsNorm" || kind == "L2Normalise") return node.inputs[0] == value;
+    const bool view = kind == "Reshape" && graph.shape(node.outputs[0]).back() == width;
+    return view && only_norms_read(graph, node.outputs[0]);
+  });
+}
+
+}  // namespace
+
+bool is_normalised_first(const Explained& explained, Place place) {
+  const std::vector<Value> values = explained.subject().values_at(explained.graph(), place);
+  return !values.empty() && std::ranges::all_of(values, [&](Value value) {
+    return only_norms_read(explained.graph().graph, value);
+  });
+}
+
+void note_if_normalised_first(const Explained& explained, Place place, Scores& scores) {
+  if (!is_normalised_first(explained, place)) return;
+  const bool later = !explained.subject().values_at(explained.graph(), Place::kFirstLayer).empty() &&
+                     !is_normalised_first(explained, Place::kFirstLayer);
+  scores.notes.push_back(fmt::format(
+      "The model normalises these vectors before anything else, so their length changes nothing and gradient × input is 0 by "
+      "construction: what is left is rounding and the norm's epsilon. Choose {}integrated-gradients.",
+      later ? "at=first-layer, or " : ""));
+}
+
+Scores folded(const Subject& subject, Place place, const Tensor& rows, const RowFold& fold) {
+  Scores scores{fold(rows)};
+  if (place != Place::kInput) return scores;
+  if (const std::optional<Tensor> channels = subject.pixel_channels(rows)) scores.pixels = fold(*channels);
+  return scores;
+}
+
+}  // namespace whyformer

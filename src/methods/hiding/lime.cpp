@@ -1,0 +1,123 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "methods/hiding/word_game.h"
+#include "whyformer/error.h"
+
+namespace whyformer {
+namespace {
+
+// What is explained unless the user says: probabilities, as the lime package, where there are any.
+std::string chosen_space(const Explained& explained, const std::string& asked) {
+  if (asked != "auto") return asked;
+  return explained.has_probabilities() ? "probability" : "logit";
+}
+
+LimeOptions lime_options(const Explained& explained, const OptionReader& options) {
+  const int64_t keep = options.whole("keep");
+  const bool text = explained.subject().kind() == "text";
+  return {.neighbours = text ? LimeNeighbours::kWords : LimeNeighbours::kPictureParts,
+          .samples = options.whole("samples"),
+          .kernel_width = options.number("kernel-width"),
+          .selection = keep > 0 ? LimeSelection::kAuto : LimeSelection::kNone,
+          .players = std::max<int64_t>(1, keep),
+          .ridge = options.number("ridge"),
+          .seed = numpy_seed(explained)};
+}
+
+// Options that say nothing to this kind of input are mistakes, not wishes that may be left unheard.
+void refuse_foreign_options(const Subject& subject, const OptionReader& options) {
+  const std::string kind = subject.kind();
+  if (kind == "text" && options.word("how") != "auto") {
+    throw InvalidInput(fmt::format(
+        "lime.how={}: words of a text are taken out of it (lime.words=types) or replaced by UNKWORDZ (places); how is for "
+        "patches and columns",
+        options.word("how")));
+  }
+  if (kind != "text" && options.word("words") != "types") {
+    throw InvalidInput(fmt::format("lime.words={}: {} has no words of a text to hide; leave it out", options.word("words"),
+                                   kind == "arrays" ? "a model given arrays" : "a " + kind));
+  }
+}
+
+// With fewer inputs than numbers to fit, it is the ridge penalty that chooses among the fits.
+void note_few_inputs(const LimeFit& fit, Scores& scores) {
+  const auto numbers = static_cast<int64_t>(fit.selected[0].size()) + 1;
+  if (fit.evaluations >= numbers) return;
+  scores.notes.push_back(fmt::format(
+      "{} different inputs for {} numbers to fit: the penalty decides between many fits, errors are unknown, and words or "
+      "patches that were never hidden have 0. Raise lime.samples.",
+      fit.evaluations, numbers));
+}
+
+template <class AnyGame>
+Scores scores_of(const AnyGame& game, const LimeFit& fit, const std::string& space, int64_t seed) {
+  Scores scores{game.by_unit(fit.coefficients)};
+  scores.seed = seed;
+  scores.estimate = Estimate{.space = space,
+                             .base = fit.intercepts[0],
+                             .value = fit.full[0],
+                             .errors = game.by_unit(fit.errors),
+                             .evaluations = fit.evaluations,
+                             .finished = fit.finished,
+                             .r_squared = fit.r_squared[0]};
+  scores.notes.push_back(fmt::format(
+      "The linear model explains {:.0f} % of the variation around this input (weighted R²), and says {:.3g} where the "
+      "model says {:.3g}.",
+      100 * fit.r_squared[0], fit.local_predictions[0], fit.full[0]));
+  note_few_inputs(fit, scores);
+  return scores;
+}
+
+Scores nothing_to_hide(const Explained& explained, const std::string& space) {
+  const double value = explained.in_space(space_named(space), explained.outputs());
+  Scores scores{std::vector<double>(explained.subject().units(), 0.0)};
+  scores.estimate = Estimate{.space = space, .base = value, .value = value};
+  scores.notes.push_back("Nothing in this input can be hidden.");
+  return scores;
+}
+
+}  // namespace
+
+const Method kLime{
+    {.name = "lime",
+     .summary = "a linear model around the input: coefficients of words, or of patches",
+     .paper = "Ribeiro, Singh & Guestrin, KDD 2016",
+     .cost = "1 forward per distinct sample",
+     .class_specific = true,
+     .is_signed = true,
+     .options = {{"samples", "inputs around the explained one, itself included", int64_t{1000}, {}, 2, 1e8},
+                 {"space", "what is explained; auto: the probability, where there is one", std::string("auto"),
+                  {"auto", "logit", "probability", "log-odds"}},
+                 {"words", "hide all occurrences of a word together (types), or each by itself (places)",
+                  std::string("types"), {"types", "places"}},
+                 {"how", "patches: paint grey (auto), black, the picture's mean colour, or blurred, or drop; columns: as in rows of the background (auto), their mean, or zero", std::string("auto"),
+                  {"auto", "grey", "black", "mean", "blur", "drop", "background", "zero"}},
+                 {"keep", "how many words or patches the linear model keeps; 0: all", int64_t{0}, {}, 0, 1e6},
+                 {"kernel-width", "how fast far inputs lose weight; 0: 25 for words, 0.25 for patches", 0.0, {}, 0, 1e6},
+                 {"ridge", "penalty of the linear model", 1.0, {}, 0, 1e9}},
+     .presets = {{"lime", "the lime package: 5000 samples of a text, ten words",
+                  {{"samples", int64_t{5000}}, {"keep", int64_t{10}}}}}},
+    {},
+    [](Explained& explained, const OptionReader& options) {
+      const std::string space = chosen_space(explained, options.word("space"));
+      refuse_foreign_options(explained.subject(), options);
+      const LimeOptions fit = lime_options(explained, options);
+      if (explained.subject().kind() == "text") {
+        WordGame game(explained, {options.word("words") == "types", space_named(space)});
+        if (game.players() > 0) {
+          return scores_of(game, lime(game, fit, watch_of(explained)), space, explained.seed());
+        }
+      }
+      // A text may have tokens and no words, such as "?!".
+      InputGame game(explained, {options.word("how"), space_named(space)});
+      const std::vector<bool> varying = game.varying();
+      if (std::find(varying.begin(), varying.end(), true) == varying.end()) {
+        return nothing_to_hide(explained, space);
+      }
+      return scores_of(game, lime(game, fit, watch_of(explained)), space, explained.seed());
+    },
+    OnPairs::kTogether};
+
+}  // namespace whyformer

@@ -1,0 +1,135 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "methods/hiding/input_game.h"
+#include "whyformer/error.h"
+
+namespace whyformer {
+namespace {
+
+struct OcclusionOptions {
+  int64_t window = 0;  // 0: as large as a unit
+  int64_t stride = 0;  // 0: the window
+  HidingOptions hiding = {};
+};
+
+struct Span {
+  int64_t begin, end;
+};
+
+// Windows along one side; the last is cut off at the border.
+std::vector<Span> spans(int64_t size, int64_t window, int64_t stride) {
+  std::vector<Span> result;
+  for (int64_t begin = 0;; begin += stride) {
+    result.push_back({begin, std::min(size, begin + window)});
+    if (begin + window >= size) return result;
+  }
+}
+
+struct Window {
+  Span rows, columns;
+};
+
+// Row by row.
+std::vector<Window> windows_of(const Subject::Cells& cells, const OcclusionOptions& options) {
+  const auto or_unit = [](int64_t size, int64_t unit) { return size > 0 ? size : unit; };
+  const int64_t high = or_unit(options.window, cells.unit_height), wide = or_unit(options.window, cells.unit_width);
+  const int64_t down = or_unit(options.stride, high), right = or_unit(options.stride, wide);
+  if (down > high || right > wide) {
+    throw InvalidInput(fmt::format("occlusion.stride={} leaves gaps between windows of {}: make it smaller",
+                                   options.stride, std::min(high, wide)));
+  }
+  std::vector<Window> windows;
+  for (const Span& rows : spans(cells.height, high, down)) {
+    for (const Span& columns : spans(cells.width, wide, right)) windows.push_back({rows, columns});
+  }
+  return windows;
+}
+
+template <class Visit>
+void each_cell(const Window& window, const Subject::Cells& cells, const Visit& visit) {
+  for (int64_t y = window.rows.begin; y < window.rows.end; ++y) {
+    for (int64_t x = window.columns.begin; x < window.columns.end; ++x) visit(y * cells.width + x);
+  }
+}
+
+// How much the target falls for each window, of those that ran before the caller stopped it.
+std::vector<double> falls_of(const std::vector<Window>& windows, const Subject::Cells& cells, Explained& explained,
+                             const HidingOptions& hiding) {
+  const double whole = explained.in_space(hiding.space, explained.outputs());
+  const auto step = static_cast<size_t>(explained.most_inputs_at_once());
+  std::vector<double> falls;
+  try {
+    while (falls.size() < windows.size()) {
+      std::vector<Variant> inputs;
+      for (size_t i = falls.size(); i < std::min(windows.size(), falls.size() + step); ++i) {
+        std::vector<bool> hidden(cells.height * cells.width, false);
+        each_cell(windows[i], cells, [&](int64_t cell) { hidden[cell] = true; });
+        inputs.push_back(explained.subject().hiding_cells(hidden, hiding.how));
+      }
+      for (const auto& answer : explained.answers(inputs, Explained::Report::kNo)) {
+        falls.push_back(whole - explained.in_space(hiding.space, answer));
+      }
+      explained.report_progress(static_cast<int64_t>(falls.size()), static_cast<int64_t>(windows.size()));
+    }
+  } catch (const Interrupted&) {
+    if (falls.empty()) throw;
+  }
+  return falls;
+}
+
+// A cell's score is the mean over the windows that cover it of y(x) - y(x with the window hidden). Where some of its windows
+// did not run it has none: the mean over the others would be another number.
+Scores occlusion(Explained& explained, const OcclusionOptions& options) {
+  const Subject::Cells cells = explained.subject().cells();
+  const std::vector<Window> windows = windows_of(cells, options);
+  const std::vector<double> falls = falls_of(windows, cells, explained, options.hiding);
+  std::vector<double> sums(cells.height * cells.width, 0.0), counts(sums.size(), 0.0);
+  for (size_t i = 0; i < windows.size(); ++i) {
+    const double fall = i < falls.size() ? falls[i] : std::numeric_limits<double>::quiet_NaN();
+    each_cell(windows[i], cells, [&](int64_t cell) {
+      sums[cell] += fall;
+      counts[cell] += 1;
+    });
+  }
+  for (size_t cell = 0; cell < sums.size(); ++cell) sums[cell] /= counts[cell];
+  Scores scores{explained.subject().unit_means(sums)};
+  // One window for each unit, and no other.
+  const bool as_units = windows[0].rows.end == cells.unit_height && windows[0].columns.end == cells.unit_width &&
+                        windows.size() * cells.unit_height * cells.unit_width == sums.size();
+  if (explained.subject().kind() == "picture" && !as_units) scores.pixels = std::move(sums);
+  scores.stopped = falls.size() < windows.size();
+  if (scores.stopped) scores.notes.push_back(stopped_note(falls.size(), windows.size(), "windows"));
+  return scores;
+}
+
+}  // namespace
+
+const Method kOcclusion{
+    {.name = "occlusion",
+     .summary = "how much the target falls when a window of the input is hidden",
+     .paper = "Zeiler & Fergus, ECCV 2014; windows as in Captum",
+     .cost = "1 forward per window",
+     .class_specific = true,
+     .is_signed = true,
+     .options = {{"window", "side of the window in pixels or tokens; 0: a patch, or a token", int64_t{0}, {}, 0, 100000},
+                 {"stride", "from one window to the next; 0: the window's side", int64_t{0}, {}, 0, 100000},
+                 {"how",
+                  "tokens: replace by the mask token (auto), delete, drop from attention in every layer, zero their word "
+                  "vectors, or retokenize; "
+                  "pixels: paint grey (auto), black, the picture's mean colour, or blurred; columns: the background's "
+                  "mean (auto), or zero",
+                  std::string("auto"),
+                  {"auto", "mask", "delete", "drop", "retokenize", "grey", "black", "mean", "blur", "zero"}},
+                 space_option()},
+     .presets = {}},
+    {},
+    [](Explained& explained, const OptionReader& options) {
+      return occlusion(explained, {.window = options.whole("window"),
+                                   .stride = options.whole("stride"),
+                                   .hiding = hiding_options(options)});
+    }};
+
+}  // namespace whyformer

@@ -1,0 +1,81 @@
+#include "methods/hiding/word_game.h"
+
+#include "readers/token_segments.h"
+#include "readers/tokenizers/characters.h"
+
+namespace whyformer {
+
+WordGame::WordGame(Explained& explained, WordGameOptions options) : explained_(explained), options_(options) {
+  const TextInput& input = explained.text().input();
+  pieces_[0] = pieces_of(input.text, 0);
+  if (input.pair) pieces_[1] = pieces_of(*input.pair, 1);
+}
+
+std::vector<WordGame::Piece> WordGame::pieces_of(const std::string& original, int segment) {
+  const std::string text = tokenization::replace_ill_formed_utf8(original).text;
+  std::vector<Piece> pieces;
+  int64_t character = 0;
+  for (size_t at = 0; at < text.size(); ++character) {
+    const size_t begin = at;
+    const bool in_word = is_word_character(tokenization::next_character(text, at));
+    if (pieces.empty() || (pieces.back().player >= 0) != in_word) {
+      pieces.push_back({.start = character, .player = in_word ? 0 : -1});
+    }
+    pieces.back().text.append(text, begin, at - begin);
+    pieces.back().end = character + 1;
+  }
+  for (Piece& piece : pieces) {
+    if (piece.player < 0) continue;
+    const auto known = options_.types ? known_[segment].find(piece.text) : known_[segment].end();
+    piece.player = known != known_[segment].end() ? known->second : players_++;
+    known_[segment].try_emplace(piece.text, piece.player);
+  }
+  return pieces;
+}
+
+std::string WordGame::shown(const std::vector<Piece>& pieces, const Coalition& visible) const {
+  std::string text;
+  for (const Piece& piece : pieces) {
+    const bool hidden = piece.player >= 0 && !visible[piece.player];
+    text += !hidden ? piece.text : options_.types ? "" : "UNKWORDZ";
+  }
+  return text;
+}
+
+std::vector<double> WordGame::values(const std::vector<Coalition>& coalitions) {
+  const TextSubject& text = explained_.text();
+  std::vector<Variant> inputs;
+  for (const Coalition& visible : coalitions) {
+    TextInput input{shown(pieces_[0], visible), {}};
+    if (text.input().pair) input.pair = shown(pieces_[1], visible);
+    inputs.push_back(text.of_text(input));
+  }
+  std::vector<double> values;
+  for (const std::vector<double>& outputs : explained_.answers(inputs, Explained::Report::kNo)) {
+    values.push_back(explained_.in_space(options_.space, outputs));
+  }
+  return values;
+}
+
+std::vector<double> WordGame::by_unit(const std::vector<double>& by_player) const {
+  const Encoding& encoding = explained_.text().encoding();
+  std::vector<double> result(encoding.ids.size(), 0.0);
+  if (by_player.empty()) return {};
+  for (int segment = 0; segment < 2; ++segment) {
+    for (const Piece& piece : pieces_[segment]) {
+      if (piece.player < 0) continue;
+      std::vector<size_t> tokens;
+      for (size_t i = 0; i < encoding.ids.size(); ++i) {
+        const auto& [start, end] = encoding.offsets[i];
+        if (encoding.special[i] || encoding.segment[i] != segment) continue;
+        if (start < piece.end && end > piece.start) tokens.push_back(i);
+      }
+      for (const size_t token : tokens) {
+        result[token] += by_player[piece.player] / static_cast<double>(tokens.size());
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace whyformer

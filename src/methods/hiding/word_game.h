@@ -1,0 +1,42 @@
+// A text as a game whose players are words, as LIME sees it: a hidden word is taken out of the text, which is then
+// tokenized again.
+#pragma once
+
+#include "methods/hiding/input_game.h"
+
+namespace whyformer {
+
+struct WordGameOptions {
+  bool types = true;  // all occurrences of a word are one player; else each is its own, and becomes UNKWORDZ
+  OutputSpace space = OutputSpace::kProbability;
+};
+
+class WordGame final : public Game {
+ public:
+  WordGame(Explained& explained, WordGameOptions options);
+
+  int64_t players() const override { return players_; }
+  int64_t most_at_once() const override { return explained_.most_inputs_at_once(); }
+  std::vector<double> values(const std::vector<Coalition>& coalitions) override;
+
+  // A word's number is shared evenly by the tokens of each place where it stands.
+  std::vector<double> by_unit(const std::vector<double>& by_player) const;
+
+ private:
+  // A part of a text: a word, or what is between two.
+  struct Piece {
+    std::string text = {};
+    int64_t start = 0, end = 0;  // code points
+    int64_t player = -1;
+  };
+  std::vector<Piece> pieces_of(const std::string& text, int segment);
+  std::string shown(const std::vector<Piece>& pieces, const Coalition& visible) const;
+
+  Explained& explained_;
+  WordGameOptions options_;
+  std::vector<Piece> pieces_[2];  // of the text and its pair
+  int64_t players_ = 0;
+  std::map<std::string, int64_t> known_[2];  // words of each text
+};
+
+}  // namespace whyformer

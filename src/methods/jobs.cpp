@@ -1,0 +1,160 @@
+#include "methods/jobs.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <exception>
+#include <limits>
+#include <span>
+
+#include "base/pulse.h"
+#include "whyformer/error.h"
+
+namespace whyformer {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+}  // namespace
+
+AttentionMap map_of(const std::string& name, const Tensor& maps) {
+  const Tensor owned = maps.contiguous().cast(DType::kFloat32);
+  return {name, owned.dim(0), owned.dim(1), owned.dim(2),
+          std::shared_ptr<const float[]>(owned.storage(), owned.data<float>())};
+}
+
+std::vector<Job> jobs_of(const std::vector<MethodRequest>& methods) {
+  if (methods.empty()) throw InvalidInput("no method was asked for");
+  std::vector<Job> jobs;
+  for (const MethodRequest& asked : methods) {
+    const Method& method = find_method(asked.name);
+    jobs.push_back({&method, complete_options(method, asked.options)});
+  }
+  return jobs;
+}
+
+Needs needs_of(const std::vector<Job>& jobs) {
+  Needs needs{.attention = true};  // reports show the maps
+  for (const Job& job : jobs) needs = needs | job.method->needs;
+  return needs;
+}
+
+namespace {
+
+bool gives_signed_scores(const Job& job) {
+  if (job.method->info.is_signed) return true;
+  for (const auto& [name, value] : job.options.all()) {
+    if (name == "of" && std::get<std::string>(value) == "gradient-x-input") return true;
+  }
+  return false;
+}
+
+void note_scores_not_computed(Attribution& attribution) {
+  const auto lost = std::ranges::count_if(attribution.scores, [](double score) { return !std::isfinite(score); });
+  if (lost == 0) return;
+  attribution.notes.push_back(fmt::format(
+      "{} of {} scores could not be computed: outputs or gradients of the model are not finite (NaN or infinite) here. "
+      "Check its weights, or try double precision.",
+      lost, attribution.scores.size()));
+}
+
+// 0 would say that they do not matter.
+void take_scores_out_of_reach(const Explained& explained, Attribution& attribution) {
+  if (!explained.read_input()) return;
+  const std::vector<int64_t> out = explained.subject().units_out_of_reach(Place::kInput);
+  if (out.empty()) return;
+  for (const int64_t unit : out) attribution.scores[unit] = std::numeric_limits<double>::quiet_NaN();
+  attribution.notes.push_back(fmt::format(
+      "{} of {} units have no score: they are whole numbers, and where they become vectors was not found, so there is no gradient "
+      "to read. Methods by attention and by hiding score them.",
+      out.size(), attribution.scores.size()));
+}
+
+}  // namespace
+
+Attribution run_method(const Job& job, Explained& explained) {
+  const auto start = Clock::now();
+  const Cost before = explained.spent();
+  const double shared_before = explained.shared_seconds();
+  explained.forget_walks_read();
+  if (job.method->needs.attention) explained.require_maps();
+  const PulseScope pulses(explained.pulse_question());
+  Scores scores = job.method->run(explained, job.options);
+  const double own = std::chrono::duration<double>(Clock::now() - start).count() -
+                     (explained.shared_seconds() - shared_before);
+  Attribution result;
+  result.method = job.method->info.name;
+  result.options = job.options.all();
+  result.scores = std::move(scores.values);
+  result.pixels.assign(scores.pixels.begin(), scores.pixels.end());
+  result.is_signed = gives_signed_scores(job);
+  result.completeness_gap = scores.completeness_gap;
+  result.seed = scores.seed;
+  result.estimate = std::move(scores.estimate);
+  result.notes = std::move(scores.notes);
+  // The shared run and walk count for every method that reads them.
+  result.cost.forwards = 1 + explained.spent().forwards - before.forwards;
+  result.cost.backwards = explained.walks_read() + explained.spent().backwards - before.backwards;
+  result.cost.seconds = own + explained.seconds_read();
+  if (!scores.stopped) note_scores_not_computed(result);
+  take_scores_out_of_reach(explained, result);
+  return result;
+}
+
+void run_jobs(const std::vector<Job>& jobs, Explained& explained, Explanation& explanation) {
+  run_jobs(jobs,
+           {.run = [&explained](const Job& job) { return run_method(job, explained); },
+            .stopped = [&explained] { return explained.stopped(); }},
+           explanation);
+}
+
+namespace {
+
+void note_interruption(std::span<const Job> left, Explanation& explanation) {
+  if (left.empty()) return;
+  std::vector<std::string> names;
+  for (const Job& job : left) names.push_back(job.method->info.name);
+  explanation.notes.push_back(fmt::format("Interrupted before {}.", fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+void run_jobs(const std::vector<Job>& jobs, const JobRunner& runner, Explanation& explanation) {
+  std::exception_ptr first_refusal;
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    const std::string& name = jobs[i].method->info.name;
+    const auto refuse = [&](const Error& error) {
+      if (!first_refusal) first_refusal = std::current_exception();
+      explanation.refused.push_back({name, error.what()});
+      explanation.notes.push_back(fmt::format("{} was left out: {}.", name, error.what()));
+    };
+    try {
+      explanation.attributions.push_back(runner.run(jobs[i]));
+    } catch (const InvalidInput& error) {
+      refuse(error);
+    } catch (const UnsupportedModel& error) {
+      refuse(error);
+    } catch (const Interrupted&) {
+      if (explanation.attributions.empty()) throw;
+      return note_interruption(std::span(jobs).subspan(i), explanation);
+    }
+    if (runner.stopped() && !explanation.attributions.empty()) {
+      return note_interruption(std::span(jobs).subspan(i + 1), explanation);
+    }
+  }
+  if (explanation.attributions.empty() && first_refusal) std::rethrow_exception(first_refusal);
+}
+
+std::vector<AttentionMap> attention_maps(const Explained& explained) {
+  std::vector<AttentionMap> maps;
+  if (!explained.subject().attends_by_unit()) return maps;
+  for (int layer = 0; layer < explained.layers(); ++layer) {
+    maps.push_back(map_of(explained.found().sites[layer].name, explained.attention(layer)));
+  }
+  return maps;
+}
+
+}  // namespace whyformer

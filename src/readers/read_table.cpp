@@ -1,0 +1,210 @@
+// Tables of numbers from CSV (RFC 4180) and safetensors files.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <set>
+
+#include "base/bytes.h"
+#include "readers/array_file.h"
+#include "whyformer/error.h"
+#include "whyformer/tables.h"
+
+namespace whyformer {
+namespace {
+
+constexpr int64_t kMostCells = int64_t{1} << 28;
+
+using Cells = std::vector<std::string>;
+
+// One line's cells, from `at` on; moves behind it. Quoted cells may hold commas, quotes and line ends.
+Cells next_line(std::string_view text, size_t& at, const std::string& name, int64_t line) {
+  Cells cells(1);
+  bool quoted = false;
+  for (; at < text.size(); ++at) {
+    const char c = text[at];
+    if (quoted) {
+      if (c != '"') cells.back() += c;
+      else if (at + 1 < text.size() && text[at + 1] == '"') cells.back() += text[at++];
+      else quoted = false;
+    } else if (c == '"' && cells.back().empty()) {
+      quoted = true;
+    } else if (c == ',') {
+      cells.emplace_back();
+    } else if (c == '\n' || c == '\r') {
+      at += c == '\r' && at + 1 < text.size() && text[at + 1] == '\n' ? 2 : 1;
+      break;
+    } else {
+      cells.back() += c;
+    }
+  }
+  if (quoted) throw FileError(fmt::format("{}, line {}: a quote is not closed", name, line));
+  return cells;
+}
+
+std::optional<double> number_in(std::string_view cell) {
+  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
+  while (!cell.empty() && blank(cell.front())) cell.remove_prefix(1);
+  while (!cell.empty() && blank(cell.back())) cell.remove_suffix(1);
+  if (!cell.empty() && cell.front() == '+') cell.remove_prefix(1);
+  double number = 0;
+  auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), number);
+  if (error == std::errc::result_out_of_range) {
+    number = std::strtod(std::string(cell).c_str(), nullptr);  // too small is 0; too large is refused below
+    error = {};
+  }
+  if (error != std::errc() || end != cell.data() + cell.size() || !std::isfinite(number)) return std::nullopt;
+  return number;
+}
+
+bool all_numbers(const Cells& cells) {
+  for (const std::string& cell : cells) {
+    if (!number_in(cell)) return false;
+  }
+  return true;
+}
+
+// A name that two columns have, if any.
+const std::string* name_given_twice(const std::vector<std::string>& names) {
+  std::set<std::string_view> seen;
+  for (const std::string& name : names) {
+    if (!seen.insert(name).second) return &name;
+  }
+  return nullptr;
+}
+
+Cells names_in(const Cells& cells, const std::string& name, int64_t line) {
+  if (const std::string* twice = name_given_twice(cells)) {
+    throw FileError(fmt::format("{}, line {}: {}; give each column a name of its own, or none to any", name, line,
+                                twice->empty() ? "two columns have an empty name"
+                                               : fmt::format("two columns are called '{}'", twice->substr(0, 40))));
+  }
+  return cells;
+}
+
+Cells numbered_names(size_t count) {
+  Cells names;
+  for (size_t i = 0; i < count; ++i) names.push_back(fmt::format("column {}", i));
+  return names;
+}
+
+NamedTable read_csv(std::string_view text, const std::string& name) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  NamedTable result;
+  Table& table = result.table;
+  size_t at = 0;
+  for (int64_t line = 1; at < text.size(); ++line) {
+    const Cells cells = next_line(text, at, name, line);
+    if (cells.size() == 1 && cells[0].empty()) continue;
+    if (table.columns == 0) {
+      table.columns = static_cast<int64_t>(cells.size());
+      const bool names = !all_numbers(cells);
+      result.names = names ? names_in(cells, name, line) : numbered_names(cells.size());
+      if (names) continue;
+    }
+    if (static_cast<int64_t>(cells.size()) != table.columns) {
+      throw FileError(fmt::format("{}, line {}: {} cells where the first line has {}", name, line, cells.size(),
+                                  table.columns));
+    }
+    for (size_t i = 0; i < cells.size(); ++i) {
+      const std::optional<double> number = number_in(cells[i]);
+      if (!number && cells[i].empty()) {
+        throw FileError(fmt::format("{}, line {}: column '{}' has no value; fill missing values in first", name, line,
+                                    result.names[i]));
+      }
+      if (!number) {
+        throw FileError(fmt::format("{}, line {}: '{}' in column '{}' is not a number; give categories as the numbers "
+                                    "that the model takes",
+                                    name, line, cells[i].substr(0, 40), result.names[i]));
+      }
+      table.values.push_back(*number);
+    }
+    ++table.rows;
+    if (table.rows * table.columns > kMostCells) throw FileError(name + ": the table is too large");
+  }
+  if (table.rows == 0) throw FileError(name + ": there are no rows of numbers");
+  return result;
+}
+
+NamedTable side_by_side(const NamedArrays& arrays, const std::string& name) {
+  NamedTable result;
+  std::vector<std::vector<double>> parts;
+  for (const auto& [input, array] : arrays) {
+    if (array.rank() != 2 || array.dim(0) < 1 || array.dim(1) < 1 || array.dim(1) > kMostCells / array.dim(0) || (!parts.empty() && array.dim(0) != result.table.rows)) {
+      throw FileError(fmt::format("{}: '{}' is no array [rows, columns] with as many rows as the others", name, input));
+    }
+    for (const double number : array.to_doubles()) {
+      if (!std::isfinite(number)) throw FileError(fmt::format("{}: '{}' holds a number that is not finite", name, input));
+    }
+    result.table.rows = array.dim(0);
+    parts.push_back(array.to_doubles());
+    for (int64_t i = 0; i < array.dim(1); ++i) result.names.push_back(fmt::format("{}.{}", input, i));
+  }
+  result.table.columns = static_cast<int64_t>(result.names.size());
+  if (result.table.rows == 0) throw FileError(name + ": there are no rows of numbers");
+  for (int64_t row = 0; row < result.table.rows; ++row) {
+    for (const std::vector<double>& part : parts) {
+      const auto width = static_cast<int64_t>(part.size()) / result.table.rows;
+      result.table.values.insert(result.table.values.end(), part.begin() + row * width, part.begin() + (row + 1) * width);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+NamedTable read_table(const std::filesystem::path& path) {
+  const std::string name = path.filename().string();
+  if (path.extension() == ".safetensors") return side_by_side(read_arrays(path), name);
+  const Bytes bytes = map_file(path);
+  return read_csv(bytes.text(), name);
+}
+
+NamedTable in_order_of(const std::vector<std::string>& names, const NamedTable& table) {
+  if (table.names.size() != names.size()) {
+    throw InvalidInput(fmt::format("the background has {} columns, but the table has {}", table.names.size(), names.size()));
+  }
+  for (const std::vector<std::string>* all : {&names, &table.names}) {
+    if (const std::string* twice = name_given_twice(*all)) {
+      throw InvalidInput(fmt::format("two columns of the {} are called '{}': which of them is meant is not known",
+                                     all == &names ? "table" : "background", *twice));
+    }
+  }
+  const Cells unnamed = numbered_names(names.size());
+  if (table.names == names || table.names == unnamed || names == unnamed) return table;
+  NamedTable ordered{names, {.rows = table.table.rows, .columns = table.table.columns, .values = table.table.values}};
+  for (size_t column = 0; column < names.size(); ++column) {
+    const auto found = std::find(table.names.begin(), table.names.end(), names[column]);
+    if (found == table.names.end()) {
+      throw InvalidInput(fmt::format("the background has no column '{}', which the table has", names[column]));
+    }
+    const int64_t from = found - table.names.begin();
+    for (int64_t row = 0; row < table.table.rows; ++row) {
+      ordered.table.values[row * table.table.columns + static_cast<int64_t>(column)] =
+          table.table.values[row * table.table.columns + from];
+    }
+  }
+  return ordered;
+}
+
+std::vector<double> take_column(NamedTable& table, const std::string& name) {
+  const auto found = std::find(table.names.begin(), table.names.end(), name);
+  if (found == table.names.end()) {
+    std::string known;
+    for (const std::string& other : table.names) known += (known.empty() ? "" : ", ") + other;
+    throw InvalidInput(fmt::format("the table has no column '{}'; it has {}", name, known));
+  }
+  const int64_t column = found - table.names.begin();
+  std::vector<double> taken, rest;
+  for (size_t i = 0; i < table.table.values.size(); ++i) {
+    (static_cast<int64_t>(i) % table.table.columns == column ? taken : rest).push_back(table.table.values[i]);
+  }
+  table.names.erase(found);
+  table.table.values = std::move(rest);
+  --table.table.columns;
+  return taken;
+}
+
+}  // namespace whyformer

@@ -1,0 +1,198 @@
+// The stable, documented form of an explanation: docs/json.md and docs/explanation.schema.json.
+#include <bit>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "report/pages/base64.h"
+#include "whyformer/arrays.h"
+#include "whyformer/printable.h"
+#include "whyformer/report.h"
+
+namespace whyformer {
+namespace {
+
+using Json = nlohmann::ordered_json;  // keeps keys in the order of the documentation
+
+template <typename T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json units_json(const Explanation& explanation) {
+  Json list = Json::array();
+  for (const Unit& unit : explanation.units) {
+    list.push_back({{"text", unit.text},
+                    {"start", unit.start},
+                    {"end", unit.end},
+                    {"special", unit.special},
+                    {"segment", unit.segment},
+                    {"word", unit.word}});
+    if (!explanation.picture) continue;
+    const PictureView& picture = *explanation.picture;
+    const int64_t patch = static_cast<int64_t>(list.size()) - 1 - picture.first_patch;
+    if (patch < 0 || patch >= picture.rows * picture.columns) continue;
+    list.back()["row"] = patch / picture.columns;
+    list.back()["column"] = patch % picture.columns;
+  }
+  return list;
+}
+
+Json picture_json(const PictureView& picture) {
+  return {{"width", picture.width},
+          {"height", picture.height},
+          {"patches",
+           {{"first", picture.first_patch}, {"rows", picture.rows}, {"columns", picture.columns}}},
+          {"file", {{"width", picture.file_width}, {"height", picture.file_height}}},
+          {"seen",
+           {{"left", picture.left},
+            {"top", picture.top},
+            {"right", picture.right},
+            {"bottom", picture.bottom}}}};
+}
+
+// Half of what the digits would take, every bit kept.
+std::string base64_of(const std::vector<float>& values) {
+  std::vector<uint8_t> bytes;
+  bytes.reserve(4 * values.size());
+  for (const float value : values) {
+    const auto bits = std::bit_cast<uint32_t>(value);
+    for (int shift = 0; shift < 32; shift += 8)
+      bytes.push_back(static_cast<uint8_t>(bits >> shift));
+  }
+  return report::base64(bytes);
+}
+
+Json options_json(const Options& options) {
+  Json object = Json::object();
+  for (const auto& [name, value] : options) {
+    std::visit([&, &key = name](const auto& held) { object[key] = held; }, value);
+  }
+  return object;
+}
+
+Json words_json(const std::vector<WordScore>& words) {
+  Json list = Json::array();
+  for (const WordScore& word : words) {
+    list.push_back({{"text", word.text},
+                    {"start", word.start},
+                    {"end", word.end},
+                    {"score", word.score},
+                    {"segment", word.segment}});
+  }
+  return list;
+}
+
+Json estimate_json(const Estimate& estimate) {
+  Json json{{"space", estimate.space},
+            {"base", estimate.base},
+            {"value", estimate.value},
+            {"errors", estimate.errors},
+            {"evaluations", estimate.evaluations},
+            {"finished", estimate.finished},
+            {"r_squared", or_null(estimate.r_squared)}};
+  if (estimate.interactions.empty()) return json;
+  const auto units = static_cast<size_t>(std::lround(std::sqrt(estimate.interactions.size())));
+  json["interactions"] = Json::array();
+  for (size_t unit = 0; unit < units; ++unit) {
+    const auto row = estimate.interactions.begin() + static_cast<int64_t>(unit * units);
+    json["interactions"].push_back(std::vector<double>(row, row + static_cast<int64_t>(units)));
+  }
+  return json;
+}
+
+Json attribution_json(const Attribution& attribution) {
+  Json json{{"method", attribution.method},
+            {"options", options_json(attribution.options)},
+            {"scores", attribution.scores}};
+  if (!attribution.pixels.empty()) json["pixels"] = base64_of(attribution.pixels);
+  json["words"] = words_json(attribution.words);
+  json["signed"] = attribution.is_signed;
+  json["completeness_gap"] = or_null(attribution.completeness_gap);
+  json["seed"] = or_null(attribution.seed);
+  if (attribution.estimate) json["estimate"] = estimate_json(*attribution.estimate);
+  json["cost"] = {{"forwards", attribution.cost.forwards},
+                  {"backwards", attribution.cost.backwards},
+                  {"seconds", attribution.cost.seconds}};
+  json["notes"] = attribution.notes;
+  return json;
+}
+
+Json refused_json(const std::vector<Refusal>& refused) {
+  Json json = Json::array();
+  for (const Refusal& one : refused) json.push_back({{"method", one.method}, {"reason", one.reason}});
+  return json;
+}
+
+Json explanation_json(const Explanation& explanation) {
+  Json json;
+  json["schema"] = Explanation::kSchema;
+  json["model"] = {{"name", explanation.model.name},
+                   {"architecture", explanation.model.architecture}};
+  json["text"] = explanation.text;
+  if (explanation.pair) json["pair"] = *explanation.pair;
+  if (explanation.picture) json["picture"] = picture_json(*explanation.picture);
+  json["units"] = units_json(explanation);
+  json["output"] = {{"space", explanation.output.space},
+                    {"values", explanation.output.values},
+                    {"labels", explanation.output.labels}};
+  json["target"] = {{"index", explanation.target.index},
+                    {"label", explanation.target.label},
+                    {"value", explanation.target.value},
+                    {"probability", or_null(explanation.target.probability)}};
+  json["attributions"] = Json::array();
+  for (const Attribution& attribution : explanation.attributions) {
+    json["attributions"].push_back(attribution_json(attribution));
+  }
+  if (!explanation.refused.empty()) json["refused"] = refused_json(explanation.refused);
+  json["notes"] = explanation.notes;
+  return json;
+}
+
+// The scores stream by stream in place of all in a row.
+Json array_attribution_json(const ArrayExplanation& explanation, const Attribution& attribution) {
+  Json json = attribution_json(attribution);
+  json.erase("words");
+  json.erase("scores");
+  json["streams"] = Json::array();
+  for (const StreamScores& stream : explanation.by_stream(attribution)) {
+    json["streams"].push_back({{"stream", stream.stream}, {"units", stream.units}, {"scores", stream.scores}});
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string to_json(const ArrayExplanation& explanation, int indent) {
+  const Explanation& inner = explanation.explanation;
+  Json json{{"schema", ArrayExplanation::kSchema},
+            {"model", {{"name", inner.model.name}, {"architecture", inner.model.architecture}}},
+            {"target",
+             {{"output", explanation.target.output},
+              {"indices", explanation.target.indices},
+              {"value", inner.target.value}}},
+            {"read_out", explanation.info.read_out}};
+  json["streams"] = Json::array();
+  for (const ArrayExplanation::Stream& stream : explanation.streams) {
+    Json units = Json::array();
+    for (int64_t i = 0; i < stream.count; ++i) {
+      const Unit& unit = inner.units[stream.first + i];
+      units.push_back({{"text", unit.text}, {"special", unit.special}});
+    }
+    json["streams"].push_back({{"stream", json["streams"].size()}, {"units", stream.units}, {"tokens", units}});
+  }
+  json["attributions"] = Json::array();
+  for (const Attribution& attribution : inner.attributions) {
+    json["attributions"].push_back(array_attribution_json(explanation, attribution));
+  }
+  if (!inner.refused.empty()) json["refused"] = refused_json(inner.refused);
+  json["notes"] = inner.notes;
+  return printable_json(json.dump(indent, ' ', false, Json::error_handler_t::replace));
+}
+
+// The writer prints the shortest digits that read back to the same double, and null for NaN and
+// infinity; `replace` turns invalid UTF-8 into U+FFFD.
+std::string to_json(const Explanation& explanation, int indent) {
+  return printable_json(explanation_json(explanation).dump(indent, ' ', false, Json::error_handler_t::replace));
+}
+
+}  // namespace whyformer

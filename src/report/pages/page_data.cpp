@@ -1,0 +1,188 @@
+#include "report/pages/page_data.h"
+
+#include <nlohmann/json.hpp>
+
+#include "report/views/estimate_view.h"
+#include "report/views/text.h"
+#include "report/views/view.h"
+
+namespace whyformer::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kMostAnswers = 10;
+
+// Blanks stay as they are: the page keeps line breaks of the text.
+std::string visible_gap(const std::string& gap) {
+  return gap.find_first_not_of(" \n\t\r") == std::string::npos ? gap : printable(gap);
+}
+
+Json pieces_json(const Explanation& explanation) {
+  Json list = Json::array();
+  const std::vector<Piece> pieces = pieces_of(explanation);
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const Piece& piece = pieces[i];
+    list.push_back({{"gap", visible_gap(piece.gap)},
+                    {"text", printable(piece.text)},
+                    {"after", visible_gap(piece.after)},
+                    {"token", printable(explanation.units[i].text)},
+                    {"special", piece.special},
+                    {"segment", piece.segment},
+                    {"word", explanation.units[i].word}});
+  }
+  return list;
+}
+
+Json word_scores_json(const Attribution& attribution) {
+  if (attribution.words.empty()) return nullptr;
+  Json list = Json::array();
+  for (const WordScore& word : attribution.words) list.push_back(word.score);
+  return list;
+}
+
+Json scale_json(const Scale& scale) { return {{"pieces", scale.pieces}, {"words", scale.items}}; }
+
+Json force_json(const ForceBar& bar) {
+  Json segments = Json::array();
+  for (const ForceSegment& segment : bar.segments) {
+    segments.push_back({{"text", printable(segment.text)},
+                        {"unit", segment.first_unit},
+                        {"score", segment.score},
+                        {"from", segment.from},
+                        {"to", segment.to}});
+  }
+  return {{"base", bar.base},   {"value", bar.value},       {"low", bar.low},
+          {"high", bar.high},   {"ticks", bar.ticks},       {"decimals", bar.decimals},
+          {"base_text", format_place(bar.base, bar)},       {"value_text", format_place(bar.value, bar)},
+          {"segments", segments}};
+}
+
+Json interactions_json(const Interactions& interactions) {
+  Json names = Json::array(), values = Json::array();
+  for (const std::string& name : interactions.names) names.push_back(printable(name));
+  for (const Interactions::Pair& pair : interactions.pairs) values.push_back(pair.value);
+  return {{"names", names}, {"units", interactions.units}, {"values", values}, {"scale", interactions.scale}};
+}
+
+// The page of a picture says the sentence alone: patches have no words to stand in a bar.
+Json estimate_json(const Explanation& explanation, const Attribution& attribution) {
+  if (!attribution.estimate) return nullptr;
+  Json json{{"line", printable(estimate_line(attribution))}, {"errors", attribution.estimate->errors}};
+  if (explanation.picture) return json;
+  const auto bar = force_bar(explanation, attribution);
+  const auto interactions = interactions_of(explanation, attribution);
+  json["force"] = bar ? force_json(*bar) : Json(nullptr);
+  json["interactions"] = interactions ? interactions_json(*interactions) : Json(nullptr);
+  return json;
+}
+
+Json methods_json(const Explanation& explanation) {
+  Json list = Json::array();
+  for (const Attribution& attribution : explanation.attributions) {
+    list.push_back(method_json(explanation, attribution, SpecialTokens::kShow));
+  }
+  return list;
+}
+
+Json answers_json(const Explanation& explanation) {
+  Json list = Json::array();
+  for (const Answer& answer : best_answers(explanation, kMostAnswers)) {
+    list.push_back(answer_json(answer));
+  }
+  return list;
+}
+
+Json ramps_json() {
+  Json ramps;
+  for (const auto& [name, palette] :
+       {std::pair{"light", &kLightPalette}, {"dark", &kDarkPalette}}) {
+    Json stops = Json::array();
+    for (const Colour colour : palette->attention) {
+      stops.push_back({colour.red, colour.green, colour.blue});
+    }
+    ramps[name] = {{"attention", stops},
+                   {"ink", css(palette->ink)},
+                   {"faint", css(palette->faint_ink)},
+                   {"paper", css(palette->paper)},
+                   {"negative", css(palette->negative)}};
+  }
+  return ramps;
+}
+
+const char* special_name(SpecialTokens special) {
+  switch (special) {
+    case SpecialTokens::kShow:
+      return "show";
+    case SpecialTokens::kHide:
+      return "hide";
+    case SpecialTokens::kExclude:
+      break;
+  }
+  return "exclude";
+}
+
+}  // namespace
+
+Json answer_json(const Answer& answer) {
+  return {{"label", printable(answer.label)},
+          {"value", answer.value},
+          {"probability", answer.probability ? Json(*answer.probability) : Json(nullptr)},
+          {"target", answer.is_target}};
+}
+
+Json method_json(const Explanation& explanation, const Attribution& attribution,
+                 SpecialTokens counted) {
+  Json notes = Json::array();
+  for (const std::string& note : attribution.notes) notes.push_back(printable(note));
+  return {
+      {"name", printable(attribution.method)},
+      {"info", printable(cost_line(attribution))},
+      {"notes", notes},
+      {"signed", attribution.is_signed},
+      {"estimate", estimate_json(explanation, attribution)},
+      {"scores", attribution.scores},
+      {"words", word_scores_json(attribution)},
+      {"scale", scale_json(scale_of(explanation, attribution, counted))},
+      {"scale_of_text", scale_json(scale_of(explanation, attribution, SpecialTokens::kExclude))}};
+}
+
+Json page_attention_json(const PackedAttention& attention) {
+  Json list = Json::array();
+  for (const PackedMap& map : attention.maps) {
+    list.push_back({{"name", printable(map.name)},
+                    {"layer", map.layer},
+                    {"heads", map.heads},
+                    {"queries", map.queries},
+                    {"keys", map.keys},
+                    {"bits", map.bits},
+                    {"top", map.top}});
+  }
+  return {{"maps", list}, {"averaged", attention.averaged}, {"note", attention.note}};
+}
+
+Json page_json(const Explanation& explanation, const ReportOptions& options) {
+  Json notes = Json::array();
+  for (const std::string& note : explanation.notes) notes.push_back(printable(note));
+  return {{"model", printable(explanation.model.name)},
+          {"architecture", printable(explanation.model.architecture)},
+          {"space", printable(explanation.output.space)},
+          {"label_count", explanation.output.values.size()},
+          {"special", special_name(options.special)},
+          {"pair", explanation.pair.has_value()},
+          {"pieces", pieces_json(explanation)},
+          {"palettes", ramps_json()},
+          {"notes", notes}};
+}
+
+std::string page_data(const Explanation& explanation, const PackedAttention& attention,
+                      const ReportOptions& options) {
+  Json data = page_json(explanation, options);
+  data["answers"] = answers_json(explanation);
+  data["target"] = answer_json(target_answer(explanation));
+  data["methods"] = methods_json(explanation);
+  data["attention"] = page_attention_json(attention);
+  return data.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace whyformer::report

@@ -1,0 +1,32 @@
+// What all forms of a summary have in common.
+#pragma once
+
+#include <string>
+
+#include "report/pictures/canvas.h"
+#include "report/views/palette.h"
+#include "whyformer/summary.h"
+
+namespace whyformer::report {
+
+// Of a row's bar: its mean or total, as the summary is ordered.
+double bar_value(const Summary& summary, const SummaryRow& row);
+// Of single features: a long sum of many others would flatten them, so its bar is cut. One that is not much longer
+// is drawn whole.
+double largest_bar(const Summary& summary);
+bool has_cut_bar(const Summary& summary);
+
+std::string summary_title(const Summary& summary);     // "shap: what counts for positive"
+std::string summary_facts(const Summary& summary);     // "mean |score| in logit · 200 instances · model"
+std::string format_bar(double value, double largest);  // "+0.12"
+
+bool has_levels(const Summary& summary);  // of a table's columns, which colour the points
+
+struct SummaryStyle {
+  PictureFormat format = PictureFormat::kSvg;
+  const Palette& palette = kLightPalette;
+  bool titled = true;  // a page has the title already
+};
+std::string draw_summary(const Summary& summary, SummaryPlot plot, const SummaryStyle& style);
+
+}  // namespace whyformer::report

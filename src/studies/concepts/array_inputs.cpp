@@ -1,0 +1,95 @@
+#include "studies/concepts/array_inputs.h"
+
+#include <fmt/format.h>
+
+#include "studies/concepts/block_outputs.h"
+#include "models/onnx_probe.h"
+#include "tensor/check_size.h"
+#include "whyformer/error.h"
+
+namespace whyformer {
+
+int64_t example_count(const NamedArrays& arrays, const std::string& name) {
+  if (arrays.empty()) throw InvalidInput(fmt::format("'{}' holds no arrays", name));
+  int64_t count = -1;
+  for (const auto& [input, array] : arrays) {
+    if (array.rank() == 0 || (count >= 0 && array.dim(0) != count)) {
+      throw InvalidInput(fmt::format(
+          "'{}': the first axis of each array counts the examples, but '{}' has the shape {}", name, input,
+          to_string(array.shape())));
+    }
+    count = array.dim(0);
+  }
+  return count;
+}
+
+NamedArrays joined(const std::vector<NamedArrays>& parts, const std::vector<std::string>& names) {
+  NamedArrays all;
+  for (const auto& [input, first] : parts[0]) {
+    Shape shape = first.shape();
+    shape[0] = 0;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const auto found = parts[i].find(input);
+      if (found == parts[i].end() || parts[i].size() != parts[0].size()) {
+        throw InvalidInput(fmt::format("'{}' and '{}' do not hold arrays of the same names", names[0], names[i]));
+      }
+      Shape other = found->second.shape();
+      shape[0] += other[0];
+      other[0] = shape[0];
+      if (other != shape || found->second.dtype() != first.dtype()) {
+        throw InvalidInput(fmt::format("the array '{}' has the shape {} in '{}' but {} in '{}'", input,
+                                       to_string(first.shape()), names[0],
+                                       to_string(found->second.shape()), names[i]));
+      }
+    }
+    check_size(shape);
+    Tensor whole = Tensor::empty(shape, first.dtype());
+    int64_t at = 0;
+    for (const NamedArrays& part : parts) {
+      const Tensor& array = part.at(input);
+      whole.slice(0, at, array.dim(0)).copy_from(array);
+      at += array.dim(0);
+    }
+    all[input] = whole;
+  }
+  return all;
+}
+
+ArrayConceptInputs::ArrayConceptInputs(std::filesystem::path onnx_file, NamedArrays arrays)
+    : file_(std::move(onnx_file)), arrays_(std::move(arrays)), count_(example_count(arrays_, "arrays")) {}
+
+BlockGraph ArrayConceptInputs::graph(int64_t, int64_t examples, LastBlock) const {
+  const auto known = built_.find(examples);
+  if (known != built_.end()) return known->second;
+  NamedArrays some;
+  for (const auto& [name, array] : arrays_) some[name] = array.slice(0, 0, examples).contiguous();
+  const auto probe = std::make_shared<const OnnxProbe>(probe_onnx(file_, some));
+  for (const auto& [name, place] : probe->batches) {
+    if (place.axis == BatchAxis::kFirst) continue;
+    throw UnsupportedModel(fmt::format("the input '{}' does not have its batch in front, so examples cannot be told apart there",
+                                       name));
+  }
+  const Value output = probe->outputs.at(probe->main_output);
+  BlockGraph built{probe, &probe->graph, block_outputs(probe->graph, probe->found, output), output};
+  return built_.emplace(examples, std::move(built)).first->second;
+}
+
+Feeds ArrayConceptInputs::feeds(const BlockGraph& graph, std::span<const int64_t> examples) const {
+  const auto probe = std::static_pointer_cast<const OnnxProbe>(graph.owner);
+  Feeds feeds;
+  for (const auto& [name, value] : probe->inputs) {
+    const auto given = arrays_.find(name);
+    if (given == arrays_.end()) {
+      throw InvalidInput(fmt::format("there is no array for the model's input '{}'", name));
+    }
+    const Tensor array = given->second.cast(graph.graph->type(value).dtype);
+    Tensor rows = Tensor::empty(graph.graph->shape(value), array.dtype());
+    for (size_t i = 0; i < examples.size(); ++i) {
+      rows.slice(0, static_cast<int64_t>(i), 1).copy_from(array.slice(0, examples[i], 1));
+    }
+    feeds[value] = rows;
+  }
+  return feeds;
+}
+
+}  // namespace whyformer

@@ -1,0 +1,200 @@
+#include "whyformer/importance.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/pulse.h"
+#include "studies/importance/scores.h"
+#include "models/table_model.h"
+#include "whyformer/error.h"
+#include "whyformer/printable.h"
+
+namespace whyformer {
+namespace {
+
+constexpr int64_t kRowsAtOnce = 256;
+
+// Predictions of a table model for rows in the table's own order of columns.
+class Predictor {
+ public:
+  Predictor(const TableModel& model, const NamedTable& table)
+      : model_(model),
+        columns_(table.table.columns),
+        places_(model.places_of(table.names)),
+        problem_(model.problem(columns_).value_or(Problem::kSingleLabel)),
+        width_(static_cast<int64_t>(model.output_names(columns_).size())) {}
+
+  int64_t width() const { return width_; }
+  Problem problem() const { return problem_; }
+  int64_t predicted() const { return predicted_; }
+
+  std::vector<double> operator()(const std::vector<double>& values, int64_t count) {
+    std::vector<double> outputs;
+    const int64_t step = std::min(kRowsAtOnce, model_.most_rows_at_once(columns_));
+    for (int64_t begin = 0; begin < count; begin += step) {
+      std::vector<std::vector<double>> rows;
+      for (int64_t row = begin; row < std::min(count, begin + step); ++row) {
+        rows.emplace_back();
+        for (const int64_t place : places_) rows.back().push_back(values[row * columns_ + place]);
+      }
+      const auto graph = model_.graph(static_cast<int64_t>(rows.size()), columns_, DType::kFloat32);
+      const Pass pass = run(graph->graph, model_.feeds(*graph, rows), {.outputs = {graph->output}});
+      const std::vector<double> part = pass[graph->output].to_doubles();
+      outputs.insert(outputs.end(), part.begin(), part.end());
+    }
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (std::isfinite(outputs[i])) continue;
+      throw InvalidInput(fmt::format("the model answers {} for a row: look for huge numbers in the table", outputs[i]));
+    }
+    predicted_ += count;
+    to_predictions(outputs, width_, problem_);
+    return outputs;
+  }
+
+ private:
+  const TableModel& model_;
+  int64_t columns_;
+  std::vector<int64_t> places_;
+  Problem problem_;
+  int64_t width_;
+  int64_t predicted_ = 0;
+};
+
+void check_answers(const std::vector<double>& answers, const NamedTable& table, const Predictor& predict) {
+  if (static_cast<int64_t>(answers.size()) != table.table.rows) {
+    throw InvalidInput(fmt::format("{} answers for {} rows", answers.size(), table.table.rows));
+  }
+  if (predict.problem() == Problem::kRegression) return;
+  if (predict.problem() == Problem::kMultiLabel) {
+    throw InvalidInput("several labels may hold for a row of this model: importance needs one right answer");
+  }
+  const int64_t classes = std::max<int64_t>(2, predict.width());
+  for (size_t row = 0; row < answers.size(); ++row) {
+    const double answer = answers[row];
+    if (answer >= 0 && answer < static_cast<double>(classes) && answer == static_cast<double>(static_cast<int64_t>(answer))) {
+      continue;
+    }
+    throw InvalidInput(fmt::format("the answer of row {} is {}: this model's classes are 0 to {}", row, answer, classes - 1));
+  }
+}
+
+struct Groups {
+  ColumnGroups columns;
+  std::vector<std::string> names;
+};
+
+Groups groups_of(const NamedTable& table, const std::vector<std::vector<std::string>>& asked) {
+  std::vector<int> group_of(table.names.size(), -1);
+  for (size_t group = 0; group < asked.size(); ++group) {
+    for (const std::string& name : asked[group]) {
+      const auto found = std::find(table.names.begin(), table.names.end(), name);
+      if (found == table.names.end()) throw InvalidInput(fmt::format("there is no column '{}' for a group", name));
+      int& own = group_of[found - table.names.begin()];
+      if (own >= 0) throw InvalidInput(fmt::format("the column '{}' is in two groups", name));
+      own = static_cast<int>(group);
+    }
+  }
+  Groups groups;
+  std::set<int> done;
+  for (size_t column = 0; column < table.names.size(); ++column) {
+    const int group = group_of[column];
+    if (group >= 0 && !done.insert(group).second) continue;
+    std::vector<int64_t> members;
+    std::string name;
+    for (size_t other = column; other < table.names.size(); ++other) {
+      if (other != column && (group < 0 || group_of[other] != group)) continue;
+      members.push_back(static_cast<int64_t>(other));
+      name += (name.empty() ? "" : " + ") + table.names[other];
+    }
+    groups.columns.push_back(std::move(members));
+    groups.names.push_back(std::move(name));
+  }
+  return groups;
+}
+
+void add_columns(ImportanceReport& report, const std::vector<std::string>& names, const std::vector<double>& values,
+                 const std::vector<double>& errors) {
+  for (size_t i = 0; i < names.size(); ++i) report.columns.push_back({names[i], values[i], errors[i]});
+}
+
+}  // namespace
+
+ImportanceReport importance(const Model& model, const NamedTable& rows, const std::vector<double>& answers,
+                            const ImportanceRequest& request) {
+  const auto start = std::chrono::steady_clock::now();
+  Predictor predict(model.table_model(), rows);
+  check_answers(answers, rows, predict);
+  const ImportanceScore score = chosen_score(request.score, request.method, predict.problem());
+  const Groups groups = groups_of(rows, request.groups);
+  const auto seed = static_cast<uint32_t>(request.seed);
+  int64_t done = 0, total = 1;
+  const Watch watch = [&](int64_t evaluations, int64_t of) {
+    done = evaluations;
+    total = of;
+    return !request.progress || request.progress(done, total);
+  };
+  const PulseScope pulses([&] { return watch(done, total); });
+  ImportanceReport report;
+  report.model = model.name();
+  report.score = score_name(score);
+  report.rows = rows.table.rows;
+  report.seed = request.seed;
+  if (request.method == ImportanceMethod::kPermutation) {
+    report.method = "permutation";
+    const TableScore score_rows = [&](const std::vector<double>& values, const std::vector<int64_t>& of) {
+      std::vector<double> theirs;
+      for (const int64_t row : of) theirs.push_back(answers[row]);
+      return score_of(score, predict(values, static_cast<int64_t>(of.size())), predict.width(), theirs);
+    };
+    const PermutationImportance found = permutation_importance(
+        rows.table, score_rows, {.repeats = request.repeats, .seed = seed, .groups = groups.columns}, watch);
+    report.whole = found.score;
+    report.finished = found.finished;
+    if (!found.finished) report.notes.push_back(fmt::format("Stopped after {} of {} repeats.", found.repeats, request.repeats));
+    add_columns(report, groups.names, found.means, found.errors);
+  } else {
+    report.method = "sage";
+    const TablePrediction predict_rows = [&](const std::vector<double>& values, int64_t count) {
+      return predict(values, count);
+    };
+    const PredictionLoss loss = [&](std::span<const double> prediction, int64_t row) {
+      return loss_of(score, prediction, answers[row]);
+    };
+    const SageValues found = sage(rows.table, background_of(rows.table, request.background_rows), predict_rows, loss,
+                                  {.seed = seed, .precision = request.precision, .most_draws = request.draws, .groups = groups.columns}, watch);
+    report.whole = found.total;
+    report.finished = found.finished;
+    if (!found.finished) report.notes.push_back(fmt::format("Stopped after {} draws, before the precision asked for was reached.", found.draws));
+    add_columns(report, groups.names, found.values, found.errors);
+  }
+  report.evaluations = predict.predicted();
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return report;
+}
+
+std::string to_json(const ImportanceReport& report) {
+  nlohmann::ordered_json columns = nlohmann::ordered_json::array();
+  for (const ColumnImportance& column : report.columns) {
+    columns.push_back({{"name", column.name}, {"value", column.value}, {"error", column.error}});
+  }
+  const nlohmann::ordered_json json{
+      {"schema", ImportanceReport::kSchema},
+      {"model", {{"name", report.model.name}, {"architecture", report.model.architecture}}},
+      {"method", report.method},
+      {"score", report.score},
+      {"whole", report.whole},
+      {"rows", report.rows},
+      {"columns", columns},
+      {"cost", {{"evaluations", report.evaluations}, {"seconds", report.seconds}}},
+      {"seed", report.seed},
+      {"finished", report.finished},
+      {"notes", report.notes}};
+  return printable_json(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+}  // namespace whyformer

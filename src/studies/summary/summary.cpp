@@ -1,0 +1,192 @@
+#include "whyformer/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "report/views/view.h"
+#include "whyformer/error.h"
+
+namespace whyformer {
+namespace report {
+namespace {
+
+constexpr const char* kSpecialTokens = "special tokens";
+constexpr double kLargestScore = 1e300;  // sums and differences of larger ones are not finite
+
+struct Cell {
+  std::string name;
+  double value = 0;
+};
+
+// "age = 39" of a table's row.
+std::optional<Cell> cell_of(const std::string& text) {
+  constexpr std::string_view kEquals = " = ";
+  const size_t equals = text.rfind(kEquals);
+  if (equals == std::string::npos) return {};
+  Cell cell{text.substr(0, equals)};
+  const char* first = text.data() + equals + kEquals.size();
+  const char* last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(first, last, cell.value);
+  if (error != std::errc() || end != last) return {};
+  return cell;
+}
+
+// The cells of a table's row, one per unit; empty for texts. Tokens of a text do not hold " = number", and rows
+// are nothing but such cells.
+std::vector<std::optional<Cell>> cells_of(const Explanation& explanation) {
+  std::vector<std::optional<Cell>> cells;
+  for (const Unit& unit : explanation.units) {
+    cells.push_back(unit.special ? std::nullopt : cell_of(unit.text));
+    if (!unit.special && !cells.back()) return {};
+  }
+  return cells;
+}
+
+std::string trimmed(const std::string& text) {
+  const size_t first = text.find_first_not_of(" \n\t\r");
+  if (first == std::string::npos) return text;
+  return text.substr(first, text.find_last_not_of(" \n\t\r") - first + 1);
+}
+
+const Attribution& attribution_of(const Explanation& explanation, const std::string& method) {
+  const std::vector<Attribution>& all = explanation.attributions;
+  if (method.empty()) {
+    if (all.size() == 1) return all.front();
+    throw InvalidInput(fmt::format("summary: an explanation has {} methods; name the one to summarise", all.size()));
+  }
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const Attribution& one) { return one.method == method; });
+  if (found != all.end()) return *found;
+  throw InvalidInput(fmt::format("summary: an explanation has no scores by '{}'; run that method on all inputs", method));
+}
+
+class Collector {
+ public:
+  Collector(std::span<const Explanation> explanations, const std::string& method, const SummaryOptions& options)
+      : options_(options) {
+    if (explanations.empty()) throw InvalidInput("summary: there is nothing to summarise; give explanations");
+    if (options.rows < 2) throw InvalidInput("summary: two rows are the fewest that can be shown");
+    const Explanation& first = explanations.front();
+    const Attribution& named = attribution_of(first, method);
+    summary_ = {.model = first.model, .method = named.method, .target = target_answer(first).label,
+                .space = named.estimate ? named.estimate->space : "", .is_signed = named.is_signed,
+                .order = options.order, .rows = {}};
+    for (const Explanation& explanation : explanations) add(explanation);
+  }
+
+  Summary finish() {
+    for (SummaryRow& row : summary_.rows) {
+      set_levels(row);
+      for (const SummaryPoint& point : row.points) row.total += std::abs(point.score);
+      row.mean = row.total / static_cast<double>(row.points.size());
+    }
+    std::stable_sort(summary_.rows.begin(), summary_.rows.end(),
+                     [&](const SummaryRow& a, const SummaryRow& b) { return weight(a) > weight(b); });
+    if (static_cast<int64_t>(summary_.rows.size()) > options_.rows) sum_others();
+    for (const Remark& remark : remarks_) {
+      summary_.notes.push_back(remark.inputs == summary_.instances ? remark.first
+                                                                   : fmt::format("{} of {} inputs: {}", remark.inputs, summary_.instances, remark.first));
+    }
+    return std::move(summary_);
+  }
+
+ private:
+  double weight(const SummaryRow& row) const { return options_.order == SummaryOrder::kMean ? row.mean : row.total; }
+
+  void add(const Explanation& explanation) {
+    check(explanation);
+    if (explanation.picture) {
+      throw InvalidInput("summary: patches of different pictures have nothing in common; give texts or rows of a table");
+    }
+    const Attribution& attribution = attribution_of(explanation, summary_.method);
+    collect_notes(explanation, attribution);
+    if (target_answer(explanation).label != summary_.target) summary_.target.clear();
+    const std::vector<Piece> pieces = pieces_of(explanation);
+    const std::vector<std::optional<Cell>> cells = cells_of(explanation);
+    for (size_t i = 0; i < explanation.units.size(); ++i) {
+      if (!(std::abs(attribution.scores[i]) <= kLargestScore)) {
+        ++summary_.left_out;
+        continue;
+      }
+      SummaryPoint point{.score = attribution.scores[i], .instance = summary_.instances};
+      if (!cells.empty() && cells[i]) point.value = cells[i]->value;
+      const std::string name = pieces[i].special ? kSpecialTokens
+                               : point.value     ? cells[i]->name
+                                                 : trimmed(pieces[i].text);
+      row_named(name, pieces[i].special).points.push_back(point);
+    }
+    ++summary_.instances;
+  }
+
+  // Notes that differ in their numbers alone are one, and the first of them stands for all.
+  void collect_notes(const Explanation& explanation, const Attribution& attribution) {
+    std::set<std::string> own;
+    for (const std::vector<std::string>* notes : {&explanation.notes, &attribution.notes}) {
+      for (const std::string& note : *notes) {
+        std::string kind = note;
+        std::erase_if(kind, [](char c) { return (c >= '0' && c <= '9') || c == '.' || c == '-'; });
+        if (!own.insert(kind).second) continue;
+        const auto [place, is_new] = kinds_.try_emplace(kind, remarks_.size());
+        if (is_new) remarks_.push_back({note, 0});
+        ++remarks_[place->second].inputs;
+      }
+    }
+  }
+
+  // A word of the text that reads like the row of special tokens is another feature.
+  SummaryRow& row_named(const std::string& name, bool special) {
+    const auto [place, is_new] = rows_.try_emplace({name, special}, summary_.rows.size());
+    if (is_new) summary_.rows.push_back({.name = name});
+    return summary_.rows[place->second];
+  }
+
+  static void set_levels(SummaryRow& row) {
+    double least = HUGE_VAL, most = -HUGE_VAL;
+    for (const SummaryPoint& point : row.points) {
+      if (!point.value || !std::isfinite(*point.value)) return;
+      least = std::min(least, *point.value);
+      most = std::max(most, *point.value);
+    }
+    for (SummaryPoint& point : row.points) point.level = most > least ? (*point.value - least) / (most - least) : 0.5;
+  }
+
+  void sum_others() {
+    const auto kept = static_cast<size_t>(options_.rows - 1);
+    SummaryRow rest;
+    std::map<int64_t, double> sums;  // by instance
+    for (size_t i = kept; i < summary_.rows.size(); ++i) {
+      rest.mean += summary_.rows[i].mean;
+      rest.total += summary_.rows[i].total;
+      for (const SummaryPoint& point : summary_.rows[i].points) sums[point.instance] += point.score;
+    }
+    for (const auto& [instance, score] : sums) rest.points.push_back({.score = score, .instance = instance});
+    summary_.others = static_cast<int64_t>(summary_.rows.size() - kept);
+    rest.name = fmt::format("Sum of {} other features", summary_.others);
+    summary_.rows.resize(kept);
+    summary_.rows.push_back(std::move(rest));
+  }
+
+  SummaryOptions options_;
+  Summary summary_;
+  std::map<std::pair<std::string, bool>, size_t> rows_;
+  struct Remark {
+    std::string first;
+    int64_t inputs = 0;
+  };
+  std::vector<Remark> remarks_;
+  std::map<std::string, size_t> kinds_;  // places of remarks_
+};
+
+}  // namespace
+}  // namespace report
+
+Summary summarise(std::span<const Explanation> explanations, const std::string& method, const SummaryOptions& options) {
+  return report::Collector(explanations, method, options).finish();
+}
+
+}  // namespace whyformer

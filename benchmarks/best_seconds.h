@@ -1,6 +1,6 @@
-// The best of several windows, each the mean of the runs that fill it. Other programs only ever slow things
-// down, so the best counts; and they disturb long runs more often than short ones, so all who are compared
-// are measured over windows of the same length.
+// The best of several windows, each the mean of the runs that fill it. Other programs only ever
+// slow things down, so the best counts; and they disturb long runs more often than short ones, so
+// all who are compared are measured over windows of the same length.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,8 @@ template <typename Work>
 double best_seconds(Work work) {
   constexpr double kWindow = 1.0;
   const auto now = [] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
   };
   work();
   double best = 1e9;

@@ -1,6 +1,6 @@
-// Forward, and forward + gradients of all attention maps, of a BERT with random weights: as time and as
-// a share of the measured multiply-add peak. benchmarks/explain (a script) runs this beside PyTorch and
-// ONNX Runtime.
+// Forward, and forward + gradients of all attention maps, of a BERT with random weights: as time
+// and as a share of the measured multiply-add peak. benchmarks/explain (a script) runs this beside
+// PyTorch and ONNX Runtime.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -20,8 +20,8 @@
 namespace whyformer {
 namespace {
 
-// Operations that are really done (a multiply-add counts as two): after the last attention map only the
-// read-out row is computed, and on the way back nothing below the first map.
+// Operations that are really done (a multiply-add counts as two): after the last attention map only
+// the read-out row is computed, and on the way back nothing below the first map.
 struct Operations {
   double forward = 0;
   double backward = 0;
@@ -35,10 +35,10 @@ Operations operations(double n) {
   Operations count;
   // Last layer: queries, keys, values and scores of all tokens.
   count.forward = upper * (layer_weights + 2 * attention) + n * 3 * square + attention;
-  // Middle layers: every weight once, four attention products. Last: scores and the three projections.
-  // First: down to its own map.
-  count.backward = (upper - 1) * (layer_weights + 4 * attention) + (n * 3 * square + 2 * attention) +
-                   (n * (square + 2 * wide) + attention);
+  // Middle layers: every weight once, four attention products. Last: scores and the three
+  // projections. First: down to its own map.
+  count.backward = (upper - 1) * (layer_weights + 4 * attention) +
+                   (n * 3 * square + 2 * attention) + (n * (square + 2 * wide) + attention);
   return {2 * count.forward, 2 * count.backward};
 }
 
@@ -53,7 +53,8 @@ nlohmann::json measure(const TextModel& model, int64_t tokens) {
   for (const AttentionSite& site : graph->found.sites) maps.push_back(site.attention);
   Tensor seed = Tensor::zeros({1, 2});
   seed.slice(1, 1, 1).fill(1);
-  const double forward = best_seconds([&] { run(graph->graph, feeds, {.outputs = {graph->output}}); });
+  const double forward =
+      best_seconds([&] { run(graph->graph, feeds, {.outputs = {graph->output}}); });
   const double both = best_seconds([&] {
     std::vector<Value> outputs = maps;
     outputs.push_back(graph->output);

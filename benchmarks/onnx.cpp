@@ -1,5 +1,5 @@
-// Forward of an imported ONNX encoder, and how long importing takes. benchmarks/onnx (a script) runs this
-// beside ONNX Runtime.
+// Forward of an imported ONNX encoder, and how long importing takes. benchmarks/onnx (a script)
+// runs this beside ONNX Runtime.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -10,17 +10,18 @@
 #include <string>
 
 #include "best_seconds.h"
+#include "graph/pass.h"
 #include "onnx/node_scope.h"
 #include "onnx/onnx_model.h"
 #include "onnx/rewrites/rewrite.h"
-#include "graph/pass.h"
 #include "whyformer/threads.h"
 
 namespace whyformer {
 namespace {
 
 double milliseconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
 }
 
 Tensor numbers(int64_t tokens, int64_t first, int64_t step) {
@@ -48,26 +49,25 @@ nlohmann::json measure(const onnx::OnnxModel& model, int64_t tokens) {
   const std::string output = model.file().graph.outputs.at(0).name;
   request.outputs = {output};
   const onnx::BuiltGraph built = model.build(request);
-  const onnx::Rewritten rewritten =
-      onnx::rewrite(built.graph, {built.values.at(output)}, 1,
-                    [&](const Tensor& weight, const Tensor& bias) {
-                      return model.linear_weights(weight, bias);
-                    });
+  const onnx::Rewritten rewritten = onnx::rewrite(
+      built.graph, {built.values.at(output)}, 1,
+      [&](const Tensor& weight, const Tensor& bias) { return model.linear_weights(weight, bias); });
   Feeds feeds;
-  for (const auto& [name, value] : built.inputs) feeds[rewritten.new_value[value.id]] = fed.at(name);
+  for (const auto& [name, value] : built.inputs)
+    feeds[rewritten.new_value[value.id]] = fed.at(name);
   const Value result = rewritten.new_value[built.values.at(output).id];
   const double building = milliseconds_since(start);
   std::map<std::string, int> kinds;
   for (const Node& node : rewritten.graph.nodes()) ++kinds[std::string(node.op->kind())];
-  const double forward =
-      best_seconds([&] { run(rewritten.graph, feeds, {.outputs = {result}}); });
+  const double forward = best_seconds([&] { run(rewritten.graph, feeds, {.outputs = {result}}); });
   return {{"tokens", tokens}, {"ours_ms", forward * 1e3}, {"build_ms", building}, {"nodes", kinds}};
 }
 
 }  // namespace
 }  // namespace whyformer
 
-// Reads token counts from standard input and answers each at once, so that the script can take turns.
+// Reads token counts from standard input and answers each at once, so that the script can take
+// turns.
 int main(int argc, char** argv) {
   using namespace whyformer;
   if (argc != 2) {

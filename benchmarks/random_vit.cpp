@@ -10,17 +10,20 @@
 namespace whyformer {
 namespace {
 
-constexpr int64_t kLayers = 12, kWidth = 768, kHeads = 12, kInner = 3072, kPatch = 16, kLabels = 1000;
+constexpr int64_t kLayers = 12, kWidth = 768, kHeads = 12, kInner = 3072, kPatch = 16,
+                  kLabels = 1000;
 
 // A block of draws, repeated: drawing 86 million normals would take longer than the benchmark.
-Tensor random_tensor(const Shape& shape, const std::string& name, int64_t instance, double deviation) {
+Tensor random_tensor(const Shape& shape, const std::string& name, int64_t instance,
+                     double deviation) {
   const CounterRandom random(1, name, instance);
   std::vector<float> block(4099);
   for (size_t i = 0; i < block.size(); ++i) {
     block[i] = static_cast<float>(deviation * random.normal(static_cast<int64_t>(i)));
   }
   Tensor tensor = Tensor::empty(shape);
-  for (int64_t i = 0; i < tensor.size(); ++i) tensor.mutable_data<float>()[i] = block[i % block.size()];
+  for (int64_t i = 0; i < tensor.size(); ++i)
+    tensor.mutable_data<float>()[i] = block[i % block.size()];
   return tensor;
 }
 
@@ -34,7 +37,8 @@ class Builder {
       result_.blocks.blocks.push_back(x);
     }
     const Value first = slice(graph_, norm(x, "norm"), 1, 0, 1, "first");
-    result_.blocks.output = dense(reshape(graph_, first, {pictures, kWidth}, "first"), "classifier", kLabels, kWidth);
+    result_.blocks.output =
+        dense(reshape(graph_, first, {pictures, kWidth}, "first"), "classifier", kLabels, kWidth);
   }
 
   PixelGraph finish(LastBlock last) {
@@ -50,7 +54,8 @@ class Builder {
       blocks.blocks.pop_back();
       for (Value& block : blocks.blocks) block = renamed(block);
       blocks.output = renamed(blocks.output);
-      blocks.blocks.push_back(blocks.output);  // a place holder: the last block has not all its rows here
+      blocks.blocks.push_back(
+          blocks.output);  // a place holder: the last block has not all its rows here
       result_.pixels = renamed(result_.pixels);
       owner = std::make_shared<const Graph>(std::move(restricted.graph));
     }
@@ -62,14 +67,16 @@ class Builder {
  private:
   Value embed(Value pixels) {
     const int64_t grid = kVitSide / kPatch;
-    const Value picture = convolution(graph_, pixels, vit_.weights("patches", kWidth, 3 * kPatch * kPatch),
-                                      {.kernel = {kPatch, kPatch}, .strides = {kPatch, kPatch}}, "patches");
+    const Value picture =
+        convolution(graph_, pixels, vit_.weights("patches", kWidth, 3 * kPatch * kPatch),
+                    {.kernel = {kPatch, kPatch}, .strides = {kPatch, kPatch}}, "patches");
     const Value rows = reshape(graph_, picture, {pictures_, kWidth, grid * grid}, "patches");
     const Value patches = transpose(graph_, rows, {0, 2, 1}, "patches");
     const Value token = graph_.constant(
-        random_tensor({1, 1, kWidth}, "cls", 0, 0.02).expand({pictures_, 1, kWidth}).contiguous(), "cls");
-    const Value positions =
-        graph_.constant(random_tensor({1, grid * grid + 1, kWidth}, "positions", 0, 0.02), "positions");
+        random_tensor({1, 1, kWidth}, "cls", 0, 0.02).expand({pictures_, 1, kWidth}).contiguous(),
+        "cls");
+    const Value positions = graph_.constant(
+        random_tensor({1, grid * grid + 1, kWidth}, "positions", 0, 0.02), "positions");
     return add(graph_, concat(graph_, token, patches, 1, "tokens"), positions, "positions");
   }
 
@@ -96,9 +103,10 @@ class Builder {
     const Value keys = transpose(graph_, heads(x, base + "key"), {0, 1, 3, 2}, base + "turned");
     const Value value = heads(x, base + "value");
     const double scale = 1 / std::sqrt(static_cast<double>(kWidth / kHeads));
-    const Value maps = softmax(graph_, matmul(graph_, query, keys, base + "scores"), {}, scale, base + "maps");
-    const Value context =
-        transpose(graph_, matmul(graph_, maps, value, base + "context"), {0, 2, 1, 3}, base + "merge");
+    const Value maps =
+        softmax(graph_, matmul(graph_, query, keys, base + "scores"), {}, scale, base + "maps");
+    const Value context = transpose(graph_, matmul(graph_, maps, value, base + "context"),
+                                    {0, 2, 1, 3}, base + "merge");
     return dense(reshape(graph_, context, shape, base + "merge"), base + "output", kWidth, kWidth);
   }
 
@@ -117,7 +125,8 @@ class Builder {
 
 }  // namespace
 
-std::shared_ptr<const LinearWeights> RandomVit::weights(const std::string& name, int64_t out, int64_t in) {
+std::shared_ptr<const LinearWeights> RandomVit::weights(const std::string& name, int64_t out,
+                                                        int64_t in) {
   auto& known = weights_[name];
   if (known == nullptr) {
     known = std::make_shared<LinearWeights>(random_tensor({out, in}, name, 0, 0.02),
@@ -126,7 +135,9 @@ std::shared_ptr<const LinearWeights> RandomVit::weights(const std::string& name,
   return known;
 }
 
-PixelGraph RandomVit::build(int64_t pictures, LastBlock last) { return Builder(*this, pictures).finish(last); }
+PixelGraph RandomVit::build(int64_t pictures, LastBlock last) {
+  return Builder(*this, pictures).finish(last);
+}
 
 Tensor random_picture(int64_t example) {
   return random_tensor({3, kVitSide, kVitSide}, "picture", example, 1);

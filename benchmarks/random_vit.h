@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "studies/concepts/picture_inputs.h"
 #include "ops/linear_weights.h"
+#include "studies/concepts/picture_inputs.h"
 
 namespace whyformer {
 

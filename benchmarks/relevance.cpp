@@ -50,7 +50,8 @@ int main(int argc, char** argv) {
   const std::vector<Contender> contenders{
       {"gae", "gae", {}},
       {"transformer-attribution", "transformer-attribution", {}},
-      {"transformer-attribution, last layer", "transformer-attribution",
+      {"transformer-attribution, last layer",
+       "transformer-attribution",
        {{"start", int64_t{-1}}, {"normalise", true}}},
       {"partial-lrp", "partial-lrp", {}},
       {"lrp", "lrp", {}},

@@ -1,5 +1,5 @@
-// Concept tests on a ViT-B/16 with random weights: the whole beside the bare passes it needs, and the fits.
-// benchmarks/tcav (a script) runs this beside Captum.
+// Concept tests on a ViT-B/16 with random weights: the whole beside the bare passes it needs, and
+// the fits. benchmarks/tcav (a script) runs this beside Captum.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -10,10 +10,10 @@
 
 #include "base/parallel.h"
 #include "base/random.h"
-#include "studies/concepts/concept_study.h"
-#include "studies/concepts/layer_tests.h"
 #include "graph/walk_back.h"
 #include "random_vit.h"
+#include "studies/concepts/concept_study.h"
+#include "studies/concepts/layer_tests.h"
 
 namespace whyformer {
 namespace {
@@ -55,11 +55,13 @@ std::vector<float> random_rows(int64_t rows, int64_t width, int64_t instance) {
   return numbers;
 }
 
-// Fits and tests of activations that are there: Gram matrix, every concept with its counterparts, every pair.
+// Fits and tests of activations that are there: Gram matrix, every concept with its counterparts,
+// every pair.
 nlohmann::json measure_fits(const Sizes& sizes) {
   constexpr int64_t kWidth = 197 * 768;
   const int64_t all = 2 * kSets * sizes.pictures;
-  const std::vector<float> x = random_rows(all, kWidth, 0), g = random_rows(sizes.targets, kWidth, all);
+  const std::vector<float> x = random_rows(all, kWidth, 0),
+                           g = random_rows(sizes.targets, kWidth, all);
   ConceptSets sets;
   for (int i = 0; i < 2 * kSets; ++i) {
     ExampleRows rows(sizes.pictures);
@@ -71,7 +73,8 @@ nlohmann::json measure_fits(const Sizes& sizes) {
       inner_products({x.data(), all, kWidth}, {g.data(), sizes.targets, kWidth});
   const double gram = now() - start;
   int64_t fits = 0;
-  ConceptTestSettings settings{.counterparts = sizes.counterparts, .permutations = sizes.permutations};
+  ConceptTestSettings settings{.counterparts = sizes.counterparts,
+                               .permutations = sizes.permutations};
   settings.jobs.done = [&](int64_t some) { fits += some; };
   test_layer(products, {{0, sizes.targets}}, sets, settings);
   return {{"pictures", sizes.pictures},
@@ -109,7 +112,8 @@ double bare_seconds(RandomVit& vit, const Pictures& pictures, const Sizes& sizes
     for (int64_t first = 0; first < count; first += kBatch) {
       std::vector<int64_t> batch(std::min(kBatch, count - first));
       std::iota(batch.begin(), batch.end(), first);
-      const BlockGraph graph = inputs.graph(0, static_cast<int64_t>(batch.size()), LastBlock::kReadRows);
+      const BlockGraph graph =
+          inputs.graph(0, static_cast<int64_t>(batch.size()), LastBlock::kReadRows);
       const Feeds feeds = inputs.feeds(graph, batch);
       const double start = now();
       pass(graph, feeds);
@@ -123,7 +127,8 @@ double bare_seconds(RandomVit& vit, const Pictures& pictures, const Sizes& sizes
     const Value block = graph.blocks[sizes.layer];
     Feeds from_block = feeds;
     from_block[block] = run(*graph.graph, feeds, {.outputs = {block}})[block];
-    const Pass pass = run(*graph.graph, from_block, {.keep = Keep::kGradients, .outputs = {graph.output}});
+    const Pass pass =
+        run(*graph.graph, from_block, {.keep = Keep::kGradients, .outputs = {graph.output}});
     Tensor seed = Tensor::zeros(graph.graph->shape(graph.output));
     seed.slice(1, 0, 1).fill(1);
     walk_back(*graph.graph, pass, graph.output, seed, gradient_rule(), {block});
@@ -154,7 +159,8 @@ nlohmann::json measure(const Sizes& sizes) {
   const double whole = now() - start;
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  const double run_processor = processor_seconds() - start_processor, before_bare = processor_seconds();
+  const double run_processor = processor_seconds() - start_processor,
+               before_bare = processor_seconds();
   const double bare = bare_seconds(vit, pictures, sizes);
   return {{"pictures", sizes.pictures},
           {"targets", sizes.targets},
@@ -175,14 +181,21 @@ nlohmann::json measure(const Sizes& sizes) {
 int main(int argc, char** argv) {
   CLI::App program("Concept tests of a ViT-B/16 with random weights: 3 concepts, 3 random sets");
   whyformer::Sizes sizes;
-  program.add_option("--pictures", sizes.pictures, "of each set")->check(CLI::Range(6, 1000))->capture_default_str();
+  program.add_option("--pictures", sizes.pictures, "of each set")
+      ->check(CLI::Range(6, 1000))
+      ->capture_default_str();
   program.add_option("--targets", sizes.targets)->check(CLI::Range(1, 1000))->capture_default_str();
   program.add_option("--layer", sizes.layer)->check(CLI::Range(0, 10))->capture_default_str();
-  program.add_option("--counterparts", sizes.counterparts)->check(CLI::Range(2, 1000))->capture_default_str();
-  program.add_option("--permutations", sizes.permutations)->check(CLI::Range(0, 100000))->capture_default_str();
+  program.add_option("--counterparts", sizes.counterparts)
+      ->check(CLI::Range(2, 1000))
+      ->capture_default_str();
+  program.add_option("--permutations", sizes.permutations)
+      ->check(CLI::Range(0, 100000))
+      ->capture_default_str();
   bool fits_only = false;
   program.add_flag("--fits-only", fits_only, "random activations instead of runs");
   CLI11_PARSE(program, argc, argv);
-  fmt::print("{}\n", (fits_only ? whyformer::measure_fits(sizes) : whyformer::measure(sizes)).dump());
+  fmt::print("{}\n",
+             (fits_only ? whyformer::measure_fits(sizes) : whyformer::measure(sizes)).dump());
   return 0;
 }

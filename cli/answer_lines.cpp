@@ -14,8 +14,11 @@ namespace whyformer::cli {
 namespace {
 
 std::string error_line(const std::string& text, const std::string& message) {
-  const nlohmann::ordered_json json{{"schema", Explanation::kSchema}, {"text", text}, {"error", message}};
-  return printable_json(json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) + "\n";
+  const nlohmann::ordered_json json{
+      {"schema", Explanation::kSchema}, {"text", text}, {"error", message}};
+  return printable_json(
+             json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) +
+         "\n";
 }
 
 }  // namespace
@@ -27,8 +30,10 @@ AnswerLines::AnswerLines(const std::string& path, std::string what, int64_t tota
 
 void AnswerLines::write(const std::string& line) {
   bar_.clear();
-  if (file_) file_->add(line);
-  else print(line);
+  if (file_)
+    file_->add(line);
+  else
+    print(line);
 }
 
 bool AnswerLines::add(const std::string& name, const std::function<Explanation()>& explain) {
@@ -53,8 +58,9 @@ void AnswerLines::finish() {
   if (file_) file_->finish();
   if (interrupted()) throw Interrupted();
   if (failed_ == 0) return;
-  throw InvalidInput(fmt::format("{} of {} {} could not be explained; their answers have an \"error\"", failed_, count_,
-                                 what_));
+  throw InvalidInput(
+      fmt::format("{} of {} {} could not be explained; their answers have an \"error\"", failed_,
+                  count_, what_));
 }
 
 }  // namespace whyformer::cli

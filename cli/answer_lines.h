@@ -14,14 +14,16 @@ namespace whyformer::cli {
 
 class AnswerLines {
  public:
-  // `path`: a file; empty or "-": standard output. `what`: the inputs, such as "lines"; `total`: 0 where it is not known.
+  // `path`: a file; empty or "-": standard output. `what`: the inputs, such as "lines"; `total`: 0
+  // where it is not known.
   AnswerLines(const std::string& path, std::string what, int64_t total);
 
-  // False where the user interrupted: there will be no more answers. An input that cannot be explained keeps its place; its
-  // answer has `name` and what is wrong with it.
+  // False where the user interrupted: there will be no more answers. An input that cannot be
+  // explained keeps its place; its answer has `name` and what is wrong with it.
   bool add(const std::string& name, const std::function<Explanation()>& explain);
 
-  // Throws Interrupted where the user interrupted, and InvalidInput where some inputs could not be explained.
+  // Throws Interrupted where the user interrupted, and InvalidInput where some inputs could not be
+  // explained.
   void finish();
 
   int64_t count() const { return count_; }

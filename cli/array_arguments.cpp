@@ -9,7 +9,8 @@ namespace whyformer::cli {
 void BatchAxisArguments::add_to(CLI::App& command) {
   command
       .add_option("--batch-axis", told,
-                  "the axis, 0 or 1, along which an ONNX input holds several samples, or none (default: found in the graph)")
+                  "the axis, 0 or 1, along which an ONNX input holds several samples, or none "
+                  "(default: found in the graph)")
       ->type_name("NAME=AXIS");
 }
 
@@ -21,7 +22,8 @@ BatchAxes BatchAxisArguments::batch_axes() const {
     if (axis != "0" && axis != "1" && axis != "none") {
       throw InvalidInput(fmt::format("--batch-axis '{}': write NAME=0, NAME=1 or NAME=none", text));
     }
-    axes[text.substr(0, equals)] = axis == "none" ? std::nullopt : std::optional(axis == "0" ? 0 : 1);
+    axes[text.substr(0, equals)] =
+        axis == "none" ? std::nullopt : std::optional(axis == "0" ? 0 : 1);
   }
   return axes;
 }
@@ -43,7 +45,8 @@ void ArrayArguments::add_to(CLI::App& command) {
 void ArrayArguments::add_hiding_to(CLI::App& command) {
   has_hiding_id = command
                       .add_option("--hiding-id", hiding_id,
-                                  "with --inputs: the id that stands in for a hidden token (default: the mask token of a "
+                                  "with --inputs: the id that stands in for a hidden token "
+                                  "(default: the mask token of a "
                                   "tokenizer beside the file, or padding)")
                       ->type_name("N");
 }

@@ -29,9 +29,11 @@ std::string ids_of_both() {
 
 TEST_F(CommandLine, ExplainsArraysByStreamsAndLeavesOutWhatHasNoMeaning) {
   write("ids.safetensors", ids_of_both());
-  const Answer answer = run("explain --model " + kDecoder + " --inputs " + path("ids.safetensors") +
-                            " --element 0,3,7 --method gae,alti,leave-one-out --option gae.start=1 --hiding-id 1 --json " +
-                            path("out.json") + " --html " + path("out.html") + " --svg " + path("out.svg"));
+  const Answer answer =
+      run("explain --model " + kDecoder + " --inputs " + path("ids.safetensors") +
+          " --element 0,3,7 --method gae,alti,leave-one-out --option gae.start=1 --hiding-id 1 "
+          "--json " +
+          path("out.json") + " --html " + path("out.html") + " --svg " + path("out.svg"));
   ASSERT_EQ(answer.code, 0) << answer.error;
   EXPECT_THAT(answer.error, HasSubstr("alti was left out"));
   EXPECT_THAT(answer.out, HasSubstr("input_ids 0 = 5"));
@@ -51,7 +53,9 @@ TEST_F(CommandLine, ExplainsArraysByStreamsAndLeavesOutWhatHasNoMeaning) {
 
 TEST_F(CommandLine, TakesABatchWhereItIsSaidToBe) {
   const std::string file = WHYFORMER_SOURCE_DIR "/tests/golden/onnx/layouts/tokens-first.onnx";
-  const auto report = [&](const std::string& options) { return run("inspect " + file + " --shape numbers=5,3,4 " + options).out; };
+  const auto report = [&](const std::string& options) {
+    return run("inspect " + file + " --shape numbers=5,3,4 " + options).out;
+  };
   EXPECT_THAT(report(""), HasSubstr("has its tokens in front of the batch"));
   EXPECT_THAT(report("--batch-axis numbers=1"), HasSubstr("has its tokens in front of the batch"));
   EXPECT_THAT(report("--batch-axis numbers=none"), HasSubstr("has no axis for a batch"));
@@ -61,24 +65,30 @@ TEST_F(CommandLine, TakesABatchWhereItIsSaidToBe) {
 }
 
 TEST_F(CommandLine, ChoosesAnOutputOfAnOnnxFileForAnyKindOfInput) {
-  const std::string file = WHYFORMER_SOURCE_DIR "/tests/golden/onnx/models/ft-transformer.sdpa.legacy.14.onnx";
+  const std::string file =
+      WHYFORMER_SOURCE_DIR "/tests/golden/onnx/models/ft-transformer.sdpa.legacy.14.onnx";
   write("row.csv", "a,b,c,d,e,f\n1,0.5,0.2,0,1,2\n");
-  expect_refusal("explain --model " + file + " --table " + path("row.csv") + " --output none", "no output 'none'; its outputs are '");
+  expect_refusal("explain --model " + file + " --table " + path("row.csv") + " --output none",
+                 "no output 'none'; its outputs are '");
   expect_refusal("explain --output logits 'a fine film'", "--output goes with an ONNX file");
-  expect_refusal("explain --model " + std::string(WHYFORMER_SOURCE_DIR "/models/sentiment") + " --output logits 'a fine film'",
+  expect_refusal("explain --model " + std::string(WHYFORMER_SOURCE_DIR "/models/sentiment") +
+                     " --output logits 'a fine film'",
                  "outputs have no names");
 }
 
 TEST_F(CommandLine, EndsWithAnErrorWhereNoMethodHasAMeaning) {
   write("ids.safetensors", ids_of_both());
-  expect_refusal("explain --model " + kDecoder + " --inputs " + path("ids.safetensors") + " --method alti,attention-flow",
+  expect_refusal("explain --model " + kDecoder + " --inputs " + path("ids.safetensors") +
+                     " --method alti,attention-flow",
                  "2 token streams");
-  expect_refusal("explain --model " + kDecoder + " --inputs " + path("ids.safetensors") + " --method leave-one-out",
+  expect_refusal("explain --model " + kDecoder + " --inputs " + path("ids.safetensors") +
+                     " --method leave-one-out",
                  "--hiding-id");
 }
 
 TEST_F(CommandLine, OneMethodThatRefusesATextLeavesTheOthers) {
-  const Answer answer = run("explain 'a fine film' --method gae,raw-attention --option raw-attention.layer=99 --json -");
+  const Answer answer = run(
+      "explain 'a fine film' --method gae,raw-attention --option raw-attention.layer=99 --json -");
   ASSERT_EQ(answer.code, 0) << answer.error;
   const auto json = nlohmann::json::parse(answer.out);
   EXPECT_EQ(json["attributions"].size(), 1u);

@@ -21,8 +21,9 @@ TEST_F(CommandLine, ExplainsASentenceWithNoModelGiven) {
 }
 
 TEST_F(CommandLine, WritesTheDocumentedJson) {
-  const Answer answer = run("explain --text 'A good film, really.' --method rollout,gae --target 1 --json " +
-                            path("out.json") + " --html " + path("out.html"));
+  const Answer answer =
+      run("explain --text 'A good film, really.' --method rollout,gae --target 1 --json " +
+          path("out.json") + " --html " + path("out.html"));
   ASSERT_EQ(answer.code, 0) << answer.error;
   const auto json = nlohmann::json::parse(read("out.json"));
   EXPECT_EQ(json["schema"], "whyformer.explanation/1");
@@ -96,9 +97,9 @@ TEST_F(CommandLine, EveryMethodRuns) {
 }
 
 TEST_F(CommandLine, OptionsAndPresetsReachTheirMethod) {
-  const Answer answer = run(
-      "explain good --method rollout,grad-sam --option rollout.preset=vit-explain "
-      "--option rollout.discard=0.5 --option grad-sam.axis=key --json -");
+  const Answer answer =
+      run("explain good --method rollout,grad-sam --option rollout.preset=vit-explain "
+          "--option rollout.discard=0.5 --option grad-sam.axis=key --json -");
   ASSERT_EQ(answer.code, 0) << answer.error;
   const auto json = nlohmann::json::parse(answer.out);
   EXPECT_EQ(json["attributions"][0]["options"]["fusion"], "max");
@@ -113,7 +114,8 @@ TEST_F(CommandLine, TargetsAreLabelsOrNumbers) {
 }
 
 TEST_F(CommandLine, TraceSavesMapsAndGradients) {
-  const Answer answer = run("trace --text 'a good film' --target 1 --save " + path("maps.safetensors"));
+  const Answer answer =
+      run("trace --text 'a good film' --target 1 --save " + path("maps.safetensors"));
   ASSERT_EQ(answer.code, 0) << answer.error;
   const std::string file = read("maps.safetensors");
   uint64_t length = 0;
@@ -162,8 +164,8 @@ TEST_F(CommandLine, InspectShowsWhereRelevanceGoes) {
 
 TEST_F(CommandLine, PoliciesComeFromFilesToo) {
   write("mine.json", R"({"base": "attn-lrp", "rules": [{"operator": "Softmax", "rule": "stop"}]})");
-  const Answer answer = run("explain 'A dull film' --method lrp --option lrp.policy=" +
-                            path("mine.json") + " --json -");
+  const Answer answer = run(
+      "explain 'A dull film' --method lrp --option lrp.policy=" + path("mine.json") + " --json -");
   EXPECT_EQ(answer.code, 0) << answer.error;
   write("wrong.json", R"({"rules": [{"rule": "sotp"}]})");
   expect_refusal("explain 'A dull film' --method lrp --option lrp.policy=" + path("wrong.json"),
@@ -178,8 +180,10 @@ TEST_F(CommandLine, PoliciesThatSayNothingAboutTheModelAreRefusedOrNoted) {
   write("typo.json", R"({"base": "attn-lrp", "rules": [{"operator": "Sofmax", "rule": "stop"}]})");
   expect_refusal(explain + path("typo.json"), "the nearest is \"Softmax\"");
   write("none.json", R"({"base": "attn-lrp", "rules": [{"operator": "Conv", "rule": "stop"}]})");
-  EXPECT_THAT(run(explain + path("none.json")).out, testing::HasSubstr("it fits no node of this model"));
-  EXPECT_THAT(run("inspect --relevance --policy " + path("none.json")).out, testing::HasSubstr("it fits no node of this model"));
+  EXPECT_THAT(run(explain + path("none.json")).out,
+              testing::HasSubstr("it fits no node of this model"));
+  EXPECT_THAT(run("inspect --relevance --policy " + path("none.json")).out,
+              testing::HasSubstr("it fits no node of this model"));
 }
 
 TEST_F(CommandLine, OptionsOfOtherKindsOfInputAreRefused) {
@@ -187,9 +191,12 @@ TEST_F(CommandLine, OptionsOfOtherKindsOfInputAreRefused) {
   expect_refusal("explain 'a good film' --segment mask", "heat maps on a picture");
   expect_refusal("explain 'a good film' --hiding-id 3", "--hiding-id goes with --inputs");
   expect_refusal("explain 'a good film' --background-rows 3", "--table");
-  expect_refusal("explain 'a good film' --method lime -o lime.how=grey", "how is for patches and columns");
-  expect_refusal("explain 'a good film' --method lime -o lime.kernel-width=0.25", "raise the kernel width");
-  const std::string picture = "explain " WHYFORMER_SOURCE_DIR "/tests/data/pictures/pairs/pair-000.png ";
+  expect_refusal("explain 'a good film' --method lime -o lime.how=grey",
+                 "how is for patches and columns");
+  expect_refusal("explain 'a good film' --method lime -o lime.kernel-width=0.25",
+                 "raise the kernel width");
+  const std::string picture =
+      "explain " WHYFORMER_SOURCE_DIR "/tests/data/pictures/pairs/pair-000.png ";
   expect_refusal(picture + "--words max", "only texts have them");
   expect_refusal(picture + "--grain blocks", "--svg and --png");
 }
@@ -198,7 +205,8 @@ TEST_F(CommandLine, DoublePrecisionAgreesWithSingle) {
   const auto scores = [&](const std::string& precision) {
     const Answer answer = run(
         "explain 'A gripping and funny film' --method gae,attn-lrp,rollout,integrated-gradients,"
-        "smooth-grad,grad-cam --json - --precision " + precision);
+        "smooth-grad,grad-cam --json - --precision " +
+        precision);
     EXPECT_EQ(answer.code, 0) << answer.error;
     return nlohmann::json::parse(answer.out)["attributions"];
   };
@@ -243,9 +251,11 @@ TEST_F(CommandLine, HeadsReadsJsonLinesAndPlainTextsFromStandardInput) {
 
 TEST_F(CommandLine, HeadsMeasuresPicturesLabelledByTheirFoldersOrAList) {
   const std::filesystem::path objects = WHYFORMER_SOURCE_DIR "/tests/data/pictures/objects";
-  const auto labels = nlohmann::json::parse(run("explain " + (objects / "object-000.png").string() + " --method gae --json -").out)
-                          .at("output")
-                          .at("labels");
+  const auto labels =
+      nlohmann::json::parse(
+          run("explain " + (objects / "object-000.png").string() + " --method gae --json -").out)
+          .at("output")
+          .at("labels");
   const std::string first = labels[0], second = labels[1];
   std::string list = "file\tlabel\n";
   for (const std::string& label : {first, second}) {
@@ -266,10 +276,12 @@ TEST_F(CommandLine, HeadsMeasuresPicturesLabelledByTheirFoldersOrAList) {
   EXPECT_EQ(by_folder["examples"], 4);
   EXPECT_EQ(by_folder["labelled"], 4);
   for (size_t measure = 0; measure < 2; ++measure) {
-    const auto folder_scores = by_folder["measures"][measure]["scores"], list_scores = by_list["measures"][measure]["scores"];
+    const auto folder_scores = by_folder["measures"][measure]["scores"],
+               list_scores = by_list["measures"][measure]["scores"];
     for (size_t layer = 0; layer < folder_scores.size(); ++layer) {
       for (size_t head = 0; head < folder_scores[layer].size(); ++head) {
-        EXPECT_NEAR(folder_scores[layer][head].get<double>(), list_scores[layer][head].get<double>(), 1e-6);
+        EXPECT_NEAR(folder_scores[layer][head].get<double>(),
+                    list_scores[layer][head].get<double>(), 1e-6);
       }
     }
   }
@@ -278,25 +290,33 @@ TEST_F(CommandLine, HeadsMeasuresPicturesLabelledByTheirFoldersOrAList) {
   expect_refusal("heads " + path("wrong.tsv"), "line 1: ");
   write("gone.tsv", "gone.png\t" + first + "\n");
   expect_refusal("heads " + path("gone.tsv"), "gone.png");
-  expect_refusal("heads " + path("pictures") + " --model " WHYFORMER_SOURCE_DIR "/models/sentiment", "reads texts, not pictures");
+  expect_refusal("heads " + path("pictures") + " --model " WHYFORMER_SOURCE_DIR "/models/sentiment",
+                 "reads texts, not pictures");
 }
 
 TEST_F(CommandLine, OneHeadOfOneLayerIsDrawn) {
   const std::string picture = WHYFORMER_SOURCE_DIR "/tests/data/pictures/objects/object-000.png";
   for (const std::string& input : {std::string("'so bad it is good'"), picture}) {
-    const Answer answer = run("explain " + input + " --method rollout --attention-svg " + path("head.svg") +
-                              " --attention-layer 1 --attention-head 0");
+    const Answer answer = run("explain " + input + " --method rollout --attention-svg " +
+                              path("head.svg") + " --attention-layer 1 --attention-head 0");
     ASSERT_EQ(answer.code, 0) << answer.error;
     EXPECT_THAT(read("head.svg"), HasSubstr("layer 1, head 0"));
-    expect_refusal("explain " + input + " --method rollout --attention-layer 1 --attention-head 99 --attention-svg " + path("x.svg"),
-                   "there is no head 99");
-    expect_refusal("explain " + input + " --method rollout --attention-head 1 --attention-svg " + path("x.svg"), "--attention-layer");
+    expect_refusal(
+        "explain " + input +
+            " --method rollout --attention-layer 1 --attention-head 99 --attention-svg " +
+            path("x.svg"),
+        "there is no head 99");
+    expect_refusal("explain " + input + " --method rollout --attention-head 1 --attention-svg " +
+                       path("x.svg"),
+                   "--attention-layer");
   }
-  expect_refusal("explain good --method rollout --attention-layer 1", "--attention-svg or --attention-png");
+  expect_refusal("explain good --method rollout --attention-layer 1",
+                 "--attention-svg or --attention-png");
 }
 
 // Sentences of every word with every subject.
-std::string sentences(const std::vector<std::string>& subjects, const std::vector<std::string>& words) {
+std::string sentences(const std::vector<std::string>& subjects,
+                      const std::vector<std::string>& words) {
   std::string lines;
   for (const std::string& subject : subjects) {
     for (const std::string& word : words) lines += subject + " " + word + "\n";
@@ -308,18 +328,20 @@ TEST_F(CommandLine, TcavFindsPraiseAndNothingInRandomTexts) {
   const std::vector<std::string> subjects{"the table in the hall is", "my brother and his car were",
                                           "a train to the north is", "their small garden was"};
   const std::vector<std::string> praise{"wonderful", "brilliant", "superb", "delightful", "great"};
-  const std::vector<std::string> plain{"green",  "wooden", "late",  "round", "cold",  "far away",
-                                       "here",   "blue",   "square", "heavy", "narrow", "closed"};
+  const std::vector<std::string> plain{"green", "wooden", "late",   "round", "cold",   "far away",
+                                       "here",  "blue",   "square", "heavy", "narrow", "closed"};
   write("praise.txt", sentences(subjects, praise));
   write("any.txt", sentences(subjects, plain));
   write("other.txt", sentences({"the letter was", "some chairs are"}, plain));
   write("none.txt", sentences({"the house by the road is"}, plain));
-  write("films.txt", "a warm and funny film\nan honest story\nthe cast is strong\nit moves and it matters\n");
+  write("films.txt",
+        "a warm and funny film\nan honest story\nthe cast is strong\nit moves and it matters\n");
   const std::string sets = " --target positive --examples " + path("films.txt") + " --concept " +
-                           path("praise.txt") + " --concept " + path("none.txt") + " --random " + path("any.txt") + " --random " + path("other.txt");
+                           path("praise.txt") + " --concept " + path("none.txt") + " --random " +
+                           path("any.txt") + " --random " + path("other.txt");
   const Answer answer =
-      run("tcav --layer 0,1 --counterparts 20 --permutations 500" + sets + " --json " + path("tcav.json") +
-          " --svg " + path("tcav.svg") + " --png " + path("tcav.png"));
+      run("tcav --layer 0,1 --counterparts 20 --permutations 500" + sets + " --json " +
+          path("tcav.json") + " --svg " + path("tcav.svg") + " --png " + path("tcav.png"));
   ASSERT_EQ(answer.code, 0) << answer.error;
   EXPECT_THAT(answer.out, HasSubstr("praise"));
   EXPECT_THAT(answer.out, HasSubstr("significant"));
@@ -340,28 +362,35 @@ TEST_F(CommandLine, TcavFindsPraiseAndNothingInRandomTexts) {
 TEST_F(CommandLine, TcavRefusesWithOneClearLine) {
   write("few.txt", "one\ntwo\n");
   write("texts.txt", sentences({"a", "b", "c"}, {"one", "two", "three", "four", "five"}));
-  const std::string sets = " --target positive --examples " + path("few.txt") + " --random " + path("texts.txt");
+  const std::string sets =
+      " --target positive --examples " + path("few.txt") + " --random " + path("texts.txt");
   expect_refusal("tcav", "--target");
-  expect_refusal("tcav" + sets + " --concept " + path("few.txt"), "the concept 'few' has 2 examples");
-  expect_refusal("tcav" + sets + " --concept " + path("texts.txt") + " --layer 99", "there is no layer 99");
-  expect_refusal("tcav" + sets + " --concept " + path("texts.txt") + " --layer x", "expected block numbers");
+  expect_refusal("tcav" + sets + " --concept " + path("few.txt"),
+                 "the concept 'few' has 2 examples");
+  expect_refusal("tcav" + sets + " --concept " + path("texts.txt") + " --layer 99",
+                 "there is no layer 99");
+  expect_refusal("tcav" + sets + " --concept " + path("texts.txt") + " --layer x",
+                 "expected block numbers");
   expect_refusal("tcav" + sets + " --concept a=/no/such/file", "cannot read '/no/such/file'");
   expect_refusal("tcav" + sets + " --concept " + path("."), "has no JPEG, PNG or WebP pictures");
-  expect_refusal("tcav --target positive --random " + path("texts.txt") + " --concept " + path("texts.txt"),
-                 "there are no examples of 'positive'");
+  expect_refusal(
+      "tcav --target positive --random " + path("texts.txt") + " --concept " + path("texts.txt"),
+      "there are no examples of 'positive'");
   expect_refusal("tcav" + sets + " --given-sets --concept " + path("texts.txt"), "give at least 4");
-  expect_refusal("tcav" + sets + " --tokens all --concept " + path("texts.txt"), "inputs of one length");
-  expect_refusal("tcav --target up --examples " + path("few.txt") + " --random " + path("texts.txt") +
-                     " --concept " + path("texts.txt"),
+  expect_refusal("tcav" + sets + " --tokens all --concept " + path("texts.txt"),
+                 "inputs of one length");
+  expect_refusal("tcav --target up --examples " + path("few.txt") + " --random " +
+                     path("texts.txt") + " --concept " + path("texts.txt"),
                  "there is no target 'up'");
-  expect_refusal("tcav" + sets + " --concept " + path("texts.txt") + " --concept " + path("texts.txt"),
-                 "two sets are called 'texts'");
+  expect_refusal(
+      "tcav" + sets + " --concept " + path("texts.txt") + " --concept " + path("texts.txt"),
+      "two sets are called 'texts'");
 }
 
 TEST_F(CommandLine, ExplainsAPictureWithNoModelGiven) {
   const std::string picture = WHYFORMER_SOURCE_DIR "/tests/data/pictures/pairs/pair-000.png";
-  const Answer answer = run("explain " + picture + " --top 2 --html " + path("a.html") + " --png " + path("a.png") +
-                            " --json " + path("a.json"));
+  const Answer answer = run("explain " + picture + " --top 2 --html " + path("a.html") + " --png " +
+                            path("a.png") + " --json " + path("a.json"));
   EXPECT_EQ(answer.code, 0) << answer.error;
   EXPECT_THAT(answer.out, HasSubstr("row "));
   std::ifstream lines(path("a.json"));
@@ -381,8 +410,9 @@ TEST_F(CommandLine, ExplainsAPictureWithNoModelGiven) {
 TEST_F(CommandLine, ExplainsAPictureWithAText) {
   const std::string golden = WHYFORMER_SOURCE_DIR "/tests/golden/pairs";
   const std::string pair = "explain " + golden + "/picture.png --pair 'a cat' ";
-  const Answer answer = run(pair + "--method gae,shap --json " + path("a.json") + " --html " + path("a.html") +
-                            " --svg " + path("a.svg") + " --model " + golden + "/model");
+  const Answer answer =
+      run(pair + "--method gae,shap --json " + path("a.json") + " --html " + path("a.html") +
+          " --svg " + path("a.svg") + " --model " + golden + "/model");
   EXPECT_EQ(answer.code, 0) << answer.error;
   EXPECT_THAT(answer.out, HasSubstr("Explained a cat"));
   const auto json = nlohmann::json::parse(read("a.json"));
@@ -392,7 +422,8 @@ TEST_F(CommandLine, ExplainsAPictureWithAText) {
   EXPECT_THAT(read("a.svg"), HasSubstr(">cat<"));
   expect_refusal(pair, "does not compare pictures with texts");
   expect_refusal(pair + "--among 'a dog' --model " + golden + "/model", "leave out --among");
-  expect_refusal("trace" + pair.substr(7) + "--save x --model " + golden + "/model", "leave out --pair");
+  expect_refusal("trace" + pair.substr(7) + "--save x --model " + golden + "/model",
+                 "leave out --pair");
 }
 
 TEST_F(CommandLine, BadPicturesGetOneClearLine) {
@@ -405,13 +436,15 @@ TEST_F(CommandLine, BadPicturesGetOneClearLine) {
   expect_refusal("explain " + path("cut.png"), "cannot be decoded as PNG");
   const std::string picture = WHYFORMER_SOURCE_DIR "/tests/data/pictures/pairs/pair-000.png";
   expect_refusal("explain " + picture + " --target cat", "there is no target 'cat'");
-  expect_refusal("explain " + picture + " --model " WHYFORMER_SOURCE_DIR "/models/sentiment", "reads texts, not pictures");
+  expect_refusal("explain " + picture + " --model " WHYFORMER_SOURCE_DIR "/models/sentiment",
+                 "reads texts, not pictures");
   expect_refusal("explain " + picture + " --among 'a cat'", "does not compare pictures with texts");
   expect_refusal("explain x --top 2", "--top and --among go with a picture");
 }
 
 TEST_F(CommandLine, HelpIsThereForEveryCommand) {
-  for (const std::string command : {"", "explain", "heads", "tcav", "trace", "tokenize", "inspect", "methods"}) {
+  for (const std::string command :
+       {"", "explain", "heads", "tcav", "trace", "tokenize", "inspect", "methods"}) {
     const Answer answer = run(command + " --help");
     EXPECT_EQ(answer.code, 0) << command;
     EXPECT_THAT(answer.out, HasSubstr("--help")) << command;
@@ -425,7 +458,8 @@ TEST_F(CommandLine, RefusesWithOneClearLine) {
   expect_refusal("explain '   '", "the text is empty");
   expect_refusal("explain x --method rolout", "there is no method 'rolout'; known are rollout");
   expect_refusal("explain x --method rollout --option rollout.strat=1", "has no option 'strat'");
-  expect_refusal("explain x --method rollout --option rollout.start=one", "expected a whole number");
+  expect_refusal("explain x --method rollout --option rollout.start=one",
+                 "expected a whole number");
   expect_refusal("explain x --method rollout --option rollout.discard=2", "expected");
   expect_refusal("explain x --method gae --option rollout.start=1", "add rollout to --method");
   expect_refusal("explain x --target 7", "there is no target '7'");
@@ -434,9 +468,12 @@ TEST_F(CommandLine, RefusesWithOneClearLine) {
   expect_refusal("explain x --nonsense", "--nonsense");
   expect_refusal("explain --file /no/such/file", "cannot read '/no/such/file'");
   write("lines.txt", "a fine film\n");
-  expect_refusal("explain " + path("lines.txt"), "is a file: explain the texts in it, one per line, with 'whyformer explain --file");
+  expect_refusal(
+      "explain " + path("lines.txt"),
+      "is a file: explain the texts in it, one per line, with 'whyformer explain --file");
   write("moving.gif", "GIF89a");
-  expect_refusal("explain " + path("moving.gif"), "is a GIF picture: give a JPEG, PNG or WebP picture");
+  expect_refusal("explain " + path("moving.gif"),
+                 "is a GIF picture: give a JPEG, PNG or WebP picture");
   expect_refusal("explain " + path("."), "is a folder: give a picture");
   expect_refusal("trace x", "--save");
   expect_refusal("heads", "FILE");
@@ -471,7 +508,9 @@ TEST_F(CommandLine, RefusesBrokenModels) {
   std::ofstream(folder + "/config.json")
       << R"({"model_type": "bert", "hidden_size": 24, "num_hidden_layers": 2,
              "num_attention_heads": 2, "intermediate_size": 99})";
-  expect_refusal("explain x --model " + folder, "intermediate.dense.weight' has the shape [40, 24] but config.json asks for [99, 24]");
+  expect_refusal(
+      "explain x --model " + folder,
+      "intermediate.dense.weight' has the shape [40, 24] but config.json asks for [99, 24]");
   folder = copy("nohead");
   std::ofstream(folder + "/config.json")
       << R"({"model_type": "roberta", "architectures": ["RobertaForSequenceClassification"]})";
@@ -491,19 +530,22 @@ TEST_F(CommandLine, RefusesOnnxFilesThatCannotBeUsed) {
   std::filesystem::copy(golden, folder_ / "cut.onnx");
   std::filesystem::resize_file(folder_ / "cut.onnx", 300);
   for (const std::string& command : {"explain x --json " + path("out"), "inspect" + std::string(),
-                                    "trace x --save " + path("out")}) {
+                                     "trace x --save " + path("out")}) {
     const std::string with = command + " --model ";
     expect_refusal(with + path("none.onnx"), "there is no '" + path("none.onnx") + "'");
-    expect_refusal(with + path("text.onnx"), "'" + path("text.onnx") + "': this is not a whole ONNX file");
+    expect_refusal(with + path("text.onnx"),
+                   "'" + path("text.onnx") + "': this is not a whole ONNX file");
     expect_refusal(with + path("empty.onnx"), "not a whole ONNX file");
     expect_refusal(with + path("cut.onnx"), "not a whole ONNX file");
   }
   expect_refusal("explain x --model " + path("whole.onnx"), "no tokenizer: put tokenizer.json");
-  expect_refusal("tokenize x --model " + path("none.onnx"), "there is no '" + path("none.onnx") + "'");
+  expect_refusal("tokenize x --model " + path("none.onnx"),
+                 "there is no '" + path("none.onnx") + "'");
   expect_refusal("tokenize x --model " + path("whole.onnx"), "no tokenizer: put tokenizer.json");
   EXPECT_FALSE(std::filesystem::exists(folder_ / "out"));
   // With a tokenizer it still is no model of texts; the tokenizer itself can be used.
-  std::filesystem::copy(WHYFORMER_SOURCE_DIR "/models/sentiment/tokenizer.json", folder_ / "tokenizer.json");
+  std::filesystem::copy(WHYFORMER_SOURCE_DIR "/models/sentiment/tokenizer.json",
+                        folder_ / "tokenizer.json");
   expect_refusal("explain x --model " + path("whole.onnx"), "a text model takes token ids");
   EXPECT_EQ(run("tokenize x --model " + path("whole.onnx")).code, 0);
 }
@@ -516,8 +558,8 @@ TEST_F(CommandLine, LeavesNoHalfWrittenFilesWhenItFails) {
 }
 
 TEST_F(CommandLine, AClosedPipeEndsItQuietly) {
-  const Answer answer = run("explain --method rollout | head -1",
-                            "yes 'a good film' | head -200 |");
+  const Answer answer =
+      run("explain --method rollout | head -1", "yes 'a good film' | head -200 |");
   EXPECT_EQ(answer.code, 0);
   EXPECT_EQ(answer.error, "");
 }

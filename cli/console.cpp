@@ -28,13 +28,16 @@ volatile std::sig_atomic_t g_bar_is_drawn = 0;
 std::sig_atomic_t millisecond() {
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<std::sig_atomic_t>((time.tv_sec % 1'000'000) * 1000 + time.tv_nsec / 1'000'000);
+  return static_cast<std::sig_atomic_t>((time.tv_sec % 1'000'000) * 1000 +
+                                        time.tv_nsec / 1'000'000);
 }
 
 void on_interrupt(int signal) {
   // Programs such as timeout send their signal twice, to the process and to its group.
   constexpr int kSameSignal = 300;
-  if (g_signal != 0 && g_keeping > 0 && std::abs(millisecond() - g_signal_millisecond) < kSameSignal) return;
+  if (g_signal != 0 && g_keeping > 0 &&
+      std::abs(millisecond() - g_signal_millisecond) < kSameSignal)
+    return;
   if (g_keeping > 0 && g_signal == 0) {
     g_signal_millisecond = millisecond();
     g_signal = signal;

@@ -13,11 +13,12 @@ int terminal_width();
 bool input_is_terminal();
 bool progress_is_visible();  // standard error is a terminal
 
-// Ctrl-C and SIGTERM end the program at once, with the exit code 128 + signal, as long as there is nothing to keep.
+// Ctrl-C and SIGTERM end the program at once, with the exit code 128 + signal, as long as there is
+// nothing to keep.
 void catch_interrupts();
 
-// While one lives, the first Ctrl-C or SIGTERM sets a flag that long work looks at, so that what is done can be kept; the
-// second ends the program.
+// While one lives, the first Ctrl-C or SIGTERM sets a flag that long work looks at, so that what is
+// done can be kept; the second ends the program.
 class KeepAnswers {
  public:
   KeepAnswers();
@@ -28,15 +29,16 @@ class KeepAnswers {
 bool interrupted();
 int exit_code_of_interruption();
 
-// Writes to standard output at once. Throws FileError if that fails (disk full, say). What comes from files must have been
-// made printable.
+// Writes to standard output at once. Throws FileError if that fails (disk full, say). What comes
+// from files must have been made printable.
 void print(std::string_view text);
 
 // One line on standard error, made printable.
 void tell(std::string_view line);
 
-// "what 12/300 ████░░░ 4.1/s 1:10 left" on standard error, redrawn in place, or "what 12 4.1/s" where the total is 0,
-// which means that nobody knows it; nothing where standard error is not a terminal. Appears only when the work has taken a while.
+// "what 12/300 ████░░░ 4.1/s 1:10 left" on standard error, redrawn in place, or "what 12 4.1/s"
+// where the total is 0, which means that nobody knows it; nothing where standard error is not a
+// terminal. Appears only when the work has taken a while.
 class ProgressBar {
  public:
   explicit ProgressBar(std::string what);

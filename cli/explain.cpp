@@ -39,20 +39,24 @@ struct Arguments {
 
 void add_arguments(CLI::App& command, Arguments& a) {
   a.text.add_to(command);
-  command.add_option("-f,--file", a.file,
-                     "texts, one per line ('-': standard input); answers are JSON lines")
+  command
+      .add_option("-f,--file", a.file,
+                  "texts, one per line ('-': standard input); answers are JSON lines")
       ->type_name("FILE");
   a.picture.add_to(command);
   a.model.add_to(command);
   a.model.add_output_to(command);
-  command.add_option("--method", a.methods,
-                     "methods, separated by commas; see 'whyformer methods' (default: "
-                     "gae,integrated-gradients; for pictures: gae,transformer-attribution,grad-cam; for models "
-                     "without attention: methods that need none)")
+  command
+      .add_option("--method", a.methods,
+                  "methods, separated by commas; see 'whyformer methods' (default: "
+                  "gae,integrated-gradients; for pictures: gae,transformer-attribution,grad-cam; "
+                  "for models "
+                  "without attention: methods that need none)")
       ->delimiter(',')
       ->type_name("NAMES");
-  command.add_option("-o,--option", a.options,
-                     "option of a method, such as rollout.start=1; may be repeated")
+  command
+      .add_option("-o,--option", a.options,
+                  "option of a method, such as rollout.start=1; may be repeated")
       ->type_name("METHOD.NAME=VALUE");
   a.target.add_to(command);
   a.table.add_to(command);
@@ -60,35 +64,52 @@ void add_arguments(CLI::App& command, Arguments& a) {
   a.arrays.add_hiding_to(command);
   command.add_option("--html", a.html, "write a page")->type_name("FILE");
   command.add_option("--json", a.json, "write JSON ('-': standard output)")->type_name("FILE");
-  command.add_option("--svg", a.svg, "write the bars, or heat maps on the picture, as SVG")->type_name("FILE");
-  command.add_option("--png", a.png, "write the bars, or heat maps on the picture, as PNG")->type_name("FILE");
-  a.has_grain = command.add_option("--grain", a.grain, "of heat maps on a picture: smooth, or a block per patch")
-      ->check(CLI::IsMember({"smooth", "blocks"}))
-      ->capture_default_str();
-  a.has_segment = command.add_option("--segment", a.segment, "what Otsu's threshold parts from the rest of a picture: its outline, or alone")
-      ->check(CLI::IsMember({"none", "outline", "mask"}))
-      ->capture_default_str();
-  command.add_option("--attention-svg", a.attention_svg, "write attention maps as SVG")->type_name("FILE");
-  command.add_option("--attention-png", a.attention_png, "write attention maps as PNG")->type_name("FILE");
-  CLI::Option* layer = command.add_option("--attention-layer", a.attention_layer,
-                                          "heads of this layer, from 0 (default: a map per layer, heads averaged)")
-                           ->check(CLI::Range(int64_t{0}, int64_t{1} << 20))
-                           ->type_name("N");
-  command.add_option("--attention-head", a.attention_head, "of that layer, this head alone, from 0")
+  command.add_option("--svg", a.svg, "write the bars, or heat maps on the picture, as SVG")
+      ->type_name("FILE");
+  command.add_option("--png", a.png, "write the bars, or heat maps on the picture, as PNG")
+      ->type_name("FILE");
+  a.has_grain =
+      command
+          .add_option("--grain", a.grain, "of heat maps on a picture: smooth, or a block per patch")
+          ->check(CLI::IsMember({"smooth", "blocks"}))
+          ->capture_default_str();
+  a.has_segment =
+      command
+          .add_option(
+              "--segment", a.segment,
+              "what Otsu's threshold parts from the rest of a picture: its outline, or alone")
+          ->check(CLI::IsMember({"none", "outline", "mask"}))
+          ->capture_default_str();
+  command.add_option("--attention-svg", a.attention_svg, "write attention maps as SVG")
+      ->type_name("FILE");
+  command.add_option("--attention-png", a.attention_png, "write attention maps as PNG")
+      ->type_name("FILE");
+  CLI::Option* layer =
+      command
+          .add_option("--attention-layer", a.attention_layer,
+                      "heads of this layer, from 0 (default: a map per layer, heads averaged)")
+          ->check(CLI::Range(int64_t{0}, int64_t{1} << 20))
+          ->type_name("N");
+  command
+      .add_option("--attention-head", a.attention_head, "of that layer, this head alone, from 0")
       ->check(CLI::Range(int64_t{0}, int64_t{1} << 20))
       ->needs(layer)
       ->type_name("N");
-  command.add_option("--special", a.special, "special tokens in pictures: show, hide, or exclude from the scale")
+  command
+      .add_option("--special", a.special,
+                  "special tokens in pictures: show, hide, or exclude from the scale")
       ->check(CLI::IsMember({"show", "hide", "exclude"}))
       ->capture_default_str();
   a.has_words = command.add_option("--words", a.words, "how pieces become words")
-      ->check(CLI::IsMember({"sum", "mean", "max"}))
-      ->capture_default_str();
-  command.add_option("--precision", a.precision,
-                     "double is slow, and steadier where relevance rules cancel")
+                    ->check(CLI::IsMember({"sum", "mean", "max"}))
+                    ->capture_default_str();
+  command
+      .add_option("--precision", a.precision,
+                  "double is slow, and steadier where relevance rules cancel")
       ->check(CLI::IsMember({"single", "double"}))
       ->capture_default_str();
-  command.add_option("--seed", a.seed, "for methods that draw random numbers")->capture_default_str();
+  command.add_option("--seed", a.seed, "for methods that draw random numbers")
+      ->capture_default_str();
   command.add_option("--memory", a.memory_megabytes, "megabytes for batches of perturbed inputs")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 30))
       ->capture_default_str();
@@ -110,31 +131,38 @@ void add_option(ExplainRequest& request, const std::string& assignment) {
     used = true;
   }
   if (!used) {
-    throw InvalidInput(fmt::format("option '{}': add {} to --method to use it", assignment,
-                                   method.name));
+    throw InvalidInput(
+        fmt::format("option '{}': add {} to --method to use it", assignment, method.name));
   }
 }
 
 // Options that say nothing to the kind of input at hand would be ignored.
 void refuse_what_pictures_have(const Arguments& a) {
-  if (!a.picture.picture.empty()) throw InvalidInput("give a picture, a table or arrays, not two of them");
+  if (!a.picture.picture.empty())
+    throw InvalidInput("give a picture, a table or arrays, not two of them");
   if (a.picture.has_top->count() > 0 || !a.picture.among.empty()) {
-    throw InvalidInput("--top and --among go with a picture: whyformer explain picture.png --top 3");
+    throw InvalidInput(
+        "--top and --among go with a picture: whyformer explain picture.png --top 3");
   }
   if (a.has_grain->count() == 0 && a.has_segment->count() == 0) return;
-  throw InvalidInput("--grain and --segment belong to heat maps on a picture: whyformer explain picture.png --png map.png");
+  throw InvalidInput(
+      "--grain and --segment belong to heat maps on a picture: whyformer explain picture.png --png "
+      "map.png");
 }
 
 void refuse_what_texts_have(const Arguments& a) {
-  if (a.text.has_pair->count() > 0) throw InvalidInput("--pair goes with a text, or with a picture");
+  if (a.text.has_pair->count() > 0)
+    throw InvalidInput("--pair goes with a text, or with a picture");
   if (a.has_words->count() == 0) return;
-  throw InvalidInput("--words tells how the pieces of a text's words are put together: only texts have them");
+  throw InvalidInput(
+      "--words tells how the pieces of a text's words are put together: only texts have them");
 }
 
 void check_options_of_pictures(const Arguments& a) {
   if (a.text.has_pair->count() == 0) refuse_what_texts_have(a);
   if (a.svg.empty() && a.png.empty() && (a.has_grain->count() > 0 || a.has_segment->count() > 0)) {
-    throw InvalidInput("--grain and --segment shape the heat maps that --svg and --png write: give one of them");
+    throw InvalidInput(
+        "--grain and --segment shape the heat maps that --svg and --png write: give one of them");
   }
 }
 
@@ -146,7 +174,9 @@ ExplainRequest request_of(const Arguments& a, const std::vector<std::string>& us
   }
   for (const std::string& option : a.options) add_option(request, option);
   a.target.fill(request);
-  request.fold = a.words == "mean" ? WordFold::kMean : a.words == "max" ? WordFold::kMax : WordFold::kSum;
+  request.fold = a.words == "mean"  ? WordFold::kMean
+                 : a.words == "max" ? WordFold::kMax
+                                    : WordFold::kSum;
   if (a.precision == "double") request.precision = Precision::kDouble;
   request.top = a.picture.top;
   request.seed = a.seed;
@@ -158,7 +188,9 @@ ExplainRequest request_of(const Arguments& a, const std::vector<std::string>& us
 ExplainRequest request_of(const Arguments& a, const Model& model) {
   return request_of(a, a.methods.empty() ? usual_methods(model) : a.methods);
 }
-ExplainRequest request_of(const Arguments& a, const Model& model, const TextInput&) { return request_of(a, model); }
+ExplainRequest request_of(const Arguments& a, const Model& model, const TextInput&) {
+  return request_of(a, model);
+}
 ExplainRequest request_of(const Arguments& a, const Model& model, const RowInput& row) {
   return request_of(a, a.methods.empty() ? usual_methods(model, row) : a.methods);
 }
@@ -168,7 +200,8 @@ SpecialTokens special_of(const Arguments& a) {
   return a.special == "exclude" ? SpecialTokens::kExclude : SpecialTokens::kShow;
 }
 
-// After an interruption the answers so far have been given; the exit code tells that they are not all.
+// After an interruption the answers so far have been given; the exit code tells that they are not
+// all.
 void tell_interruption() {
   if (interrupted()) throw Interrupted();
 }
@@ -188,7 +221,8 @@ void explain_one(const Arguments& a, const Model& model, const Input& input) {
   const Explanation explanation = explain(model, input, request);
   bar.clear();
   const ReportOptions report{special_of(a)};
-  const AttentionPicture maps{static_cast<int>(a.attention_layer), static_cast<int>(a.attention_head)};
+  const AttentionPicture maps{static_cast<int>(a.attention_layer),
+                              static_cast<int>(a.attention_head)};
   OutputFiles files;
   files.add(a.html, [&] { return to_html(explanation, report); });
   files.add(a.svg, [&] { return bars_picture(explanation, PictureFormat::kSvg, report); });
@@ -209,7 +243,8 @@ void explain_one(const Arguments& a, const Model& model, const Input& input) {
   tell_interruption();
 }
 
-std::vector<Explanation> explained_picture(const Arguments& a, const Model& model, const PictureFile& picture,
+std::vector<Explanation> explained_picture(const Arguments& a, const Model& model,
+                                           const PictureFile& picture,
                                            const ExplainRequest& request) {
   if (a.text.has_pair->count() == 0) return explain(model, picture, request);
   return {explain(model, PictureWithText{picture, a.text.pair}, request)};
@@ -230,12 +265,12 @@ void explain_picture(const Arguments& a, const PictureFile& picture) {
   const std::vector<Explanation> explanations = explained_picture(a, model, picture, request);
   bar.clear();
   const ReportOptions report{special_of(a)};
-  const OverlayOptions overlay{
-      .grain = a.grain == "blocks" ? Grain::kBlocks : Grain::kSmooth,
-      .segment = a.segment == "mask"      ? Segment::kMask
-                 : a.segment == "outline" ? Segment::kOutline
-                                          : Segment::kNone};
-  const AttentionPicture maps{static_cast<int>(a.attention_layer), static_cast<int>(a.attention_head)};
+  const OverlayOptions overlay{.grain = a.grain == "blocks" ? Grain::kBlocks : Grain::kSmooth,
+                               .segment = a.segment == "mask"      ? Segment::kMask
+                                          : a.segment == "outline" ? Segment::kOutline
+                                                                   : Segment::kNone};
+  const AttentionPicture maps{static_cast<int>(a.attention_layer),
+                              static_cast<int>(a.attention_head)};
   std::string json;
   for (const Explanation& explanation : explanations) {
     json += to_json(explanation, explanations.size() > 1 ? -1 : 2) + "\n";
@@ -264,7 +299,8 @@ void refuse_pictures(const Arguments& a) {
   if (!a.html.empty() || !a.svg.empty() || !a.png.empty() || !a.attention_svg.empty() ||
       !a.attention_png.empty()) {
     throw InvalidInput(
-        "pages and pictures show one text or row; for many of them use --json, or 'whyformer importance'");
+        "pages and pictures show one text or row; for many of them use --json, or 'whyformer "
+        "importance'");
   }
 }
 
@@ -285,13 +321,15 @@ void explain_lines(const Arguments& a, const std::string& path) {
     };
     if (!answers.add(line->text, explain_line)) break;
   }
-  if (answers.count() == 0 && !interrupted()) throw InvalidInput("there is no text: the input has no lines");
+  if (answers.count() == 0 && !interrupted())
+    throw InvalidInput("there is no text: the input has no lines");
   answers.finish();
 }
 
 void explain_table(const Arguments& a) {
   if (a.text.given() || !a.file.empty()) throw InvalidInput("give a text or a table, not both");
-  if (a.model.model.empty()) throw InvalidInput("--table goes with a model of tables: --model model.onnx");
+  if (a.model.model.empty())
+    throw InvalidInput("--table goes with a model of tables: --model model.onnx");
   const Model model = a.model.load();
   const NamedTable rows = a.table.read();
   if (a.table.has_row->count() > 0 || rows.table.rows == 1) {
@@ -306,7 +344,8 @@ void explain_table(const Arguments& a) {
   for (int64_t row = 0; row < rows.table.rows; ++row) {
     const auto first = rows.table.values.begin() + row * rows.table.columns;
     input.values.assign(first, first + rows.table.columns);
-    if (!answers.add(fmt::format("row {}", row), [&] { return explain(model, input, request); })) break;
+    if (!answers.add(fmt::format("row {}", row), [&] { return explain(model, input, request); }))
+      break;
   }
   answers.finish();
 }
@@ -315,7 +354,9 @@ void explain_table(const Arguments& a) {
 void refuse_names_of_methods(const Arguments& a) {
   for (const MethodInfo& method : methods()) {
     if (a.methods.empty() || a.text.positional != method.name) continue;
-    throw InvalidInput(fmt::format("'{0}' is a method: separate methods by commas, or give it as a text with --text {0}", method.name));
+    throw InvalidInput(fmt::format(
+        "'{0}' is a method: separate methods by commas, or give it as a text with --text {0}",
+        method.name));
   }
 }
 
@@ -343,10 +384,12 @@ void run(const Arguments& a) {
   explain_lines(a, "-");
 }
 
-ArrayRequest array_request_of(const Arguments& a, const ArrayModel& model, const ArrayViews& inputs) {
+ArrayRequest array_request_of(const Arguments& a, const ArrayModel& model,
+                              const ArrayViews& inputs) {
   ArrayRequest request;
   request.target = a.arrays.target(a.model.output);
-  const ExplainRequest plain = request_of(a, a.methods.empty() ? model.usual_methods(inputs, request.target) : a.methods);
+  const ExplainRequest plain =
+      request_of(a, a.methods.empty() ? model.usual_methods(inputs, request.target) : a.methods);
   request.methods = plain.methods;
   if (a.arrays.has_hiding_id->count() > 0) request.hiding_id = a.arrays.hiding_id;
   request.precision = plain.precision;
@@ -363,7 +406,8 @@ void run_on_arrays(const Arguments& a) {
   if (a.table.given()) throw InvalidInput("give a table or arrays, not both");
   if (a.text.given() || !a.file.empty() || a.target.any_given()) {
     throw InvalidInput(
-        "with --inputs the target is chosen by --output and --element; texts, --target and --read-out do not go with it");
+        "with --inputs the target is chosen by --output and --element; texts, --target and "
+        "--read-out do not go with it");
   }
   const ArrayModel model = ArrayModel::load(a.model.model, a.arrays.batch_axis.batch_axes());
   const ArrayViews inputs = read_array_views(a.arrays.inputs);
@@ -377,23 +421,30 @@ void run_on_arrays(const Arguments& a) {
   const ArrayExplanation explanation = model.explain(inputs, request);
   bar.clear();
   const ReportOptions report{special_of(a)};
-  const AttentionPicture maps{static_cast<int>(a.attention_layer), static_cast<int>(a.attention_head)};
+  const AttentionPicture maps{static_cast<int>(a.attention_layer),
+                              static_cast<int>(a.attention_head)};
   const Explanation& inner = explanation.explanation;
   if (inner.attention.empty() && !(a.attention_svg + a.attention_png).empty()) {
-    throw InvalidInput("pictures of attention show one stream of tokens; this model has several, whose maps whyformer trace saves, or no attention "
-                       "over what gets scores");
+    throw InvalidInput(
+        "pictures of attention show one stream of tokens; this model has several, whose maps "
+        "whyformer trace saves, or no attention "
+        "over what gets scores");
   }
   for (const std::string& note : inner.notes) tell("note: " + note);
   OutputFiles files;
   files.add(a.html, [&] { return to_html(inner, report); });
   files.add(a.svg, [&] { return bars_picture(inner, PictureFormat::kSvg, report); });
   files.add(a.png, [&] { return bars_picture(inner, PictureFormat::kPng, report); });
-  files.add(a.attention_svg, [&] { return attention_picture(inner, PictureFormat::kSvg, maps, report); });
-  files.add(a.attention_png, [&] { return attention_picture(inner, PictureFormat::kPng, maps, report); });
+  files.add(a.attention_svg,
+            [&] { return attention_picture(inner, PictureFormat::kSvg, maps, report); });
+  files.add(a.attention_png,
+            [&] { return attention_picture(inner, PictureFormat::kPng, maps, report); });
   files.add(a.json, [&] { return to_json(explanation) + "\n"; });
   files.write();
-  if (a.json == "-") print(to_json(explanation) + "\n");
-  else print(to_terminal(explanation));
+  if (a.json == "-")
+    print(to_json(explanation) + "\n");
+  else
+    print(to_terminal(explanation));
   if (a.json != "-") files.name_them();
   tell_interruption();
 }
@@ -407,12 +458,18 @@ void add_explain(CLI::App& program) {
   command->callback([arguments] {
     const Arguments& a = *arguments;
     check_outputs({a.html, a.json, a.svg, a.png, a.attention_svg, a.attention_png},
-                  {a.file, a.model.model, a.picture.picture, means_picture(a.text.positional) ? a.text.positional : "", a.table.table, a.table.background, a.arrays.inputs});
+                  {a.file, a.model.model, a.picture.picture,
+                   means_picture(a.text.positional) ? a.text.positional : "", a.table.table,
+                   a.table.background, a.arrays.inputs});
     if (a.attention_layer >= 0 && a.attention_svg.empty() && a.attention_png.empty()) {
-      throw InvalidInput("--attention-layer and --attention-head choose what --attention-svg or --attention-png draw");
+      throw InvalidInput(
+          "--attention-layer and --attention-head choose what --attention-svg or --attention-png "
+          "draw");
     }
-    if (arguments->arrays.given()) run_on_arrays(*arguments);
-    else run(*arguments);
+    if (arguments->arrays.given())
+      run_on_arrays(*arguments);
+    else
+      run(*arguments);
   });
 }
 

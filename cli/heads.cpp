@@ -42,7 +42,8 @@ void add_arguments(CLI::App& command, Arguments& a) {
   command
       .add_option("FILE", a.file,
                   "texts, one per line ('-': standard input): text, text<TAB>label, or JSON with "
-                  "text, pair, label; pictures: a list of files in the same form (JSON with picture, label), or a folder "
+                  "text, pair, label; pictures: a list of files in the same form (JSON with "
+                  "picture, label), or a folder "
                   "with a folder of pictures for each label")
       ->required();
   a.model.add_to(command);
@@ -52,11 +53,15 @@ void add_arguments(CLI::App& command, Arguments& a) {
       ->capture_default_str()
       ->type_name("NAMES");
   command
-      .add_option("--among", a.among, "for models that compare pictures with texts (CLIP): texts to choose from, one each")
+      .add_option(
+          "--among", a.among,
+          "for models that compare pictures with texts (CLIP): texts to choose from, one each")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->type_name("TEXT");
-  command.add_option("--limit", a.limit, "read the first N texts or pictures only (of a folder: of each label in turn)")
+  command
+      .add_option("--limit", a.limit,
+                  "read the first N texts or pictures only (of a folder: of each label in turn)")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
   command.add_option("--normalise", a.normalise, "michel: scale each layer to length 1, or not")
@@ -130,8 +135,8 @@ void run(const Arguments& a) {
     bar.show(done, total);
     return !interrupted();
   };
-  const HeadImportance importance =
-      std::visit([&](const auto& examples) { return head_importance(model, examples, request); }, corpus);
+  const HeadImportance importance = std::visit(
+      [&](const auto& examples) { return head_importance(model, examples, request); }, corpus);
   bar.clear();
   write_reports(a, importance);
   if (importance.stopped_early) throw Interrupted();  // what there is by then is kept

@@ -10,21 +10,25 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-const std::string kTableModel =
-    " --model " WHYFORMER_SOURCE_DIR "/tests/golden/onnx/models/ft-transformer.sdpa.legacy.14.onnx ";
+const std::string kTableModel = " --model " WHYFORMER_SOURCE_DIR
+                                "/tests/golden/onnx/models/ft-transformer.sdpa.legacy.14.onnx ";
 const std::string kRows =
-    "a,b,c,d,k,l,m\n0.5,1.2,-0.3,0.7,1,0,2\n0.1,-1.2,0.3,0.2,0,1,1\n-0.5,0.2,1.3,-0.7,2,1,0\n1.5,-0.4,0.6,0.1,1,1,1\n";
+    "a,b,c,d,k,l,m\n0.5,1.2,-0.3,0.7,1,0,2\n0.1,-1.2,0.3,0.2,0,1,1\n-0.5,0.2,1.3,-0.7,2,1,0\n1.5,-"
+    "0.4,0.6,0.1,1,1,1\n";
 
 using HidingCommands = CommandLine;
 
-nlohmann::json attribution(const Answer& answer) { return nlohmann::json::parse(answer.out).at("attributions").at(0); }
+nlohmann::json attribution(const Answer& answer) {
+  return nlohmann::json::parse(answer.out).at("attributions").at(0);
+}
 
 TEST_F(HidingCommands, ShapTellsBaseValueAndErrors) {
   const Answer answer = run("explain 'I cannot wait for next time' --method permutation-shap");
   EXPECT_EQ(answer.code, 0);
   EXPECT_THAT(answer.out, HasSubstr("base "));
   EXPECT_THAT(answer.out, HasSubstr("±"));
-  const nlohmann::json found = attribution(run("explain 'I cannot wait for next time' --method shap --json -"));
+  const nlohmann::json found =
+      attribution(run("explain 'I cannot wait for next time' --method shap --json -"));
   double sum = found.at("estimate").at("base");
   for (const double score : found.at("scores")) sum += score;
   EXPECT_NEAR(sum, found.at("estimate").at("value").get<double>(), 1e-6);
@@ -37,8 +41,9 @@ TEST_F(HidingCommands, CtrlCGivesTheEstimateSoFar) {
   // On a slow machine there may be no estimate yet by then: try again later.
   Answer answer;
   for (const char* seconds : {"3", "15", "60"}) {
-    answer = run("explain '" + text + "' --method permutation-shap -o permutation-shap.max-evals=100000000",
-                 std::string("timeout --preserve-status -s INT ") + seconds);
+    answer = run(
+        "explain '" + text + "' --method permutation-shap -o permutation-shap.max-evals=100000000",
+        std::string("timeout --preserve-status -s INT ") + seconds);
     if (!answer.out.empty()) break;
   }
   EXPECT_EQ(answer.code, 130);
@@ -48,10 +53,12 @@ TEST_F(HidingCommands, CtrlCGivesTheEstimateSoFar) {
 
 TEST_F(HidingCommands, ExplainsARowOfATable) {
   write("rows.csv", kRows);
-  const nlohmann::json exact = attribution(
-      run("explain" + kTableModel + "--table " + path("rows.csv") + " --row 0 --method exact-shap --json -"));
-  const nlohmann::json kernel = attribution(
-      run("explain" + kTableModel + "--table " + path("rows.csv") + " --row 0 --method kernel-shap --json -"));
+  const nlohmann::json exact =
+      attribution(run("explain" + kTableModel + "--table " + path("rows.csv") +
+                      " --row 0 --method exact-shap --json -"));
+  const nlohmann::json kernel =
+      attribution(run("explain" + kTableModel + "--table " + path("rows.csv") +
+                      " --row 0 --method kernel-shap --json -"));
   ASSERT_EQ(exact.at("scores").size(), 8u);  // a class token and seven columns
   for (size_t i = 0; i < 8; ++i) {
     EXPECT_NEAR(exact.at("scores")[i].get<double>(), kernel.at("scores")[i].get<double>(), 1e-9);
@@ -64,10 +71,11 @@ TEST_F(HidingCommands, TakesTheBackgroundsColumnsByName) {
   write("swapped.csv", "b,a,c,d,k,l,m\n-1.2,0.1,0.3,0.2,0,1,1\n0.2,-0.5,1.3,-0.7,2,1,0\n");
   write("other.csv", "b,z,c,d,k,l,m\n-1.2,0.1,0.3,0.2,0,1,1\n");
   const auto with = [&](const std::string& background) {
-    return run("explain" + kTableModel + "--table " + path("rows.csv") + " --row 0 --method shap --json - --background " +
-               path(background));
+    return run("explain" + kTableModel + "--table " + path("rows.csv") +
+               " --row 0 --method shap --json - --background " + path(background));
   };
-  EXPECT_EQ(attribution(with("background.csv")).at("scores"), attribution(with("swapped.csv")).at("scores"));
+  EXPECT_EQ(attribution(with("background.csv")).at("scores"),
+            attribution(with("swapped.csv")).at("scores"));
   EXPECT_EQ(with("other.csv").code, 2);
   EXPECT_THAT(with("other.csv").error, HasSubstr("the background has no column 'a'"));
 }
@@ -78,16 +86,20 @@ TEST_F(HidingCommands, RefusesNamesThatTwoColumnsHave) {
   write("empty.csv", "a,,,d,k,l,m\n0.1,-1.2,0.3,0.2,0,1,1\n");
   const std::string command = "explain" + kTableModel + "--row 0 --method shap --table ";
   expect_refusal(command + path("twice.csv"), "twice.csv, line 1: two columns are called 'a'");
-  expect_refusal(command + path("twice.csv") + " --background " + path("rows.csv"), "two columns are called 'a'");
-  expect_refusal(command + path("rows.csv") + " --background " + path("twice.csv"), "two columns are called 'a'");
+  expect_refusal(command + path("twice.csv") + " --background " + path("rows.csv"),
+                 "two columns are called 'a'");
+  expect_refusal(command + path("rows.csv") + " --background " + path("twice.csv"),
+                 "two columns are called 'a'");
   expect_refusal(command + path("empty.csv"), "two columns have an empty name");
   write("answers.csv", "a,b,c,d,k,l,m,y,y\n0.1,-1.2,0.3,0.2,0,1,1,0,1\n");
-  expect_refusal("importance" + kTableModel + "--answers y --table " + path("answers.csv"), "two columns are called 'y'");
+  expect_refusal("importance" + kTableModel + "--answers y --table " + path("answers.csv"),
+                 "two columns are called 'y'");
 }
 
 TEST_F(HidingCommands, ExplainsEveryRowAsALine) {
   write("rows.csv", kRows);
-  const Answer answer = run("explain" + kTableModel + "--table " + path("rows.csv") + " --method leave-one-out");
+  const Answer answer =
+      run("explain" + kTableModel + "--table " + path("rows.csv") + " --method leave-one-out");
   EXPECT_EQ(answer.code, 0);
   EXPECT_EQ(std::count(answer.out.begin(), answer.out.end(), '\n'), 4);
 }
@@ -95,7 +107,9 @@ TEST_F(HidingCommands, ExplainsEveryRowAsALine) {
 TEST_F(HidingCommands, RefusesTablesThatAreNone) {
   const auto refuses = [&](const std::string& content, const std::string& message) {
     write("rows.csv", content);
-    expect_refusal("explain" + kTableModel + "--table " + path("rows.csv") + " --row 0 --method shap", message);
+    expect_refusal(
+        "explain" + kTableModel + "--table " + path("rows.csv") + " --row 0 --method shap",
+        message);
   };
   refuses("", "there are no rows of numbers");
   refuses("a,b\n1,2\n", "the model takes 7 columns, but the table has 2");
@@ -105,14 +119,17 @@ TEST_F(HidingCommands, RefusesTablesThatAreNone) {
   refuses("a,b\n1,\"2\n", "a quote is not closed");
   refuses("1,2,3,4,0,0.5,0\n1,2,3,4,0,0,0\n", "takes whole numbers, not 0.5");
   refuses("1e300,2,3,4,0,0,0\n1,2,3,4,0,0,0\n", "too large for the model");
-  expect_refusal("explain" + kTableModel + "'a text' --method shap", "reads rows of a table, not texts");
-  expect_refusal("explain" + kTableModel + "--table " + path("rows.csv") + " --row 7 --method shap", "there is no row 7");
+  expect_refusal("explain" + kTableModel + "'a text' --method shap",
+                 "reads rows of a table, not texts");
+  expect_refusal("explain" + kTableModel + "--table " + path("rows.csv") + " --row 7 --method shap",
+                 "there is no row 7");
 }
 
 TEST_F(HidingCommands, TellsWhatCountsOverManyTexts) {
   write("texts.txt", "I like the movie\n\nThis is so boring\n");
-  const Answer answer = run("importance --file " + path("texts.txt") + " --html " + path("page.html") + " --svg " +
-                            path("plot.svg") + " --json " + path("summary.json"));
+  const Answer answer =
+      run("importance --file " + path("texts.txt") + " --html " + path("page.html") + " --svg " +
+          path("plot.svg") + " --json " + path("summary.json"));
   EXPECT_EQ(answer.code, 0);
   EXPECT_THAT(answer.out, HasSubstr("boring"));
   EXPECT_THAT(answer.error, HasSubstr("left out line 2"));
@@ -122,15 +139,19 @@ TEST_F(HidingCommands, TellsWhatCountsOverManyTexts) {
 }
 
 TEST_F(HidingCommands, TellsWhichColumnsAModelNeeds) {
-  write("rows.csv", "a,b,c,d,k,l,m,y\n0.5,1.2,-0.3,0.7,1,0,2,0\n0.1,-1.2,0.3,0.2,0,1,1,1\n-0.5,0.2,1.3,-0.7,2,1,0,1\n");
+  write("rows.csv",
+        "a,b,c,d,k,l,m,y\n0.5,1.2,-0.3,0.7,1,0,2,0\n0.1,-1.2,0.3,0.2,0,1,1,1\n-0.5,0.2,1.3,-0.7,2,"
+        "1,0,1\n");
   for (const std::string method : {"permutation", "sage"}) {
-    const Answer answer = run("importance" + kTableModel + "--table " + path("rows.csv") + " --answers y --json - --method " + method);
+    const Answer answer = run("importance" + kTableModel + "--table " + path("rows.csv") +
+                              " --answers y --json - --method " + method);
     EXPECT_EQ(answer.code, 0) << answer.error;
     const auto found = nlohmann::json::parse(answer.out);
     EXPECT_EQ(found.at("method"), method);
     EXPECT_EQ(found.at("columns").size(), 7u);
   }
-  expect_refusal("importance" + kTableModel + "--table " + path("rows.csv") + " --answers z", "has no column 'z'");
+  expect_refusal("importance" + kTableModel + "--table " + path("rows.csv") + " --answers z",
+                 "has no column 'z'");
   expect_refusal("importance --method sage --file " + path("rows.csv"), "--answers COLUMN");
   expect_refusal("importance", "nothing to look at");
 }

@@ -1,4 +1,5 @@
-// Names and labels in files that try to steer the terminal: they are spelled out wherever they leave the program.
+// Names and labels in files that try to steer the terminal: they are spelled out wherever they
+// leave the program.
 #include <nlohmann/json.hpp>
 
 #include "command_line_fixture.h"
@@ -12,7 +13,9 @@ using testing::HasSubstr;
 const std::string kHostile = "\x1b]0;owned\x07\x1b[2J\u202e\u009b31m\r";
 
 // Fields of protocol buffers: numbers, and strings or messages.
-std::string number(int field, int value) { return {static_cast<char>(field << 3), static_cast<char>(value)}; }
+std::string number(int field, int value) {
+  return {static_cast<char>(field << 3), static_cast<char>(value)};
+}
 std::string text(int field, const std::string& bytes) {
   std::string length;
   for (size_t left = bytes.size(); length.empty() || left > 0; left >>= 7) {
@@ -29,9 +32,12 @@ std::string value_info(const std::string& name, int columns) {
 // y = x W with x [1, 4] and W [4, 3], each with a hostile name.
 std::string hostile_onnx() {
   const std::string x = "x" + kHostile, y = "y" + kHostile, weight = "w" + kHostile;
-  const std::string node = text(1, x) + text(1, weight) + text(2, y) + text(3, "node" + kHostile) + text(4, "MatMul");
-  const std::string tensor = number(1, 4) + number(1, 3) + number(2, 1) + text(8, weight) + text(9, std::string(48, '\0'));
-  const std::string graph = text(1, node) + text(2, "g") + text(5, tensor) + text(11, value_info(x, 4)) + text(12, value_info(y, 3));
+  const std::string node =
+      text(1, x) + text(1, weight) + text(2, y) + text(3, "node" + kHostile) + text(4, "MatMul");
+  const std::string tensor =
+      number(1, 4) + number(1, 3) + number(2, 1) + text(8, weight) + text(9, std::string(48, '\0'));
+  const std::string graph = text(1, node) + text(2, "g") + text(5, tensor) +
+                            text(11, value_info(x, 4)) + text(12, value_info(y, 3));
   return number(1, 8) + text(7, graph) + text(8, number(2, 17));
 }
 
@@ -51,14 +57,17 @@ class HostileText : public CommandLine {
     const Answer answer = run(arguments);
     EXPECT_THAT(answer.out + answer.error, HasSubstr(shown)) << arguments;
     for (const char* steering : {"\x1b", "\x07", "\r", "\u202e", "\u009b"}) {
-      EXPECT_EQ((answer.out + answer.error).find(steering), std::string::npos) << arguments << "\n" << answer.out << answer.error;
+      EXPECT_EQ((answer.out + answer.error).find(steering), std::string::npos)
+          << arguments << "\n"
+          << answer.out << answer.error;
     }
   }
 };
 
 TEST_F(HostileText, LabelsInErrorsAndReports) {
   const std::string model = " --model " + hostile_model();
-  expect_harmless("explain fine --method gae" + model, "good\\x1b]0;owned\\x07\\x1b[2J\\u{202e}\\x9b");
+  expect_harmless("explain fine --method gae" + model,
+                  "good\\x1b]0;owned\\x07\\x1b[2J\\u{202e}\\x9b");
   expect_harmless("explain fine --target nope" + model, "good\\x1b]0;owned");
   expect_harmless("explain fine --json - --method gae" + model, "good\\u001b]0;owned\\u0007");
   expect_harmless("inspect" + model, "good\\x1b]0;owned");
@@ -66,7 +75,8 @@ TEST_F(HostileText, LabelsInErrorsAndReports) {
   expect_harmless("inspect --relevance" + model, "good\\x1b]0;owned");
   expect_harmless("trace fine --save " + path("maps") + model, "good\\x1b]0;owned");
   write("texts", "fine\nbad\n");
-  expect_harmless("importance --method gae --target 1 --file " + path("texts") + model, "good\\x1b]0;owned");
+  expect_harmless("importance --method gae --target 1 --file " + path("texts") + model,
+                  "good\\x1b]0;owned");
   expect_harmless("explain --method gae --file " + path("texts") + model, "good\\u001b]0;owned");
 }
 
@@ -79,9 +89,14 @@ TEST_F(HostileText, NamesInAnOnnxFile) {
   write("rows.csv", "a,b\n1,2\n");
   expect_harmless("explain --table " + path("rows.csv") + " --model " + model, "columns");
   write("four.csv", "a\x1b]0;owned\x07\u202e,b,c,d\n1,2,3,4\n5,6,7,8\n");
-  expect_harmless("explain --row 0 --method shap --table " + path("four.csv") + " --model " + model, "a\\x1b]0;owned");
-  expect_harmless("importance --method shap --table " + path("four.csv") + " --model " + model, "a\\x1b]0;owned");
-  EXPECT_EQ(run("inspect --html " + path("page.html") + " --svg " + path("picture.svg") + " " + model).code, 0);
+  expect_harmless("explain --row 0 --method shap --table " + path("four.csv") + " --model " + model,
+                  "a\\x1b]0;owned");
+  expect_harmless("importance --method shap --table " + path("four.csv") + " --model " + model,
+                  "a\\x1b]0;owned");
+  EXPECT_EQ(
+      run("inspect --html " + path("page.html") + " --svg " + path("picture.svg") + " " + model)
+          .code,
+      0);
   for (const char* file : {"page.html", "picture.svg"}) {
     EXPECT_THAT(read(file), testing::Not(HasSubstr("\x1b"))) << "XML has no control characters";
   }
@@ -89,22 +104,31 @@ TEST_F(HostileText, NamesInAnOnnxFile) {
 
 TEST_F(HostileText, NamesThatAreNoUtf8AreShownAllTheSame) {
   std::string bytes = hostile_onnx();
-  for (size_t at = bytes.find("\x1b]0"); at != bytes.npos; at = bytes.find("\x1b]0")) bytes.replace(at, 3, "\xff\xfe\xfd");
+  for (size_t at = bytes.find("\x1b]0"); at != bytes.npos; at = bytes.find("\x1b]0"))
+    bytes.replace(at, 3, "\xff\xfe\xfd");
   write("model.onnx", bytes);
   const Answer answer = run("inspect --json " + path("model.onnx"));
   EXPECT_EQ(answer.code, 0) << answer.error;
-  EXPECT_THAT(nlohmann::json::parse(answer.out)["inputs"][0]["name"].get<std::string>(), HasSubstr("x\ufffd\ufffd\ufffd;owned"));
+  EXPECT_THAT(nlohmann::json::parse(answer.out)["inputs"][0]["name"].get<std::string>(),
+              HasSubstr("x\ufffd\ufffd\ufffd;owned"));
 }
 
 TEST_F(HostileText, TokensAndNamesOfFiles) {
   std::filesystem::copy(WHYFORMER_SOURCE_DIR "/models/sentiment", folder_ / "model");
   auto tokenizer = nlohmann::json::parse(read("model/tokenizer.json"));
-  tokenizer["added_tokens"].push_back({{"id", 9}, {"content", "evil" + kHostile}, {"special", true}, {"single_word", false},
-                                       {"lstrip", false}, {"rstrip", false}, {"normalized", false}});
+  tokenizer["added_tokens"].push_back({{"id", 9},
+                                       {"content", "evil" + kHostile},
+                                       {"special", true},
+                                       {"single_word", false},
+                                       {"lstrip", false},
+                                       {"rstrip", false},
+                                       {"normalized", false}});
   write("model/tokenizer.json", tokenizer.dump());
   write("text", "evil" + kHostile);
-  expect_harmless("tokenize --text \"$(cat " + path("text") + ")\" --model " + path("model"), "evil\\x1b]0;owned");
-  expect_harmless("tokenize --json --text \"$(cat " + path("text") + ")\" --model " + path("model"), "evil\\u001b]0;owned");
+  expect_harmless("tokenize --text \"$(cat " + path("text") + ")\" --model " + path("model"),
+                  "evil\\x1b]0;owned");
+  expect_harmless("tokenize --json --text \"$(cat " + path("text") + ")\" --model " + path("model"),
+                  "evil\\u001b]0;owned");
   const std::string name = path("file" + kHostile);
   write("file" + kHostile, "no picture");
   expect_harmless("explain --picture '" + name + "'", "file\\x1b]0;owned");

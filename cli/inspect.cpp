@@ -34,7 +34,8 @@ nlohmann::ordered_json json_of(const ModelInfo& info) {
                      {"key_stream", site.key_stream}});
   }
   for (const StreamInfo& stream : info.streams) {
-    streams.push_back({{"tokens", stream.tokens}, {"units", stream.units}, {"sites", stream.sites}});
+    streams.push_back(
+        {{"tokens", stream.tokens}, {"units", stream.units}, {"sites", stream.sites}});
   }
   for (const InputInfo& input : info.inputs) {
     inputs.push_back({{"name", input.name}, {"type", input.type}, {"shape", input.shape}});
@@ -57,7 +58,9 @@ nlohmann::ordered_json json_of(const ModelInfo& info) {
 
 // Names in a file may be anything, also no UTF-8.
 std::string text_of(const nlohmann::ordered_json& json) {
-  return printable_json(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) + "\n";
+  return printable_json(
+             json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) +
+         "\n";
 }
 
 std::string outputs_line(const std::vector<std::string>& outputs) {
@@ -73,7 +76,8 @@ std::string inputs_line(const std::vector<InputInfo>& inputs) {
   std::string text;
   for (const InputInfo& input : inputs) {
     if (text.size() > 400) return text + fmt::format(", … ({} in all)", inputs.size());
-    text += fmt::format("{}{} [{}]", text.empty() ? "" : ", ", input.name, fmt::join(input.shape, ", "));
+    text += fmt::format("{}{} [{}]", text.empty() ? "" : ", ", input.name,
+                        fmt::join(input.shape, ", "));
   }
   return text;
 }
@@ -82,8 +86,9 @@ void print_streams(const ModelInfo& info) {
   print(fmt::format("\nstreams of tokens: {}\n", info.streams.size()));
   for (size_t i = 0; i < info.streams.size(); ++i) {
     const StreamInfo& stream = info.streams[i];
-    print(fmt::format("{:>4}  {:>4} tokens  {:>3} {:<5}  {}\n", i, stream.tokens, stream.sites.size(),
-                      stream.sites.size() == 1 ? "site" : "sites", printable(stream.units)));
+    print(fmt::format("{:>4}  {:>4} tokens  {:>3} {:<5}  {}\n", i, stream.tokens,
+                      stream.sites.size(), stream.sites.size() == 1 ? "site" : "sites",
+                      printable(stream.units)));
   }
 }
 
@@ -112,9 +117,10 @@ void print_info(const ModelInfo& info) {
   line("inputs", inputs_line(info.inputs));
   line("outputs", outputs_line(info.outputs));
   const auto parameters = static_cast<double>(info.parameters);
-  line("parameters", parameters < 1e5
-                         ? fmt::format("{} in {} tensors", info.parameters, info.tensors)
-                         : fmt::format("{:.1f} million in {} tensors", parameters / 1e6, info.tensors));
+  line("parameters",
+       parameters < 1e5
+           ? fmt::format("{} in {} tensors", info.parameters, info.tensors)
+           : fmt::format("{:.1f} million in {} tensors", parameters / 1e6, info.tensors));
   if (info.vocabulary > 0) line("vocabulary", fmt::format("{} tokens", info.vocabulary));
   if (info.max_tokens > 0) line("longest text", fmt::format("{} tokens", info.max_tokens));
   line("read-out", info.read_out);
@@ -136,7 +142,8 @@ InputShapes shapes_from(const std::vector<std::string>& texts) {
       if (!digits) throw InvalidInput(fmt::format("--shape '{}': write NAME=1,3,224,224", text));
       lengths.push_back(std::stoll(number));
     }
-    if (lengths.empty()) throw InvalidInput(fmt::format("--shape '{}': write NAME=1,3,224,224", text));
+    if (lengths.empty())
+      throw InvalidInput(fmt::format("--shape '{}': write NAME=1,3,224,224", text));
     shapes[text.substr(0, equals)] = lengths;
   }
   return shapes;
@@ -179,7 +186,8 @@ void print_report(const RelevanceReport& report) {
       mark = fmt::format("  {} {:.2g} %", loss > 0 ? "loses" : "adds", 100 * std::abs(loss));
     }
     print(fmt::format("{:>12.4g}{:>12.4g}{:>12.4g}  {:<11}{:<17}{}{}\n", step.entering,
-                      step.leaving, step.leaving_magnitude, step.op, step.rule, printable(step.node), mark));
+                      step.leaving, step.leaving_magnitude, step.op, step.rule,
+                      printable(step.node), mark));
   }
   print(fmt::format("\nat the first layer {:.6g}, at the word vectors {:.6g}\n",
                     report.at_first_layer, report.at_words));
@@ -199,7 +207,8 @@ ModelInfo inspected(const std::string& path, const Arguments& arguments) {
   try {
     return inspect(path, shapes_from(arguments.shapes), arguments.batch_axis.batch_axes());
   } catch (const LengthsDoNotFit& error) {
-    throw InvalidInput(fmt::format("{}; tell lengths that do with --shape, such as --shape {}=N,…", error.what(), error.input));
+    throw InvalidInput(fmt::format("{}; tell lengths that do with --shape, such as --shape {}=N,…",
+                                   error.what(), error.input));
   }
 }
 
@@ -218,21 +227,25 @@ void inspect_relevance(const Model& model, const Arguments& arguments) {
   if (arguments.precision == "double") request.precision = Precision::kDouble;
   const RelevanceReport report =
       relevance_report(model, {arguments.text, {}}, arguments.policy, request);
-  if (arguments.json) print(text_of(json_of(report)));
-  else print_report(report);
+  if (arguments.json)
+    print(text_of(json_of(report)));
+  else
+    print_report(report);
 }
 
 }  // namespace
 
 void add_inspect(CLI::App& program) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command =
-      program.add_subcommand("inspect", "Show what was found in a model: attention, streams, read-out");
-  command->add_option("MODEL", arguments->folder,
-                      "HuggingFace model folder or ONNX file (default: the built-in sentiment model)");
+  CLI::App* command = program.add_subcommand(
+      "inspect", "Show what was found in a model: attention, streams, read-out");
+  command->add_option(
+      "MODEL", arguments->folder,
+      "HuggingFace model folder or ONNX file (default: the built-in sentiment model)");
   command->add_option("-m,--model", arguments->model, "the same, as an option")->type_name("MODEL");
-  command->add_option("--shape", arguments->shapes,
-                      "lengths of an ONNX input that the file leaves open")
+  command
+      ->add_option("--shape", arguments->shapes,
+                   "lengths of an ONNX input that the file leaves open")
       ->type_name("NAME=1,3,224,224");
   arguments->batch_axis.add_to(*command);
   command->add_flag("--json", arguments->json, "as JSON");
@@ -241,9 +254,9 @@ void add_inspect(CLI::App& program) {
   command->add_option("--png", arguments->png, "write it as PNG")->type_name("FILE");
   command->add_option("--html", arguments->html, "write picture and tables as a page")
       ->type_name("FILE");
-  CLI::Option* relevance = command->add_flag(
-      "--relevance", arguments->relevance,
-      "show the relevance that enters and leaves every operator, instead");
+  CLI::Option* relevance =
+      command->add_flag("--relevance", arguments->relevance,
+                        "show the relevance that enters and leaves every operator, instead");
   command->add_option("--policy", arguments->policy, "relevance policy: a name or a JSON file")
       ->needs(relevance)
       ->capture_default_str();
@@ -259,17 +272,22 @@ void add_inspect(CLI::App& program) {
   command->callback([arguments] {
     const std::string& folder = arguments->folder.empty() ? arguments->model : arguments->folder;
     if (folder.empty() && !(arguments->shapes.empty() && arguments->batch_axis.told.empty())) {
-      throw InvalidInput("--shape and --batch-axis are for ONNX files: whyformer inspect model.onnx --shape NAME=1,3,224,224");
+      throw InvalidInput(
+          "--shape and --batch-axis are for ONNX files: whyformer inspect model.onnx --shape "
+          "NAME=1,3,224,224");
     }
     check_outputs({arguments->svg, arguments->png, arguments->html}, {folder});
     if (arguments->relevance) {
       inspect_relevance(folder.empty() ? Model::built_in() : Model::load(folder), *arguments);
       return;
     }
-    const ModelInfo info = folder.empty() ? Model::built_in().inspect() : inspected(folder, *arguments);
+    const ModelInfo info =
+        folder.empty() ? Model::built_in().inspect() : inspected(folder, *arguments);
     write_pictures(info, *arguments);
-    if (arguments->json) print(text_of(json_of(info)));
-    else print_info(info);
+    if (arguments->json)
+      print(text_of(json_of(info)));
+    else
+      print_info(info);
   });
 }
 

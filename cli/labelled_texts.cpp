@@ -31,9 +31,13 @@ LabelledText from_json(const std::string& line, const std::string& place, Subjec
   const Json json = Json::parse(line, nullptr, false);
   const char* key = subject == Subject::kText ? "text" : "picture";
   if (!json.is_object() || !json.contains(key) || !json[key].is_string()) {
-    throw InvalidInput(subject == Subject::kText
-                           ? fmt::format("{}: expected JSON such as {{\"text\": \"…\", \"pair\": \"…\", \"label\": 1}}", place)
-                           : fmt::format("{}: expected JSON such as {{\"picture\": \"file.png\", \"label\": 1}}", place));
+    throw InvalidInput(
+        subject == Subject::kText
+            ? fmt::format(
+                  "{}: expected JSON such as {{\"text\": \"…\", \"pair\": \"…\", \"label\": 1}}",
+                  place)
+            : fmt::format("{}: expected JSON such as {{\"picture\": \"file.png\", \"label\": 1}}",
+                          place));
   }
   LabelledText text{{json[key].get<std::string>(), {}}, {}, place};
   if (json.contains("pair") && json["pair"].is_string()) {
@@ -73,13 +77,15 @@ std::vector<std::string> first_lines(const std::string& path, int64_t limit) {
   return lines;
 }
 
-std::vector<LabelledText> labelled_lines(const std::vector<std::string>& lines, int64_t limit, Subject subject) {
+std::vector<LabelledText> labelled_lines(const std::vector<std::string>& lines, int64_t limit,
+                                         Subject subject) {
   std::vector<LabelledText> texts;
   for (size_t i = 0; i < lines.size(); ++i) {
     if (limit > 0 && static_cast<int64_t>(texts.size()) == limit) break;
     if (is_blank(lines[i]) || (i == 0 && lines[i].ends_with("\tlabel"))) continue;
     const std::string place = fmt::format("line {}", i + 1);
-    texts.push_back(lines[i].starts_with('{') ? from_json(lines[i], place, subject) : from_columns(lines[i], place));
+    texts.push_back(lines[i].starts_with('{') ? from_json(lines[i], place, subject)
+                                              : from_columns(lines[i], place));
   }
   return texts;
 }
@@ -94,20 +100,24 @@ bool names_picture(const std::vector<std::string>& lines) {
   return false;
 }
 
-std::vector<LabelledPicture> listed_pictures(const std::string& list, const std::vector<std::string>& lines, int64_t limit) {
+std::vector<LabelledPicture> listed_pictures(const std::string& list,
+                                             const std::vector<std::string>& lines, int64_t limit) {
   const std::filesystem::path folder = list == "-" ? "" : std::filesystem::path(list).parent_path();
   std::vector<LabelledPicture> pictures;
   for (LabelledText& line : labelled_lines(lines, limit, Subject::kPicture)) {
-    pictures.push_back({PictureFile{folder / line.input.text}, std::move(line.labels), std::move(line.place)});
+    pictures.push_back(
+        {PictureFile{folder / line.input.text}, std::move(line.labels), std::move(line.place)});
   }
   return pictures;
 }
 
 // By name, so that the order does not depend on the machine.
-std::vector<LabelledPicture> pictures_in(const std::filesystem::path& folder, const std::optional<std::string>& label) {
+std::vector<LabelledPicture> pictures_in(const std::filesystem::path& folder,
+                                         const std::optional<std::string>& label) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.is_regular_file() && means_picture(entry.path().string())) files.push_back(entry.path());
+    if (entry.is_regular_file() && means_picture(entry.path().string()))
+      files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
   std::vector<LabelledPicture> pictures;
@@ -118,14 +128,16 @@ std::vector<LabelledPicture> pictures_in(const std::filesystem::path& folder, co
   return pictures;
 }
 
-std::vector<LabelledPicture> pictures_by_folder(const std::filesystem::path& folder, int64_t limit) {
+std::vector<LabelledPicture> pictures_by_folder(const std::filesystem::path& folder,
+                                                int64_t limit) {
   std::vector<std::filesystem::path> inside;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.is_directory()) inside.push_back(entry.path());
   }
   std::sort(inside.begin(), inside.end());
   std::vector<std::vector<LabelledPicture>> by_label{pictures_in(folder, {})};
-  for (const std::filesystem::path& label : inside) by_label.push_back(pictures_in(label, label.filename().string()));
+  for (const std::filesystem::path& label : inside)
+    by_label.push_back(pictures_in(label, label.filename().string()));
   std::vector<LabelledPicture> pictures;
   const auto room = [&] { return limit <= 0 || static_cast<int64_t>(pictures.size()) < limit; };
   for (size_t turn = 0, before = 1; before != pictures.size() && room(); ++turn) {
@@ -135,7 +147,9 @@ std::vector<LabelledPicture> pictures_by_folder(const std::filesystem::path& fol
     }
   }
   if (pictures.empty()) {
-    throw InvalidInput(fmt::format("the folder '{}' has no JPEG, PNG or WebP pictures, nor folders with some", folder.string()));
+    throw InvalidInput(
+        fmt::format("the folder '{}' has no JPEG, PNG or WebP pictures, nor folders with some",
+                    folder.string()));
   }
   return pictures;
 }

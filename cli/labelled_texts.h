@@ -1,5 +1,5 @@
-// A corpus as people keep it: a text or a picture's file per line, with its label behind a tab, or JSON lines; or pictures
-// in folders that are called by their labels.
+// A corpus as people keep it: a text or a picture's file per line, with its label behind a tab, or
+// JSON lines; or pictures in folders that are called by their labels.
 #pragma once
 
 #include <string>
@@ -18,9 +18,10 @@ std::vector<LabelledText> read_labelled_texts(const std::string& path, int64_t l
 
 using LabelledCorpus = std::variant<std::vector<LabelledText>, std::vector<LabelledPicture>>;
 
-// Pictures where the path is a folder, or where the first line names one: `file<TAB>label`, or {"picture": …, "label": …}
-// with files looked up from where the list is. In a folder, those in the folders inside are labelled by the names of these,
-// others not; of many, the first `limit` are taken from each label in turn. Throws as the other.
+// Pictures where the path is a folder, or where the first line names one: `file<TAB>label`, or
+// {"picture": …, "label": …} with files looked up from where the list is. In a folder, those in the
+// folders inside are labelled by the names of these, others not; of many, the first `limit` are
+// taken from each label in turn. Throws as the other.
 LabelledCorpus read_labelled_corpus(const std::string& path, int64_t limit);
 
 }  // namespace whyformer::cli

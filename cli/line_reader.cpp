@@ -46,8 +46,9 @@ bool wait_for_input(int fd) {
 
 void LineReader::Line::check_length() const {
   if (!too_long) return;
-  throw InvalidInput(fmt::format("line {} is longer than {} MB: put line ends between texts, or leave this one out",
-                                 number, kLongestLine >> 20));
+  throw InvalidInput(fmt::format(
+      "line {} is longer than {} MB: put line ends between texts, or leave this one out", number,
+      kLongestLine >> 20));
 }
 
 LineReader::LineReader(const std::string& path) : path_(path), fd_(open_for_reading(path)) {}
@@ -66,7 +67,8 @@ bool LineReader::fill() {
   } while (count < 0 && errno == EINTR);
   waiting_.resize(static_cast<size_t>(std::max<ssize_t>(0, count)));
   if (count < 0) {
-    throw FileError(fmt::format("cannot read {}: {}", path_ == "-" ? "standard input" : "'" + path_ + "'",
+    throw FileError(fmt::format("cannot read {}: {}",
+                                path_ == "-" ? "standard input" : "'" + path_ + "'",
                                 std::strerror(errno)));
   }
   return count > 0;
@@ -80,8 +82,10 @@ std::optional<LineReader::Line> LineReader::next() {
     const size_t end = std::min(waiting_.find('\n', at_), waiting_.size());
     ended = end < waiting_.size();
     line.too_long = line.too_long || line.text.size() + (end - at_) > kLongestLine;
-    if (line.too_long) line.text.resize(std::min(line.text.size(), kShownOfTooLong));
-    else line.text.append(waiting_, at_, end - at_);
+    if (line.too_long)
+      line.text.resize(std::min(line.text.size(), kShownOfTooLong));
+    else
+      line.text.append(waiting_, at_, end - at_);
     at_ = end + (ended ? 1 : 0);
   }
   // What was read of a line when the user interrupts is no line.

@@ -16,7 +16,7 @@ class LineReader {
   LineReader& operator=(const LineReader&) = delete;
 
   struct Line {
-    std::string text;  // without its end; of a line that is too long, the beginning
+    std::string text;    // without its end; of a line that is too long, the beginning
     int64_t number = 0;  // from 1
     bool too_long = false;
 

@@ -31,15 +31,18 @@ int run(CLI::App& program, int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
     const std::string unknown = about_unknown_words(program, argc, argv);
-    return fail(kUserError, fmt::format("{}; see 'whyformer --help'", unknown.empty() ? error.what() : unknown));
+    return fail(kUserError, fmt::format("{}; see 'whyformer --help'",
+                                        unknown.empty() ? error.what() : unknown));
   } catch (const whyformer::Interrupted&) {
     return fail(whyformer::cli::exit_code_of_interruption(), "interrupted");
   } catch (const whyformer::Error& error) {
     return fail(kUserError, error.what());
   } catch (const std::bad_alloc&) {
-    return fail(kUserError,
-                "out of memory: the model needs more for this input than there is; try a shorter text, a smaller picture or "
-                "smaller arrays, fewer at a time (--memory), or look at the lengths in the model's file");
+    return fail(
+        kUserError,
+        "out of memory: the model needs more for this input than there is; try a shorter text, a "
+        "smaller picture or "
+        "smaller arrays, fewer at a time (--memory), or look at the lengths in the model's file");
   } catch (const std::exception& error) {
     return fail(kInternalError, error.what());
   }

@@ -35,10 +35,13 @@ nlohmann::ordered_json json_of(const MethodInfo& method) {
     for (const auto& [name, value] : preset.values) values[name] = json_of(value);
     presets.push_back({{"name", preset.name}, {"summary", preset.summary}, {"options", values}});
   }
-  return {{"name", method.name},       {"summary", method.summary},
-          {"paper", method.paper},     {"cost", method.cost},
+  return {{"name", method.name},
+          {"summary", method.summary},
+          {"paper", method.paper},
+          {"cost", method.cost},
           {"class_specific", method.class_specific},
-          {"signed", method.is_signed}, {"options", options},
+          {"signed", method.is_signed},
+          {"options", options},
           {"presets", presets}};
 }
 

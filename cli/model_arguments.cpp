@@ -18,7 +18,8 @@ bool names_other_picture(const std::string& argument) {
   const std::filesystem::path path(argument);
   if (!std::filesystem::is_regular_file(path, error)) return false;
   const std::string ending = path.extension().string();
-  for (const char* other : {".gif", ".bmp", ".tif", ".tiff", ".heic", ".heif", ".avif", ".jp2", ".svg"}) {
+  for (const char* other :
+       {".gif", ".bmp", ".tif", ".tiff", ".heic", ".heif", ".avif", ".jp2", ".svg"}) {
     if (CLI::detail::to_lower(ending) == other) return true;
   }
   return false;
@@ -26,13 +27,15 @@ bool names_other_picture(const std::string& argument) {
 
 bool has_name_of(const CLI::Option& option, std::initializer_list<std::string_view> names) {
   const std::vector<std::string>& own = option.get_lnames();
-  return std::any_of(own.begin(), own.end(),
-                     [&](const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); });
+  return std::any_of(own.begin(), own.end(), [&](const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  });
 }
 
 // Texts may be, and the list of methods, which then asks for the prediction alone.
 bool may_be_empty(const CLI::Option& option) {
-  return option.get_name(true) == "TEXT" || has_name_of(option, {"text", "pair", "similar-to", "among", "method"});
+  return option.get_name(true) == "TEXT" ||
+         has_name_of(option, {"text", "pair", "similar-to", "among", "method"});
 }
 
 bool draws(const CLI::Option& option) {
@@ -43,20 +46,24 @@ bool draws(const CLI::Option& option) {
 void refuse_names_of_files(const std::string& argument) {
   std::error_code error;
   if (std::filesystem::is_regular_file(argument, error)) {
-    throw InvalidInput(fmt::format(
-        "'{0}' is a file: explain the texts in it, one per line, with 'whyformer explain --file {0}', or its name with "
-        "--text",
-        argument));
+    throw InvalidInput(
+        fmt::format("'{0}' is a file: explain the texts in it, one per line, with 'whyformer "
+                    "explain --file {0}', or its name with "
+                    "--text",
+                    argument));
   }
   if (argument.find('/') != argument.npos && std::filesystem::is_directory(argument, error)) {
-    throw InvalidInput(fmt::format("'{}' is a folder: give a picture, a text, or texts in a file with --file", argument));
+    throw InvalidInput(fmt::format(
+        "'{}' is a folder: give a picture, a text, or texts in a file with --file", argument));
   }
 }
 
 }  // namespace
 
 void ModelArguments::add_to(CLI::App& command) {
-  command.add_option("-m,--model", model, "HuggingFace model folder or ONNX file (default: a built-in model)")
+  command
+      .add_option("-m,--model", model,
+                  "HuggingFace model folder or ONNX file (default: a built-in model)")
       ->type_name("MODEL");
   command.add_option("--threads", threads, "how many threads to use (default: all cores)")
       ->check(CLI::Range(1, 1024))
@@ -70,7 +77,8 @@ void ModelArguments::apply_threads() const {
 void ModelArguments::add_output_to(CLI::App& command) {
   command
       .add_option("--output", output,
-                  "which output of an ONNX file (default: the logits, or what it gives for the whole input)")
+                  "which output of an ONNX file (default: the logits, or what it gives for the "
+                  "whole input)")
       ->type_name("NAME");
 }
 
@@ -86,9 +94,14 @@ Model ModelArguments::load() const { return load_or(&Model::built_in); }
 Model ModelArguments::load_for_pictures() const { return load_or(&Model::built_in_for_pictures); }
 
 void TextArguments::add_to(CLI::App& command) {
-  has_positional = command.add_option("TEXT", positional, "the text, or a picture's file (JPEG, PNG, WebP)");
+  has_positional =
+      command.add_option("TEXT", positional, "the text, or a picture's file (JPEG, PNG, WebP)");
   has_text = command.add_option("-t,--text", text, "the text, as an option")->type_name("TEXT");
-  has_pair = command.add_option("--pair", pair, "a second text, for models that read two; beside a picture the text it is compared with (CLIP)")->type_name("TEXT");
+  has_pair = command
+                 .add_option("--pair", pair,
+                             "a second text, for models that read two; beside a picture the text "
+                             "it is compared with (CLIP)")
+                 ->type_name("TEXT");
 }
 
 std::optional<TextInput> TextArguments::given() const {
@@ -103,13 +116,16 @@ std::optional<TextInput> TextArguments::given() const {
 }
 
 void PictureArguments::add_to(CLI::App& command) {
-  command.add_option("--picture", picture, "a picture to explain: JPEG, PNG or WebP")->type_name("FILE");
-  has_top = command.add_option("--top", top, "for pictures: explain so many of the highest classes")
-                ->check(CLI::Range(int64_t{1}, int64_t{100}))
-                ->type_name("N");
+  command.add_option("--picture", picture, "a picture to explain: JPEG, PNG or WebP")
+      ->type_name("FILE");
+  has_top =
+      command.add_option("--top", top, "for pictures: explain so many of the highest classes")
+          ->check(CLI::Range(int64_t{1}, int64_t{100}))
+          ->type_name("N");
   command
-      .add_option("--among", among,
-                  "for models that compare pictures with texts (CLIP): texts to choose from, one each")
+      .add_option(
+          "--among", among,
+          "for models that compare pictures with texts (CLIP): texts to choose from, one each")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->type_name("TEXT");
@@ -122,11 +138,13 @@ std::optional<PictureFile> PictureArguments::given(const TextArguments& text) co
     return PictureFile{picture};
   }
   if (text.has_positional->count() > 0) {
-    if (means_picture(text.positional) || names_other_picture(text.positional)) return PictureFile{text.positional};
+    if (means_picture(text.positional) || names_other_picture(text.positional))
+      return PictureFile{text.positional};
     refuse_names_of_files(text.positional);
   }
   if (has_top->count() > 0 || !among.empty()) {
-    throw InvalidInput("--top and --among go with a picture: whyformer explain picture.png --top 3");
+    throw InvalidInput(
+        "--top and --among go with a picture: whyformer explain picture.png --top 3");
   }
   return std::nullopt;
 }
@@ -137,13 +155,14 @@ Model PictureArguments::load(const ModelArguments& model) const {
 }
 
 void TargetArguments::add_to(CLI::App& command) {
-  has_target = command
-                   .add_option("--target", targets,
-                               "label or index of the output to explain (default: the highest); for "
-                               "pictures it may be repeated")
-                   ->expected(1)
-                   ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-                   ->type_name("LABEL|N");
+  has_target =
+      command
+          .add_option("--target", targets,
+                      "label or index of the output to explain (default: the highest); for "
+                      "pictures it may be repeated")
+          ->expected(1)
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+          ->type_name("LABEL|N");
   command
       .add_option("--read-out", read_out,
                   "how the output reads the tokens, if that was not recognised: a token's number, "
@@ -162,10 +181,13 @@ void TargetArguments::fill(ExplainRequest& request) const {
     request.other_targets.assign(targets.begin() + 1, targets.end());
   }
   if (!read_out.empty()) {
-    const bool number = read_out.size() < 10 &&
-                        read_out.find_first_not_of("0123456789", read_out[0] == '-') == read_out.npos;
-    if (number && read_out != "-") request.read_out = std::stoll(read_out);
-    else request.read_out = read_out;
+    const bool number =
+        read_out.size() < 10 &&
+        read_out.find_first_not_of("0123456789", read_out[0] == '-') == read_out.npos;
+    if (number && read_out != "-")
+      request.read_out = std::stoll(read_out);
+    else
+      request.read_out = read_out;
   }
   if (has_similar_to->count() > 0) request.similar_to = similar_to;
 }
@@ -173,12 +195,17 @@ void TargetArguments::fill(ExplainRequest& request) const {
 void refuse_empty_names(CLI::App& program) {
   const CLI::Validator named(
       [](std::string& value) {
-        return value.empty() ? std::string("its name is empty (is a variable unset?): give one, or leave it out") : std::string();
+        return value.empty()
+                   ? std::string(
+                         "its name is empty (is a variable unset?): give one, or leave it out")
+                   : std::string();
       },
       "", "not empty");
   const CLI::Validator in_a_file(
       [](std::string& value) {
-        return value == "-" ? std::string("only JSON is written to standard output: give a file's name") : std::string();
+        return value == "-"
+                   ? std::string("only JSON is written to standard output: give a file's name")
+                   : std::string();
       },
       "", "a file");
   for (CLI::App* command : program.get_subcommands({})) {

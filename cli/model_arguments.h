@@ -11,7 +11,7 @@
 namespace whyformer::cli {
 
 struct ModelArguments {
-  std::string model;  // empty: the built-in one
+  std::string model;   // empty: the built-in one
   std::string output;  // of an ONNX file; empty: chosen
   int threads = 0;
 
@@ -38,7 +38,7 @@ struct PictureArguments {
   std::string picture;
   std::vector<std::string> among;
   int64_t top = 1;
-  CLI::Option *has_top = nullptr;
+  CLI::Option* has_top = nullptr;
 
   void add_to(CLI::App& command);
   // The picture given as an option, or in place of a text. Throws InvalidInput if both are given.
@@ -58,12 +58,13 @@ struct TargetArguments {
   }
 };
 
-// Every option that names something (a file, a model, a column) refuses an empty name: that is what an unset variable of the
-// shell gives, and it must not stand for an option that was left out. Pages and pictures refuse "-".
+// Every option that names something (a file, a model, a column) refuses an empty name: that is what
+// an unset variable of the shell gives, and it must not stand for an option that was left out.
+// Pages and pictures refuse "-".
 void refuse_empty_names(CLI::App& program);
 
-// Where a command takes a text or a file by its place, an option takes one value each time: it must not eat the text behind it,
-// nor the "--" in front of a text that looks like an option.
+// Where a command takes a text or a file by its place, an option takes one value each time: it must
+// not eat the text behind it, nor the "--" in front of a text that looks like an option.
 void leave_arguments_alone(CLI::App& program);
 
 }  // namespace whyformer::cli

@@ -25,11 +25,16 @@ class Refusals : public CommandLine {
 };
 
 TEST_F(Refusals, ConfigurationsThatMakeNoSense) {
-  expect_refusal("explain x --model " + with_config("decoder", {{"is_decoder", true}}), "export the model to ONNX");
-  expect_refusal("explain x --model " + with_config("number", {{"hidden_act", 3}}), "'hidden_act' must be a text but is 3");
-  expect_refusal("explain x --model " + with_config("null", {{"hidden_act", nullptr}}), "'hidden_act' must be a text but is null");
-  expect_refusal("explain x --model " + with_config("negative", {{"layer_norm_eps", -1}}), "'layer_norm_eps' must be");
-  expect_refusal("explain x --model " + with_config("text", {{"layer_norm_eps", "x"}}), "'layer_norm_eps' must be");
+  expect_refusal("explain x --model " + with_config("decoder", {{"is_decoder", true}}),
+                 "export the model to ONNX");
+  expect_refusal("explain x --model " + with_config("number", {{"hidden_act", 3}}),
+                 "'hidden_act' must be a text but is 3");
+  expect_refusal("explain x --model " + with_config("null", {{"hidden_act", nullptr}}),
+                 "'hidden_act' must be a text but is null");
+  expect_refusal("explain x --model " + with_config("negative", {{"layer_norm_eps", -1}}),
+                 "'layer_norm_eps' must be");
+  expect_refusal("explain x --model " + with_config("text", {{"layer_norm_eps", "x"}}),
+                 "'layer_norm_eps' must be");
 }
 
 TEST_F(Refusals, ModelFilesThatAreNoFiles) {
@@ -54,12 +59,13 @@ TEST_F(Refusals, ABlankLineOfJsonIsNamedAndNotSkipped) {
 
 TEST_F(Refusals, OneFileThatCannotBeWrittenLeavesTheOthersUnwritten) {
   write("old.json", "kept");
-  expect_refusal("explain x --method rollout --html " + path("a.html") + " --json " + path("old.json") + " --svg " +
-                     path("missing/x.svg"),
+  expect_refusal("explain x --method rollout --html " + path("a.html") + " --json " +
+                     path("old.json") + " --svg " + path("missing/x.svg"),
                  "cannot write '" + path("missing/x.svg") + "'");
   EXPECT_FALSE(std::filesystem::exists(folder_ / "a.html"));
   EXPECT_EQ(read("old.json"), "kept");
-  expect_refusal("inspect --svg " + path("a.svg") + " --html " + path("missing/x.html"), "cannot write");
+  expect_refusal("inspect --svg " + path("a.svg") + " --html " + path("missing/x.html"),
+                 "cannot write");
   EXPECT_FALSE(std::filesystem::exists(folder_ / "a.svg"));
 }
 

@@ -44,7 +44,9 @@ class Running {
     close(from_);
   }
 
-  void say(const std::string& text) const { EXPECT_EQ(write(to_, text.data(), text.size()), static_cast<ssize_t>(text.size())); }
+  void say(const std::string& text) const {
+    EXPECT_EQ(write(to_, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  }
   std::string line() const {
     std::string text;
     for (char c = 0; c != '\n' && read(from_, &c, 1) == 1;) text += c;
@@ -99,7 +101,8 @@ TEST_F(Streams, FinishedAnswersStayWhenTheProgramIsKilled) {
     EXPECT_EQ(program.end(), 128 + signal);
     std::istringstream answers(read("answers.jsonl"));
     std::vector<std::string> texts;
-    for (std::string line; std::getline(answers, line);) texts.push_back(nlohmann::json::parse(line).at("text"));
+    for (std::string line; std::getline(answers, line);)
+      texts.push_back(nlohmann::json::parse(line).at("text"));
     EXPECT_THAT(texts, testing::ElementsAre("good film", "bad film")) << signal;
     for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
       EXPECT_EQ(entry.path().filename(), "answers.jsonl");
@@ -109,11 +112,13 @@ TEST_F(Streams, FinishedAnswersStayWhenTheProgramIsKilled) {
 
 TEST_F(Streams, KillsAtAnyMomentLeaveWholeLines) {
   std::string lines;
-  for (int i = 0; i < 500; ++i) lines += "the story is thin and the jokes are stale, but the two leads are so charming\n";
+  for (int i = 0; i < 500; ++i)
+    lines += "the story is thin and the jokes are stale, but the two leads are so charming\n";
   write("lines.txt", lines);
   for (int milliseconds = 200; milliseconds < 500; milliseconds += 60) {
     std::filesystem::remove(path("answers.jsonl"));
-    Running program({"explain", "--method", "saliency", "--file", path("lines.txt"), "--json", path("answers.jsonl")});
+    Running program({"explain", "--method", "saliency", "--file", path("lines.txt"), "--json",
+                     path("answers.jsonl")});
     std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
     program.send(SIGKILL);
     program.end();
@@ -137,16 +142,23 @@ TEST_F(Streams, CtrlCIsHeardWhileWaitingForALine) {
 
 TEST_F(Streams, AFileThatCannotBeReadLeavesTheAnswersOfBefore) {
   write("answers.jsonl", "what was here before\n");
-  EXPECT_EQ(run("explain --method gae --file " + path("none.txt") + " --json " + path("answers.jsonl")).code, 2);
+  EXPECT_EQ(
+      run("explain --method gae --file " + path("none.txt") + " --json " + path("answers.jsonl"))
+          .code,
+      2);
   write("empty.txt", "");
-  EXPECT_EQ(run("explain --method gae --file " + path("empty.txt") + " --json " + path("answers.jsonl")).code, 2);
+  EXPECT_EQ(
+      run("explain --method gae --file " + path("empty.txt") + " --json " + path("answers.jsonl"))
+          .code,
+      2);
   EXPECT_EQ(read("answers.jsonl"), "what was here before\n");
 }
 
 TEST_F(Streams, AnswersDoNotOverwriteWhatIsRead) {
   write("lines.txt", "good film\n");
-  expect_refusal("explain --method gae --file " + path("lines.txt") + " --json " + path("lines.txt"),
-                 "would overwrite what is read");
+  expect_refusal(
+      "explain --method gae --file " + path("lines.txt") + " --json " + path("lines.txt"),
+      "would overwrite what is read");
   EXPECT_EQ(read("lines.txt"), "good film\n");
 }
 
@@ -164,7 +176,8 @@ TEST_F(Streams, ALineWithoutEndIsRefusedAndTheNextIsExplained) {
 }
 
 TEST_F(Streams, ALimitReadsNoFurther) {
-  const Answer answer = run("heads - --limit 3 --measure confidence --json -", "timeout 60 yes 'good film' |");
+  const Answer answer =
+      run("heads - --limit 3 --measure confidence --json -", "timeout 60 yes 'good film' |");
   EXPECT_EQ(answer.code, 0);
   EXPECT_EQ(nlohmann::json::parse(answer.out).at("examples"), 3);
 }
@@ -173,8 +186,10 @@ TEST_F(Streams, CtrlCEndsAnyCommandSoon) {
   std::string words;
   for (int i = 0; i < 100; ++i) words += "warm ";
   for (const std::vector<std::string>& arguments :
-       {std::vector<std::string>{"explain", words, "--method", "smooth-grad", "-o", "smooth-grad.samples=10000"},
-        {"explain", words, "--method", "leave-one-out,kernel-shap", "-o", "kernel-shap.samples=1000000"}}) {
+       {std::vector<std::string>{"explain", words, "--method", "smooth-grad", "-o",
+                                 "smooth-grad.samples=10000"},
+        {"explain", words, "--method", "leave-one-out,kernel-shap", "-o",
+         "kernel-shap.samples=1000000"}}) {
     Running program(arguments);
     std::this_thread::sleep_for(std::chrono::milliseconds(700));
     const auto start = Clock::now();

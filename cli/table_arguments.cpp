@@ -8,20 +8,31 @@ namespace whyformer::cli {
 
 void TableArguments::add_to(CLI::App& command) {
   CLI::Option* has_table =
-      command.add_option("--table", table, "rows of numbers for a model of tables: CSV, or safetensors")->type_name("FILE");
-  has_row = command.add_option("--row", row, "which row to explain, from 0 (default: all, as JSON lines)")
-                ->check(CLI::Range(int64_t{0}, int64_t{1} << 40))
-                ->needs(has_table)
-                ->type_name("N");
-  command.add_option("--background", background, "rows that hidden columns are taken from (default: the table)")
+      command
+          .add_option("--table", table,
+                      "rows of numbers for a model of tables: CSV, or safetensors")
+          ->type_name("FILE");
+  has_row =
+      command
+          .add_option("--row", row, "which row to explain, from 0 (default: all, as JSON lines)")
+          ->check(CLI::Range(int64_t{0}, int64_t{1} << 40))
+          ->needs(has_table)
+          ->type_name("N");
+  command
+      .add_option("--background", background,
+                  "rows that hidden columns are taken from (default: the table)")
       ->needs(has_table)
       ->type_name("FILE");
-  command.add_option("--background-rows", background_rows, "how many of them at most, drawn with seed 0")
+  command
+      .add_option("--background-rows", background_rows,
+                  "how many of them at most, drawn with seed 0")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
       ->capture_default_str()
       ->needs(has_table)
       ->type_name("N");
-  command.add_option("--kmeans", clusters, "stand for the background by so many k-means centres, as shap.kmeans")
+  command
+      .add_option("--kmeans", clusters,
+                  "stand for the background by so many k-means centres, as shap.kmeans")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 16))
       ->needs(has_table)
       ->type_name("N");
@@ -30,15 +41,16 @@ void TableArguments::add_to(CLI::App& command) {
 NamedTable TableArguments::read() const { return read_table(table); }
 
 Background TableArguments::background_of_rows(const NamedTable& rows) const {
-  const NamedTable given = background.empty() ? rows : in_order_of(rows.names, read_table(background));
+  const NamedTable given =
+      background.empty() ? rows : in_order_of(rows.names, read_table(background));
   if (clusters > 0) return kmeans_background(given.table, clusters);
   return {background_of(given.table, background_rows), {}};
 }
 
 RowInput TableArguments::input(const NamedTable& rows, int64_t number) const {
   if (number >= rows.table.rows) {
-    throw InvalidInput(fmt::format("there is no row {}: the table has {}, from 0 to {}", number, rows.table.rows,
-                                   rows.table.rows - 1));
+    throw InvalidInput(fmt::format("there is no row {}: the table has {}, from 0 to {}", number,
+                                   rows.table.rows, rows.table.rows - 1));
   }
   RowInput input;
   input.names = rows.names;

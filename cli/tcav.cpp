@@ -30,23 +30,31 @@ struct Arguments {
 };
 
 void add_examples(CLI::App& command, Arguments& a) {
-  command.add_option("--target", a.targets,
-                     "label or index of the output whose logit is tested, or a file or folder of examples named by "
-                     "it; several: one --examples each, or one for all")
+  command
+      .add_option("--target", a.targets,
+                  "label or index of the output whose logit is tested, or a file or folder of "
+                  "examples named by "
+                  "it; several: one --examples each, or one for all")
       ->required()
       ->type_name("LABEL|N");
-  command.add_option("--examples", a.examples,
-                     "examples of the target: a folder of pictures, a file with one text per line, or arrays "
-                     "(.safetensors)")
+  command
+      .add_option(
+          "--examples", a.examples,
+          "examples of the target: a folder of pictures, a file with one text per line, or arrays "
+          "(.safetensors)")
       ->type_name("FILE|FOLDER");
-  command.add_option("--concept", a.concepts,
-                     "examples of a concept, with its name in front (default: the file's name); at least 6, "
-                     "better 50; several for several concepts")
+  command
+      .add_option(
+          "--concept", a.concepts,
+          "examples of a concept, with its name in front (default: the file's name); at least 6, "
+          "better 50; several for several concepts")
       ->required()
       ->type_name("[NAME=]FILE|FOLDER");
-  command.add_option("--random", a.random,
-                     "random examples that the concepts stand against; at least twice as many as a concept "
-                     "has are best; several files are put together")
+  command
+      .add_option(
+          "--random", a.random,
+          "random examples that the concepts stand against; at least twice as many as a concept "
+          "has are best; several files are put together")
       ->required()
       ->type_name("[NAME=]FILE|FOLDER");
   command.add_option("--limit", a.limit, "read the first N examples of each file only")
@@ -57,28 +65,38 @@ void add_examples(CLI::App& command, Arguments& a) {
 void add_arguments(CLI::App& command, Arguments& a) {
   a.model.add_to(command);
   add_examples(command, a);
-  command.add_option("--layer", a.layers, "blocks whose output is tested, from 0: 3, 1,3, or all (one pass)")
+  command
+      .add_option("--layer", a.layers,
+                  "blocks whose output is tested, from 0: 3, 1,3, or all (one pass)")
       ->capture_default_str()
       ->type_name("N,…|all");
-  command.add_option("--tokens", a.tokens,
-                     "what of a block's output counts: the mean over tokens (texts), the first token, or all tokens "
-                     "(inputs of one length; pictures)")
+  command
+      .add_option("--tokens", a.tokens,
+                  "what of a block's output counts: the mean over tokens (texts), the first token, "
+                  "or all tokens "
+                  "(inputs of one length; pictures)")
       ->check(CLI::IsMember({"auto", "mean", "first", "all"}))
       ->capture_default_str();
-  CLI::Option* drawn = command.add_option("--counterparts", a.counterparts,
-                     "random sets that stand against each concept, drawn from all random examples")
-      ->check(CLI::Range(2, 10000))
-      ->capture_default_str()
-      ->type_name("N");
-  command.add_flag("--given-sets", a.given_sets,
-                   "each --random file is one counterpart, as it is; at least 4 of them")
+  CLI::Option* drawn =
+      command
+          .add_option("--counterparts", a.counterparts,
+                      "random sets that stand against each concept, drawn from all random examples")
+          ->check(CLI::Range(2, 10000))
+          ->capture_default_str()
+          ->type_name("N");
+  command
+      .add_flag("--given-sets", a.given_sets,
+                "each --random file is one counterpart, as it is; at least 4 of them")
       ->excludes(drawn);
-  command.add_option("--permutations", a.permutations, "relabellings behind each permutation test; 0: none")
+  command
+      .add_option("--permutations", a.permutations,
+                  "relabellings behind each permutation test; 0: none")
       ->check(CLI::Range(0, 1000000))
       ->capture_default_str()
       ->type_name("N");
-  command.add_option("--strength", a.strength,
-                     "C of the logistic regression: what examples count against short weights")
+  command
+      .add_option("--strength", a.strength,
+                  "C of the logistic regression: what examples count against short weights")
       ->check(CLI::PositiveNumber)
       ->capture_default_str()
       ->type_name("C");
@@ -86,16 +104,21 @@ void add_arguments(CLI::App& command, Arguments& a) {
       ->check(CLI::Range(1e-6, 0.5))
       ->capture_default_str()
       ->type_name("P");
-  command.add_option("--seed", a.seed, "of all random draws")->capture_default_str()->type_name("N");
+  command.add_option("--seed", a.seed, "of all random draws")
+      ->capture_default_str()
+      ->type_name("N");
   command.add_option("--precision", a.precision, "of all runs; double is slow")
       ->check(CLI::IsMember({"single", "double"}))
       ->capture_default_str();
-  command.add_option("--memory", a.memory, "for activations; what needs more goes to a temporary file (TMPDIR)")
+  command
+      .add_option("--memory", a.memory,
+                  "for activations; what needs more goes to a temporary file (TMPDIR)")
       ->check(CLI::Range(0.001, 1024.0))
       ->capture_default_str()
       ->type_name("GB");
   command.add_option("--json", a.json, "write JSON ('-': standard output)")->type_name("FILE");
-  command.add_option("--html", a.html, "write a page with the plot and every test")->type_name("FILE");
+  command.add_option("--html", a.html, "write a page with the plot and every test")
+      ->type_name("FILE");
   command.add_option("--svg", a.svg, "write a plot with error bars as SVG")->type_name("FILE");
   command.add_option("--png", a.png, "write a plot with error bars as PNG")->type_name("FILE");
 }
@@ -104,8 +127,10 @@ std::vector<int> layers_of(const std::string& text) {
   std::vector<int> layers;
   if (text == "all") return layers;
   for (const std::string& part : CLI::detail::split(text, ',')) {
-    if (part.empty() || part.size() > 4 || part.find_first_not_of("0123456789") != std::string::npos) {
-      throw InvalidInput(fmt::format("--layer '{}': expected block numbers such as 3 or 1,3, or all", text));
+    if (part.empty() || part.size() > 4 ||
+        part.find_first_not_of("0123456789") != std::string::npos) {
+      throw InvalidInput(
+          fmt::format("--layer '{}': expected block numbers such as 3 or 1,3, or all", text));
     }
     layers.push_back(std::stoi(part));
   }
@@ -146,24 +171,28 @@ ConceptsRequest request_of(const Arguments& a) {
 // Labels that a line may carry do not matter here.
 std::vector<TextInput> texts_of(const std::string& path, int64_t limit) {
   if (std::filesystem::is_directory(path)) {
-    throw InvalidInput(fmt::format(
-        "'{}' is a folder, but the first concept is a file: give files with one text per line, or folders of "
-        "pictures",
-        path));
+    throw InvalidInput(
+        fmt::format("'{}' is a folder, but the first concept is a file: give files with one text "
+                    "per line, or folders of "
+                    "pictures",
+                    path));
   }
   std::vector<TextInput> texts;
-  for (LabelledText& text : read_labelled_texts(path, limit)) texts.push_back(std::move(text.input));
+  for (LabelledText& text : read_labelled_texts(path, limit))
+    texts.push_back(std::move(text.input));
   return texts;
 }
 
 // By name, so that the order does not depend on the machine.
 std::vector<PictureInput> pictures_of(const std::string& path, int64_t limit) {
   if (!std::filesystem::is_directory(path)) {
-    throw InvalidInput(fmt::format("'{}' is not a folder of pictures, as the first concept is", path));
+    throw InvalidInput(
+        fmt::format("'{}' is not a folder of pictures, as the first concept is", path));
   }
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(path)) {
-    if (entry.is_regular_file() && means_picture(entry.path().string())) files.push_back(entry.path());
+    if (entry.is_regular_file() && means_picture(entry.path().string()))
+      files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
   if (limit > 0 && static_cast<int64_t>(files.size()) > limit) files.resize(limit);
@@ -182,21 +211,22 @@ std::vector<Set> sets_of(const std::vector<std::string>& given, int64_t limit, R
     const auto [name, path] = name_and_path(one);
     for (const Set& other : sets) {
       if (other.name != name) continue;
-      throw InvalidInput(fmt::format("two sets are called '{}': put names in front, such as {}2={}", name,
-                                     name, path));
+      throw InvalidInput(fmt::format("two sets are called '{}': put names in front, such as {}2={}",
+                                     name, name, path));
     }
     sets.push_back({name, read(path, limit)});
   }
   return sets;
 }
 
-// The label of target `i`, and where its examples are: in --examples, or in a file or folder that the target
-// itself names.
+// The label of target `i`, and where its examples are: in --examples, or in a file or folder that
+// the target itself names.
 std::pair<std::string, std::string> target_of(const Arguments& a, size_t i) {
   if (!a.examples.empty()) return {a.targets[i], a.examples[a.examples.size() == 1 ? 0 : i]};
   const auto [label, path] = name_and_path(a.targets[i]);
   if (!std::filesystem::exists(path)) {
-    throw InvalidInput(fmt::format("there are no examples of '{}': give them with --examples", a.targets[i]));
+    throw InvalidInput(
+        fmt::format("there are no examples of '{}': give them with --examples", a.targets[i]));
   }
   return {label, path};
 }
@@ -246,13 +276,16 @@ ConceptReport test_arrays(const Arguments& a, const ConceptsRequest& request) {
   std::vector<TargetArrays> targets;
   for (size_t i = 0; i < a.targets.size(); ++i) {
     const auto [target, path] = target_of(a, i);
-    if (target.empty() || target.size() > 9 || target.find_first_not_of("0123456789") != std::string::npos) {
-      throw InvalidInput(fmt::format("--target '{}': outputs of an ONNX file have numbers, from 0", target));
+    if (target.empty() || target.size() > 9 ||
+        target.find_first_not_of("0123456789") != std::string::npos) {
+      throw InvalidInput(
+          fmt::format("--target '{}': outputs of an ONNX file have numbers, from 0", target));
     }
     targets.push_back({std::stoll(target), path});
   }
   a.model.apply_threads();
-  return test_array_concepts(a.model.model, array_sets(a.concepts), array_sets(a.random), targets, request);
+  return test_array_concepts(a.model.model, array_sets(a.concepts), array_sets(a.random), targets,
+                             request);
 }
 
 ConceptReport test_texts(const Arguments& a, const ConceptsRequest& request) {
@@ -272,8 +305,9 @@ ConceptReport test_pictures(const Arguments& a, const ConceptsRequest& request) 
 void run(const Arguments& a) {
   check_outputs({a.json, a.html, a.svg, a.png}, {a.model.model});
   if (a.examples.size() > 1 && a.examples.size() != a.targets.size()) {
-    throw InvalidInput(fmt::format("{} targets but {} files of examples: give one for each target, or one for all",
-                                   a.targets.size(), a.examples.size()));
+    throw InvalidInput(
+        fmt::format("{} targets but {} files of examples: give one for each target, or one for all",
+                    a.targets.size(), a.examples.size()));
   }
   ConceptsRequest request = request_of(a);
   ProgressBar bar("runs and fits");
@@ -294,10 +328,13 @@ void run(const Arguments& a) {
 void add_tcav(CLI::App& program) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = program.add_subcommand(
-      "tcav", "Test whether an answer leans on concepts that examples name (TCAV, Kim et al. 2018)");
+      "tcav",
+      "Test whether an answer leans on concepts that examples name (TCAV, Kim et al. 2018)");
   command->footer(
-      "A folder holds pictures (JPEG, PNG, WebP). A file holds one text per line (text, text<TAB>label, or JSON with text and pair). For an ONNX model of "
-      "tables or anything else, files are safetensors with an array per input, the first axis counting examples. "
+      "A folder holds pictures (JPEG, PNG, WebP). A file holds one text per line (text, "
+      "text<TAB>label, or JSON with text and pair). For an ONNX model of "
+      "tables or anything else, files are safetensors with an array per input, the first axis "
+      "counting examples. "
       "docs/tcav.md explains the method and its tests.");
   add_arguments(*command, *arguments);
   command->callback([arguments] { run(*arguments); });

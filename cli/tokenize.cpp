@@ -74,21 +74,25 @@ void add_tokenize(CLI::App& program) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = program.add_subcommand(
       "tokenize", "Show how a text becomes tokens (from an argument, or standard input)");
-  command->add_option("-m,--model", arguments->model,
-                      "folder with a tokenizer (default: the built-in sentiment model)")
+  command
+      ->add_option("-m,--model", arguments->model,
+                   "folder with a tokenizer (default: the built-in sentiment model)")
       ->type_name("DIR");
   arguments->text.add_to(*command);
   command->add_flag("--json", arguments->json,
                     "standard input holds a JSON string, or {\"text\", \"pair\"}, per line; the "
                     "answer is a JSON line each");
   command->callback([arguments] {
-    const TextTokenizer tokenizer = arguments->model.empty() ? TextTokenizer::built_in()
-                                                             : TextTokenizer::load(arguments->model);
+    const TextTokenizer tokenizer = arguments->model.empty()
+                                        ? TextTokenizer::built_in()
+                                        : TextTokenizer::load(arguments->model);
     const std::optional<TextInput> input = arguments->text.given();
     if (!input) return tokenize_input(tokenizer, arguments->json);
     const TokenizedText tokens = tokenizer.tokenize(*input);
-    if (arguments->json) print_json(tokens);
-    else print_table(tokens);
+    if (arguments->json)
+      print_json(tokens);
+    else
+      print_table(tokens);
   });
 }
 

@@ -16,14 +16,15 @@ namespace {
 void trace_model_of_arrays(const ModelArguments& model, const ArrayArguments& arguments,
                            const std::string& file) {
   arguments.check(model.model);
-  const ArrayTrace result = ArrayModel::load(model.model, arguments.batch_axis.batch_axes())
-                                .trace(read_array_views(arguments.inputs), arguments.target(model.output));
+  const ArrayTrace result =
+      ArrayModel::load(model.model, arguments.batch_axis.batch_axes())
+          .trace(read_array_views(arguments.inputs), arguments.target(model.output));
   for (const std::string& note : result.info.notes) tell("note: " + note);
   const KeepAnswers keep;
   save(file, result.safetensors);
-  print(fmt::format("{}: {} attention sites in {} streams, gradients of {}[{}] ({:.4f})\n", printable(file),
-                    result.info.sites.size(), result.info.streams.size(), printable(result.output),
-                    fmt::join(result.indices, ","), result.value));
+  print(fmt::format("{}: {} attention sites in {} streams, gradients of {}[{}] ({:.4f})\n",
+                    printable(file), result.info.sites.size(), result.info.streams.size(),
+                    printable(result.output), fmt::join(result.indices, ","), result.value));
 }
 
 }  // namespace
@@ -63,17 +64,22 @@ void add_trace(CLI::App& program) {
     }
     ExplainRequest request;
     arguments->target.fill(request);
-    if (request.other_targets.size() > 0) throw InvalidInput("gradients are of one --target at a time");
+    if (request.other_targets.size() > 0)
+      throw InvalidInput("gradients are of one --target at a time");
     const auto picture = arguments->picture.given(arguments->text);
     if (picture && arguments->text.has_pair->count() > 0) {
-      throw InvalidInput("maps of a picture with a text come one side at a time: leave out --pair, and use --similar-to");
+      throw InvalidInput(
+          "maps of a picture with a text come one side at a time: leave out --pair, and use "
+          "--similar-to");
     }
     const std::optional<TextInput> input = arguments->text.given();
     if (!picture && !input) {
-      throw InvalidInput("no text or picture: whyformer trace --text \"…\" --save maps.safetensors");
+      throw InvalidInput(
+          "no text or picture: whyformer trace --text \"…\" --save maps.safetensors");
     }
-    const Trace result = picture ? trace(arguments->picture.load(arguments->model), *picture, request)
-                                 : trace(arguments->model.load(), *input, request);
+    const Trace result = picture
+                             ? trace(arguments->picture.load(arguments->model), *picture, request)
+                             : trace(arguments->model.load(), *input, request);
     for (const std::string& note : result.notes) tell("note: " + note);
     const KeepAnswers keep;
     save(arguments->save, to_safetensors(result));

@@ -73,7 +73,8 @@ std::string about_unknown_words(const CLI::App& program, int argc, char** argv) 
       for (const CLI::Option* known : command->get_options()) {
         for (const std::string& name : known->get_lnames()) names.push_back("--" + name);
       }
-      return fmt::format("'whyformer {}' has no option '{}'{}", command->get_name(), option, guess(option, names));
+      return fmt::format("'whyformer {}' has no option '{}'{}", command->get_name(), option,
+                         guess(option, names));
     }
   }
   return "";

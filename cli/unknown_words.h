@@ -10,8 +10,8 @@ namespace whyformer::cli {
 // The one of `names` that is fewest typing errors away; empty where all are far from it.
 std::string nearest(const std::string& word, const std::vector<std::string>& names);
 
-// After a parse that failed: "there is no command 'explian' (did you mean 'explain'?)", or the same about an option. Empty where
-// something else was wrong.
+// After a parse that failed: "there is no command 'explian' (did you mean 'explain'?)", or the same
+// about an option. Empty where something else was wrong.
 std::string about_unknown_words(const CLI::App& program, int argc, char** argv);
 
 }  // namespace whyformer::cli

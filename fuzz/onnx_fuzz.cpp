@@ -4,18 +4,18 @@
 #include <cstdint>
 #include <string>
 
-#include "onnx/onnx_model.h"
-#include "onnx/rewrites/rewrite.h"
 #include "discovery/attention_sites.h"
 #include "graph/pass.h"
 #include "models/batch_axis.h"
+#include "onnx/onnx_model.h"
+#include "onnx/rewrites/rewrite.h"
 #include "whyformer/error.h"
 #include "whyformer/threads.h"
 
 namespace whyformer::onnx {
 namespace {
 
-constexpr int64_t kOpenAxis = 2;          // for axes of any length
+constexpr int64_t kOpenAxis = 2;  // for axes of any length
 // Of the inputs, and of all values: so that each run is short.
 constexpr int64_t kMostGiven = 1 << 12, kMostComputed = 1 << 18;
 
@@ -35,7 +35,8 @@ BuildRequest request_for(const OnnxFile& file, Floats floats) {
     int64_t count = 1;
     for (int64_t& length : shape) {
       length = length < 0 ? kOpenAxis : length;
-      if (length > kMostGiven || count > kMostGiven) throw InvalidInput("an input is too large to try");
+      if (length > kMostGiven || count > kMostGiven)
+        throw InvalidInput("an input is too large to try");
       count *= std::max<int64_t>(length, 1);
     }
     InputBinding binding{shape, std::nullopt, InputRole::kExplained};

@@ -1,4 +1,5 @@
-// Mutations of ONNX files that stay ONNX files: other operators, attributes, shapes, types and wiring.
+// Mutations of ONNX files that stay ONNX files: other operators, attributes, shapes, types and
+// wiring.
 #define ONNX_ML 1
 #include <onnx/onnx_pb.h>
 
@@ -15,29 +16,137 @@ namespace {
 namespace pb = ::onnx;
 using whyformer::onnx::OnnxOperator;
 
-constexpr int64_t kIntegers[] = {0, 1, -1, 2, -2, 3, 4, 5, 7, 8, 16, 127, 255, 1000, 65536,
-                                 INT32_MAX, INT32_MIN, int64_t{1} << 33, int64_t{1} << 62,
-                                 INT64_MAX, INT64_MIN, INT64_MIN + 1};
-constexpr float kFloats[] = {0.0f, -0.0f, 1.0f, -1.0f, 0.5f, 1e-30f, 1e30f, -1e30f, 3e9f,
+constexpr int64_t kIntegers[] = {0,
+                                 1,
+                                 -1,
+                                 2,
+                                 -2,
+                                 3,
+                                 4,
+                                 5,
+                                 7,
+                                 8,
+                                 16,
+                                 127,
+                                 255,
+                                 1000,
+                                 65536,
+                                 INT32_MAX,
+                                 INT32_MIN,
+                                 int64_t{1} << 33,
+                                 int64_t{1} << 62,
+                                 INT64_MAX,
+                                 INT64_MIN,
+                                 INT64_MIN + 1};
+constexpr float kFloats[] = {0.0f,
+                             -0.0f,
+                             1.0f,
+                             -1.0f,
+                             0.5f,
+                             1e-30f,
+                             1e30f,
+                             -1e30f,
+                             3e9f,
                              std::numeric_limits<float>::infinity(),
                              -std::numeric_limits<float>::infinity(),
                              std::numeric_limits<float>::quiet_NaN()};
-constexpr const char* kTexts[] = {"", "linear", "nearest", "cubic", "SAME_UPPER", "SAME_LOWER", "VALID",
-                                  "NOTSET", "reflect", "edge", "wrap", "constant", "add", "tanh",
-                                  "align_corners", "asymmetric", "tf_crop_and_resize", "border",
-                                  "reflection", "CRD", "not_larger", "not_smaller", "floor", "ceil",
-                                  "ij,jk->ik", "i...,...j", "ii->i", "ij->", "->", ",", "abc,cb"};
+constexpr const char* kTexts[] = {"",
+                                  "linear",
+                                  "nearest",
+                                  "cubic",
+                                  "SAME_UPPER",
+                                  "SAME_LOWER",
+                                  "VALID",
+                                  "NOTSET",
+                                  "reflect",
+                                  "edge",
+                                  "wrap",
+                                  "constant",
+                                  "add",
+                                  "tanh",
+                                  "align_corners",
+                                  "asymmetric",
+                                  "tf_crop_and_resize",
+                                  "border",
+                                  "reflection",
+                                  "CRD",
+                                  "not_larger",
+                                  "not_smaller",
+                                  "floor",
+                                  "ceil",
+                                  "ij,jk->ik",
+                                  "i...,...j",
+                                  "ii->i",
+                                  "ij->",
+                                  "->",
+                                  ",",
+                                  "abc,cb"};
 // Attributes that operators read, to be added where a node lacks them.
-constexpr const char* kAttributes[] = {
-    "axis", "axes", "keepdims", "perm", "to", "k", "group", "pads", "strides", "dilations",
-    "kernel_shape", "output_shape", "output_padding", "auto_pad", "ceil_mode", "num_heads", "scale",
-    "allowzero", "split", "num_outputs", "blocksize", "mode", "equation", "batch_dims", "fmod",
-    "block_size", "num_groups", "transA", "transB", "alpha", "beta", "epsilon", "is_causal",
-    "q_num_heads", "kv_num_heads", "softcap", "unidirectional", "upper", "largest", "select_last_index",
-    "antialias", "exclude_outside", "coordinate_transformation_mode", "keep_aspect_ratio_policy",
-    "noop_with_empty_axes", "rotary_embedding_dim", "interleaved", "qkv_hidden_sizes", "reduction",
-    "left_window_size", "right_window_size", "channels_last", "opset", "K", "N", "bits", "start", "end",
-    "detect_negative", "exclusive", "reverse", "count_include_pad", "dtype", "value_int", "value_ints"};
+constexpr const char* kAttributes[] = {"axis",
+                                       "axes",
+                                       "keepdims",
+                                       "perm",
+                                       "to",
+                                       "k",
+                                       "group",
+                                       "pads",
+                                       "strides",
+                                       "dilations",
+                                       "kernel_shape",
+                                       "output_shape",
+                                       "output_padding",
+                                       "auto_pad",
+                                       "ceil_mode",
+                                       "num_heads",
+                                       "scale",
+                                       "allowzero",
+                                       "split",
+                                       "num_outputs",
+                                       "blocksize",
+                                       "mode",
+                                       "equation",
+                                       "batch_dims",
+                                       "fmod",
+                                       "block_size",
+                                       "num_groups",
+                                       "transA",
+                                       "transB",
+                                       "alpha",
+                                       "beta",
+                                       "epsilon",
+                                       "is_causal",
+                                       "q_num_heads",
+                                       "kv_num_heads",
+                                       "softcap",
+                                       "unidirectional",
+                                       "upper",
+                                       "largest",
+                                       "select_last_index",
+                                       "antialias",
+                                       "exclude_outside",
+                                       "coordinate_transformation_mode",
+                                       "keep_aspect_ratio_policy",
+                                       "noop_with_empty_axes",
+                                       "rotary_embedding_dim",
+                                       "interleaved",
+                                       "qkv_hidden_sizes",
+                                       "reduction",
+                                       "left_window_size",
+                                       "right_window_size",
+                                       "channels_last",
+                                       "opset",
+                                       "K",
+                                       "N",
+                                       "bits",
+                                       "start",
+                                       "end",
+                                       "detect_negative",
+                                       "exclusive",
+                                       "reverse",
+                                       "count_include_pad",
+                                       "dtype",
+                                       "value_int",
+                                       "value_ints"};
 
 class Mutator {
  public:
@@ -52,18 +161,27 @@ class Mutator {
     if (nodes_.empty()) return;
     pb::NodeProto& node = *nodes_[below(nodes_.size())];
     switch (below(12)) {
-      case 0: return change_operator(node);
+      case 0:
+        return change_operator(node);
       case 1:
       case 2:
-      case 3: return change_attribute(node);
-      case 4: return add_attribute(node);
-      case 5: return rewire(node);
-      case 6: return resize_inputs(node);
+      case 3:
+        return change_attribute(node);
+      case 4:
+        return add_attribute(node);
+      case 5:
+        return rewire(node);
+      case 6:
+        return resize_inputs(node);
       case 7:
-      case 8: return change_tensor();
-      case 9: return change_model_input();
-      case 10: return change_data();
-      default: return add_node();
+      case 8:
+        return change_tensor();
+      case 9:
+        return change_model_input();
+      case 10:
+        return change_data();
+      default:
+        return add_node();
     }
   }
 
@@ -72,7 +190,9 @@ class Mutator {
   T one_of(const T (&all)[n]) {
     return all[below(n)];
   }
-  int64_t integer() { return below(3) == 0 ? one_of(kIntegers) : static_cast<int64_t>(below(7)) - 2; }
+  int64_t integer() {
+    return below(3) == 0 ? one_of(kIntegers) : static_cast<int64_t>(below(7)) - 2;
+  }
 
   void collect() {
     collect(*model_.mutable_graph(), 0);
@@ -104,9 +224,9 @@ class Mutator {
   void change_operator(pb::NodeProto& node) {
     using namespace whyformer::onnx;
     const std::span<const OnnxOperator> families[] = {
-        elementwise_operators(), reduction_operators(),   layout_operators(),
-        making_operators(),      gathering_operators(),   product_operators(),
-        normalising_operators(), picture_operators(),     attention_operators(),
+        elementwise_operators(), reduction_operators(),      layout_operators(),
+        making_operators(),      gathering_operators(),      product_operators(),
+        normalising_operators(), picture_operators(),        attention_operators(),
         quantised_operators(),   fused_quantised_operators()};
     const auto family = families[below(std::size(families))];
     const OnnxOperator& chosen = family[below(family.size())];
@@ -137,18 +257,26 @@ class Mutator {
 
   void fill(pb::AttributeProto& attribute) {
     switch (attribute.type()) {
-      case pb::AttributeProto::INT: return attribute.set_i(integer());
-      case pb::AttributeProto::FLOAT: return attribute.set_f(one_of(kFloats));
-      case pb::AttributeProto::STRING: return attribute.set_s(one_of(kTexts));
+      case pb::AttributeProto::INT:
+        return attribute.set_i(integer());
+      case pb::AttributeProto::FLOAT:
+        return attribute.set_f(one_of(kFloats));
+      case pb::AttributeProto::STRING:
+        return attribute.set_s(one_of(kTexts));
       case pb::AttributeProto::INTS: {
         auto& numbers = *attribute.mutable_ints();
-        if (numbers.empty() || below(4) == 0) numbers.Add(integer());
-        else if (below(4) == 0) numbers.RemoveLast();
-        else numbers.Set(static_cast<int>(below(numbers.size())), integer());
+        if (numbers.empty() || below(4) == 0)
+          numbers.Add(integer());
+        else if (below(4) == 0)
+          numbers.RemoveLast();
+        else
+          numbers.Set(static_cast<int>(below(numbers.size())), integer());
         return;
       }
-      case pb::AttributeProto::FLOATS: return attribute.add_floats(one_of(kFloats));
-      default: return;
+      case pb::AttributeProto::FLOATS:
+        return attribute.add_floats(one_of(kFloats));
+      default:
+        return;
     }
   }
 
@@ -159,8 +287,10 @@ class Mutator {
   }
 
   void resize_inputs(pb::NodeProto& node) {
-    if (below(2) == 0 && node.input_size() > 0) node.mutable_input()->RemoveLast();
-    else if (!names_.empty()) node.add_input(names_[below(names_.size())]);
+    if (below(2) == 0 && node.input_size() > 0)
+      node.mutable_input()->RemoveLast();
+    else if (!names_.empty())
+      node.add_input(names_[below(names_.size())]);
   }
 
   // Another shape with as many elements as there are, so that the reader takes it.
@@ -169,11 +299,21 @@ class Mutator {
     pb::TensorProto& tensor = *tensors_[below(tensors_.size())];
     auto& dims = *tensor.mutable_dims();
     switch (below(5)) {
-      case 0: dims.Add(1); return;
-      case 1: dims.Clear(), dims.Add(0), clear_data(tensor); return;
-      case 2: std::reverse(dims.begin(), dims.end()); return;
-      case 3: if (!dims.empty()) dims.Set(static_cast<int>(below(dims.size())), integer()); return;
-      default: tensor.set_data_type(static_cast<int>(1 + below(22))); return;
+      case 0:
+        dims.Add(1);
+        return;
+      case 1:
+        dims.Clear(), dims.Add(0), clear_data(tensor);
+        return;
+      case 2:
+        std::reverse(dims.begin(), dims.end());
+        return;
+      case 3:
+        if (!dims.empty()) dims.Set(static_cast<int>(below(dims.size())), integer());
+        return;
+      default:
+        tensor.set_data_type(static_cast<int>(1 + below(22)));
+        return;
     }
   }
   static void clear_data(pb::TensorProto& tensor) {
@@ -197,8 +337,10 @@ class Mutator {
       return;
     }
     const size_t place = below(raw.size() / width) * width;
-    if (floats) std::memcpy(raw.data() + place, &real, width);
-    else std::memcpy(raw.data() + place, &number, width);
+    if (floats)
+      std::memcpy(raw.data() + place, &real, width);
+    else
+      std::memcpy(raw.data() + place, &number, width);
   }
 
   void change_model_input() {
@@ -210,9 +352,12 @@ class Mutator {
     auto& type = *inputs_[below(inputs_.size())]->mutable_type()->mutable_tensor_type();
     if (below(4) == 0) return type.set_elem_type(static_cast<int>(1 + below(16)));
     auto& dims = *type.mutable_shape()->mutable_dim();
-    if (dims.empty() || below(5) == 0) dims.Add()->set_dim_value(1);
-    else if (below(5) == 0) dims.RemoveLast();
-    else dims.Mutable(static_cast<int>(below(dims.size())))->set_dim_value(integer());
+    if (dims.empty() || below(5) == 0)
+      dims.Add()->set_dim_value(1);
+    else if (below(5) == 0)
+      dims.RemoveLast();
+    else
+      dims.Mutable(static_cast<int>(below(dims.size())))->set_dim_value(integer());
   }
 
   // A node behind the others that reads what is there, and whose result is asked for.

@@ -11,7 +11,8 @@
 namespace whyformer {
 
 struct AnswersRequest {
-  std::optional<std::string> similar_to = {};  // encoders without a classifier, and CLIP: the similarity to this text
+  std::optional<std::string> similar_to =
+      {};  // encoders without a classifier, and CLIP: the similarity to this text
   Precision precision = Precision::kSingle;
   int64_t memory_bytes = int64_t{1} << 30;  // for inputs that run together
   Progress progress = {};                   // counts inputs
@@ -19,9 +20,10 @@ struct AnswersRequest {
 
 // To one input.
 struct Answer {
-  std::vector<double> values;         // one per label
-  std::vector<double> probabilities;  // softmax or sigmoid of them; empty where the model is no classifier
-  std::vector<std::string> notes;     // e.g. that the text was truncated
+  std::vector<double> values;  // one per label
+  std::vector<double>
+      probabilities;  // softmax or sigmoid of them; empty where the model is no classifier
+  std::vector<std::string> notes;  // e.g. that the text was truncated
 };
 
 struct Answers {
@@ -31,11 +33,14 @@ struct Answers {
   std::vector<Answer> inputs;       // in their order
 };
 
-// The outputs that `explain` gives, of many inputs at once: those of one size run together, without padding. Throws
-// InvalidInput that tells the number, from 0, of a text or picture that the model cannot take.
-Answers answers(const Model& model, const std::vector<TextInput>& texts, const AnswersRequest& request = {});
+// The outputs that `explain` gives, of many inputs at once: those of one size run together, without
+// padding. Throws InvalidInput that tells the number, from 0, of a text or picture that the model
+// cannot take.
+Answers answers(const Model& model, const std::vector<TextInput>& texts,
+                const AnswersRequest& request = {});
 // A picture is in memory only while it runs.
-Answers answers(const Model& model, const std::vector<PictureInput>& pictures, const AnswersRequest& request = {});
+Answers answers(const Model& model, const std::vector<PictureInput>& pictures,
+                const AnswersRequest& request = {});
 Answers answers(const Model& model, const NamedTable& rows, const AnswersRequest& request = {});
 
 }  // namespace whyformer

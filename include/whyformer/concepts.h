@@ -1,5 +1,5 @@
-// Testing with concept activation vectors (Kim et al., ICML 2018): does a model's answer lean on a concept
-// that people name by examples?
+// Testing with concept activation vectors (Kim et al., ICML 2018): does a model's answer lean on a
+// concept that people name by examples?
 #pragma once
 
 #include <cstdint>
@@ -23,31 +23,32 @@ enum class TokenRows {
 struct ConceptsRequest {
   std::vector<int> layers = {};  // 0 is the first block; empty: every block
   TokenRows rows = TokenRows::kMean;
-  // Random sets that stand against each concept, drawn from all random examples; 0: the random sets as
-  // they were given.
+  // Random sets that stand against each concept, drawn from all random examples; 0: the random sets
+  // as they were given.
   int counterparts = 50;
   int permutations = 1000;  // relabellings behind each permutation test; 0: none
   double strength = 1;      // C of the logistic regression
   double level = 0.05;      // of every test
   int64_t seed = 0;
   Precision precision = Precision::kSingle;
-  int64_t memory_bytes = int64_t{2} << 30;  // for activations; those of more layers go to a temporary file
-  Progress progress = {};  // counts runs and fits; returning false stops with Interrupted
+  int64_t memory_bytes = int64_t{2}
+                         << 30;  // for activations; those of more layers go to a temporary file
+  Progress progress = {};        // counts runs and fits; returning false stops with Interrupted
 };
 
 // How the examples of a target answer to a concept's direction, for one direction.
 struct Sensitivity {
-  double score = 0;           // share of examples whose directional derivative is above 0
-  double zero = 0;            // share of examples where it is exactly 0
-  double magnitude = 0;       // mean of the derivative along w as the regression gives it, as in Captum
+  double score = 0;      // share of examples whose directional derivative is above 0
+  double zero = 0;       // share of examples where it is exactly 0
+  double magnitude = 0;  // mean of the derivative along w as the regression gives it, as in Captum
   double unit_magnitude = 0;  // mean of the derivative along w / |w|
 };
 
 enum class Verdict {
-  kSignificant,     // both tests, corrected
+  kSignificant,  // both tests, corrected
   kNotSignificant,
-  kNotLearnt,       // held-out accuracy is not above chance: there is no direction to score
-  kUndefined        // no score varies, so no test can be made
+  kNotLearnt,  // held-out accuracy is not above chance: there is no direction to score
+  kUndefined   // no score varies, so no test can be made
 };
 
 // One p-value of a family of tests.
@@ -75,7 +76,7 @@ struct ConceptTest {
   int64_t set_size = 0;  // examples on each side of a fit
   // Means over the counterparts. Not to be read where the verdict is kNotLearnt.
   Sensitivity mean;
-  double deviation = 0;       // of the score, over the counterparts; NaN where fewer than two differ
+  double deviation = 0;  // of the score, over the counterparts; NaN where fewer than two differ
   double standard_error = 0;  // of the score, for the number of the target's examples (binomial)
   std::vector<double> scores = {};         // one per counterpart that differs from the others
   std::vector<double> random_scores = {};  // random against random, sets that share no example
@@ -88,8 +89,8 @@ struct ConceptTest {
   std::optional<CorrectedP> magnitude_permutation;  // of |unit magnitude|
 };
 
-// One concept against another. For the other way round magnitudes change their sign, and the score is
-// 1 − score − zero.
+// One concept against another. For the other way round magnitudes change their sign, and the score
+// is 1 − score − zero.
 struct ConceptPair {
   std::string concept_name, against;
   int layer = 0;
@@ -104,10 +105,11 @@ struct ConceptReport {
   static constexpr const char* kSchema = "whyformer.tcav/1";
 
   ModelName model;
-  std::string unit;      // what examples are: "texts", "pictures", "rows"
+  std::string unit;  // what examples are: "texts", "pictures", "rows"
   TokenRows rows = TokenRows::kMean;
-  int layers = 0;        // of the model
-  std::vector<std::pair<std::string, int64_t>> concepts = {}, random = {}, targets = {};  // examples of each
+  int layers = 0;  // of the model
+  std::vector<std::pair<std::string, int64_t>> concepts = {}, random = {},
+                                               targets = {};  // examples of each
   int64_t counterparts = 0;
   int64_t permutations = 0;
   double strength = 1;
@@ -132,8 +134,8 @@ struct TargetTexts {
   std::vector<TextInput> texts;
 };
 
-// Rows of tables, or inputs of any other kind, for an ONNX file: arrays of a safetensors file, named as the
-// model's inputs; the first axis counts the examples.
+// Rows of tables, or inputs of any other kind, for an ONNX file: arrays of a safetensors file,
+// named as the model's inputs; the first axis counts the examples.
 struct ArraySet {
   std::string name;
   std::filesystem::path file;
@@ -144,7 +146,8 @@ struct TargetArrays {
   std::filesystem::path file;
 };
 
-ConceptReport test_array_concepts(const std::filesystem::path& model, const std::vector<ArraySet>& concepts,
+ConceptReport test_array_concepts(const std::filesystem::path& model,
+                                  const std::vector<ArraySet>& concepts,
                                   const std::vector<ArraySet>& random,
                                   const std::vector<TargetArrays>& targets,
                                   const ConceptsRequest& request);
@@ -164,9 +167,11 @@ ConceptReport test_concepts(const Model& model, const std::vector<PictureSet>& c
                             const std::vector<TargetPictures>& targets,
                             const ConceptsRequest& request);
 
-// Throws InvalidInput for unknown labels and layers, for sets that are too small, and for empty texts.
+// Throws InvalidInput for unknown labels and layers, for sets that are too small, and for empty
+// texts.
 ConceptReport test_concepts(const Model& model, const std::vector<TextSet>& concepts,
                             const std::vector<TextSet>& random,
-                            const std::vector<TargetTexts>& targets, const ConceptsRequest& request);
+                            const std::vector<TargetTexts>& targets,
+                            const ConceptsRequest& request);
 
 }  // namespace whyformer

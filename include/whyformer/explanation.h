@@ -12,9 +12,10 @@
 
 namespace whyformer {
 
-// A piece of the input that gets a score: a token, or a patch of a picture. Offsets count code points of the original
-// text (of the second text where segment is 1); a token that stands for no text has start == end. Where a picture is compared
-// with a text, the text's tokens come first, with segment 1.
+// A piece of the input that gets a score: a token, or a patch of a picture. Offsets count code
+// points of the original text (of the second text where segment is 1); a token that stands for no
+// text has start == end. Where a picture is compared with a text, the text's tokens come first,
+// with segment 1.
 struct Unit {
   std::string text;
   int64_t start = 0;
@@ -42,15 +43,17 @@ struct Cost {
 using OptionValue = std::variant<bool, int64_t, double, std::string>;
 using Options = std::vector<std::pair<std::string, OptionValue>>;
 
-// How scores were reached that come from hiding parts of the input. The scores and the base add up to the value,
-// except for methods that do not share out the whole difference.
+// How scores were reached that come from hiding parts of the input. The scores and the base add up
+// to the value, except for methods that do not share out the whole difference.
 struct Estimate {
-  std::string space = {};      // "logit", "probability" or "log-odds": of everything here, and of the scores
-  double base = 0;             // with everything hidden; a fit's intercept
-  double value = 0;            // of the whole input
-  std::vector<double> errors = {};  // standard errors, one per unit; empty where nothing was sampled
-  int64_t evaluations = 0;     // coalitions that were asked for; equal inputs run once, see Cost
-  bool finished = true;        // false: stopped before the end, by the user or the budget
+  std::string space =
+      {};            // "logit", "probability" or "log-odds": of everything here, and of the scores
+  double base = 0;   // with everything hidden; a fit's intercept
+  double value = 0;  // of the whole input
+  std::vector<double> errors =
+      {};                   // standard errors, one per unit; empty where nothing was sampled
+  int64_t evaluations = 0;  // coalitions that were asked for; equal inputs run once, see Cost
+  bool finished = true;     // false: stopped before the end, by the user or the budget
   std::optional<double> r_squared = {};   // of a linear fit
   std::vector<double> interactions = {};  // [units × units], where the method gives them
 };
@@ -58,14 +61,14 @@ struct Estimate {
 // The scores of one method.
 struct Attribution {
   std::string method;
-  Options options;                 // every option with the value that was used
-  std::vector<double> scores;      // one per unit
-  std::vector<WordScore> words;    // special tokens belong to no word; empty for pictures
-  std::vector<float> pixels;       // [height, width] of the picture, where the method scores pixels
-  bool is_signed = false;          // negative scores mean evidence against the target
+  Options options;               // every option with the value that was used
+  std::vector<double> scores;    // one per unit
+  std::vector<WordScore> words;  // special tokens belong to no word; empty for pictures
+  std::vector<float> pixels;     // [height, width] of the picture, where the method scores pixels
+  bool is_signed = false;        // negative scores mean evidence against the target
   std::optional<double> completeness_gap;  // sum of scores minus what it should be, where defined
-  std::optional<int64_t> seed;     // of methods that draw random numbers
-  std::optional<Estimate> estimate;  // of methods that hide parts of the input
+  std::optional<int64_t> seed;             // of methods that draw random numbers
+  std::optional<Estimate> estimate;        // of methods that hide parts of the input
   Cost cost;
   std::vector<std::string> notes;  // what the reader must know, in sentences
 };
@@ -76,7 +79,8 @@ struct Refusal {
   std::string reason;
 };
 
-// Everything the model answered. `space` is "logit", "value" (regression), "embedding" or "similarity".
+// Everything the model answered. `space` is "logit", "value" (regression), "embedding" or
+// "similarity".
 struct Output {
   std::string space;
   std::vector<double> values;
@@ -98,7 +102,8 @@ struct AttentionMap {
   int64_t queries = 0;
   int64_t keys = 0;
   std::shared_ptr<const float[]> values;
-  int64_t first_unit = 0;  // of its rows and columns; the picture's maps begin behind a text's tokens
+  int64_t first_unit =
+      0;  // of its rows and columns; the picture's maps begin behind a text's tokens
 
   std::span<const float> head(int64_t index) const {
     const int64_t size = queries * keys;
@@ -129,7 +134,7 @@ struct Explanation {
   static constexpr const char* kSchema = "whyformer.explanation/1";
 
   ModelName model;
-  std::string text;  // or the name of the picture or its file
+  std::string text;                 // or the name of the picture or its file
   std::optional<std::string> pair;  // the second text; the text that a picture is compared with
   std::optional<PictureView> picture;
   std::vector<Unit> units;

@@ -12,7 +12,8 @@ struct NamedBytes {
   std::string bytes;
 };
 
-// The file a symbolic link stands for, also where nothing is there yet; a path that is no link as it is.
+// The file a symbolic link stands for, also where nothing is there yet; a path that is no link as
+// it is.
 std::filesystem::path behind_links(std::filesystem::path path);
 
 // Writes all files, or none where one of them cannot be written. Throws FileError that names it.

@@ -8,8 +8,9 @@
 
 namespace whyformer {
 
-// Made of whole pieces whenever one looks, also after the program was killed. What stood at `path` stays until there is a
-// first piece, which takes its place in one step. Devices and pipes are written to as they are.
+// Made of whole pieces whenever one looks, also after the program was killed. What stood at `path`
+// stays until there is a first piece, which takes its place in one step. Devices and pipes are
+// written to as they are.
 class GrowingFile {
  public:
   explicit GrowingFile(std::filesystem::path path) : path_(std::move(path)) {}

@@ -7,10 +7,12 @@
 
 namespace whyformer {
 
-// An ONNX file leaves lengths of its inputs open, and does not take those that were chosen or told. `input` is one of them.
+// An ONNX file leaves lengths of its inputs open, and does not take those that were chosen or told.
+// `input` is one of them.
 class LengthsDoNotFit : public InvalidInput {
  public:
-  LengthsDoNotFit(const std::string& message, std::string input) : InvalidInput(message), input(std::move(input)) {}
+  LengthsDoNotFit(const std::string& message, std::string input)
+      : InvalidInput(message), input(std::move(input)) {}
 
   std::string input;
 };

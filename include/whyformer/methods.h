@@ -44,8 +44,8 @@ std::span<const MethodInfo> methods();
 // Throws InvalidInput that lists the known names, nearest first.
 const MethodInfo& method_named(std::string_view name);
 
-// Reads "NAME=VALUE" as an option of the method; "preset=NAME" gives all options of a preset. Throws
-// InvalidInput that says what is allowed.
+// Reads "NAME=VALUE" as an option of the method; "preset=NAME" gives all options of a preset.
+// Throws InvalidInput that says what is allowed.
 Options parse_option(const MethodInfo& method, std::string_view assignment);
 
 }  // namespace whyformer

@@ -50,8 +50,8 @@ struct PictureWithText {
   std::string text;
 };
 
-// Whether a command's argument means a picture rather than a text: it names one, or a file that begins
-// like one.
+// Whether a command's argument means a picture rather than a text: it names one, or a file that
+// begins like one.
 bool means_picture(const std::string& argument);
 
 struct TokenizedText {
@@ -80,7 +80,8 @@ struct SiteInfo {
 // Tokens that share a residual path.
 struct StreamInfo {
   int64_t tokens = 0;
-  std::string units;  // what they stand for: "tokens of input_ids", "1 learned + 14 × 14 patches of …"
+  std::string
+      units;  // what they stand for: "tokens of input_ids", "1 learned + 14 × 14 patches of …"
   std::vector<int> sites;  // whose queries they are
 };
 
@@ -103,31 +104,32 @@ struct ModelInfo {
   int64_t opset = 0;  // of an ONNX file
   std::vector<SiteInfo> sites;
   std::vector<StreamInfo> streams;
-  std::string read_out;  // "token 0", "mean over tokens", …
+  std::string read_out;            // "token 0", "mean over tokens", …
   std::vector<std::string> notes;  // what discovery is not sure of
 };
 
 // Lengths of a model's inputs, by name.
 using InputShapes = std::map<std::string, std::vector<int64_t>, std::less<>>;
 
-// What a model folder or an ONNX file of any kind holds. `shapes` are for ONNX inputs whose lengths the
-// file leaves open.
+// What a model folder or an ONNX file of any kind holds. `shapes` are for ONNX inputs whose lengths
+// the file leaves open.
 ModelInfo inspect(const std::filesystem::path& path, const InputShapes& shapes = {});
 
 struct LoadOptions {
-  // Which output of an ONNX file is explained. Empty: the logits; else what the file gives for the whole input, such as
-  // "sentence_embedding"; else the vectors of its tokens, pooled.
+  // Which output of an ONNX file is explained. Empty: the logits; else what the file gives for the
+  // whole input, such as "sentence_embedding"; else the vectors of its tokens, pooled.
   std::string output;
 };
 
 // Immutable; copies share everything; safe to use from several threads.
 class Model {
  public:
-  // A HuggingFace folder, an ONNX file, or a folder with one; for texts, pictures or rows of tables. Throws FileError, UnsupportedModel,
-  // or InvalidInput for an output that the file does not have.
+  // A HuggingFace folder, an ONNX file, or a folder with one; for texts, pictures or rows of
+  // tables. Throws FileError, UnsupportedModel, or InvalidInput for an output that the file does
+  // not have.
   static Model load(const std::filesystem::path& folder, const LoadOptions& options = {});
-  // What a HuggingFace folder would hold. Weights are not copied: their owners live as long as the model. Throws
-  // InvalidInput for sizes that do not fit, and what a folder's load throws.
+  // What a HuggingFace folder would hold. Weights are not copied: their owners live as long as the
+  // model. Throws InvalidInput for sizes that do not fit, and what a folder's load throws.
   static Model load(const ModelParts& parts);
   // The small models inside the program: one judges sentences, the other names painted things.
   static Model built_in();
@@ -151,7 +153,8 @@ class Model {
 
  private:
   explicit Model(std::shared_ptr<const TextModel> model) : text_model_(std::move(model)) {}
-  Model(std::shared_ptr<const PictureModel> model, std::shared_ptr<const PictureProcessor> processor)
+  Model(std::shared_ptr<const PictureModel> model,
+        std::shared_ptr<const PictureProcessor> processor)
       : picture_model_(std::move(model)), picture_processor_(std::move(processor)) {}
   explicit Model(std::shared_ptr<const TableModel> model) : table_model_(std::move(model)) {}
   std::shared_ptr<const TextModel> text_model_;
@@ -191,13 +194,16 @@ enum class WordFold { kSum, kMean, kMax };
 
 struct ExplainRequest {
   std::vector<MethodRequest> methods = {};
-  std::variant<std::monostate, int64_t, std::string> target = {};  // index or label; default: the highest
-  // Pictures only: further targets beside the first, and how many of the highest ones where none is named.
+  std::variant<std::monostate, int64_t, std::string> target =
+      {};  // index or label; default: the highest
+  // Pictures only: further targets beside the first, and how many of the highest ones where none is
+  // named.
   std::vector<std::variant<std::monostate, int64_t, std::string>> other_targets = {};
   int64_t top = 1;
-  std::optional<std::string> similar_to = {};  // encoders without a classifier: explain the similarity
-  // How the output reads the tokens, where the user knows better than discovery: a token's number, or
-  // "mean".
+  std::optional<std::string> similar_to =
+      {};  // encoders without a classifier: explain the similarity
+  // How the output reads the tokens, where the user knows better than discovery: a token's number,
+  // or "mean".
   std::variant<std::monostate, int64_t, std::string> read_out = {};
   WordFold fold = WordFold::kSum;
   Precision precision = Precision::kSingle;
@@ -209,17 +215,18 @@ struct ExplainRequest {
 // Names of a few methods that fit the model, for those who name none.
 std::vector<std::string> usual_methods(const Model& model);
 
-// One forward run and one backward walk serve all attention and gradient methods of the call. Throws
-// InvalidInput for wrong targets, methods or options, and for an empty text.
+// One forward run and one backward walk serve all attention and gradient methods of the call.
+// Throws InvalidInput for wrong targets, methods or options, and for an empty text.
 Explanation explain(const Model& model, const TextInput& input, const ExplainRequest& request);
 
 // The same for a picture, one explanation for each target; they share one forward run.
 std::vector<Explanation> explain(const Model& model, const PictureInput& picture,
                                  const ExplainRequest& request);
 
-// How alike a picture and a text are: units are the text's tokens, then those of the picture. Throws UnsupportedModel
-// for models that do not compare the two.
-Explanation explain(const Model& model, const PictureWithText& input, const ExplainRequest& request);
+// How alike a picture and a text are: units are the text's tokens, then those of the picture.
+// Throws UnsupportedModel for models that do not compare the two.
+Explanation explain(const Model& model, const PictureWithText& input,
+                    const ExplainRequest& request);
 
 // Attention maps and their gradients, for people who compute their own.
 struct Trace {

@@ -26,7 +26,7 @@ struct RelevanceReport {
   ModelName model;
   std::string policy;
   Target target;
-  double seed = 0;  // what the walk started with
+  double seed = 0;                   // what the walk started with
   std::vector<RelevanceStep> steps;  // from the output to the embeddings
   double at_first_layer = 0;
   double at_words = 0;
@@ -36,7 +36,8 @@ struct RelevanceReport {
 // Names of the policies that are part of the program.
 std::vector<std::string> relevance_policies();
 
-// `policy` is a name or the path of a JSON file. Reads target, similar_to and precision of the request.
+// `policy` is a name or the path of a JSON file. Reads target, similar_to and precision of the
+// request.
 RelevanceReport relevance_report(const Model& model, const TextInput& input,
                                  const std::string& policy, const ExplainRequest& request = {});
 

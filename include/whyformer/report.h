@@ -1,4 +1,5 @@
-// An explanation as JSON, for a terminal, as an HTML page, and as pictures. Nothing here computes scores.
+// An explanation as JSON, for a terminal, as an HTML page, and as pictures. Nothing here computes
+// scores.
 #pragma once
 
 #include <span>
@@ -35,8 +36,8 @@ std::string to_terminal(const Explanation& explanation, const TerminalOptions& o
 std::string to_terminal(std::span<const Explanation> explanations,
                         const TerminalOptions& options = {});
 
-// Scores of a model given arrays (whyformer/arrays.h), stream by stream: JSON, or the highest ones with bars. Pages and
-// pictures show its `explanation`.
+// Scores of a model given arrays (whyformer/arrays.h), stream by stream: JSON, or the highest ones
+// with bars. Pages and pictures show its `explanation`.
 struct ArrayExplanation;
 std::string to_json(const ArrayExplanation& explanation, int indent = 2);
 std::string to_terminal(const ArrayExplanation& explanation);
@@ -50,13 +51,13 @@ std::string to_html(std::span<const Explanation> explanations, const ReportOptio
 
 enum class PictureFormat { kSvg, kPng };
 
-// Bars of every method side by side, with standard errors as whiskers; below them the coloured text and
-// the force bar of each method whose scores lead from a base to the value.
+// Bars of every method side by side, with standard errors as whiskers; below them the coloured text
+// and the force bar of each method whose scores lead from a base to the value.
 std::string bars_picture(const Explanation& explanation, PictureFormat format,
                          const ReportOptions& options = {});
 
-// What pairs of units are worth together, as a triangle per method that says so. Throws InvalidInput
-// where none does.
+// What pairs of units are worth together, as a triangle per method that says so. Throws
+// InvalidInput where none does.
 std::string interactions_picture(const Explanation& explanation, PictureFormat format);
 
 // Heat maps over an explained picture.
@@ -79,16 +80,20 @@ struct OverlayOptions {
 std::string overlay_picture(std::span<const Explanation> explanations, PictureFormat format,
                             const OverlayOptions& options = {});
 
-// Attention maps: every layer (mean over heads), one layer's heads, or one of them. Of a picture: what its class
-// token attends to, over the picture; the mean over all patches where there is no such token.
+// Attention maps: every layer (mean over heads), one layer's heads, or one of them. Of a picture:
+// what its class token attends to, over the picture; the mean over all patches where there is no
+// such token.
 struct AttentionPicture {
-  int layer = -1;  // -1: a panel per layer, heads averaged; otherwise a panel per head of this layer
-  int head = -1;   // of the layer, which must be given; -1: all of them
+  int layer =
+      -1;         // -1: a panel per layer, heads averaged; otherwise a panel per head of this layer
+  int head = -1;  // of the layer, which must be given; -1: all of them
 };
 std::string attention_picture(const Explanation& explanation, PictureFormat format,
-                              const AttentionPicture& which = {}, const ReportOptions& options = {});
+                              const AttentionPicture& which = {},
+                              const ReportOptions& options = {});
 
-// Head importance (whyformer/heads.h): a grid of layers and heads per measure, and the pruning curve.
+// Head importance (whyformer/heads.h): a grid of layers and heads per measure, and the pruning
+// curve.
 struct HeadImportance;
 std::string to_json(const HeadImportance& importance, int indent = 2);
 std::string to_terminal(const HeadImportance& importance, const TerminalOptions& options = {});

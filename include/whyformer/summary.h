@@ -14,16 +14,19 @@ namespace whyformer {
 // One score of a feature.
 struct SummaryPoint {
   double score = 0;
-  int64_t instance = 0;         // index of the explanation
+  int64_t instance = 0;              // index of the explanation
   std::optional<double> value = {};  // of the table's column; none for tokens
-  std::optional<double> level = {};  // the same between the column's least (0) and largest (1) value
+  std::optional<double> level =
+      {};  // the same between the column's least (0) and largest (1) value
 };
 
 struct SummaryRow {
   std::string name;
-  double mean = 0;   // of |score| over the points; of the last row that sums others: the sum of their means
+  double mean =
+      0;  // of |score| over the points; of the last row that sums others: the sum of their means
   double total = 0;  // of |score|
-  std::vector<SummaryPoint> points = {};  // of the row that sums others: the sum of their scores, one per instance
+  std::vector<SummaryPoint> points =
+      {};  // of the row that sums others: the sum of their scores, one per instance
 };
 
 enum class SummaryOrder {
@@ -49,13 +52,15 @@ struct Summary {
   std::vector<SummaryRow> rows;  // strongest first
   int64_t others = 0;            // features that the last row sums; 0: every row is one feature
   int64_t left_out = 0;          // scores that are not a number
-  // What the explanations' own notes say (texts that were cut off, say), each once, with how many inputs it is about.
+  // What the explanations' own notes say (texts that were cut off, say), each once, with how many
+  // inputs it is about.
   std::vector<std::string> notes = {};
 };
 
-// Features are the columns of a table's rows, or pieces of text as they stand there without outer blanks (case
-// counts); special tokens are one feature together. The method may be left out where the explanations have one only.
-// Throws InvalidInput where it is missing, and for pictures, whose patches mean something else in each.
+// Features are the columns of a table's rows, or pieces of text as they stand there without outer
+// blanks (case counts); special tokens are one feature together. The method may be left out where
+// the explanations have one only. Throws InvalidInput where it is missing, and for pictures, whose
+// patches mean something else in each.
 Summary summarise(std::span<const Explanation> explanations, const std::string& method = "",
                   const SummaryOptions& options = {});
 

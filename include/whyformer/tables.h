@@ -15,15 +15,17 @@ struct NamedTable {
   Table table;
 };
 
-// A CSV file of numbers, with or without names in its first line, or a safetensors file whose arrays [rows, columns]
-// stand side by side in the order of their names. Throws FileError with the line that is wrong.
+// A CSV file of numbers, with or without names in its first line, or a safetensors file whose
+// arrays [rows, columns] stand side by side in the order of their names. Throws FileError with the
+// line that is wrong.
 NamedTable read_table(const std::filesystem::path& path);
 
-// A table without some of its columns, which are returned. Throws InvalidInput for a name that it does not have.
+// A table without some of its columns, which are returned. Throws InvalidInput for a name that it
+// does not have.
 std::vector<double> take_column(NamedTable& table, const std::string& name);
 
-// The table's columns in the order of these names, where it has them; tables without names keep theirs. Throws
-// InvalidInput where names are missing or there are others.
+// The table's columns in the order of these names, where it has them; tables without names keep
+// theirs. Throws InvalidInput where names are missing or there are others.
 NamedTable in_order_of(const std::vector<std::string>& names, const NamedTable& table);
 
 struct RowInput {

@@ -19,7 +19,8 @@ template <class Inputs>
 void bind_kind(nb::module_& module) {
   module.def(
       "answers",
-      [](const Model& model, const Inputs& inputs, AnswersRequest request, const nb::object& progress) {
+      [](const Model& model, const Inputs& inputs, AnswersRequest request,
+         const nb::object& progress) {
         return run_long(progress, [&](const Progress& watch) {
           request.progress = watch;
           return answers(model, inputs, request);
@@ -38,9 +39,12 @@ void bind_answers(nb::module_& module) {
       .def_rw("memory_bytes", &AnswersRequest::memory_bytes);
   nb::class_<Answer>(module, "Answer")
       .def_ro("notes", &Answer::notes)
-      .def_prop_ro("values", [](nb::handle self) { return array_in(self, nb::cast<const Answer&>(self).values); })
-      .def_prop_ro("probabilities",
-                   [](nb::handle self) { return array_in(self, nb::cast<const Answer&>(self).probabilities); });
+      .def_prop_ro(
+          "values",
+          [](nb::handle self) { return array_in(self, nb::cast<const Answer&>(self).values); })
+      .def_prop_ro("probabilities", [](nb::handle self) {
+        return array_in(self, nb::cast<const Answer&>(self).probabilities);
+      });
   nb::class_<Answers>(module, "Answers")
       .def_ro("space", &Answers::space)
       .def_ro("labels", &Answers::labels)

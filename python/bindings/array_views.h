@@ -18,7 +18,8 @@ using AnyNumbers = nanobind::ndarray<nanobind::ro, nanobind::c_contig, nanobind:
 // (name, type as safetensors calls it, shape, array)
 using GivenArray = std::tuple<std::string, std::string, std::vector<int64_t>, AnyNumbers>;
 
-// The array lives as long as somebody reads it. Whoever is last may not hold the interpreter's lock.
+// The array lives as long as somebody reads it. Whoever is last may not hold the interpreter's
+// lock.
 inline std::shared_ptr<const void> kept(const AnyNumbers& numbers) {
   auto* owner = new AnyNumbers(numbers);
   return {numbers.data(), [owner](const void*) {
@@ -28,9 +29,11 @@ inline std::shared_ptr<const void> kept(const AnyNumbers& numbers) {
           }};
 }
 
-inline std::map<std::string, ArrayView, std::less<>> views_of(const std::vector<GivenArray>& arrays) {
+inline std::map<std::string, ArrayView, std::less<>> views_of(
+    const std::vector<GivenArray>& arrays) {
   std::map<std::string, ArrayView, std::less<>> views;
-  for (const auto& [name, type, shape, numbers] : arrays) views[name] = {type, shape, kept(numbers), numbers.nbytes()};
+  for (const auto& [name, type, shape, numbers] : arrays)
+    views[name] = {type, shape, kept(numbers), numbers.nbytes()};
   return views;
 }
 

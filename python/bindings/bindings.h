@@ -1,4 +1,5 @@
-// The parts of the native module. Each file binds one public header or two, and uses nothing but public headers.
+// The parts of the native module. Each file binds one public header or two, and uses nothing but
+// public headers.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -19,17 +19,20 @@ void bind_kind(nb::module_& module, const char* set, const char* target) {
   nb::class_<Set>(module, set).def("__init__", [](Set* self, std::string name, Examples examples) {
     new (self) Set{std::move(name), std::move(examples)};
   });
-  nb::class_<Target>(module, target).def("__init__", [](Target* self, std::string label, Examples examples) {
-    new (self) Target{std::move(label), std::move(examples)};
-  });
-  module.def("test_concepts", [](const Model& model, const std::vector<Set>& concepts, const std::vector<Set>& random,
-                                 const std::vector<Target>& targets, ConceptsRequest request,
-                                 const nb::object& progress) {
-    return run_long(progress, [&](const Progress& watch) {
-      request.progress = watch;
-      return test_concepts(model, concepts, random, targets, request);
-    });
-  }, "model"_a, "concepts"_a, "random"_a, "targets"_a, "request"_a, "progress"_a.none());
+  nb::class_<Target>(module, target)
+      .def("__init__", [](Target* self, std::string label, Examples examples) {
+        new (self) Target{std::move(label), std::move(examples)};
+      });
+  module.def(
+      "test_concepts",
+      [](const Model& model, const std::vector<Set>& concepts, const std::vector<Set>& random,
+         const std::vector<Target>& targets, ConceptsRequest request, const nb::object& progress) {
+        return run_long(progress, [&](const Progress& watch) {
+          request.progress = watch;
+          return test_concepts(model, concepts, random, targets, request);
+        });
+      },
+      "model"_a, "concepts"_a, "random"_a, "targets"_a, "request"_a, "progress"_a.none());
 }
 
 }  // namespace
@@ -52,16 +55,18 @@ void bind_concepts(nb::module_& module) {
       .def_rw("memory_bytes", &ConceptsRequest::memory_bytes);
   nb::class_<ConceptReport>(module, "ConceptReport")
       .def("json", [](const ConceptReport& r) { return to_json(r, 2); })
-      .def("terminal", [](const ConceptReport& r, bool colour, int width) {
-        return to_terminal(r, TerminalOptions{.colour = colour, .width = width});
-      })
+      .def("terminal",
+           [](const ConceptReport& r, bool colour, int width) {
+             return to_terminal(r, TerminalOptions{.colour = colour, .width = width});
+           })
       .def("html", [](const ConceptReport& r) { return to_html(r); })
       .def("picture", [](const ConceptReport& r, PictureFormat format) {
         const std::string content = concepts_picture(r, format);
         return nb::bytes(content.data(), content.size());
       });
   bind_kind<TextSet, TargetTexts, std::vector<TextInput>>(module, "TextSet", "TargetTexts");
-  bind_kind<PictureSet, TargetPictures, std::vector<PictureInput>>(module, "PictureSet", "TargetPictures");
+  bind_kind<PictureSet, TargetPictures, std::vector<PictureInput>>(module, "PictureSet",
+                                                                   "TargetPictures");
 }
 
 }  // namespace whyformer::python

@@ -15,7 +15,9 @@ namespace whyformer::python {
 namespace {
 
 // Names in a message come from files, and tracebacks go to terminals.
-void set_error(const nb::object& type, const Error& error) { PyErr_SetString(type.ptr(), printable(error.what()).c_str()); }
+void set_error(const nb::object& type, const Error& error) {
+  PyErr_SetString(type.ptr(), printable(error.what()).c_str());
+}
 
 // They live as long as the module.
 struct ErrorTypes {
@@ -28,9 +30,13 @@ void bind_errors(nb::module_& module) {
   // Also what Python programs expect for such mistakes, so that a plain `except ValueError` works.
   const nb::exception<Error> error(module, "Error", PyExc_RuntimeError);
   static ErrorTypes* const types = new ErrorTypes{
-      error, nb::exception<InvalidInput>(module, "InvalidInput", nb::make_tuple(error, nb::handle(PyExc_ValueError))),
-      nb::exception<UnsupportedModel>(module, "UnsupportedModel", nb::make_tuple(error, nb::handle(PyExc_ValueError))),
-      nb::exception<FileError>(module, "FileError", nb::make_tuple(error, nb::handle(PyExc_OSError)))};
+      error,
+      nb::exception<InvalidInput>(module, "InvalidInput",
+                                  nb::make_tuple(error, nb::handle(PyExc_ValueError))),
+      nb::exception<UnsupportedModel>(module, "UnsupportedModel",
+                                      nb::make_tuple(error, nb::handle(PyExc_ValueError))),
+      nb::exception<FileError>(module, "FileError",
+                               nb::make_tuple(error, nb::handle(PyExc_OSError)))};
   // The last translator that is registered is asked first.
   nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
     try {
@@ -47,7 +53,8 @@ void bind_errors(nb::module_& module) {
       set_error(types->error, error);
     }
   });
-  module.def("printable", &printable, "text"_a, "Text from files, with what would steer a terminal spelled out.");
+  module.def("printable", &printable, "text"_a,
+             "Text from files, with what would steer a terminal spelled out.");
 }
 
 }  // namespace whyformer::python

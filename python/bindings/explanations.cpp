@@ -18,7 +18,8 @@ void bind_pieces(nb::module_& module) {
   nb::class_<ModelName>(module, "ModelName")
       .def_ro("name", &ModelName::name)
       .def_ro("architecture", &ModelName::architecture)
-      .def("__repr__", [](const ModelName& m) { return "<model " + m.name + " (" + m.architecture + ")>"; });
+      .def("__repr__",
+           [](const ModelName& m) { return "<model " + m.name + " (" + m.architecture + ")>"; });
   nb::class_<Unit>(module, "Unit")
       .def_ro("text", &Unit::text)
       .def_ro("start", &Unit::start)
@@ -26,7 +27,8 @@ void bind_pieces(nb::module_& module) {
       .def_ro("special", &Unit::special)
       .def_ro("segment", &Unit::segment)
       .def_ro("word", &Unit::word)
-      .def("__repr__", [](nb::handle self) { return nb::str("<unit {!r}>").format(self.attr("text")); });
+      .def("__repr__",
+           [](nb::handle self) { return nb::str("<unit {!r}>").format(self.attr("text")); });
   nb::class_<WordScore>(module, "WordScore")
       .def_ro("text", &WordScore::text)
       .def_ro("start", &WordScore::start)
@@ -47,7 +49,9 @@ void bind_pieces(nb::module_& module) {
       .def_ro("evaluations", &Estimate::evaluations)
       .def_ro("finished", &Estimate::finished)
       .def_ro("r_squared", &Estimate::r_squared)
-      .def_prop_ro("errors", [](nb::handle self) { return array_in(self, nb::cast<const Estimate&>(self).errors); })
+      .def_prop_ro(
+          "errors",
+          [](nb::handle self) { return array_in(self, nb::cast<const Estimate&>(self).errors); })
       .def_prop_ro("interactions", [](nb::handle self) -> nb::object {
         const auto& estimate = nb::cast<const Estimate&>(self);
         if (estimate.interactions.empty()) return nb::none();
@@ -58,7 +62,9 @@ void bind_pieces(nb::module_& module) {
   nb::class_<Output>(module, "Output")
       .def_ro("space", &Output::space)
       .def_ro("labels", &Output::labels)
-      .def_prop_ro("values", [](nb::handle self) { return array_in(self, nb::cast<const Output&>(self).values); });
+      .def_prop_ro("values", [](nb::handle self) {
+        return array_in(self, nb::cast<const Output&>(self).values);
+      });
   nb::class_<Target>(module, "Target")
       .def_ro("index", &Target::index)
       .def_ro("label", &Target::label)
@@ -69,19 +75,27 @@ void bind_pieces(nb::module_& module) {
       });
   nb::class_<AttentionMap>(module, "AttentionMap")
       .def_ro("name", &AttentionMap::name)
-      .def_prop_ro("values", [](const AttentionMap& map) {
-        return shared_array(map.values, {static_cast<size_t>(map.heads), static_cast<size_t>(map.queries),
-                                         static_cast<size_t>(map.keys)});
-      }, nb::rv_policy::reference);
+      .def_prop_ro(
+          "values",
+          [](const AttentionMap& map) {
+            return shared_array(map.values,
+                                {static_cast<size_t>(map.heads), static_cast<size_t>(map.queries),
+                                 static_cast<size_t>(map.keys)});
+          },
+          nb::rv_policy::reference);
   nb::class_<PictureView>(module, "PictureView")
       .def_ro("width", &PictureView::width)
       .def_ro("height", &PictureView::height)
       .def_ro("first_patch", &PictureView::first_patch)
       .def_ro("rows", &PictureView::rows)
       .def_ro("columns", &PictureView::columns)
-      .def_prop_ro("rgb", [](const PictureView& view) {
-        return shared_array(view.rgb, {static_cast<size_t>(view.height), static_cast<size_t>(view.width), size_t{3}});
-      }, nb::rv_policy::reference);
+      .def_prop_ro(
+          "rgb",
+          [](const PictureView& view) {
+            return shared_array(view.rgb, {static_cast<size_t>(view.height),
+                                           static_cast<size_t>(view.width), size_t{3}});
+          },
+          nb::rv_policy::reference);
 }
 
 }  // namespace
@@ -98,7 +112,9 @@ void bind_explanations(nb::module_& module) {
       .def_ro("estimate", &Attribution::estimate)
       .def_ro("cost", &Attribution::cost)
       .def_ro("notes", &Attribution::notes)
-      .def_prop_ro("scores", [](nb::handle self) { return array_in(self, nb::cast<const Attribution&>(self).scores); })
+      .def_prop_ro(
+          "scores",
+          [](nb::handle self) { return array_in(self, nb::cast<const Attribution&>(self).scores); })
       .def("pixels", [](nb::handle self, size_t height, size_t width) -> nb::object {
         const auto& pixels = nb::cast<const Attribution&>(self).pixels;
         if (pixels.empty() || pixels.size() != height * width) return nb::none();
@@ -107,7 +123,9 @@ void bind_explanations(nb::module_& module) {
   nb::class_<Refusal>(module, "Refusal")
       .def_ro("method", &Refusal::method)
       .def_ro("reason", &Refusal::reason)
-      .def("__repr__", [](const Refusal& refusal) { return "<" + refusal.method + ": " + refusal.reason + ">"; });
+      .def("__repr__", [](const Refusal& refusal) {
+        return "<" + refusal.method + ": " + refusal.reason + ">";
+      });
   nb::class_<Explanation>(module, "Explanation")
       .def_ro("model", &Explanation::model)
       .def_ro("text", &Explanation::text)

@@ -15,15 +15,21 @@ namespace whyformer::python {
 
 void bind_heads(nb::module_& module) {
   nb::class_<LabelledText>(module, "LabelledText")
-      .def("__init__", [](LabelledText* self, const TextInput& input, std::optional<std::vector<std::string>> labels,
-                          std::string place) {
-        new (self) LabelledText{input, std::move(labels), std::move(place)};
-      }, "input"_a, "labels"_a.none(), "place"_a);
+      .def(
+          "__init__",
+          [](LabelledText* self, const TextInput& input,
+             std::optional<std::vector<std::string>> labels, std::string place) {
+            new (self) LabelledText{input, std::move(labels), std::move(place)};
+          },
+          "input"_a, "labels"_a.none(), "place"_a);
   nb::class_<LabelledPicture>(module, "LabelledPicture")
-      .def("__init__", [](LabelledPicture* self, const PictureInput& input, std::optional<std::vector<std::string>> labels,
-                          std::string place) {
-        new (self) LabelledPicture{input, std::move(labels), std::move(place)};
-      }, "input"_a, "labels"_a.none(), "place"_a);
+      .def(
+          "__init__",
+          [](LabelledPicture* self, const PictureInput& input,
+             std::optional<std::vector<std::string>> labels, std::string place) {
+            new (self) LabelledPicture{input, std::move(labels), std::move(place)};
+          },
+          "input"_a, "labels"_a.none(), "place"_a);
   nb::class_<PruneRequest>(module, "PruneRequest")
       .def(nb::init<>())
       .def_rw("step", &PruneRequest::step)
@@ -33,8 +39,11 @@ void bind_heads(nb::module_& module) {
       .def(nb::init<>())
       .def_rw("measures", &HeadsRequest::measures)
       .def_prop_rw(
-          "normalise", [](const HeadsRequest& r) { return r.michel_scale == LayerScale::kUnitLength; },
-          [](HeadsRequest& r, bool layer) { r.michel_scale = layer ? LayerScale::kUnitLength : LayerScale::kNone; })
+          "normalise",
+          [](const HeadsRequest& r) { return r.michel_scale == LayerScale::kUnitLength; },
+          [](HeadsRequest& r, bool layer) {
+            r.michel_scale = layer ? LayerScale::kUnitLength : LayerScale::kNone;
+          })
       .def_rw("all_tokens", &HeadsRequest::all_tokens)
       .def_rw("attention_constant", &HeadsRequest::attention_constant)
       .def_rw("precision", &HeadsRequest::precision)
@@ -42,27 +51,34 @@ void bind_heads(nb::module_& module) {
   nb::class_<HeadImportance>(module, "HeadImportance")
       .def_ro("stopped_early", &HeadImportance::stopped_early)
       .def("json", [](const HeadImportance& h) { return to_json(h, 2); })
-      .def("terminal", [](const HeadImportance& h, bool colour, int width) {
-        return to_terminal(h, TerminalOptions{.colour = colour, .width = width});
-      })
+      .def("terminal",
+           [](const HeadImportance& h, bool colour, int width) {
+             return to_terminal(h, TerminalOptions{.colour = colour, .width = width});
+           })
       .def("picture", [](const HeadImportance& h, PictureFormat format) {
         const std::string content = heads_picture(h, format);
         return nb::bytes(content.data(), content.size());
       });
-  module.def("head_importance", [](const Model& model, const std::vector<LabelledText>& corpus, HeadsRequest request,
-                                   const nb::object& progress) {
-    return run_long(progress, [&](const Progress& watch) {
-      request.progress = watch;
-      return head_importance(model, corpus, request);
-    });
-  }, "model"_a, "corpus"_a, "request"_a, "progress"_a.none());
-  module.def("head_importance", [](const Model& model, const std::vector<LabelledPicture>& corpus, HeadsRequest request,
-                                   const nb::object& progress) {
-    return run_long(progress, [&](const Progress& watch) {
-      request.progress = watch;
-      return head_importance(model, corpus, request);
-    });
-  }, "model"_a, "corpus"_a, "request"_a, "progress"_a.none());
+  module.def(
+      "head_importance",
+      [](const Model& model, const std::vector<LabelledText>& corpus, HeadsRequest request,
+         const nb::object& progress) {
+        return run_long(progress, [&](const Progress& watch) {
+          request.progress = watch;
+          return head_importance(model, corpus, request);
+        });
+      },
+      "model"_a, "corpus"_a, "request"_a, "progress"_a.none());
+  module.def(
+      "head_importance",
+      [](const Model& model, const std::vector<LabelledPicture>& corpus, HeadsRequest request,
+         const nb::object& progress) {
+        return run_long(progress, [&](const Progress& watch) {
+          request.progress = watch;
+          return head_importance(model, corpus, request);
+        });
+      },
+      "model"_a, "corpus"_a, "request"_a, "progress"_a.none());
 }
 
 }  // namespace whyformer::python

@@ -31,13 +31,16 @@ void bind_importance(nb::module_& module) {
       .def_rw("background_rows", &ImportanceRequest::background_rows)
       .def_rw("groups", &ImportanceRequest::groups)
       .def_rw("seed", &ImportanceRequest::seed);
-  module.def("importance", [](const Model& model, const NamedTable& rows, const std::vector<double>& answers,
-                              ImportanceRequest request, const nb::object& progress) {
-    return run_long(progress, [&](const Progress& watch) {
-      request.progress = watch;
-      return to_json(importance(model, rows, answers, request));
-    });
-  }, "model"_a, "rows"_a, "answers"_a, "request"_a, "progress"_a.none());
+  module.def(
+      "importance",
+      [](const Model& model, const NamedTable& rows, const std::vector<double>& answers,
+         ImportanceRequest request, const nb::object& progress) {
+        return run_long(progress, [&](const Progress& watch) {
+          request.progress = watch;
+          return to_json(importance(model, rows, answers, request));
+        });
+      },
+      "model"_a, "rows"_a, "answers"_a, "request"_a, "progress"_a.none());
 }
 
 }  // namespace whyformer::python

@@ -10,9 +10,10 @@
 
 namespace whyformer::python {
 
-// Runs `work` with the lock released. It gets a function to call now and then with what is done and the total; that
-// one shows progress (None: nobody looks), notices Ctrl-C, and returns false when the work should end. A progress function
-// that returns False ends it, too, with what there is by then.
+// Runs `work` with the lock released. It gets a function to call now and then with what is done and
+// the total; that one shows progress (None: nobody looks), notices Ctrl-C, and returns false when
+// the work should end. A progress function that returns False ends it, too, with what there is by
+// then.
 template <class Work>
 auto run_long(const nanobind::object& progress, const Work& work) {
   using Clock = std::chrono::steady_clock;
@@ -20,14 +21,17 @@ auto run_long(const nanobind::object& progress, const Work& work) {
   bool ended = false;  // by the progress function
   Clock::time_point last{};
   const std::function<bool(int64_t, int64_t)> watch = [&](int64_t done, int64_t total) {
-    // Taking the lock costs more than a small batch; people do not see more than 50 pictures a second.
+    // Taking the lock costs more than a small batch; people do not see more than 50 pictures a
+    // second.
     const auto now = Clock::now();
-    if (raised == nullptr && done < total && now - last < std::chrono::milliseconds(20)) return !ended;
+    if (raised == nullptr && done < total && now - last < std::chrono::milliseconds(20))
+      return !ended;
     last = now;
     const nanobind::gil_scoped_acquire lock;
     try {
       if (raised == nullptr && PyErr_CheckSignals() != 0) throw nanobind::python_error();
-      if (raised == nullptr && !progress.is_none() && progress(done, total).ptr() == Py_False) ended = true;
+      if (raised == nullptr && !progress.is_none() && progress(done, total).ptr() == Py_False)
+        ended = true;
     } catch (...) {
       raised = std::current_exception();
     }

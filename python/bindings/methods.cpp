@@ -18,7 +18,8 @@ void bind_methods(nb::module_& module) {
       .def_ro("summary", &OptionInfo::summary)
       .def_ro("default", &OptionInfo::fallback)
       .def_ro("choices", &OptionInfo::choices)
-      .def("__repr__", [](const OptionInfo& o) { return "<option " + o.name + ": " + o.summary + ">"; });
+      .def("__repr__",
+           [](const OptionInfo& o) { return "<option " + o.name + ": " + o.summary + ">"; });
   nb::class_<PresetInfo>(module, "PresetInfo")
       .def_ro("name", &PresetInfo::name)
       .def_ro("summary", &PresetInfo::summary)
@@ -32,7 +33,8 @@ void bind_methods(nb::module_& module) {
       .def_ro("is_signed", &MethodInfo::is_signed)
       .def_ro("options", &MethodInfo::options)
       .def_ro("presets", &MethodInfo::presets)
-      .def("__repr__", [](const MethodInfo& m) { return "<method " + m.name + ": " + m.summary + ">"; });
+      .def("__repr__",
+           [](const MethodInfo& m) { return "<method " + m.name + ": " + m.summary + ">"; });
 
   module.def("methods", [] { return std::vector<MethodInfo>(methods().begin(), methods().end()); });
   module.def("parse_option", [](const std::string& method, const std::string& assignment) {

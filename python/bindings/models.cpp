@@ -25,12 +25,13 @@ namespace {
 using Numbers = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 Table table_of(const Numbers& numbers) {
-  return {static_cast<int64_t>(numbers.shape(0)), static_cast<int64_t>(numbers.shape(1)),
+  return {static_cast<int64_t>(numbers.shape(0)),
+          static_cast<int64_t>(numbers.shape(1)),
           {numbers.data(), numbers.data() + numbers.size()}};
 }
 
-RowInput row_input(std::vector<std::string> names, std::vector<double> values, const std::optional<Numbers>& background,
-                   std::vector<double> weights) {
+RowInput row_input(std::vector<std::string> names, std::vector<double> values,
+                   const std::optional<Numbers>& background, std::vector<double> weights) {
   RowInput row{std::move(names), std::move(values), {}, std::move(weights)};
   if (background) row.background = table_of(*background);
   return row;
@@ -40,7 +41,8 @@ template <class Input>
 void bind_explain(nb::module_& module) {
   module.def(
       "explain",
-      [](const Model& model, const Input& input, ExplainRequest request, const nb::object& progress) {
+      [](const Model& model, const Input& input, ExplainRequest request,
+         const nb::object& progress) {
         return run_long(progress, [&](const Progress& watch) {
           request.progress = watch;
           return explain(model, input, request);
@@ -58,33 +60,41 @@ void bind_trace(nb::module_& module) {
 
 void bind_inputs(nb::module_& module) {
   nb::class_<TextInput>(module, "TextInput")
-      .def("__init__", [](TextInput* self, std::string text,
-                          std::optional<std::string> pair) { new (self) TextInput{std::move(text), std::move(pair)}; },
-           "text"_a, "pair"_a = nb::none());
+      .def(
+          "__init__",
+          [](TextInput* self, std::string text, std::optional<std::string> pair) {
+            new (self) TextInput{std::move(text), std::move(pair)};
+          },
+          "text"_a, "pair"_a = nb::none());
   nb::class_<PictureFile>(module, "PictureFile")
-      .def("__init__",
-           [](PictureFile* self, std::filesystem::path path) { new (self) PictureFile{std::move(path)}; });
+      .def("__init__", [](PictureFile* self, std::filesystem::path path) {
+        new (self) PictureFile{std::move(path)};
+      });
   nb::class_<PicturePixels>(module, "PicturePixels")
-      .def("__init__",
-           [](PicturePixels* self, std::string name,
-              nb::ndarray<const uint8_t, nb::ndim<3>, nb::c_contig, nb::device::cpu> pixels) {
-             auto kept = std::make_shared<decltype(pixels)>(pixels);
-             new (self) PicturePixels{std::move(name), static_cast<int64_t>(pixels.shape(1)),
-                                      static_cast<int64_t>(pixels.shape(0)), static_cast<int64_t>(pixels.shape(2)),
-                                      std::shared_ptr<const uint8_t[]>(kept, pixels.data())};
-           },
-           "name"_a, "pixels"_a);
+      .def(
+          "__init__",
+          [](PicturePixels* self, std::string name,
+             nb::ndarray<const uint8_t, nb::ndim<3>, nb::c_contig, nb::device::cpu> pixels) {
+            auto kept = std::make_shared<decltype(pixels)>(pixels);
+            new (self) PicturePixels{std::move(name), static_cast<int64_t>(pixels.shape(1)),
+                                     static_cast<int64_t>(pixels.shape(0)),
+                                     static_cast<int64_t>(pixels.shape(2)),
+                                     std::shared_ptr<const uint8_t[]>(kept, pixels.data())};
+          },
+          "name"_a, "pixels"_a);
   nb::class_<PictureWithText>(module, "PictureWithText")
       .def("__init__", [](PictureWithText* self, PictureInput picture, std::string text) {
         new (self) PictureWithText{std::move(picture), std::move(text)};
       });
   nb::class_<RowInput>(module, "RowInput")
-      .def("__init__",
-           [](RowInput* self, std::vector<std::string> names, std::vector<double> values,
-              const std::optional<Numbers>& background, std::vector<double> weights) {
-             new (self) RowInput(row_input(std::move(names), std::move(values), background, std::move(weights)));
-           },
-           "names"_a, "values"_a, "background"_a = nb::none(), "weights"_a = std::vector<double>());
+      .def(
+          "__init__",
+          [](RowInput* self, std::vector<std::string> names, std::vector<double> values,
+             const std::optional<Numbers>& background, std::vector<double> weights) {
+            new (self) RowInput(
+                row_input(std::move(names), std::move(values), background, std::move(weights)));
+          },
+          "names"_a, "values"_a, "background"_a = nb::none(), "weights"_a = std::vector<double>());
   nb::class_<NamedTable>(module, "NamedTable")
       .def("__init__",
            [](NamedTable* self, std::vector<std::string> names, const Numbers& numbers) {
@@ -93,7 +103,8 @@ void bind_inputs(nb::module_& module) {
       .def_ro("names", &NamedTable::names)
       .def_prop_ro("numbers", [](nb::handle self) {
         const Table& table = nb::cast<const NamedTable&>(self).table;
-        return array_in(self, table.values, {static_cast<size_t>(table.rows), static_cast<size_t>(table.columns)});
+        return array_in(self, table.values,
+                        {static_cast<size_t>(table.rows), static_cast<size_t>(table.columns)});
       });
   module.def("read_table", &read_table, "path"_a);
   module.def("background_of", [](const NamedTable& table, int64_t most_rows) {
@@ -103,15 +114,19 @@ void bind_inputs(nb::module_& module) {
 }
 
 void bind_request(nb::module_& module) {
-  nb::enum_<Precision>(module, "Precision").value("single", Precision::kSingle).value("double", Precision::kDouble);
+  nb::enum_<Precision>(module, "Precision")
+      .value("single", Precision::kSingle)
+      .value("double", Precision::kDouble);
   nb::enum_<WordFold>(module, "WordFold")
       .value("sum", WordFold::kSum)
       .value("mean", WordFold::kMean)
       .value("max", WordFold::kMax);
   nb::class_<ExplainRequest>(module, "ExplainRequest")
       .def(nb::init<>())
-      .def("add_method", [](ExplainRequest& self, std::string name,
-                            Options options) { self.methods.push_back({std::move(name), std::move(options)}); })
+      .def("add_method",
+           [](ExplainRequest& self, std::string name, Options options) {
+             self.methods.push_back({std::move(name), std::move(options)});
+           })
       .def_rw("target", &ExplainRequest::target, nb::arg().none())
       .def_rw("other_targets", &ExplainRequest::other_targets)
       .def_rw("top", &ExplainRequest::top)
@@ -171,7 +186,8 @@ void bind_tokens(nb::module_& module) {
       .def_ro("offsets", &TokenizedText::offsets)
       .def_ro("special", &TokenizedText::special)
       .def_ro("segment", &TokenizedText::segment)
-      .def("__repr__", [](nb::handle self) { return nb::str("<tokens {!r}>").format(self.attr("tokens")); });
+      .def("__repr__",
+           [](nb::handle self) { return nb::str("<tokens {!r}>").format(self.attr("tokens")); });
 }
 
 void bind_trace_result(nb::module_& module) {
@@ -208,9 +224,11 @@ void bind_relevance(nb::module_& module) {
       .def_ro("at_words", &RelevanceReport::at_words)
       .def_ro("notes", &RelevanceReport::notes);
   module.def("relevance_policies", &relevance_policies);
-  module.def("relevance_report", [](const Model& model, const TextInput& input, const std::string& policy,
-                                    const ExplainRequest& request) {
-    return run_long(nb::none(), [&](const Progress&) { return relevance_report(model, input, policy, request); });
+  module.def("relevance_report", [](const Model& model, const TextInput& input,
+                                    const std::string& policy, const ExplainRequest& request) {
+    return run_long(nb::none(), [&](const Progress&) {
+      return relevance_report(model, input, policy, request);
+    });
   });
 }
 
@@ -226,7 +244,8 @@ void bind_models(nb::module_& module) {
       .def_static(
           "load",
           [](const std::filesystem::path& path, const std::string& output) {
-            return run_long(nb::none(), [&](const Progress&) { return Model::load(path, {output}); });
+            return run_long(nb::none(),
+                            [&](const Progress&) { return Model::load(path, {output}); });
           },
           "path"_a, "output"_a = "")
       .def_static("built_in", &Model::built_in)
@@ -245,7 +264,8 @@ void bind_models(nb::module_& module) {
   bind_trace<PictureInput>(module);
   bind_relevance(module);
   module.def("usual_methods", nb::overload_cast<const Model&>(&usual_methods), "model"_a);
-  module.def("usual_methods", nb::overload_cast<const Model&, const RowInput&>(&usual_methods), "model"_a, "row"_a);
+  module.def("usual_methods", nb::overload_cast<const Model&, const RowInput&>(&usual_methods),
+             "model"_a, "row"_a);
   module.def("threads", &threads);
   module.def("set_threads", &set_threads, "count"_a);
 }

@@ -16,7 +16,8 @@ using SharedArray = nanobind::ndarray<nanobind::numpy, const T>;
 
 // Of a vector inside a bound object, which the array keeps alive.
 template <class T>
-SharedArray<T> array_in(nanobind::handle owner, const std::vector<T>& values, std::initializer_list<size_t> shape) {
+SharedArray<T> array_in(nanobind::handle owner, const std::vector<T>& values,
+                        std::initializer_list<size_t> shape) {
   return SharedArray<T>(values.data(), shape, owner);
 }
 
@@ -27,7 +28,8 @@ SharedArray<T> array_in(nanobind::handle owner, const std::vector<T>& values) {
 
 // Of shared memory.
 template <class T>
-SharedArray<T> shared_array(const std::shared_ptr<const T[]>& values, std::initializer_list<size_t> shape) {
+SharedArray<T> shared_array(const std::shared_ptr<const T[]>& values,
+                            std::initializer_list<size_t> shape) {
   auto* kept = new std::shared_ptr<const T[]>(values);
   const nanobind::capsule owner(kept, [](void* pointer) noexcept {
     delete static_cast<std::shared_ptr<const T[]>*>(pointer);
@@ -39,7 +41,8 @@ SharedArray<T> shared_array(const std::shared_ptr<const T[]>& values, std::initi
 template <class T>
 SharedArray<T> array_of(std::vector<T> values, std::initializer_list<size_t> shape) {
   auto* kept = new std::vector<T>(std::move(values));
-  const nanobind::capsule owner(kept, [](void* pointer) noexcept { delete static_cast<std::vector<T>*>(pointer); });
+  const nanobind::capsule owner(
+      kept, [](void* pointer) noexcept { delete static_cast<std::vector<T>*>(pointer); });
   return SharedArray<T>(kept->data(), shape, owner);
 }
 

@@ -9,8 +9,8 @@
 #include "base/pulse.h"
 #include "readers/asked.h"
 #include "readers/given_picture.h"
-#include "run/output_space.h"
 #include "readers/pictures/picture_processor.h"
+#include "run/output_space.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -19,7 +19,8 @@ namespace {
 // Puts the answers of runs where they belong.
 class Collected {
  public:
-  Collected(Asked asked, size_t inputs, const AnswersRequest& request) : asked_(std::move(asked)), request_(request) {
+  Collected(Asked asked, size_t inputs, const AnswersRequest& request)
+      : asked_(std::move(asked)), request_(request) {
     result.space = asked_.output.space;
     result.labels = asked_.output.labels;
     result.notes = asked_.notes;
@@ -32,13 +33,15 @@ class Collected {
   void add(const Run& together, std::span<const size_t> inputs) {
     const PulseScope pulses([this] { return goes_on(); });
     const Value output = together.graph->output;
-    const std::vector<double> flat = run(together.graph->graph, together.feeds, {.outputs = {output}})[output].to_doubles();
+    const std::vector<double> flat =
+        run(together.graph->graph, together.feeds, {.outputs = {output}})[output].to_doubles();
     const auto width = static_cast<int64_t>(result.labels.size());
     for (size_t i = 0; i < inputs.size(); ++i) {
       Answer& answer = result.inputs[inputs[i]];
       const auto first = flat.begin() + static_cast<int64_t>(i) * width;
       answer.values.assign(first, first + width);
-      if (result.space == "logit") answer.probabilities = probabilities_of(answer.values, *asked_.problem);
+      if (result.space == "logit")
+        answer.probabilities = probabilities_of(answer.values, *asked_.problem);
     }
     done_ += static_cast<int64_t>(inputs.size());
     if (!goes_on()) throw Interrupted();
@@ -48,7 +51,8 @@ class Collected {
 
  private:
   bool goes_on() const {
-    return !request_.progress || request_.progress(done_, static_cast<int64_t>(result.inputs.size()));
+    return !request_.progress ||
+           request_.progress(done_, static_cast<int64_t>(result.inputs.size()));
   }
 
   Asked asked_;
@@ -70,11 +74,12 @@ struct Tokens {
   std::vector<int64_t> ids, types;
 };
 
-void add_texts(const TextModel& model, const std::vector<Tokens>& texts, const AnswersRequest& request,
-               Collected& collected) {
+void add_texts(const TextModel& model, const std::vector<Tokens>& texts,
+               const AnswersRequest& request, Collected& collected) {
   std::vector<size_t> order(texts.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return texts[a].ids.size() < texts[b].ids.size(); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return texts[a].ids.size() < texts[b].ids.size(); });
   const auto graph_for = [&](size_t batch, int64_t tokens) {
     return model.graph({.batch = static_cast<int64_t>(batch),
                         .tokens = tokens,
@@ -82,14 +87,16 @@ void add_texts(const TextModel& model, const std::vector<Tokens>& texts, const A
                         .dtype = collected.kind().dtype});
   };
   if (order.empty()) return;
-  const auto known = graph_for(1, static_cast<int64_t>(texts[order[0]].ids.size()));  // any length tells heads and widths
+  const auto known = graph_for(
+      1, static_cast<int64_t>(texts[order[0]].ids.size()));  // any length tells heads and widths
   for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
     const size_t length = texts[order[begin]].ids.size();
     const auto tokens = static_cast<int64_t>(length);
     const auto step = static_cast<size_t>(
         std::min(model.most_at_once(), most_inputs_at_once(*known, tokens, request.memory_bytes)));
     TokenBatch batch;
-    for (; end < order.size() && end - begin < step && texts[order[end]].ids.size() == length; ++end) {
+    for (; end < order.size() && end - begin < step && texts[order[end]].ids.size() == length;
+         ++end) {
       batch.ids.push_back(texts[order[end]].ids);
       batch.types.push_back(texts[order[end]].types);
     }
@@ -111,7 +118,8 @@ class WaitingPictures {
     if (pixels_.empty()) {
       const auto graph = graph_for(1, pixels);
       const int64_t tokens = tokens_in(*graph, graph->grid.count());
-      most_ = std::min(model_.most_at_once(), most_inputs_at_once(*graph, tokens, request_.memory_bytes));
+      most_ = std::min(model_.most_at_once(),
+                       most_inputs_at_once(*graph, tokens, request_.memory_bytes));
     }
     pixels_.push_back(pixels);
     numbers_.push_back(number);
@@ -150,33 +158,41 @@ class WaitingPictures {
 
 void check(const NamedTable& rows) {
   const Table& table = rows.table;
-  const auto names = static_cast<int64_t>(rows.names.size()), numbers = static_cast<int64_t>(table.values.size());
-  if (table.columns > 0 && names == table.columns && numbers % table.columns == 0 && numbers / table.columns == table.rows) return;
-  throw InvalidInput(fmt::format("a table of {} rows and {} columns has {} names and {} numbers", table.rows,
-                                 table.columns, names, numbers));
+  const auto names = static_cast<int64_t>(rows.names.size()),
+             numbers = static_cast<int64_t>(table.values.size());
+  if (table.columns > 0 && names == table.columns && numbers % table.columns == 0 &&
+      numbers / table.columns == table.rows)
+    return;
+  throw InvalidInput(fmt::format("a table of {} rows and {} columns has {} names and {} numbers",
+                                 table.rows, table.columns, names, numbers));
 }
 
 }  // namespace
 
-Answers answers(const Model& model, const std::vector<TextInput>& texts, const AnswersRequest& request) {
+Answers answers(const Model& model, const std::vector<TextInput>& texts,
+                const AnswersRequest& request) {
   const TextModel& reader = model.text_model();
-  Collected collected(asked_of(reader, request.similar_to, request.precision), texts.size(), request);
+  Collected collected(asked_of(reader, request.similar_to, request.precision), texts.size(),
+                      request);
   std::vector<Tokens> tokens;
   for (size_t i = 0; i < texts.size(); ++i) {
-    Encoding encoding =
-        numbered("text", i, [&] { return encode(reader, texts[i], collected.result.inputs[i].notes); });
+    Encoding encoding = numbered(
+        "text", i, [&] { return encode(reader, texts[i], collected.result.inputs[i].notes); });
     tokens.push_back({std::move(encoding.ids), std::move(encoding.type_ids)});
   }
   add_texts(reader, tokens, request, collected);
   return std::move(collected.result);
 }
 
-Answers answers(const Model& model, const std::vector<PictureInput>& pictures, const AnswersRequest& request) {
+Answers answers(const Model& model, const std::vector<PictureInput>& pictures,
+                const AnswersRequest& request) {
   const PictureModel& reader = model.picture_model();
-  Collected collected(asked_of(reader, request.similar_to, request.precision), pictures.size(), request);
+  Collected collected(asked_of(reader, request.similar_to, request.precision), pictures.size(),
+                      request);
   WaitingPictures waiting(reader, request, collected);
   for (size_t i = 0; i < pictures.size(); ++i) {
-    numbered("picture", i, [&] { waiting.add(i, processed(model, pixels_of(pictures[i])).values); });
+    numbered("picture", i,
+             [&] { waiting.add(i, processed(model, pixels_of(pictures[i])).values); });
   }
   waiting.run();
   return std::move(collected.result);
@@ -191,15 +207,17 @@ Answers answers(const Model& model, const NamedTable& rows, const AnswersRequest
   const std::vector<int64_t> places = reader.places_of(rows.names);
   const DType dtype = collected.kind().dtype;
   const auto one = reader.graph(1, table.columns, dtype);
-  const int64_t step = std::min(reader.most_rows_at_once(table.columns),
-                                most_inputs_at_once(*one, tokens_in(*one, table.columns), request.memory_bytes));
+  const int64_t step =
+      std::min(reader.most_rows_at_once(table.columns),
+               most_inputs_at_once(*one, tokens_in(*one, table.columns), request.memory_bytes));
   for (int64_t begin = 0; begin < table.rows; begin += step) {
     std::vector<std::vector<double>> values;
     std::vector<size_t> numbers;
     for (int64_t row = begin; row < std::min(table.rows, begin + step); ++row) {
       numbers.push_back(static_cast<size_t>(row));
       values.emplace_back();
-      for (const int64_t place : places) values.back().push_back(table.values[row * table.columns + place]);
+      for (const int64_t place : places)
+        values.back().push_back(table.values[row * table.columns + place]);
     }
     const auto graph = reader.graph(static_cast<int64_t>(values.size()), table.columns, dtype);
     collected.add({graph, reader.feeds(*graph, values)}, numbers);

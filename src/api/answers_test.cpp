@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 
 #include "base/files.h"
-#include "tests/support/source_folder.h"
 #include "tests/support/golden_model.h"
 #include "tests/support/golden_weights.h"
+#include "tests/support/source_folder.h"
 
 namespace whyformer {
 namespace {
@@ -22,9 +22,10 @@ ExplainRequest cheapest() {
 // Lengths come several times, not side by side.
 std::vector<TextInput> some_texts() {
   std::vector<TextInput> texts;
-  for (const char* text : {"A dull film.", "A warm, funny film with a fine ending.", "A fine film.", "Dull",
-                           "A warm, funny film with a dull ending.", "I liked it.", "A film.", "A warm film.",
-                           "A sweet, funny play with a fine ending.", "Fine"}) {
+  for (const char* text :
+       {"A dull film.", "A warm, funny film with a fine ending.", "A fine film.", "Dull",
+        "A warm, funny film with a dull ending.", "I liked it.", "A film.", "A warm film.",
+        "A sweet, funny play with a fine ending.", "Fine"}) {
     texts.push_back({text, {}});
   }
   texts.push_back({"A dull film.", "A fine one."});
@@ -78,7 +79,8 @@ TEST(Answers, AreTheSameHoweverLittleMemoryThereIs) {
   EXPECT_THAT(told, testing::ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11));
   EXPECT_LT(told_together.size(), 9u);
   EXPECT_EQ(told_together.back(), 11);
-  for (size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(alone.inputs[i].values, beside.inputs[i].values);
+  for (size_t i = 0; i < texts.size(); ++i)
+    EXPECT_EQ(alone.inputs[i].values, beside.inputs[i].values);
 }
 
 TEST(Answers, SayWhichTextsWereCutOff) {
@@ -94,17 +96,21 @@ TEST(Answers, SayWhichTextsWereCutOff) {
 }
 
 TEST(Answers, StopWhenTheyAreTold) {
-  const AnswersRequest request{.memory_bytes = 1, .progress = [](int64_t done, int64_t) { return done < 2; }};
+  const AnswersRequest request{.memory_bytes = 1,
+                               .progress = [](int64_t done, int64_t) { return done < 2; }};
   EXPECT_THROW(answers(Model::built_in(), some_texts(), request), Interrupted);
 }
 
 TEST(Answers, TellWhichInputIsAtFault) {
   const Model texts = Model::built_in(), pictures = Model::built_in_for_pictures();
-  EXPECT_EQ(message_of<InvalidInput>([&] { answers(texts, {TextInput{"A film.", {}}, TextInput{" ", {}}}); }),
+  EXPECT_EQ(message_of<InvalidInput>(
+                [&] { answers(texts, {TextInput{"A film.", {}}, TextInput{" ", {}}}); }),
             "text 1: the text is empty: there is nothing to explain");
   const std::vector<PictureInput> none{PicturePixels{"none", 0, 0, 3, nullptr}};
-  EXPECT_THAT(message_of<InvalidInput>([&] { answers(pictures, none); }), HasSubstr("picture 0: the picture 'none' has 0"));
-  EXPECT_THAT(message_of<InvalidInput>([&] { answers(texts, none); }), HasSubstr("reads texts, not pictures"));
+  EXPECT_THAT(message_of<InvalidInput>([&] { answers(pictures, none); }),
+              HasSubstr("picture 0: the picture 'none' has 0"));
+  EXPECT_THAT(message_of<InvalidInput>([&] { answers(texts, none); }),
+              HasSubstr("reads texts, not pictures"));
   EXPECT_THAT(message_of<InvalidInput>([&] { answers(texts, some_texts(), {.similar_to = "x"}); }),
               HasSubstr("needs an encoder without a classifier"));
   EXPECT_TRUE(answers(texts, std::vector<TextInput>{}).inputs.empty());
@@ -113,7 +119,8 @@ TEST(Answers, TellWhichInputIsAtFault) {
 std::vector<PictureInput> some_pictures() {
   std::vector<PictureInput> pictures;
   for (int i = 0; i < 9; ++i) {
-    pictures.push_back(PictureFile{source_folder() / "tests/data/pictures/objects" / ("object-00" + std::to_string(i) + ".png")});
+    pictures.push_back(PictureFile{source_folder() / "tests/data/pictures/objects" /
+                                   ("object-00" + std::to_string(i) + ".png")});
   }
   return pictures;
 }
@@ -173,16 +180,19 @@ TEST(Answers, ToPicturesOfSeveralSizesKeepTheirOrder) {
 }
 
 TEST(Answers, ToRowsAreTheOutputsOfTheirExplanations) {
-  const Model model = Model::load(source_folder() / "tests/golden/onnx/models/ft-transformer.sdpa.legacy.14.onnx");
+  const Model model =
+      Model::load(source_folder() / "tests/golden/onnx/models/ft-transformer.sdpa.legacy.14.onnx");
   NamedTable rows{{"a", "b", "c", "d", "k", "l", "m"}, {.rows = 300, .columns = 7}};
   for (int64_t i = 0; i < 300 * 7; ++i) {
-    rows.table.values.push_back(i % 7 < 4 ? static_cast<double>(i * i % 101) / 50 - 1 : static_cast<double>(i / 7 % 2));
+    rows.table.values.push_back(i % 7 < 4 ? static_cast<double>(i * i % 101) / 50 - 1
+                                          : static_cast<double>(i / 7 % 2));
   }
   const Answers own = answers(model, rows);
   ASSERT_EQ(own.inputs.size(), 300u);
   for (int64_t row = 0; row < 300; row += 23) {
     const auto first = rows.table.values.begin() + row * 7;
-    const Explanation explanation = explain(model, RowInput{rows.names, {first, first + 7}}, cheapest());
+    const Explanation explanation =
+        explain(model, RowInput{rows.names, {first, first + 7}}, cheapest());
     expect_explained(own, static_cast<size_t>(row), explanation.output, explanation.target);
   }
   rows.table.rows = 301;

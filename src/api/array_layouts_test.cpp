@@ -1,10 +1,11 @@
-// One transformer in several files that differ in where the batch is: every method must say the same.
+// One transformer in several files that differ in where the batch is: every method must say the
+// same.
 #include <gmock/gmock.h>
 
 #include <algorithm>
 
-#include "tests/support/array_test_helpers.h"
 #include "onnx/onnx_model.h"
+#include "tests/support/array_test_helpers.h"
 #include "whyformer/methods.h"
 
 namespace whyformer {
@@ -36,8 +37,8 @@ ArrayViews sample(const std::string& name, int64_t index) {
 
 ArrayViews all(const std::string& name) { return views_of(stored(name, "given")); }
 
-ArrayExplanation explained(const std::string& name, const ArrayViews& views, const std::string& method,
-                           std::vector<int64_t> element) {
+ArrayExplanation explained(const std::string& name, const ArrayViews& views,
+                           const std::string& method, std::vector<int64_t> element) {
   ArrayRequest request;
   request.target.indices = std::move(element);
   request.methods = {{method, {}}};
@@ -49,7 +50,7 @@ ArrayExplanation explained(const std::string& name, const ArrayViews& views, con
 // Where each file has the second answer of the class token for a sample.
 struct Layout {
   std::string name;
-  std::string same_as;         // with the batch in front
+  std::string same_as;  // with the batch in front
   int64_t sample;
   std::vector<int64_t> element;
 };
@@ -95,44 +96,51 @@ TEST_P(ArrayLayouts, FindsHeadsAndTokens) {
   ASSERT_EQ(info.streams.size(), 1u);
   EXPECT_THAT(info.streams[0].units, testing::HasSubstr("1 learned + "));
   const bool alone = name.starts_with("alone");
-  EXPECT_THAT(info.notes, testing::Contains(testing::HasSubstr(alone ? "has no axis for a batch" : "tokens in front of the batch")));
+  EXPECT_THAT(info.notes, testing::Contains(testing::HasSubstr(
+                              alone ? "has no axis for a batch" : "tokens in front of the batch")));
 }
 
 TEST_P(ArrayLayouts, TracesInTheLayoutOfTheFile) {
   const auto& [name, same_as, index, element] = GetParam();
   const ArrayTrace trace = ArrayModel::load(file_of(name)).trace(all(name), {"", element});
   const std::vector<double> expected = stored(name, "expected").to_doubles();
-  EXPECT_THAT(tensor(trace, "output.output"), testing::Pointwise(testing::FloatNear(1e-4f), expected));
+  EXPECT_THAT(tensor(trace, "output.output"),
+              testing::Pointwise(testing::FloatNear(1e-4f), expected));
   // Ids have no gradient, and where each token answers, PyTorch's is that of all of them.
   if (name.ends_with("ids") || element.size() == 3 || name == "alone-new") return;
-  // PyTorch's gradient is that of all samples' answers, which do not depend on each other's numbers.
+  // PyTorch's gradient is that of all samples' answers, which do not depend on each other's
+  // numbers.
   const Tensor whole = stored(name, "gradient");
   const std::vector<float> flat = tensor(trace, "input_gradient.numbers");
   const Tensor found = Tensor::of<float>(whole.shape(), std::span<const float>(flat));
   const bool alone = name == "alone";
-  const Tensor own = alone ? found : found.select(1, index), theirs = alone ? whole : whole.select(1, index);
+  const Tensor own = alone ? found : found.select(1, index),
+               theirs = alone ? whole : whole.select(1, index);
   EXPECT_THAT(own.contiguous().to_doubles(),
               testing::Pointwise(testing::DoubleNear(1e-4), theirs.contiguous().to_doubles()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, ArrayLayouts,
-                         testing::Values(Layout{"tokens-first", "batch-first", kLastSample, {kLastSample, 1}},
-                                         Layout{"tokens-first-new", "batch-first", kLastSample, {kLastSample, 1}},
-                                         Layout{"tokens-first-plain", "batch-first", 1, {0, 1, 1}},
-                                         Layout{"tokens-first-ids", "batch-first-ids", kLastSample, {0, kLastSample, 1}},
-                                         Layout{"alone", "batch-first", 0, {1}}, Layout{"alone-new", "batch-first", 0, {0, 1}}),
-                         [](const testing::TestParamInfo<Layout>& info) {
-                           std::string name = info.param.name;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Files, ArrayLayouts,
+    testing::Values(Layout{"tokens-first", "batch-first", kLastSample, {kLastSample, 1}},
+                    Layout{"tokens-first-new", "batch-first", kLastSample, {kLastSample, 1}},
+                    Layout{"tokens-first-plain", "batch-first", 1, {0, 1, 1}},
+                    Layout{"tokens-first-ids", "batch-first-ids", kLastSample, {0, kLastSample, 1}},
+                    Layout{"alone", "batch-first", 0, {1}},
+                    Layout{"alone-new", "batch-first", 0, {0, 1}}),
+    [](const testing::TestParamInfo<Layout>& info) {
+      std::string name = info.param.name;
+      std::replace(name.begin(), name.end(), '-', '_');
+      return name;
+    });
 
 TEST(ArrayLayoutsOfBatches, EachSampleOfABatchIsExplainedAsIfItWereAlone) {
   for (int64_t index = 0; index < kBatch; ++index) {
     const auto together = explained("batch-first", all("batch-first"), "gae", {index, 1});
     const auto alone = explained("batch-first", sample("batch-first", index), "gae", {0, 1});
-    EXPECT_THAT(together.explanation.attributions[0].scores,
-                testing::Pointwise(testing::DoubleNear(1e-6), alone.explanation.attributions[0].scores));
+    EXPECT_THAT(
+        together.explanation.attributions[0].scores,
+        testing::Pointwise(testing::DoubleNear(1e-6), alone.explanation.attributions[0].scores));
   }
 }
 
@@ -145,10 +153,13 @@ TEST(InspectLayouts, LengthsAreChosenForWhereTheTokensAre) {
 }
 
 TEST(TextLayouts, AFileThatTakesTokensFirstIsNoTextModel) {
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "whyformer_tokens_first";
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / "whyformer_tokens_first";
   std::filesystem::create_directories(folder);
-  std::filesystem::copy_file(file_of("tokens-first-ids"), folder / "model.onnx", std::filesystem::copy_options::overwrite_existing);
-  std::filesystem::copy_file(source_folder() / "models/sentiment/tokenizer.json", folder / "tokenizer.json",
+  std::filesystem::copy_file(file_of("tokens-first-ids"), folder / "model.onnx",
+                             std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::copy_file(source_folder() / "models/sentiment/tokenizer.json",
+                             folder / "tokenizer.json",
                              std::filesystem::copy_options::overwrite_existing);
   std::string message;
   try {
@@ -157,7 +168,8 @@ TEST(TextLayouts, AFileThatTakesTokensFirstIsNoTextModel) {
     message = error.what();
   }
   std::filesystem::remove_all(folder);
-  EXPECT_THAT(message, testing::AllOf(testing::HasSubstr("'input_ids'"), testing::HasSubstr("--inputs")));
+  EXPECT_THAT(message,
+              testing::AllOf(testing::HasSubstr("'input_ids'"), testing::HasSubstr("--inputs")));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Which numbers of arrays and files a model gets: all 64 bits where they are asked for, and no id that is none.
+// Which numbers of arrays and files a model gets: all 64 bits where they are asked for, and no id
+// that is none.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -21,7 +22,8 @@ ArrayView own_view_of(const std::string& type, const Shape& shape, const std::ve
   return {type, shape, std::shared_ptr<const void>(kept, kept->data()), numbers.size() * sizeof(T)};
 }
 
-void add_doubles(TinyModel& model, const std::string& name, const Shape& shape, const std::vector<double>& numbers) {
+void add_doubles(TinyModel& model, const std::string& name, const Shape& shape,
+                 const std::vector<double>& numbers) {
   auto& tensor = *model.graph().add_initializer();
   tensor.set_name(name);
   tensor.set_data_type(::onnx::TensorProto::DOUBLE);
@@ -31,7 +33,8 @@ void add_doubles(TinyModel& model, const std::string& name, const Shape& shape, 
 
 double answer_in_double(const TinyModel& model, const ArrayViews& inputs) {
   const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
-  const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / ("whyformer_numbers_" + test + ".onnx");
+  const std::filesystem::path file =
+      std::filesystem::path(testing::TempDir()) / ("whyformer_numbers_" + test + ".onnx");
   std::ofstream(file, std::ios::binary) << model.text();
   ArrayRequest request;
   request.target = {"y", {0, 0}};
@@ -57,7 +60,9 @@ TinyModel table_of_doubles() {
 }
 
 TEST(ArrayNumbers, ATableOf64BitsKeepsThem) {
-  EXPECT_EQ(answer_in_double(table_of_doubles(), {{"ids", own_view_of<int64_t>("I64", {1, 2}, {1, 2})}}), 0.7 + 1e-9);
+  EXPECT_EQ(
+      answer_in_double(table_of_doubles(), {{"ids", own_view_of<int64_t>("I64", {1, 2}, {1, 2})}}),
+      0.7 + 1e-9);
 }
 
 TEST(ArrayNumbers, ArraysOf64BitsKeepThem) {
@@ -65,15 +70,20 @@ TEST(ArrayNumbers, ArraysOf64BitsKeepThem) {
   model.input("x", {1, 3}, ::onnx::TensorProto::DOUBLE);
   add_node(model.graph(), "Neg", {"x"}, {"y"});
   model.output("y");
-  EXPECT_EQ(answer_in_double(model, {{"x", own_view_of<double>("F64", {1, 3}, {0.1, 0.2, 0.3})}}), -0.1);
+  EXPECT_EQ(answer_in_double(model, {{"x", own_view_of<double>("F64", {1, 3}, {0.1, 0.2, 0.3})}}),
+            -0.1);
 }
 
 TEST(ArrayNumbers, IdsWithAFractionAreRefused) {
   const auto with = [](float id) {
-    return [id] { answer_in_double(table_of_doubles(), {{"ids", own_view_of<float>("F32", {1, 2}, {1, id})}}); };
+    return [id] {
+      answer_in_double(table_of_doubles(), {{"ids", own_view_of<float>("F32", {1, 2}, {1, id})}});
+    };
   };
   EXPECT_NO_THROW(with(2)());
-  EXPECT_THAT(refusal<InvalidInput>(with(1.5f)), testing::HasSubstr("'ids' takes whole numbers, but element 1 of what was given is 1.5"));
+  EXPECT_THAT(
+      refusal<InvalidInput>(with(1.5f)),
+      testing::HasSubstr("'ids' takes whole numbers, but element 1 of what was given is 1.5"));
   EXPECT_THAT(refusal<InvalidInput>(with(std::nanf(""))), testing::HasSubstr("whole numbers"));
 }
 

@@ -1,5 +1,5 @@
-// Transformers of table rows given arrays: a table of vectors for each column of ids, and a last layer whose only query is
-// the class token.
+// Transformers of table rows given arrays: a table of vectors for each column of ids, and a last
+// layer whose only query is the class token.
 #include <numeric>
 
 #include "tests/support/array_test_helpers.h"
@@ -12,13 +12,17 @@ namespace {
 class Row {
  public:
   Row() = default;
-  Row(std::vector<float> numbers, std::vector<int64_t> ids) : numbers_(std::move(numbers)), ids_(std::move(ids)) {}
+  Row(std::vector<float> numbers, std::vector<int64_t> ids)
+      : numbers_(std::move(numbers)), ids_(std::move(ids)) {}
   ArrayViews views() const {
-    return {{"numbers", {"F32", {1, 4}, memory(numbers_.data()), 16}}, {"categories", {"I64", {1, 3}, memory(ids_.data()), 24}}};
+    return {{"numbers", {"F32", {1, 4}, memory(numbers_.data()), 16}},
+            {"categories", {"I64", {1, 3}, memory(ids_.data()), 24}}};
   }
 
  private:
-  static std::shared_ptr<const void> memory(const void* data) { return {std::shared_ptr<void>(), data}; }
+  static std::shared_ptr<const void> memory(const void* data) {
+    return {std::shared_ptr<void>(), data};
+  }
   std::vector<float> numbers_{0.7f, -1.2f, 0.4f, 1.9f};
   std::vector<int64_t> ids_{2, 0, 2};
 };
@@ -26,7 +30,8 @@ class Row {
 constexpr int64_t kHidingId = 1;
 constexpr int64_t kTokens = 8;  // a class token, four numbers, three ids
 
-ArrayExplanation explained_row(const std::string& model, const std::string& method, Options options = {}) {
+ArrayExplanation explained_row(const std::string& model, const std::string& method,
+                               Options options = {}) {
   ArrayRequest request;
   request.target.indices = {0, 1};
   request.methods = {{method, std::move(options)}};
@@ -36,25 +41,30 @@ ArrayExplanation explained_row(const std::string& model, const std::string& meth
   return ArrayModel::load(golden(model)).explain(row.views(), request);
 }
 
-std::vector<double> scores_of(const ArrayExplanation& found) { return found.explanation.attributions[0].scores; }
+std::vector<double> scores_of(const ArrayExplanation& found) {
+  return found.explanation.attributions[0].scores;
+}
 
 class ArrayTables : public testing::TestWithParam<const char*> {};
 
 TEST_P(ArrayTables, IntegratedGradientsReachTheRowsOfEveryColumnsTable) {
   const ArrayModel model = ArrayModel::load(golden(GetParam()));
   const Row row, hidden({0, 0, 0, 0}, {kHidingId, kHidingId, kHidingId});
-  const double difference =
-      model.run(row.views()).at("output").values[1] - model.run(hidden.views()).at("output").values[1];
-  const ArrayExplanation found = explained_row(GetParam(), "integrated-gradients", {{"steps", int64_t{300}}});
+  const double difference = model.run(row.views()).at("output").values[1] -
+                            model.run(hidden.views()).at("output").values[1];
+  const ArrayExplanation found =
+      explained_row(GetParam(), "integrated-gradients", {{"steps", int64_t{300}}});
   const std::vector<double> scores = scores_of(found);
-  EXPECT_NEAR(std::accumulate(scores.begin(), scores.end(), 0.0), difference, 1e-2 * std::abs(difference));  // ReLUs have kinks
+  EXPECT_NEAR(std::accumulate(scores.begin(), scores.end(), 0.0), difference,
+              1e-2 * std::abs(difference));  // ReLUs have kinks
   for (int64_t column = 5; column < kTokens; ++column) EXPECT_NE(scores[column], 0) << column;
 }
 
 TEST_P(ArrayTables, GradientsAndRelevanceGiveScoresToIds) {
   for (const std::string method : {"saliency", "gradient-x-input", "attn-lrp", "cp-lrp"}) {
     const std::vector<double> scores = scores_of(explained_row(GetParam(), method));
-    for (int64_t column = 1; column < kTokens; ++column) EXPECT_NE(scores[column], 0) << method << " " << column;
+    for (int64_t column = 1; column < kTokens; ++column)
+      EXPECT_NE(scores[column], 0) << method << " " << column;
   }
 }
 
@@ -66,16 +76,19 @@ class CutLayer : public testing::Test {
   std::vector<NumberRows> heads(const std::string& name, int64_t queries) const {
     const std::vector<float> flat = tensor(trace_, name);
     std::vector<NumberRows> result(4, zeros(queries, kTokens));
-    for (size_t i = 0; i < flat.size(); ++i) result[i / (queries * kTokens)][i / kTokens % queries][i % kTokens] = flat[i];
+    for (size_t i = 0; i < flat.size(); ++i)
+      result[i / (queries * kTokens)][i / kTokens % queries][i % kTokens] = flat[i];
     return result;
   }
   // Mean over heads of a·b, its positive part.
   NumberRows weighted(const std::string& site, int64_t queries) const {
-    const std::vector<NumberRows> a = heads("attention." + site, queries), g = heads("attention_gradient." + site, queries);
+    const std::vector<NumberRows> a = heads("attention." + site, queries),
+                                  g = heads("attention_gradient." + site, queries);
     NumberRows mean = zeros(queries, kTokens);
     for (size_t h = 0; h < 4; ++h) {
       for (int64_t i = 0; i < queries; ++i) {
-        for (int64_t j = 0; j < kTokens; ++j) mean[i][j] += std::max(0.0, a[h][i][j] * g[h][i][j]) / 4;
+        for (int64_t j = 0; j < kTokens; ++j)
+          mean[i][j] += std::max(0.0, a[h][i][j] * g[h][i][j]) / 4;
       }
     }
     return mean;
@@ -92,7 +105,8 @@ class CutLayer : public testing::Test {
     const ArrayExplanation found = explained_row(kModel, method, std::move(options));
     ASSERT_EQ(found.streams.size(), 1u);
     const std::vector<double> scores = scores_of(found);
-    for (int64_t i = 0; i < kTokens; ++i) EXPECT_NEAR(scores[i], expected[i], 1e-5) << method << " " << i;
+    for (int64_t i = 0; i < kTokens; ++i)
+      EXPECT_NEAR(scores[i], expected[i], 1e-5) << method << " " << i;
   }
 
   Row row_;
@@ -139,9 +153,11 @@ TEST_F(CutLayer, CountsForRowsOfTables) {
   const Explanation table = explain(Model::load(golden(kModel)), row, request);
   ASSERT_EQ(table.attributions.size(), 2u);
   for (size_t method = 0; method < 2; ++method) {
-    const std::vector<double> arrays = scores_of(explained_row(kModel, table.attributions[method].method));
+    const std::vector<double> arrays =
+        scores_of(explained_row(kModel, table.attributions[method].method));
     ASSERT_EQ(table.attributions[method].scores.size(), arrays.size());
-    for (size_t i = 0; i < arrays.size(); ++i) EXPECT_NEAR(table.attributions[method].scores[i], arrays[i], 1e-5);
+    for (size_t i = 0; i < arrays.size(); ++i)
+      EXPECT_NEAR(table.attributions[method].scores[i], arrays[i], 1e-5);
   }
 }
 
@@ -162,7 +178,8 @@ TEST_P(ArrayTables, RowsOfTablesGiveIdsTheScoresThatArraysGiveThem) {
   for (const Attribution& found : table.attributions) {
     const std::vector<double> arrays = scores_of(explained_row(GetParam(), found.method));
     ASSERT_EQ(found.scores.size(), arrays.size());
-    for (size_t i = 0; i < arrays.size(); ++i) EXPECT_NEAR(found.scores[i], arrays[i], 1e-9) << found.method << " " << i;
+    for (size_t i = 0; i < arrays.size(); ++i)
+      EXPECT_NEAR(found.scores[i], arrays[i], 1e-9) << found.method << " " << i;
   }
 }
 
@@ -177,26 +194,30 @@ TEST_P(ArrayTables, IntegratedGradientsOfRowsAddUpWithTheirIds) {
   neutral.values = neutral.background.values;
   const double difference = table.target.value - explain(model, neutral, request).target.value;
   const std::vector<double>& scores = table.attributions[0].scores;
-  EXPECT_NEAR(std::accumulate(scores.begin(), scores.end(), 0.0), difference, 1e-2 * std::abs(difference));
+  EXPECT_NEAR(std::accumulate(scores.begin(), scores.end(), 0.0), difference,
+              1e-2 * std::abs(difference));
   for (int64_t column = 5; column < kTokens; ++column) EXPECT_NE(scores[column], 0) << column;
 }
 
 std::string letters_of(const testing::TestParamInfo<const char*>& info) {
   std::string name = info.param;
-  for (char& letter : name) letter = std::isalnum(static_cast<unsigned char>(letter)) != 0 ? letter : '_';
+  for (char& letter : name)
+    letter = std::isalnum(static_cast<unsigned char>(letter)) != 0 ? letter : '_';
   return name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, ArrayTables,
-                         testing::Values("ft-transformer.sdpa.legacy.14", "ft-transformer-einsum.eager.new.18",
+                         testing::Values("ft-transformer.sdpa.legacy.14",
+                                         "ft-transformer-einsum.eager.new.18",
                                          "ft-transformer-flat.eager.legacy.14"),
                          letters_of);
 
 // A learned class token is no part of the input: a baseline of zeros leaves it as it is.
 TEST_P(ArrayTables, ABaselineOfZerosKeepsTheClassToken) {
-  const std::vector<double> scores = scores_of(explained_row(
-      GetParam(), "integrated-gradients",
-      {{"steps", int64_t{4}}, {"baseline", std::string("zero")}, {"at", std::string("first-layer")}}));
+  const std::vector<double> scores = scores_of(explained_row(GetParam(), "integrated-gradients",
+                                                             {{"steps", int64_t{4}},
+                                                              {"baseline", std::string("zero")},
+                                                              {"at", std::string("first-layer")}}));
   EXPECT_EQ(scores[0], 0);
   for (int64_t column = 1; column < kTokens; ++column) EXPECT_NE(scores[column], 0) << column;
 }

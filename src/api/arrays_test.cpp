@@ -6,8 +6,8 @@
 namespace whyformer {
 namespace {
 
-ArrayExplanation explain_arrays(const std::filesystem::path& model, const std::filesystem::path& inputs,
-                                const ArrayTarget& target) {
+ArrayExplanation explain_arrays(const std::filesystem::path& model,
+                                const std::filesystem::path& inputs, const ArrayTarget& target) {
   return explained(model, inputs, {{"gae", {}}}, target);
 }
 
@@ -74,7 +74,8 @@ void check_encoder_decoder(const std::string& name) {
 TEST(ExplainArrays, OfObjectQueriesReachesThePicture) { check_encoder_decoder("detr.sdpa.new.23"); }
 TEST(ExplainArrays, OfADecoderReachesTheEncoder) { check_encoder_decoder("t5.eager.new.18"); }
 
-// LXMERT: two language layers, one of vision, a block of both ways, and a last one of language alone.
+// LXMERT: two language layers, one of vision, a block of both ways, and a last one of language
+// alone.
 TEST(ExplainArrays, OfTwoStreamsThatReadEachOtherUsesTheOldStateOfBoth) {
   const auto model = golden("lxmert.eager.new.20");
   const InputFile inputs(model);
@@ -92,12 +93,15 @@ TEST(ExplainArrays, OfTwoStreamsThatReadEachOtherUsesTheOldStateOfBoth) {
   language(a[0]);
   language(a[1]);
   vision(a[2]);
-  const NumberRows more_ti = times(flipped(bar(tt)), times(a[3], bar(ii))), more_tt = times(a[3], it);
-  const NumberRows more_it = times(flipped(bar(ii)), times(a[4], bar(tt))), more_ii = times(a[4], ti);
+  const NumberRows more_ti = times(flipped(bar(tt)), times(a[3], bar(ii))),
+                   more_tt = times(a[3], it);
+  const NumberRows more_it = times(flipped(bar(ii)), times(a[4], bar(tt))),
+                   more_ii = times(a[4], ti);
   ti = plus(ti, more_ti), tt = plus(tt, more_tt), it = plus(it, more_it), ii = plus(ii, more_ii);
   language(a[5]);
   vision(a[6]);
-  const NumberRows last_ti = times(flipped(bar(tt)), times(a[7], bar(ii))), last_tt = times(a[7], it);
+  const NumberRows last_ti = times(flipped(bar(tt)), times(a[7], bar(ii))),
+                   last_tt = times(a[7], it);
   ti = plus(ti, last_ti), tt = plus(tt, last_tt);
   language(a[8]);
   const ArrayExplanation explanation = explain_arrays(model, inputs.path(), {});
@@ -140,18 +144,23 @@ TEST(TraceArrays, RefusesWrongNamesAndElements) {
 
 // f(c·e) = f(e) for vectors that are normalised first, so Σ e ∂f/∂e is 0 (Euler's theorem).
 TEST(GradientTimesInput, SaysWhereItIsZeroBecauseVectorsAreNormalisedFirst) {
-  for (const std::string name : {"modernbert.sdpa.legacy.14", "deberta.eager.legacy.11", "bert.eager.new.18"}) {
+  for (const std::string name :
+       {"modernbert.sdpa.legacy.14", "deberta.eager.legacy.11", "bert.eager.new.18"}) {
     SCOPED_TRACE(name);
     const InputFile inputs(golden(name));
-    const auto found = explained(golden(name), inputs.path(), {{"gradient-x-input", {}}, {"saliency", {}}}).explanation;
+    const auto found =
+        explained(golden(name), inputs.path(), {{"gradient-x-input", {}}, {"saliency", {}}})
+            .explanation;
     const auto largest = [&](size_t method) {
       double most = 0;
-      for (const double score : found.attributions[method].scores) most = std::max(most, std::abs(score));
+      for (const double score : found.attributions[method].scores)
+        most = std::max(most, std::abs(score));
       return most;
     };
     const bool zero = name != "bert.eager.new.18";
     EXPECT_EQ(largest(0) < 1e-2 * largest(1), zero);
-    EXPECT_THAT(found.attributions[0].notes, testing::Contains(testing::HasSubstr("0 by construction")).Times(zero ? 1 : 0));
+    EXPECT_THAT(found.attributions[0].notes,
+                testing::Contains(testing::HasSubstr("0 by construction")).Times(zero ? 1 : 0));
     EXPECT_THAT(found.attributions[1].notes, testing::IsEmpty());
   }
 }

@@ -1,5 +1,5 @@
-// The built-in picture model and what its explanations point at. scripts/golden/painted_pictures.py painted
-// tests/data/pictures, with masks of the objects.
+// The built-in picture model and what its explanations point at. scripts/golden/painted_pictures.py
+// painted tests/data/pictures, with masks of the objects.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 #include <sstream>
 
 #include "base/random.h"
-#include "tests/support/source_folder.h"
-#include "report/pictures/heat_map.h"
 #include "formats/pictures/picture.h"
+#include "report/pictures/heat_map.h"
+#include "tests/support/source_folder.h"
 #include "whyformer/model.h"
 
 namespace whyformer {
@@ -52,7 +52,8 @@ std::vector<PaintedPicture> painted(const std::string& kind) {
 
 TEST(BuiltInPictures, FitInSixMegabytes) {
   uintmax_t bytes = 0;
-  for (const auto& file : std::filesystem::directory_iterator(source_folder() / "models/pictures")) {
+  for (const auto& file :
+       std::filesystem::directory_iterator(source_folder() / "models/pictures")) {
     bytes += file.file_size();
   }
   EXPECT_LE(bytes, uintmax_t{6} << 20);
@@ -65,8 +66,13 @@ TEST(BuiltInPictures, EveryExplanationSaysThatPhotographsMeanNothing) {
   ExplainRequest request;
   request.methods = {{"gae", {}}};
   for (const std::vector<std::string>& notes :
-       {explain(model, painted_picture, request).front().notes, trace(model, painted_picture, request).notes}) {
-    EXPECT_EQ(std::count_if(notes.begin(), notes.end(), [](const std::string& note) { return note.find("photographs mean nothing to it") != note.npos; }), 1);
+       {explain(model, painted_picture, request).front().notes,
+        trace(model, painted_picture, request).notes}) {
+    EXPECT_EQ(std::count_if(notes.begin(), notes.end(),
+                            [](const std::string& note) {
+                              return note.find("photographs mean nothing to it") != note.npos;
+                            }),
+              1);
   }
 }
 
@@ -77,7 +83,8 @@ TEST(BuiltInPictures, NamesPaintedObjects) {
   int right = 0, all = 0;
   for (const PaintedPicture& picture : painted("objects")) {
     ++all;
-    right += explain(model, PictureFile{picture.file}, request)[0].target.label == picture.objects[0].label;
+    right += explain(model, PictureFile{picture.file}, request)[0].target.label ==
+             picture.objects[0].label;
   }
   EXPECT_EQ(all, 24);
   EXPECT_GE(right, 22);
@@ -102,12 +109,14 @@ TEST(BuiltInPictures, GivesTheLogitsOfTransformers) {
 }
 
 // Whether the strongest pixel of the enlarged map lies in the mask.
-bool points_at(const Explanation& explanation, const std::vector<double>& scores, const Picture& mask) {
+bool points_at(const Explanation& explanation, const std::vector<double>& scores,
+               const Picture& mask) {
   const PictureView& view = *explanation.picture;
   const std::vector<double> patches(scores.begin() + view.first_patch,
                                     scores.begin() + view.first_patch + view.rows * view.columns);
   int64_t best = 0;
-  const std::vector<double> map = bilinear(patches, {view.rows, view.columns}, {mask.height, mask.width});
+  const std::vector<double> map =
+      bilinear(patches, {view.rows, view.columns}, {mask.height, mask.width});
   for (size_t i = 0; i < map.size(); ++i) {
     if (map[i] > map[best]) best = static_cast<int64_t>(i);
   }
@@ -126,7 +135,8 @@ TEST(BuiltInPictures, ClassSpecificMethodsPointAtTheObjectOfTheirClass) {
   for (const PaintedPicture& picture : painted("pairs")) {
     request.target = picture.objects[0].label;
     request.other_targets = {picture.objects[1].label};
-    const std::vector<Explanation> explanations = explain(model, PictureFile{picture.file}, request);
+    const std::vector<Explanation> explanations =
+        explain(model, PictureFile{picture.file}, request);
     for (size_t i = 0; i < 2; ++i) {
       const Picture& mask = picture.objects[i].mask;
       for (const Attribution& attribution : explanations[i].attributions) {

@@ -5,9 +5,9 @@
 #include <fstream>
 #include <string>
 
-#include "tests/support/source_folder.h"
 #include "models/built_in.h"
 #include "models/text_model.h"
+#include "tests/support/source_folder.h"
 
 namespace whyformer {
 namespace {
@@ -27,7 +27,8 @@ Accuracy accuracy_on(const std::filesystem::path& path) {
   Accuracy accuracy;
   while (std::getline(file, line)) {
     const size_t tab = line.rfind('\t');
-    const Encoding encoding = model->tokenizer().encode(line.substr(0, tab), {}, model->max_tokens());
+    const Encoding encoding =
+        model->tokenizer().encode(line.substr(0, tab), {}, model->max_tokens());
     const auto graph = model->graph({.tokens = static_cast<int64_t>(encoding.ids.size())});
     const Pass pass =
         run(graph->graph, model->feeds(*graph, {{encoding.ids}, {encoding.type_ids}, {}}),
@@ -40,16 +41,14 @@ Accuracy accuracy_on(const std::filesystem::path& path) {
 }
 
 TEST(BuiltInModel, JudgesPlainSentencesAsPeopleDo) {
-  const Accuracy accuracy =
-      accuracy_on(source_folder() / "tests/data/sentiment.tsv");
+  const Accuracy accuracy = accuracy_on(source_folder() / "tests/data/sentiment.tsv");
   ASSERT_EQ(accuracy.all, 40);
   EXPECT_GE(accuracy.right, 36);
 }
 
 TEST(BuiltInModel, ReachesItsAccuracyOnTheSst2DevSet) {
   // The data is not part of the repository.
-  const std::filesystem::path dev =
-      source_folder() / "../shared/data/sst2/dev.tsv";
+  const std::filesystem::path dev = source_folder() / "../shared/data/sst2/dev.tsv";
   if (!std::filesystem::exists(dev)) GTEST_SKIP() << "no ../shared/data/sst2/dev.tsv";
   const Accuracy accuracy = accuracy_on(dev);
   ASSERT_EQ(accuracy.all, 872);

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "readers/given_picture.h"
-#include "methods/jobs.h"
-#include "readers/picture_subject.h"
 #include "api/prepare.h"
-#include "run/pulse_question.h"
 #include "api/units.h"
+#include "methods/jobs.h"
+#include "readers/given_picture.h"
+#include "readers/picture_subject.h"
+#include "run/pulse_question.h"
 
 namespace whyformer {
 Explanation explain(const Model& model, const TextInput& input, const ExplainRequest& request) {
@@ -77,7 +77,8 @@ Trace trace_of(Prepared prepared, std::vector<Unit> units) {
   result.output = std::move(prepared.output);
   result.target = std::move(prepared.target);
   result.notes = std::move(prepared.notes);
-  if (prepared.explained->layers() == 0) result.notes.push_back("No attention was found in this model: there are no maps.");
+  if (prepared.explained->layers() == 0)
+    result.notes.push_back("No attention was found in this model: there are no maps.");
   return result;
 }
 
@@ -94,7 +95,8 @@ Trace trace(const Model& model, const TextInput& input, const ExplainRequest& re
 Trace trace(const Model& model, const PictureInput& given, const ExplainRequest& request) {
   Prepared prepared = prepare(model, pixels_of(given), request, kMapsAndGradients);
   choose_target(prepared, targets_of(prepared.output, request)[0]);
-  std::vector<Unit> units = units_of(static_cast<const PictureSubject&>(prepared.explained->subject()));
+  std::vector<Unit> units =
+      units_of(static_cast<const PictureSubject&>(prepared.explained->subject()));
   return trace_of(std::move(prepared), std::move(units));
 }
 

@@ -1,10 +1,10 @@
 #include <cmath>
 
-#include "readers/given_picture.h"
-#include "methods/jobs.h"
 #include "api/prepare_pair.h"
-#include "run/pulse_question.h"
 #include "api/units.h"
+#include "methods/jobs.h"
+#include "readers/given_picture.h"
+#include "run/pulse_question.h"
 
 namespace whyformer {
 namespace {
@@ -39,7 +39,8 @@ Attribution joined(Attribution text, Attribution picture) {
   result.scores.insert(result.scores.end(), picture.scores.begin(), picture.scores.end());
   result.pixels = std::move(picture.pixels);
   // The worse of the two, where a method has one.
-  if (picture.completeness_gap && std::abs(*picture.completeness_gap) > std::abs(result.completeness_gap.value_or(0))) {
+  if (picture.completeness_gap &&
+      std::abs(*picture.completeness_gap) > std::abs(result.completeness_gap.value_or(0))) {
     result.completeness_gap = picture.completeness_gap;
   }
   result.cost.forwards += picture.cost.forwards;
@@ -60,7 +61,8 @@ Attribution run_on_pair(const Job& job, PreparedPair& pair) {
 
 }  // namespace
 
-Explanation explain(const Model& model, const PictureWithText& input, const ExplainRequest& request) {
+Explanation explain(const Model& model, const PictureWithText& input,
+                    const ExplainRequest& request) {
   const PulseScope pulses(pulse_question(request.progress));
   const std::vector<Job> jobs = jobs_of(request.methods);
   const Picture picture = pixels_of(input.picture);
@@ -81,10 +83,15 @@ Explanation explain(const Model& model, const PictureWithText& input, const Expl
   explanation.notes = std::move(pair.notes);
   run_jobs(jobs,
            {.run = [&](const Job& job) { return run_on_pair(job, pair); },
-            .stopped = [&] { return pair.text->stopped() || pair.picture->stopped() || (pair.together && pair.together->stopped()); }},
+            .stopped =
+                [&] {
+                  return pair.text->stopped() || pair.picture->stopped() ||
+                         (pair.together && pair.together->stopped());
+                }},
            explanation);
   for (Attribution& result : explanation.attributions) {
-    result.words = fold_words(explanation.units, result.scores, {explanation.text, input.text}, request.fold);
+    result.words =
+        fold_words(explanation.units, result.scores, {explanation.text, input.text}, request.fold);
   }
   explanation.attention = attention_maps(*pair.text);
   for (AttentionMap& map : attention_maps(*pair.picture)) {

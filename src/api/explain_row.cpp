@@ -2,20 +2,20 @@
 
 #include <algorithm>
 
+#include "api/prepare.h"
+#include "api/units.h"
 #include "base/numpy_random.h"
 #include "methods/jobs.h"
-#include "api/prepare.h"
-#include "run/pulse_question.h"
 #include "readers/table_subject.h"
-#include "api/units.h"
+#include "run/pulse_question.h"
 #include "whyformer/error.h"
 #include "whyformer/tables.h"
 
 namespace whyformer {
 namespace {
 
-// The row as a text, "age = 39, hours = 40", and where each column stands in it. Columns come in the order of the model's
-// tokens, which reports draw one after the other.
+// The row as a text, "age = 39, hours = 40", and where each column stands in it. Columns come in
+// the order of the model's tokens, which reports draw one after the other.
 struct WrittenRow {
   std::string text;
   std::vector<Unit> units;
@@ -36,7 +36,8 @@ WrittenRow written(const TableSubject& subject) {
     }
     const std::string cell = fmt::format("{} = {:.6g}", row.names[column], row.values[column]);
     // Offsets count code points.
-    const int64_t size = std::count_if(cell.begin(), cell.end(), [](char c) { return (c & 0xC0) != 0x80; });
+    const int64_t size =
+        std::count_if(cell.begin(), cell.end(), [](char c) { return (c & 0xC0) != 0x80; });
     result.units.push_back({.text = cell, .start = length, .end = length + size, .word = word++});
     result.text += cell;
     length += size;
@@ -67,8 +68,10 @@ RowInput in_order(const TableModel& model, const RowInput& given) {
   for (int64_t column = 0; column < count; ++column) {
     row.names[column] = given.names[places[column]];
     row.values[column] = given.values[places[column]];
-    for (int64_t other = 0; given.background.columns == count && other < given.background.rows; ++other) {
-      row.background.values[other * count + column] = given.background.values[other * count + places[column]];
+    for (int64_t other = 0; given.background.columns == count && other < given.background.rows;
+         ++other) {
+      row.background.values[other * count + column] =
+          given.background.values[other * count + places[column]];
     }
   }
   return row;
@@ -78,7 +81,8 @@ RowInput in_order(const TableModel& model, const RowInput& given) {
 
 Explanation explain(const Model& model, const RowInput& row, const ExplainRequest& request) {
   if (row.names.size() != row.values.size()) {
-    throw InvalidInput(fmt::format("a row of {} numbers with {} names", row.values.size(), row.names.size()));
+    throw InvalidInput(
+        fmt::format("a row of {} numbers with {} names", row.values.size(), row.names.size()));
   }
   const PulseScope pulses(pulse_question(request.progress));
   const std::vector<Job> jobs = jobs_of(request.methods);
@@ -94,7 +98,8 @@ Explanation explain(const Model& model, const RowInput& row, const ExplainReques
   explanation.notes = std::move(prepared.notes);
   run_jobs(jobs, *prepared.explained, explanation);
   for (Attribution& result : explanation.attributions) {
-    result.words = fold_words(explanation.units, result.scores, {explanation.text, {}}, WordFold::kSum);
+    result.words =
+        fold_words(explanation.units, result.scores, {explanation.text, {}}, WordFold::kSum);
   }
   explanation.attention = attention_maps(*prepared.explained);
   return explanation;

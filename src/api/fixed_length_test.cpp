@@ -1,5 +1,5 @@
-// Text files that were exported for one number of tokens: padding fills texts up, and the answers are those of the same
-// model for any number.
+// Text files that were exported for one number of tokens: padding fills texts up, and the answers
+// are those of the same model for any number.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -68,7 +68,8 @@ TinyModel reader_of_texts(FileLengths lengths) {
   add_node(graph, "Unsqueeze", {"x", "head_axis"}, {"heads"});
   set_integers(add_node(graph, "Transpose", {"heads"}, {"keys"}), "perm", {0, 1, 3, 2});
   add_node(graph, "MatMul", {"heads", "keys"}, {"scores"});
-  set_integer(add_node(graph, "Cast", {"attention_mask"}, {"mask"}), "to", onnx::pb::TensorProto::FLOAT);
+  set_integer(add_node(graph, "Cast", {"attention_mask"}, {"mask"}), "to",
+              onnx::pb::TensorProto::FLOAT);
   add_node(graph, "Sub", {"shown", "mask"}, {"hidden"});
   add_node(graph, "Mul", {"hidden", "far"}, {"penalty"});
   add_node(graph, "Unsqueeze", {"penalty", "mask_axes"}, {"penalties"});
@@ -97,18 +98,21 @@ TEST(FixedLength, AnswersAreThoseOfTheModelForAnyLength) {
   for (const std::string& text : kShortTexts) texts.push_back({text, {}});
   const Answers fixed = answers(both.fixed, texts, {}), free = answers(both.free, texts, {});
   for (size_t i = 0; i < texts.size(); ++i) {
-    EXPECT_THAT(fixed.inputs[i].values, Pointwise(DoubleNear(1e-6), free.inputs[i].values)) << kShortTexts[i];
+    EXPECT_THAT(fixed.inputs[i].values, Pointwise(DoubleNear(1e-6), free.inputs[i].values))
+        << kShortTexts[i];
   }
 }
 
 TEST(FixedLength, ScoresOfTheTextAreThoseOfTheModelForAnyLengthAndPaddingGetsNone) {
   const BothModels both;
   ExplainRequest request;
-  for (const char* name : {"gae", "rollout", "integrated-gradients", "leave-one-out", "exact-shap"}) request.methods.push_back({name, {}});
+  for (const char* name : {"gae", "rollout", "integrated-gradients", "leave-one-out", "exact-shap"})
+    request.methods.push_back({name, {}});
   request.methods.push_back({"leave-one-out", {{"how", std::string("drop")}}});
   request.methods.push_back({"leave-one-out", {{"how", std::string("delete")}}});
   const TextInput text{"good film", {}};
-  const Explanation fixed = explain(both.fixed, text, request), free = explain(both.free, text, request);
+  const Explanation fixed = explain(both.fixed, text, request),
+                    free = explain(both.free, text, request);
   ASSERT_EQ(fixed.units.size(), static_cast<size_t>(kWrittenTokens));
   EXPECT_EQ(fixed.units.back().text, "[PAD]");
   EXPECT_TRUE(fixed.units.back().special);
@@ -117,7 +121,8 @@ TEST(FixedLength, ScoresOfTheTextAreThoseOfTheModelForAnyLengthAndPaddingGetsNon
   for (size_t i = 0; i < free.attributions.size(); ++i) {
     std::vector<double> expected = free.attributions[i].scores;
     expected.resize(kWrittenTokens, 0);
-    EXPECT_THAT(fixed.attributions[i].scores, Pointwise(DoubleNear(1e-6), expected)) << free.attributions[i].method << " " << i;
+    EXPECT_THAT(fixed.attributions[i].scores, Pointwise(DoubleNear(1e-6), expected))
+        << free.attributions[i].method << " " << i;
   }
 }
 
@@ -125,7 +130,8 @@ TEST(FixedLength, LongerTextsAreCutOffAndSaidToBe) {
   const BothModels both;
   ExplainRequest request;
   request.methods = {{"gae", {}}};
-  const Explanation explanation = explain(both.fixed, TextInput{"a good good bad bad film", {}}, request);
+  const Explanation explanation =
+      explain(both.fixed, TextInput{"a good good bad bad film", {}}, request);
   EXPECT_EQ(explanation.units.size(), static_cast<size_t>(kWrittenTokens));
   EXPECT_THAT(explanation.notes, Contains(HasSubstr("cut off at its maximum of 6")));
 }

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "base/files.h"
 #include "api/describe.h"
+#include "base/files.h"
 #include "discovery/sampled_attention.h"
 #include "models/onnx_probe.h"
 #include "models/picture_model.h"
@@ -27,12 +27,18 @@ std::string task_of(std::optional<Problem> problem, const std::string& input) {
 std::string words_for(const StreamSegment& segment) {
   const std::string of = segment.input.empty() ? "" : " of " + segment.input;
   switch (segment.kind) {
-    case StreamSegment::Kind::kTokens: return "tokens" + of;
-    case StreamSegment::Kind::kPatches: return fmt::format("{} patches{}", fmt::join(segment.grid, " × "), of);
-    case StreamSegment::Kind::kFrames: return "frames" + of;
-    case StreamSegment::Kind::kFeatures: return "positions" + of;
-    case StreamSegment::Kind::kLearned: return fmt::format("{} learned", segment.length);
-    case StreamSegment::Kind::kUnknown: break;
+    case StreamSegment::Kind::kTokens:
+      return "tokens" + of;
+    case StreamSegment::Kind::kPatches:
+      return fmt::format("{} patches{}", fmt::join(segment.grid, " × "), of);
+    case StreamSegment::Kind::kFrames:
+      return "frames" + of;
+    case StreamSegment::Kind::kFeatures:
+      return "positions" + of;
+    case StreamSegment::Kind::kLearned:
+      return fmt::format("{} learned", segment.length);
+    case StreamSegment::Kind::kUnknown:
+      break;
   }
   return "not recognised" + (of.empty() ? "" : ", from" + of.substr(3));
 }
@@ -64,20 +70,29 @@ std::string shared_tokens(const std::vector<double>& shares) {
 
 std::string read_out_of(const Discovery& found) {
   const ReadOut& read_out = found.read_out;
-  const std::string of =
-      found.streams.size() > 1 && read_out.stream >= 0 ? fmt::format(" of stream {}", read_out.stream) : "";
+  const std::string of = found.streams.size() > 1 && read_out.stream >= 0
+                             ? fmt::format(" of stream {}", read_out.stream)
+                             : "";
   switch (read_out.kind) {
-    case ReadOut::Kind::kRow: return fmt::format("token {}", read_out.row) + of;
+    case ReadOut::Kind::kRow:
+      return fmt::format("token {}", read_out.row) + of;
     case ReadOut::Kind::kMean:
       if (read_out.stream < 0 || read_out.rows == found.streams[read_out.stream].tokens) {
         return "mean over tokens" + of;
       }
-      return fmt::format("mean over tokens {} to {}", read_out.row, read_out.row + read_out.rows - 1) + of;
-    case ReadOut::Kind::kWeights: return "mean over tokens" + of;
-    case ReadOut::Kind::kShares: return shared_tokens(read_out.shares) + of;
-    case ReadOut::Kind::kChosen: return "a token that depends on the input" + of;
-    case ReadOut::Kind::kEach: return "one answer per token" + of;
-    case ReadOut::Kind::kUnknown: break;
+      return fmt::format("mean over tokens {} to {}", read_out.row,
+                         read_out.row + read_out.rows - 1) +
+             of;
+    case ReadOut::Kind::kWeights:
+      return "mean over tokens" + of;
+    case ReadOut::Kind::kShares:
+      return shared_tokens(read_out.shares) + of;
+    case ReadOut::Kind::kChosen:
+      return "a token that depends on the input" + of;
+    case ReadOut::Kind::kEach:
+      return "one answer per token" + of;
+    case ReadOut::Kind::kUnknown:
+      break;
   }
   return "not recognised";
 }
@@ -115,15 +130,16 @@ void describe(const Discovery& found, ModelInfo& info) {
   for (size_t i = 0; i < found.streams.size(); ++i) {
     for (const StreamSegment& segment : found.streams[i].segments) {
       if (segment.kind != StreamSegment::Kind::kUnknown) continue;
-      info.notes.push_back(
-          fmt::format("Where {} tokens of stream {} come from was not recognised.", segment.length, i));
+      info.notes.push_back(fmt::format("Where {} tokens of stream {} come from was not recognised.",
+                                       segment.length, i));
     }
   }
   for (const AttentionSite& site : found.sites) {
     if (!site.first_key) continue;
-    info.notes.push_back(fmt::format(
-        "Attention '{}' has {} keys beside the tokens of stream {}, learned or given: methods that read attention leave them out.",
-        site.name, site.keys - found.streams[site.key_stream].tokens, site.key_stream));
+    info.notes.push_back(
+        fmt::format("Attention '{}' has {} keys beside the tokens of stream {}, learned or given: "
+                    "methods that read attention leave them out.",
+                    site.name, site.keys - found.streams[site.key_stream].tokens, site.key_stream));
   }
   if (found.sites.empty()) {
     info.notes.push_back("No attention was found in the graph.");
@@ -135,10 +151,12 @@ void describe(const Discovery& found, ModelInfo& info) {
 void note_sampled_attention(const Graph& graph, std::vector<std::string>& notes) {
   const std::vector<std::string> names = sampled_attention(graph);
   if (names.empty()) return;
-  notes.push_back(fmt::format("{} deformable attention{} (first '{}') weigh{} points sampled from a map: there is no map over tokens, so "
-                              "methods that read attention do not see {}.",
-                              names.size(), names.size() == 1 ? "" : "s", names[0], names.size() == 1 ? "s" : "",
-                              names.size() == 1 ? "it" : "them"));
+  notes.push_back(
+      fmt::format("{} deformable attention{} (first '{}') weigh{} points sampled from a map: there "
+                  "is no map over tokens, so "
+                  "methods that read attention do not see {}.",
+                  names.size(), names.size() == 1 ? "" : "s", names[0],
+                  names.size() == 1 ? "s" : "", names.size() == 1 ? "it" : "them"));
 }
 
 ModelInfo describe(const OnnxProbe& probe, const std::filesystem::path& file) {
@@ -162,11 +180,15 @@ ModelInfo describe(const OnnxProbe& probe, const std::filesystem::path& file) {
   for (const auto& [name, place] : probe.batches) {
     const char* guess = place.sure ? "" : " This is a guess.";
     if (place.axis == BatchAxis::kSecond) {
-      info.notes.push_back(fmt::format("The input '{}' has its tokens in front of the batch: [tokens, batch, …].{}", name, guess));
+      info.notes.push_back(
+          fmt::format("The input '{}' has its tokens in front of the batch: [tokens, batch, …].{}",
+                      name, guess));
     } else if (place.axis == BatchAxis::kNone) {
-      info.notes.push_back(fmt::format("The input '{}' has no axis for a batch: it is one input alone.{}", name, guess));
+      info.notes.push_back(fmt::format(
+          "The input '{}' has no axis for a batch: it is one input alone.{}", name, guess));
     } else if (!place.sure) {
-      info.notes.push_back(fmt::format("The first axis of '{}' is taken for a batch.{}", name, guess));
+      info.notes.push_back(
+          fmt::format("The first axis of '{}' is taken for a batch.{}", name, guess));
     }
   }
   return info;
@@ -196,7 +218,8 @@ ModelInfo info_of_pictures(const PictureModel& model) {
   const auto graph = model.graph({.height = model.height(), .width = model.width(), .head = head});
   ModelInfo info = info_of(model, "picture", graph->found);
   note_sampled_attention(graph->graph, info.notes);
-  info.inputs.push_back({"pixel_values", "float", {1, model.channels(), model.height(), model.width()}});
+  info.inputs.push_back(
+      {"pixel_values", "float", {1, model.channels(), model.height(), model.width()}});
   return info;
 }
 
@@ -209,8 +232,9 @@ ModelInfo Model::inspect() const {
     return info;
   }
   if (reads_tables()) {
-    throw InvalidInput(fmt::format("'{}' reads rows of a table, whose number of columns it may leave open: inspect its file",
-                                   name().name));
+    throw InvalidInput(fmt::format(
+        "'{}' reads rows of a table, whose number of columns it may leave open: inspect its file",
+        name().name));
   }
   // Discovery needs a graph; a few tokens are enough.
   const TextModel& model = *text_model_;
@@ -223,12 +247,17 @@ ModelInfo Model::inspect() const {
   return info;
 }
 
-ModelInfo inspect(const std::filesystem::path& path, const InputShapes& shapes) { return inspect(path, shapes, {}); }
+ModelInfo inspect(const std::filesystem::path& path, const InputShapes& shapes) {
+  return inspect(path, shapes, {});
+}
 
-ModelInfo inspect(const std::filesystem::path& path, const InputShapes& shapes, const BatchAxes& batch_axes) {
+ModelInfo inspect(const std::filesystem::path& path, const InputShapes& shapes,
+                  const BatchAxes& batch_axes) {
   const std::filesystem::path onnx = onnx_file_of(path);
   if (onnx.empty() && (!shapes.empty() || !batch_axes.empty())) {
-    throw InvalidInput(fmt::format("lengths and batches of inputs are told about ONNX files, and '{}' is none", path.string()));
+    throw InvalidInput(
+        fmt::format("lengths and batches of inputs are told about ONNX files, and '{}' is none",
+                    path.string()));
   }
   if (onnx.empty()) return Model::load(path).inspect();
   ModelInfo info = describe(probe_onnx(onnx, shapes, batch_axes), onnx);
@@ -240,7 +269,8 @@ ModelInfo inspect(const std::filesystem::path& path, const InputShapes& shapes, 
     info.max_tokens = model.max_tokens;
     for (const std::string& note : notes_of(loaded)) info.notes.push_back(note);
   } catch (const Error&) {
-    // Neither a text nor a picture model, or no tokenizer beside it: what the graph tells is enough.
+    // Neither a text nor a picture model, or no tokenizer beside it: what the graph tells is
+    // enough.
   }
   return info;
 }

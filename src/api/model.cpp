@@ -5,11 +5,11 @@
 #include "base/files.h"
 #include "formats/file_checks.h"
 #include "formats/weights.h"
-#include "readers/pictures/picture_processor.h"
 #include "models/built_in.h"
 #include "models/picture_model.h"
 #include "models/table_model.h"
 #include "models/text_model.h"
+#include "readers/pictures/picture_processor.h"
 #include "whyformer/error.h"
 #include "whyformer/files.h"
 #include "whyformer/parts.h"
@@ -30,15 +30,19 @@ void append_maps(const std::vector<AttentionMap>& maps, const std::string& prefi
 
 bool names_picture(const std::filesystem::path& path) {
   std::string ending = path.extension().string();
-  for (char& letter : ending) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  for (char& letter : ending)
+    letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
   return ending == ".jpg" || ending == ".jpeg" || ending == ".png" || ending == ".webp";
 }
 
 // Without a preprocessor_config.json, as ViT's processor does by itself, to the model's own size.
-std::shared_ptr<const PictureProcessor> processor_of(const FileLookup& files, const PictureModel& model) {
+std::shared_ptr<const PictureProcessor> processor_of(const FileLookup& files,
+                                                     const PictureModel& model) {
   if (model.channels() != 1 && model.channels() != 3) {
-    throw UnsupportedModel(fmt::format("'{}' takes pictures of {} channels, and pictures have 1 (grey) or 3 (colours): give arrays",
-                                       model.name(), model.channels()));
+    throw UnsupportedModel(
+        fmt::format("'{}' takes pictures of {} channels, and pictures have 1 (grey) or 3 "
+                    "(colours): give arrays",
+                    model.name(), model.channels()));
   }
   PictureSettings settings;
   if (files("preprocessor_config.json") || files("processor_config.json")) {
@@ -76,7 +80,8 @@ TokenizedText tokenized(const Tokenizer& tokenizer, const TextInput& input) {
 Model Model::load(const std::filesystem::path& folder, const LoadOptions& options) {
   std::shared_ptr<const PictureModel> pictures = PictureModel::load_if_one(folder, options.output);
   if (pictures == nullptr) {
-    if (auto tables = TableModel::load_if_one(folder, options.output)) return Model(std::move(tables));
+    if (auto tables = TableModel::load_if_one(folder, options.output))
+      return Model(std::move(tables));
     return Model(TextModel::load(folder, options.output));
   }
   return {pictures, processor_of(files_of_model(folder), *pictures)};
@@ -86,8 +91,8 @@ Model Model::load(const ModelParts& parts) {
   const FileLookup files = lookup_in(parts.documents);
   const auto config = files("config.json");
   if (!config || parts.weights.empty()) {
-    throw InvalidInput(fmt::format("{} comes without {}: hand it over with the model's other parts", in_quotes(parts.name),
-                                   config ? "weights" : "config.json"));
+    throw InvalidInput(fmt::format("{} comes without {}: hand it over with the model's other parts",
+                                   in_quotes(parts.name), config ? "weights" : "config.json"));
   }
   const WeightSource weights = [&] { return stored_tensors(parts.weights); };
   if (!PictureModel::reads(Config(parse_json_file(*config, "config.json")))) {
@@ -107,7 +112,8 @@ Model Model::built_in_for_pictures() {
 
 bool means_picture(const std::string& argument) {
   // Sentences are longer than file names can be, or have lines.
-  if (argument.empty() || argument.size() > 4096 || argument.find('\n') != argument.npos) return false;
+  if (argument.empty() || argument.size() > 4096 || argument.find('\n') != argument.npos)
+    return false;
   const std::filesystem::path path(argument);
   std::error_code error;
   if (std::filesystem::is_regular_file(path, error)) {
@@ -126,8 +132,9 @@ const TextModel& Model::text_model() const {
   if (reads_pictures() && picture_model_->reads_texts()) return *picture_model_->text_tower();
   if (text_model_ == nullptr) {
     throw InvalidInput(fmt::format("'{}' reads {}", name().name,
-                                   reads_pictures() ? "pictures, not texts: give it a JPEG, PNG or WebP file"
-                                                    : "rows of a table, not texts: give it --table FILE"));
+                                   reads_pictures()
+                                       ? "pictures, not texts: give it a JPEG, PNG or WebP file"
+                                       : "rows of a table, not texts: give it --table FILE"));
   }
   return *text_model_;
 }
@@ -153,7 +160,9 @@ const PictureProcessor& Model::picture_processor() const {
   return *picture_processor_;
 }
 
-TokenizedText Model::tokenize(const TextInput& input) const { return tokenized(text_model().tokenizer(), input); }
+TokenizedText Model::tokenize(const TextInput& input) const {
+  return tokenized(text_model().tokenizer(), input);
+}
 
 Model Model::among(const std::vector<std::string>& texts) const {
   return {picture_model().among(texts), picture_processor_};
@@ -167,7 +176,9 @@ TextTokenizer TextTokenizer::built_in() {
   return TextTokenizer(load_tokenizer(built_in_sentiment()));
 }
 
-TokenizedText TextTokenizer::tokenize(const TextInput& input) const { return tokenized(*tokenizer_, input); }
+TokenizedText TextTokenizer::tokenize(const TextInput& input) const {
+  return tokenized(*tokenizer_, input);
+}
 
 std::string to_safetensors(const Trace& trace) {
   std::vector<float> logits;

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <filesystem>
 
+#include "formats/weights.h"
 #include "tests/support/source_folder.h"
 #include "tests/support/tiny_model.h"
-#include "formats/weights.h"
 #include "whyformer/arrays.h"
 #include "whyformer/error.h"
 #include "whyformer/lengths.h"
@@ -43,7 +43,8 @@ class SavedModel {
 };
 
 void name_axes(TinyModel& model, int input, const std::vector<std::string>& names) {
-  auto& shape = *model.graph().mutable_input(input)->mutable_type()->mutable_tensor_type()->mutable_shape();
+  auto& shape =
+      *model.graph().mutable_input(input)->mutable_type()->mutable_tensor_type()->mutable_shape();
   for (size_t axis = 0; axis < names.size(); ++axis) {
     if (!names[axis].empty()) shape.mutable_dim(static_cast<int>(axis))->set_dim_param(names[axis]);
   }
@@ -71,7 +72,8 @@ TEST(OddOnnxFiles, AnOutputWithoutElementsCannotBeExplainedButOthersCan) {
   const SavedModel saved(with_empty_output());
   const ArrayModel model = ArrayModel::load(saved.path());
   const std::vector<float> x{1, 2, 3, 4};
-  const ArrayViews inputs{{"x", {"F32", {1, 4}, {x.data(), [](const void*) {}}, x.size() * sizeof(float)}}};
+  const ArrayViews inputs{
+      {"x", {"F32", {1, 4}, {x.data(), [](const void*) {}}, x.size() * sizeof(float)}}};
   const auto says = AllOf(HasSubstr("'nothing'"), HasSubstr("no elements"), HasSubstr("--output"));
   EXPECT_THAT(refusal<InvalidInput>([&] { model.trace(inputs, {"nothing", {}}); }), says);
   EXPECT_THAT(refusal<InvalidInput>([&] { model.trace(inputs, {"nothing", {0, 0}}); }), says);
@@ -83,7 +85,8 @@ TEST(OddOnnxFiles, AnOutputWithoutElementsCannotBeExplainedButOthersCan) {
 }
 
 // Self-attention of one head without projections, and a number for each token: [1, 5].
-TinyModel with_a_number_for_each_token(const Shape& input, const std::vector<int64_t>& tokens_last_but_one) {
+TinyModel with_a_number_for_each_token(const Shape& input,
+                                       const std::vector<int64_t>& tokens_last_but_one) {
   TinyModel model;
   model.input("x", input);
   set_integers(add_node(model.graph(), "Transpose", {"x"}, {"rows"}), "perm", tokens_last_but_one);
@@ -100,15 +103,18 @@ TinyModel with_a_number_for_each_token(const Shape& input, const std::vector<int
   return model;
 }
 
-// Attention methods start from the row of the token whose number is explained; the batch may stand behind the tokens.
+// Attention methods start from the row of the token whose number is explained; the batch may stand
+// behind the tokens.
 TEST(OddOnnxFiles, OneNumberOfEachTokenIsReadAtItsToken) {
   std::vector<float> x(5 * 3);
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>((5 * i) % 7) / 3 - 1;
-  const std::pair<Shape, std::vector<int64_t>> layouts[] = {{{1, 5, 3}, {0, 1, 2}}, {{5, 1, 3}, {1, 0, 2}}};
+  const std::pair<Shape, std::vector<int64_t>> layouts[] = {{{1, 5, 3}, {0, 1, 2}},
+                                                            {{5, 1, 3}, {1, 0, 2}}};
   for (const auto& [shape, order] : layouts) {
     const SavedModel saved(with_a_number_for_each_token(shape, order));
     const ArrayModel model = ArrayModel::load(saved.path());
-    const ArrayViews inputs{{"x", {"F32", shape, {x.data(), [](const void*) {}}, x.size() * sizeof(float)}}};
+    const ArrayViews inputs{
+        {"x", {"F32", shape, {x.data(), [](const void*) {}}, x.size() * sizeof(float)}}};
     for (const int64_t token : {1, 4}) {
       ArrayRequest request;
       request.methods = {{"raw-attention", {}}};
@@ -117,7 +123,8 @@ TEST(OddOnnxFiles, OneNumberOfEachTokenIsReadAtItsToken) {
       double sum = 0;
       for (int64_t key = 0; key < 5; ++key) {
         double score = 0;
-        for (int64_t d = 0; d < 3; ++d) score += static_cast<double>(x[token * 3 + d]) * x[key * 3 + d];
+        for (int64_t d = 0; d < 3; ++d)
+          score += static_cast<double>(x[token * 3 + d]) * x[key * 3 + d];
         expected.push_back(std::exp(score));
         sum += expected.back();
       }
@@ -149,13 +156,19 @@ TEST(OddOnnxFiles, PartsOfAnAxisAreFramesOfIt) {
   ASSERT_EQ(info.streams.size(), 1u);
   EXPECT_EQ(info.streams[0].units, "frames of x");
   const std::vector<float> x{1, 0, 2, 0, 0, 0, 0, 3, 1, 1, 1, 1};
-  const ArrayViews inputs{{"x", {"F32", {1, 12}, {x.data(), [](const void*) {}}, x.size() * sizeof(float)}}};
+  const ArrayViews inputs{
+      {"x", {"F32", {1, 12}, {x.data(), [](const void*) {}}, x.size() * sizeof(float)}}};
   ArrayRequest request;
   request.methods = {{"saliency", {}}};
-  EXPECT_EQ(ArrayModel::load(saved.path()).explain(inputs, request).explanation.attributions.at(0).scores.size(), 4u);
+  EXPECT_EQ(ArrayModel::load(saved.path())
+                .explain(inputs, request)
+                .explanation.attributions.at(0)
+                .scores.size(),
+            4u);
 }
 
-// A picture as [rows, columns, channels] goes into a Linear as it is; one as [channels, rows, columns] does not.
+// A picture as [rows, columns, channels] goes into a Linear as it is; one as [channels, rows,
+// columns] does not.
 TEST(OddOnnxFiles, PositionsOfAPictureAreWhereItsChannelsAreNot) {
   TinyModel model;
   model.input("x", {1, 3, 5, 2});
@@ -166,7 +179,8 @@ TEST(OddOnnxFiles, PositionsOfAPictureAreWhereItsChannelsAreNot) {
   model.output("y");
   const SavedModel saved(model);
   const std::vector<float> x(30, 1);
-  const ArrayViews inputs{{"x", {"F32", {1, 3, 5, 2}, {x.data(), [](const void*) {}}, x.size() * sizeof(float)}}};
+  const ArrayViews inputs{
+      {"x", {"F32", {1, 3, 5, 2}, {x.data(), [](const void*) {}}, x.size() * sizeof(float)}}};
   ArrayRequest request;
   request.methods = {{"saliency", {}}};
   const ArrayExplanation found = ArrayModel::load(saved.path()).explain(inputs, request);
@@ -177,13 +191,15 @@ TEST(OddOnnxFiles, PositionsOfAPictureAreWhereItsChannelsAreNot) {
 TEST(OddOnnxFiles, APictureProcessorOfAnotherSizeThanTheFilesIsRefused) {
   const std::filesystem::path folder = testing::TempDir() + "whyformer_picture_folder";
   std::filesystem::create_directories(folder);
-  std::filesystem::copy_file(source_folder() / "tests/golden/onnx/models/vit.eager.legacy.17.onnx", folder / "model.onnx",
+  std::filesystem::copy_file(source_folder() / "tests/golden/onnx/models/vit.eager.legacy.17.onnx",
+                             folder / "model.onnx",
                              std::filesystem::copy_options::overwrite_existing);
   const PictureFile picture{source_folder() / "tests/data/pictures/objects/object-000.png"};
   const ExplainRequest request{.methods = {{"saliency", {}}}};
   const auto explained_with = [&](const std::string& size) {
     save(folder / "preprocessor_config.json",
-         R"({"image_processor_type": "ViTImageProcessor", "size": {"height": )" + size + R"(, "width": 32}})");
+         R"({"image_processor_type": "ViTImageProcessor", "size": {"height": )" + size +
+             R"(, "width": 32}})");
     return explain(Model::load(folder), picture, request).size();
   };
   EXPECT_EQ(explained_with("32"), 1u);
@@ -194,7 +210,8 @@ TEST(OddOnnxFiles, APictureProcessorOfAnotherSizeThanTheFilesIsRefused) {
 // A folder with a tokenizer, and a model that looks ids up in a table.
 class TextFolder {
  public:
-  explicit TextFolder(const TinyModel& model) : folder_(testing::TempDir() + "whyformer_text_folder") {
+  explicit TextFolder(const TinyModel& model)
+      : folder_(testing::TempDir() + "whyformer_text_folder") {
     std::filesystem::create_directories(folder_);
     for (const char* file : {"tokenizer.json", "tokenizer_config.json"}) {
       std::filesystem::copy_file(source_folder() / "models/sentiment" / file, folder_ / file,
@@ -219,25 +236,31 @@ TinyModel with_rows_of_a_table(const std::string& output, bool one_number) {
   add_floats(model.graph(), "table", {kIds, 3}, table);
   add_node(model.graph(), "Gather", {"table", "input_ids"}, {one_number ? "rows" : output});
   add_integers(model.graph(), "width", {1}, {2});
-  if (one_number) set_integer(add_node(model.graph(), "ReduceSum", {"rows", "width"}, {output}), "keepdims", 0);
+  if (one_number)
+    set_integer(add_node(model.graph(), "ReduceSum", {"rows", "width"}, {output}), "keepdims", 0);
   model.output(output);
   return model;
 }
 
 TEST(OddOnnxFiles, NumbersForEachTokenAreNoLabelsOfAText) {
   const TextFolder folder(with_rows_of_a_table("start_logits", true));
-  EXPECT_THAT(refusal<UnsupportedModel>([&] { Model::load(folder.path()); }),
-              AllOf(HasSubstr("'start_logits' has one number for each token"), HasSubstr("--element")));
+  EXPECT_THAT(
+      refusal<UnsupportedModel>([&] { Model::load(folder.path()); }),
+      AllOf(HasSubstr("'start_logits' has one number for each token"), HasSubstr("--element")));
 }
 
 TEST(OddOnnxFiles, AnswersForEachTokenAreSaidToBeAveraged) {
   const ExplainRequest request{.methods = {{"saliency", {}}}, .target = int64_t{0}};
   for (const std::string output : {"logits", "last_hidden_state"}) {
     const TextFolder folder(with_rows_of_a_table(output, false));
-    const std::vector<std::string> notes = explain(Model::load(folder.path()), TextInput{"a film", {}}, request).notes;
-    EXPECT_EQ(std::count_if(notes.begin(), notes.end(),
-                            [](const std::string& note) { return note.starts_with("The output 'logits' has numbers for each token"); }),
-              output == "logits" ? 1 : 0);
+    const std::vector<std::string> notes =
+        explain(Model::load(folder.path()), TextInput{"a film", {}}, request).notes;
+    EXPECT_EQ(
+        std::count_if(notes.begin(), notes.end(),
+                      [](const std::string& note) {
+                        return note.starts_with("The output 'logits' has numbers for each token");
+                      }),
+        output == "logits" ? 1 : 0);
   }
 }
 
@@ -247,8 +270,9 @@ TEST(OddOnnxFiles, WithoutATargetAnswersForEachTokenAreRefused) {
     const TextFolder folder(with_rows_of_a_table(output, false));
     explain(Model::load(folder.path()), TextInput{"a film", {}}, request);
   };
-  EXPECT_THAT(refusal<UnsupportedModel>([&] { explained_output("logits"); }),
-              AllOf(HasSubstr("'logits' answers for each token"), HasSubstr("choose it as the target")));
+  EXPECT_THAT(
+      refusal<UnsupportedModel>([&] { explained_output("logits"); }),
+      AllOf(HasSubstr("'logits' answers for each token"), HasSubstr("choose it as the target")));
   EXPECT_NO_THROW(explained_output("last_hidden_state"));
 }
 
@@ -257,8 +281,10 @@ TEST(OddOnnxFiles, AxesOfOneNameGetOneLengthWhicheverInputComesFirst) {
     TinyModel model;
     const auto picture = [&] { model.input("pixel_values", {-1, 3, -1, -1}); };
     const auto mask = [&] { model.input("pixel_mask", {-1, -1, -1}); };
-    if (mask_first) mask(), picture();
-    else picture(), mask();
+    if (mask_first)
+      mask(), picture();
+    else
+      picture(), mask();
     name_axes(model, mask_first ? 1 : 0, {"batch", "", "height", "width"});
     name_axes(model, mask_first ? 0 : 1, {"batch", "height", "width"});
     model.input("steps", {-1});
@@ -290,7 +316,8 @@ TinyModel with_sum_over(int64_t length) {
 TEST(OddOnnxFiles, ValuesOutOfAllProportionToTheFileAreRefusedWhenItIsBuilt) {
   const SavedModel saved(with_sum_over(int64_t{1} << 31));
   const std::string message = refusal<InvalidInput>([&] { inspect(saved.path()); });
-  EXPECT_THAT(message, AllOf(HasSubstr("'ConstantOfShape of many'"), HasSubstr("8589.9 MB"), HasSubstr("only 5 numbers")));
+  EXPECT_THAT(message, AllOf(HasSubstr("'ConstantOfShape of many'"), HasSubstr("8589.9 MB"),
+                             HasSubstr("only 5 numbers")));
   EXPECT_THAT(message, Not(HasSubstr("--shape")));
 }
 
@@ -300,7 +327,8 @@ TEST(OddOnnxFiles, LargeValuesOfAUsualSizeAreAllowed) {
 }
 
 onnx::pb::TensorProto& add_constant(TinyModel& model, const std::string& name) {
-  onnx::pb::AttributeProto& value = *add_node(model.graph(), "Constant", {}, {name}).add_attribute();
+  onnx::pb::AttributeProto& value =
+      *add_node(model.graph(), "Constant", {}, {name}).add_attribute();
   value.set_name("value");
   value.set_type(onnx::pb::AttributeProto::TENSOR);
   return *value.mutable_t();
@@ -310,7 +338,8 @@ onnx::pb::TensorProto& add_constant(TinyModel& model, const std::string& name) {
 TEST(OddOnnxFiles, WeightsThatAreConstantNodesAreCounted) {
   TinyModel model;
   model.input("x", {1, 4});
-  for (const auto& [name, shape] : std::map<std::string, Shape>{{"weight", {4, 3}}, {"bias", {3}}, {"two", {}}}) {
+  for (const auto& [name, shape] :
+       std::map<std::string, Shape>{{"weight", {4, 3}}, {"bias", {3}}, {"two", {}}}) {
     onnx::pb::TensorProto& tensor = add_constant(model, name);
     tensor.set_data_type(onnx::pb::TensorProto::FLOAT);
     for (const int64_t length : shape) tensor.add_dims(length);
@@ -344,7 +373,8 @@ TEST(OddOnnxFiles, LengthsAreAskedForOnlyWhereTheyDoNotFit) {
   open.graph().clear_input();
   open.input("x", {1, -1});
   const SavedModel saved(open);
-  EXPECT_THAT(refusal<LengthsDoNotFit>([&] { inspect(saved.path()); }), AllOf(HasSubstr("does not take inputs of x=["), Not(HasSubstr("--"))));
+  EXPECT_THAT(refusal<LengthsDoNotFit>([&] { inspect(saved.path()); }),
+              AllOf(HasSubstr("does not take inputs of x=["), Not(HasSubstr("--"))));
 }
 
 TEST(OddOnnxFiles, AConstantThatIsTooLargeToComputeIsNotSaidToDependOnInputs) {
@@ -355,8 +385,9 @@ TEST(OddOnnxFiles, AConstantThatIsTooLargeToComputeIsNotSaidToDependOnInputs) {
   add_node(model.graph(), "NonZero", {"many"}, {"places"});
   model.output("places");
   const SavedModel saved(model);
-  EXPECT_THAT(refusal<UnsupportedModel>([&] { inspect(saved.path()); }),
-              AllOf(HasSubstr("NonZero of places"), HasSubstr("too large"), Not(HasSubstr("depends on"))));
+  EXPECT_THAT(
+      refusal<UnsupportedModel>([&] { inspect(saved.path()); }),
+      AllOf(HasSubstr("NonZero of places"), HasSubstr("too large"), Not(HasSubstr("depends on"))));
 }
 
 TEST(OddOnnxFiles, NamesAndTextsOfTheFileNeitherBreakTheLineNorFillTheScreen) {
@@ -371,7 +402,8 @@ TEST(OddOnnxFiles, NamesAndTextsOfTheFileNeitherBreakTheLineNorFillTheScreen) {
   unfit.output("y");
   TinyModel lengthy;
   lengthy.input("x", {1, 4});
-  set_text(add_node(lengthy.graph(), "Einsum", {"x", "x"}, {"y"}), "equation", std::string(100'000, 'a'));
+  set_text(add_node(lengthy.graph(), "Einsum", {"x", "x"}, {"y"}), "equation",
+           std::string(100'000, 'a'));
   lengthy.output("y");
   for (const TinyModel& model : {unknown, unfit, lengthy}) {
     const SavedModel saved(model);

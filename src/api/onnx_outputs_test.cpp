@@ -31,7 +31,8 @@ TinyModel with_own_vector(const std::string& name) {
   add_floats(model.graph(), "table", {kIds, 3}, table);
   add_node(model.graph(), "Gather", {"table", "input_ids"}, {"last_hidden_state"});
   add_integers(model.graph(), "first", {}, {0});
-  set_integer(add_node(model.graph(), "Gather", {"last_hidden_state", "first"}, {"row"}), "axis", 1);
+  set_integer(add_node(model.graph(), "Gather", {"last_hidden_state", "first"}, {"row"}), "axis",
+              1);
   add_node(model.graph(), "Add", {"row", "row"}, {name});
   model.output("last_hidden_state");
   model.output(name);
@@ -79,7 +80,9 @@ TEST(OnnxOutputs, TheFilesOwnVectorOfATextIsExplained) {
     const Explanation found = folder.explained();
     const std::vector<double> row = row_of_token(Model::load(folder.path()), 0);
     for (size_t i = 0; i < 3; ++i) EXPECT_EQ(found.output.values.at(i), 2 * row[i]) << name;
-    EXPECT_THAT(found.notes, Contains(HasSubstr("'" + name + "', is explained. The file also gives 'last_hidden_state'")));
+    EXPECT_THAT(found.notes,
+                Contains(HasSubstr("'" + name +
+                                   "', is explained. The file also gives 'last_hidden_state'")));
   }
 }
 
@@ -90,7 +93,8 @@ TEST(OnnxOutputs, AnotherOneIsChosenByItsName) {
   const size_t tokens = model.tokenize({"a film", {}}).ids.size();
   for (size_t i = 0; i < 3; ++i) {
     double mean = 0;
-    for (size_t token = 0; token < tokens; ++token) mean += row_of_token(model, token)[i] / static_cast<double>(tokens);
+    for (size_t token = 0; token < tokens; ++token)
+      mean += row_of_token(model, token)[i] / static_cast<double>(tokens);
     EXPECT_NEAR(found.output.values.at(i), mean, 1e-5);
   }
   EXPECT_THAT(found.notes, Contains(HasSubstr("their mean is explained")));
@@ -101,12 +105,15 @@ TEST(OnnxOutputs, AnotherOneIsChosenByItsName) {
 TEST(OnnxOutputs, AFolderThatTellsHowToPoolIsBelievedBeforeAHeadOfPreTraining) {
   const std::string mean = R"({"pooling_mode_mean_tokens": true})";
   const FolderOfOutputs folder(with_own_vector("pooler_output"), mean);
-  EXPECT_THAT(folder.explained().notes, Contains(HasSubstr("as 1_Pooling/config.json says. The file also gives 'pooler_output'")));
+  EXPECT_THAT(
+      folder.explained().notes,
+      Contains(HasSubstr("as 1_Pooling/config.json says. The file also gives 'pooler_output'")));
 }
 
 TEST(OnnxOutputs, AFolderOfWeightsHasNoneToChoose) {
-  EXPECT_THAT(refusal<InvalidInput>([&] { Model::load(source_folder() / "models/sentiment", {"logits"}); }),
-              HasSubstr("outputs have no names"));
+  EXPECT_THAT(
+      refusal<InvalidInput>([&] { Model::load(source_folder() / "models/sentiment", {"logits"}); }),
+      HasSubstr("outputs have no names"));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What tokens are said to stand for: maps given as inputs, patches cut out by views, sound behind a norm over groups,
-// grey pictures, and attention that samples points.
+// What tokens are said to stand for: maps given as inputs, patches cut out by views, sound behind a
+// norm over groups, grey pictures, and attention that samples points.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,21 +28,25 @@ using testing::Not;
 
 std::vector<float> waves(size_t count) {
   std::vector<float> numbers(count);
-  for (size_t i = 0; i < count; ++i) numbers[i] = static_cast<float>(std::sin(1.7 * static_cast<double>(i) + 0.3));
+  for (size_t i = 0; i < count; ++i)
+    numbers[i] = static_cast<float>(std::sin(1.7 * static_cast<double>(i) + 0.3));
   return numbers;
 }
 
-void add_reshape(TinyModel& model, const std::string& from, const std::string& to, const std::vector<int64_t>& shape) {
+void add_reshape(TinyModel& model, const std::string& from, const std::string& to,
+                 const std::vector<int64_t>& shape) {
   add_integers(model.graph(), to + "_shape", {static_cast<int64_t>(shape.size())}, shape);
   add_node(model.graph(), "Reshape", {from, to + "_shape"}, {to});
 }
 
-void add_transpose(TinyModel& model, const std::string& from, const std::string& to, const std::vector<int64_t>& order) {
+void add_transpose(TinyModel& model, const std::string& from, const std::string& to,
+                   const std::vector<int64_t>& order) {
   set_integers(add_node(model.graph(), "Transpose", {from}, {to}), "perm", order);
 }
 
 // One head without projections: `queries` attend to `tokens`, both [1, tokens, width].
-void add_attention(TinyModel& model, const std::string& queries, const std::string& tokens, const std::string& out) {
+void add_attention(TinyModel& model, const std::string& queries, const std::string& tokens,
+                   const std::string& out) {
   auto& graph = model.graph();
   add_integers(graph, out + "_axis", {1}, {1});
   add_node(graph, "Unsqueeze", {queries, out + "_axis"}, {out + "_q"});
@@ -69,7 +73,8 @@ std::vector<std::string> streams_of(const TinyModel& model) {
   return units;
 }
 
-// Learned tokens look at an image embedding, positions added to it, as the mask decoder of SAM does.
+// Learned tokens look at an image embedding, positions added to it, as the mask decoder of SAM
+// does.
 TinyModel learned_queries_on_a_map() {
   TinyModel model;
   model.input("image_embed", {1, 4, 3, 5});
@@ -84,16 +89,20 @@ TinyModel learned_queries_on_a_map() {
 }
 
 TEST(Origins, AMapGivenAsAnInputIsItsPositionsAndQueriesStayLearned) {
-  EXPECT_THAT(streams_of(learned_queries_on_a_map()), ElementsAre("2 learned", "3 × 5 patches of image_embed"));
+  EXPECT_THAT(streams_of(learned_queries_on_a_map()),
+              ElementsAre("2 learned", "3 × 5 patches of image_embed"));
 }
 
-// Each position of the map can be hidden: what leave-one-out says is what the file answers without it.
+// Each position of the map can be hidden: what leave-one-out says is what the file answers without
+// it.
 TEST(Origins, PositionsOfAGivenMapGetScores) {
   const SavedFolder saved(learned_queries_on_a_map());
   const ArrayModel model = ArrayModel::load(saved.file());
   std::vector<float> map = waves(60);
   const auto view = [&] {
-    return ArrayViews{{"image_embed", {"F32", {1, 4, 3, 5}, {map.data(), [](const void*) {}}, map.size() * sizeof(float)}}};
+    return ArrayViews{
+        {"image_embed",
+         {"F32", {1, 4, 3, 5}, {map.data(), [](const void*) {}}, map.size() * sizeof(float)}}};
   };
   ArrayRequest request;
   request.target = {"logits", {0, 2}};
@@ -104,7 +113,8 @@ TEST(Origins, PositionsOfAGivenMapGetScores) {
   for (int64_t position = 0; position < 15; ++position) {
     const std::vector<float> before = map;
     for (int64_t channel = 0; channel < 4; ++channel) map[channel * 15 + position] = 0;
-    EXPECT_NEAR(scores[explained.streams[1].first + position], whole - model.run(view()).at("logits").values[2], 1e-5);
+    EXPECT_NEAR(scores[explained.streams[1].first + position],
+                whole - model.run(view()).at("logits").values[2], 1e-5);
     map = before;
   }
 }
@@ -139,7 +149,8 @@ TEST(Origins, PatchesCutOutByViewsArePatches) {
   EXPECT_EQ(explanation.picture->columns, 3);
 }
 
-// Grey as PIL makes it, L = (19595 R + 38470 G + 7471 B + 2¹⁵) / 2¹⁶, then as the file itself answers.
+// Grey as PIL makes it, L = (19595 R + 38470 G + 7471 B + 2¹⁵) / 2¹⁶, then as the file itself
+// answers.
 TEST(Origins, GreyPicturesGoIntoFilesOfOneChannel) {
   const SavedFolder saved(patches_by_views(1));
   const Model model = Model::load(saved.file());
@@ -151,9 +162,12 @@ TEST(Origins, GreyPicturesGoIntoFilesOfOneChannel) {
     const int level = (19595 * pixel[0] + 38470 * pixel[1] + 7471 * pixel[2] + 32768) / 65536;
     grey.push_back((static_cast<float>(level) / 255 - 0.5f) / 0.5f);
   }
-  const ArrayViews arrays{{"pixel_values", {"F32", {1, 1, 8, 12}, {grey.data(), [](const void*) {}}, grey.size() * sizeof(float)}}};
+  const ArrayViews arrays{
+      {"pixel_values",
+       {"F32", {1, 1, 8, 12}, {grey.data(), [](const void*) {}}, grey.size() * sizeof(float)}}};
   EXPECT_THAT(answers(model, {PictureInput(picture)}, {}).inputs.at(0).values,
-              testing::Pointwise(testing::DoubleNear(1e-5), ArrayModel::load(saved.file()).run(arrays).at("logits").values));
+              testing::Pointwise(testing::DoubleNear(1e-5),
+                                 ArrayModel::load(saved.file()).run(arrays).at("logits").values));
 }
 
 TEST(Origins, OtherNumbersOfChannelsAreSentToArraysNotToATokenizer) {
@@ -162,7 +176,8 @@ TEST(Origins, OtherNumbersOfChannelsAreSentToArraysNotToATokenizer) {
               testing::AllOf(HasSubstr("--inputs"), Not(HasSubstr("tokenizer"))));
 }
 
-// A convolution over sound, whose channels are normalised in groups over all of time, and another one.
+// A convolution over sound, whose channels are normalised in groups over all of time, and another
+// one.
 TinyModel sound_with_groups(int64_t groups, bool second_convolution) {
   TinyModel model(21);
   model.input("input_values", {1, 40});
@@ -192,9 +207,12 @@ TinyModel sound_with_groups(int64_t groups, bool second_convolution) {
 TEST(Origins, SoundBehindANormOverGroupsHasUnits) {
   for (const int64_t groups : {1, 2, 4}) {
     for (const bool second : {true, false}) {
-      const SavedFolder saved(sound_with_groups(groups, second), "", std::to_string(groups) + (second ? "b" : "a"));
+      const SavedFolder saved(sound_with_groups(groups, second), "",
+                              std::to_string(groups) + (second ? "b" : "a"));
       const std::vector<float> sound = waves(40);
-      const ArrayViews inputs{{"input_values", {"F32", {1, 40}, {sound.data(), [](const void*) {}}, sound.size() * sizeof(float)}}};
+      const ArrayViews inputs{
+          {"input_values",
+           {"F32", {1, 40}, {sound.data(), [](const void*) {}}, sound.size() * sizeof(float)}}};
       ArrayRequest request;
       request.methods = {{"leave-one-out", {}}, {"gae", {}}};
       const ArrayExplanation explained = ArrayModel::load(saved.file()).explain(inputs, request);
@@ -205,7 +223,8 @@ TEST(Origins, SoundBehindANormOverGroupsHasUnits) {
   }
 }
 
-// Learned queries look at each other first, which is the same for every picture, then at the picture.
+// Learned queries look at each other first, which is the same for every picture, then at the
+// picture.
 TEST(Origins, AttentionAmongWeightsAloneIsASiteButNoBlock) {
   TinyModel model;
   model.input("pixel_values", {1, 3, 2, 3});
@@ -219,7 +238,8 @@ TEST(Origins, AttentionAmongWeightsAloneIsASiteButNoBlock) {
   EXPECT_EQ(Model::load(saved.file()).inspect().sites.size(), 2u);
 }
 
-// Each of two learned queries adds what it samples from the picture, at points that are weights too.
+// Each of two learned queries adds what it samples from the picture, at points that are weights
+// too.
 TEST(Origins, LearnedQueriesThatSampleAPictureStayLearned) {
   TinyModel model;
   model.input("pixel_values", {1, 3, 6, 6});
@@ -253,8 +273,10 @@ TinyModel sampling_model() {
 
 TEST(Origins, DeformableAttentionIsMentioned) {
   const SavedFolder saved(sampling_model());
-  EXPECT_THAT(inspect(saved.file()).notes, Contains(HasSubstr("1 deformable attention (first 'Softmax of weights')")));
-  EXPECT_THAT(Model::load(saved.file()).inspect().notes, Contains(HasSubstr("deformable attention")));
+  EXPECT_THAT(inspect(saved.file()).notes,
+              Contains(HasSubstr("1 deformable attention (first 'Softmax of weights')")));
+  EXPECT_THAT(Model::load(saved.file()).inspect().notes,
+              Contains(HasSubstr("deformable attention")));
   const SavedFolder plain(patches_by_views(3), "", "plain");
   EXPECT_THAT(inspect(plain.file()).notes, Not(Contains(HasSubstr("deformable"))));
 }

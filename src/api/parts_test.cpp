@@ -4,11 +4,11 @@
 #include <gmock/gmock.h>
 
 #include "base/files.h"
+#include "models/checkpoint.h"
+#include "models/picture_model.h"
 #include "run/explained.h"
 #include "tests/support/golden_model.h"
 #include "tests/support/golden_weights.h"
-#include "models/checkpoint.h"
-#include "models/picture_model.h"
 #include "whyformer/answers.h"
 #include "whyformer/model.h"
 
@@ -17,7 +17,9 @@ namespace {
 
 using testing::HasSubstr;
 
-ModelParts sentiment() { return parts_of(files_in(source_folder() / "models/sentiment"), "sentiment"); }
+ModelParts sentiment() {
+  return parts_of(files_in(source_folder() / "models/sentiment"), "sentiment");
+}
 
 std::filesystem::path golden_pictures(const std::string& name) {
   return source_folder() / "tests/golden/pictures" / name;
@@ -45,12 +47,14 @@ TEST(ModelParts, ExplainAsTheirFolderDoes) {
   request.methods = {{"gae", {}}, {"attn-lrp", {}}, {"integrated-gradients", {}}};
   const TextInput text{"A warm, funny film with a dull ending.", {}};
   const Explanation own = explain(Model::load(sentiment()), text, request);
-  const Explanation expected = explain(Model::load(source_folder() / "models/sentiment"), text, request);
+  const Explanation expected =
+      explain(Model::load(source_folder() / "models/sentiment"), text, request);
   EXPECT_EQ(own.model.name, "sentiment");
   EXPECT_EQ(own.output.values, expected.output.values);
   EXPECT_EQ(own.output.labels, expected.output.labels);
   ASSERT_EQ(own.attributions.size(), 3u);
-  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(own.attributions[i].scores, expected.attributions[i].scores);
+  for (size_t i = 0; i < 3; ++i)
+    EXPECT_EQ(own.attributions[i].scores, expected.attributions[i].scores);
 }
 
 // Pixels that no two models of the same family treat alike.
@@ -69,40 +73,48 @@ std::vector<double> scores_of(const Model& model) {
 void expect_same_pictures(const Model& own, const Model& expected) {
   ExplainRequest request;
   request.methods = {{"saliency", {}}};
-  const Explanation one = explain(own, pattern(), request)[0], other = explain(expected, pattern(), request)[0];
+  const Explanation one = explain(own, pattern(), request)[0],
+                    other = explain(expected, pattern(), request)[0];
   EXPECT_EQ(one.output.values, other.output.values);
   EXPECT_EQ(one.output.labels, other.output.labels);
   EXPECT_EQ(one.attributions[0].scores, other.attributions[0].scores);
 }
 
 TEST(ModelParts, GiveThePictureModelsOfTheirFolders) {
-  for (const char* name : {"vit", "dino", "deit", "deit-teacher", "dinov2", "dinov2-gated", "beit", "beit-shared",
-                           "swin", "swin-whole", "clip"}) {
+  for (const char* name : {"vit", "dino", "deit", "deit-teacher", "dinov2", "dinov2-gated", "beit",
+                           "beit-shared", "swin", "swin-whole", "clip"}) {
     SCOPED_TRACE(name);
     const Model model = Model::load(parts_of(files_in(golden_pictures(name)), name));
     EXPECT_TRUE(model.reads_pictures());
     expect_same_pictures(model, Model::load(golden_pictures(name)));
   }
-  expect_same_pictures(Model::load(parts_of(files_in(source_folder() / "models/pictures"), "pictures")),
-                       Model::built_in_for_pictures());
+  expect_same_pictures(
+      Model::load(parts_of(files_in(source_folder() / "models/pictures"), "pictures")),
+      Model::built_in_for_pictures());
 }
 
 ModelParts with_processor_of(const std::string& name, int64_t height, int64_t width) {
   ModelParts parts = parts_of(files_in(golden_pictures(name)), name);
-  const nlohmann::json processor{{"image_processor_type", "ViTImageProcessor"}, {"size", {{"height", height}, {"width", width}}}};
+  const nlohmann::json processor{{"image_processor_type", "ViTImageProcessor"},
+                                 {"size", {{"height", height}, {"width", width}}}};
   parts.documents["preprocessor_config.json"] = processor.dump();
   return parts;
 }
 
-// Those that transformers 5 refuses unless it is told to interpolate positions, and those that interpolate by themselves.
+// Those that transformers 5 refuses unless it is told to interpolate positions, and those that
+// interpolate by themselves.
 TEST(ModelParts, RefuseAProcessorOfAnotherSizeAsTransformersDoes) {
   ExplainRequest request;
   request.methods = {{"saliency", {}}};
   for (const char* name : {"vit", "deit", "clip"}) {
     EXPECT_NO_THROW(explain(Model::load(with_processor_of(name, 32, 32)), pattern(), request));
-    EXPECT_THAT(message_of<InvalidInput>([&] { explain(Model::load(with_processor_of(name, 48, 48)), pattern(), request); }),
+    EXPECT_THAT(message_of<InvalidInput>([&] {
+                  explain(Model::load(with_processor_of(name, 48, 48)), pattern(), request);
+                }),
                 testing::AllOf(HasSubstr("gives 48x48 pixels"), HasSubstr("made for 32x32")));
-    EXPECT_THROW(answers(Model::load(with_processor_of(name, 32, 40)), {PictureInput(pattern())}, {}), InvalidInput);
+    EXPECT_THROW(
+        answers(Model::load(with_processor_of(name, 32, 40)), {PictureInput(pattern())}, {}),
+        InvalidInput);
   }
   EXPECT_NO_THROW(explain(Model::load(with_processor_of("dinov2", 42, 42)), pattern(), request));
   EXPECT_NO_THROW(explain(Model::load(with_processor_of("swin", 48, 48)), pattern(), request));
@@ -110,7 +122,8 @@ TEST(ModelParts, RefuseAProcessorOfAnotherSizeAsTransformersDoes) {
 
 TEST(ModelParts, OfPicturesWhoseHeadWasLeftOutAreRefusedWithoutATarget) {
   ModelParts parts = parts_of(files_in(golden_pictures("vit")), "vit");
-  std::erase_if(parts.weights, [](const auto& one) { return one.first.starts_with("classifier."); });
+  std::erase_if(parts.weights,
+                [](const auto& one) { return one.first.starts_with("classifier."); });
   nlohmann::json config = nlohmann::json::parse(parts.documents.at("config.json"));
   const auto named = [&](const char* architecture) {
     config["architectures"] = {architecture};
@@ -120,7 +133,8 @@ TEST(ModelParts, OfPicturesWhoseHeadWasLeftOutAreRefusedWithoutATarget) {
   ExplainRequest request;
   request.methods = {{"saliency", {}}};
   EXPECT_NO_THROW(explain(named("ViTModel"), pattern(), request));
-  EXPECT_THAT(message_of<UnsupportedModel>([&] { explain(named("ViTForMaskedImageModeling"), pattern(), request); }),
+  EXPECT_THAT(message_of<UnsupportedModel>(
+                  [&] { explain(named("ViTForMaskedImageModeling"), pattern(), request); }),
               HasSubstr("'ViTForMaskedImageModeling' has a head other than a classifier"));
   request.target = int64_t{2};
   const Explanation found = explain(named("ViTForMaskedImageModeling"), pattern(), request)[0];
@@ -129,11 +143,12 @@ TEST(ModelParts, OfPicturesWhoseHeadWasLeftOutAreRefusedWithoutATarget) {
 }
 
 TEST(ModelParts, SayWhichLayersOfPictureModelsAreLeftOut) {
-  const std::map<std::string, std::string> changes{{"vit", R"({"num_hidden_layers": 1})"},
-                                                   {"deit", R"({"num_hidden_layers": 1})"},
-                                                   {"beit", R"({"num_hidden_layers": 1})"},
-                                                   {"dinov2", R"({"num_hidden_layers": 1})"},
-                                                   {"clip", R"({"vision_config": {"num_hidden_layers": 1}})"}};
+  const std::map<std::string, std::string> changes{
+      {"vit", R"({"num_hidden_layers": 1})"},
+      {"deit", R"({"num_hidden_layers": 1})"},
+      {"beit", R"({"num_hidden_layers": 1})"},
+      {"dinov2", R"({"num_hidden_layers": 1})"},
+      {"clip", R"({"vision_config": {"num_hidden_layers": 1}})"}};
   for (const auto& [name, change] : changes) {
     SCOPED_TRACE(name);
     ModelParts parts = parts_of(files_in(golden_pictures(name)), name);
@@ -154,8 +169,10 @@ TEST(ModelParts, TakeTheNamesThatTransformers5HasInMemory) {
     SCOPED_TRACE(name);
     expect_same_pictures(new_names(name), Model::load(golden_pictures(name)));
   }
-  // Files have the two halves of its gate in one matrix, memory in two, so that gradients are summed in another order.
-  const Model gated = new_names("dinov2-gated"), expected = Model::load(golden_pictures("dinov2-gated"));
+  // Files have the two halves of its gate in one matrix, memory in two, so that gradients are
+  // summed in another order.
+  const Model gated = new_names("dinov2-gated"),
+              expected = Model::load(golden_pictures("dinov2-gated"));
   EXPECT_THAT(scores_of(gated), testing::Pointwise(testing::DoubleNear(1e-6), scores_of(expected)));
 }
 
@@ -176,18 +193,21 @@ TEST(ModelParts, TakeTheNamesOfEarlyCheckpoints) {
   EXPECT_GT(renamed, 4);
   const GoldenInput input = GoldenModel("bert").inputs[0];
   const Model old = Model::load(early), plain = Model::load(parts);
-  const Explained own(old.text_model(), input.encoding(), {}), expected(plain.text_model(), input.encoding(), {});
+  const Explained own(old.text_model(), input.encoding(), {}),
+      expected(plain.text_model(), input.encoding(), {});
   EXPECT_EQ(own.outputs(), expected.outputs());
 }
 
 TEST(ModelParts, CompareTextsWithTheTokenizerThatCameWithThem) {
   const ModelParts parts = parts_of(files_in(golden_pictures("clip")), "clip");
   const std::vector<std::string> texts{"a cat", "a dog"};
-  expect_same_pictures(Model::load(parts).among(texts), Model::load(golden_pictures("clip")).among(texts));
+  expect_same_pictures(Model::load(parts).among(texts),
+                       Model::load(golden_pictures("clip")).among(texts));
   ModelParts silent = parts;
   silent.documents.erase("tokenizer.json");
   const Model without = Model::load(silent);  // pictures alone need none
-  EXPECT_THAT(message_of<FileError>([&] { without.among(texts); }), HasSubstr("hand it over with the model's other parts"));
+  EXPECT_THAT(message_of<FileError>([&] { without.among(texts); }),
+              HasSubstr("hand it over with the model's other parts"));
 }
 
 TEST(ModelParts, AreReadWhereTheyLieAndLiveAsLongAsTheModel) {
@@ -198,7 +218,8 @@ TEST(ModelParts, AreReadWhereTheyLieAndLiveAsLongAsTheModel) {
   const StoredTensors stored = stored_tensors(parts.weights);
   // Numbers of their own, so that their owner is known: 32-bit ones, which need no conversion.
   auto numbers = std::make_shared<std::vector<float>>(to_float32(stored.at(name)));
-  words = {"F32", words.shape, std::shared_ptr<const void>(numbers, numbers->data()), 4 * numbers->size()};
+  words = {"F32", words.shape, std::shared_ptr<const void>(numbers, numbers->data()),
+           4 * numbers->size()};
   {
     const Checkpoint checkpoint(stored_tensors(parts.weights));
     EXPECT_EQ(checkpoint.tensor(name, words.shape, DType::kFloat32).data<float>(), numbers->data());
@@ -224,16 +245,19 @@ TEST(ModelParts, SayWhatIsMissing) {
             "'sentiment' comes without weights: hand it over with the model's other parts");
   ModelParts unknown = parts;
   unknown.documents.erase("config.json");
-  EXPECT_THAT(message_of<InvalidInput>([&] { Model::load(unknown); }), HasSubstr("comes without config.json"));
+  EXPECT_THAT(message_of<InvalidInput>([&] { Model::load(unknown); }),
+              HasSubstr("comes without config.json"));
   ModelParts wordless = parts;
   wordless.documents.erase("tokenizer.json");
-  EXPECT_THAT(message_of<FileError>([&] { Model::load(wordless); }),
-              HasSubstr("comes with no tokenizer: put tokenizer.json into its folder, or hand it over"));
+  EXPECT_THAT(
+      message_of<FileError>([&] { Model::load(wordless); }),
+      HasSubstr("comes with no tokenizer: put tokenizer.json into its folder, or hand it over"));
   ModelParts misnamed = parts;
   auto classifier = misnamed.weights.extract("classifier.weight");
   classifier.key() = "head.weight";
   misnamed.weights.insert(std::move(classifier));
-  EXPECT_THAT(message_of<FileError>([&] { Model::load(misnamed); }), HasSubstr("lacks the tensor 'classifier.weight'"));
+  EXPECT_THAT(message_of<FileError>([&] { Model::load(misnamed); }),
+              HasSubstr("lacks the tensor 'classifier.weight'"));
 }
 
 TEST(ModelParts, RefuseWeightsOfAnotherSizeOrType) {
@@ -241,9 +265,11 @@ TEST(ModelParts, RefuseWeightsOfAnotherSizeOrType) {
   ArrayView& bias = parts.weights.at("classifier.bias");
   const ArrayView sound = bias;
   bias.bytes -= 1;
-  EXPECT_THAT(message_of<InvalidInput>([&] { Model::load(parts); }), HasSubstr("weight 'classifier.bias' has"));
+  EXPECT_THAT(message_of<InvalidInput>([&] { Model::load(parts); }),
+              HasSubstr("weight 'classifier.bias' has"));
   bias = {"U8", {static_cast<int64_t>(sound.bytes)}, sound.data, sound.bytes};
-  EXPECT_THAT(message_of<FileError>([&] { Model::load(parts); }), HasSubstr("'classifier.bias' has the shape"));
+  EXPECT_THAT(message_of<FileError>([&] { Model::load(parts); }),
+              HasSubstr("'classifier.bias' has the shape"));
   bias = {"U8", sound.shape, sound.data, static_cast<size_t>(sound.shape[0])};
   EXPECT_THAT(message_of<UnsupportedModel>([&] { Model::load(parts); }), HasSubstr("stored as U8"));
 }
@@ -254,7 +280,8 @@ TEST(ModelParts, TokenizeAsTheirFolderDoesWithoutALimit) {
   const TextInput input{text, "second"};
   const Model model = Model::load(sentiment());
   const TokenizedText own = model.tokenize(input);
-  const TokenizedText expected = TextTokenizer::load(source_folder() / "models/sentiment").tokenize(input);
+  const TokenizedText expected =
+      TextTokenizer::load(source_folder() / "models/sentiment").tokenize(input);
   EXPECT_EQ(own.ids, expected.ids);
   EXPECT_EQ(own.offsets, expected.offsets);
   EXPECT_EQ(own.tokens, expected.tokens);

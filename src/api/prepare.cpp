@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <numeric>
 
-#include "readers/asked.h"
 #include "api/describe.h"
-#include "readers/given_picture.h"
 #include "api/labels.h"
-#include "run/output_space.h"
+#include "readers/asked.h"
+#include "readers/given_picture.h"
 #include "readers/picture_subject.h"
 #include "readers/table_subject.h"
+#include "run/output_space.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -30,7 +30,8 @@ int64_t target_index(const Output& output,
 
 Target target_of(const Output& output, int64_t index, std::optional<Problem> problem) {
   Target target{index, output.labels[index], output.values[index], {}};
-  if (output.space == "logit") target.probability = probabilities_of(output.values, *problem)[index];
+  if (output.space == "logit")
+    target.probability = probabilities_of(output.values, *problem)[index];
   return target;
 }
 
@@ -46,7 +47,8 @@ std::optional<ReadOut> told_read_out(const ExplainRequest& request, int64_t toke
   }
   if (const auto* words = std::get_if<std::string>(&request.read_out)) {
     if (*words != "mean") {
-      throw InvalidInput(fmt::format("the read-out '{}' is neither a token's number nor 'mean'", *words));
+      throw InvalidInput(
+          fmt::format("the read-out '{}' is neither a token's number nor 'mean'", *words));
     }
     return ReadOut{.kind = ReadOut::Kind::kMean, .row = 0, .rows = tokens};
   }
@@ -56,36 +58,45 @@ std::optional<ReadOut> told_read_out(const ExplainRequest& request, int64_t toke
 // The largest dimension of what comes before a head is no answer of the model.
 template <class AnyModel>
 void check_head(const AnyModel& model, const ExplainRequest& request) {
-  const bool named = !std::holds_alternative<std::monostate>(request.target) || request.similar_to.has_value();
+  const bool named =
+      !std::holds_alternative<std::monostate>(request.target) || request.similar_to.has_value();
   if (model.head_left_out().empty() || named) return;
-  throw UnsupportedModel(fmt::format(
-      "'{}' has a head other than a classifier, which is not supported yet, so there is no answer to explain. To explain it "
-      "as an encoder, choose a target, one of the {} dimensions of its embedding, or a text to be similar to",
-      model.head_left_out(), model.output_names().size()));
+  throw UnsupportedModel(
+      fmt::format("'{}' has a head other than a classifier, which is not supported yet, so there "
+                  "is no answer to explain. To explain it "
+                  "as an encoder, choose a target, one of the {} dimensions of its embedding, or a "
+                  "text to be similar to",
+                  model.head_left_out(), model.output_names().size()));
 }
 
 // Nor is the largest mean over tokens.
 void check_averaged(const TextModel& model, const ExplainRequest& request) {
-  const bool named = !std::holds_alternative<std::monostate>(request.target) || request.similar_to.has_value();
+  const bool named =
+      !std::holds_alternative<std::monostate>(request.target) || request.similar_to.has_value();
   if (model.averaged_output().empty() || named) return;
   throw UnsupportedModel(fmt::format(
-      "the output '{}' answers for each token, not for the text. To explain one of its {} numbers, averaged over the tokens, "
+      "the output '{}' answers for each token, not for the text. To explain one of its {} numbers, "
+      "averaged over the tokens, "
       "choose it as the target; to explain those of one token, give arrays and choose the element",
       model.averaged_output(), model.output_names().size()));
 }
 
 void add_notes(Prepared& prepared, const ExplainRequest& request) {
   note_sampled_attention(prepared.explained->graph().graph, prepared.notes);
-  if (prepared.output.space == "embedding" && std::holds_alternative<std::monostate>(request.target)) {
-    prepared.notes.push_back(fmt::format(
-        "This model is explained as an encoder: the target is the largest of its {} embedding dimensions; "
-        "choose another, or a text to compare with.",
-        prepared.output.values.size()));
+  if (prepared.output.space == "embedding" &&
+      std::holds_alternative<std::monostate>(request.target)) {
+    prepared.notes.push_back(
+        fmt::format("This model is explained as an encoder: the target is the largest of its {} "
+                    "embedding dimensions; "
+                    "choose another, or a text to compare with.",
+                    prepared.output.values.size()));
   }
-  if (std::holds_alternative<std::monostate>(request.read_out) && prepared.explained->layers() > 0 &&
+  if (std::holds_alternative<std::monostate>(request.read_out) &&
+      prepared.explained->layers() > 0 &&
       prepared.explained->found().read_out.kind == ReadOut::Kind::kUnknown) {
     prepared.notes.push_back(
-        "How the output reads the tokens was not recognised: they count by the size of the output's "
+        "How the output reads the tokens was not recognised: they count by the size of the "
+        "output's "
         "gradient there; --read-out tells it.");
   }
 }
@@ -99,7 +110,8 @@ Explained::Settings settings_of(const Asked& asked, const ExplainRequest& reques
 }
 
 // The highest output is the target at first.
-Prepared run_of(std::unique_ptr<const Subject> subject, const Asked& asked, const ExplainRequest& request, Needs needs) {
+Prepared run_of(std::unique_ptr<const Subject> subject, const Asked& asked,
+                const ExplainRequest& request, Needs needs) {
   Explained::Settings settings = settings_of(asked, request, needs);
   settings.read_out = told_read_out(request, subject->units());
   Prepared prepared;
@@ -137,22 +149,26 @@ Prepared prepare(const TextModel& model, const TextInput& input, const ExplainRe
   return prepared;
 }
 
-Prepared prepare(const Model& model, const Picture& picture, const ExplainRequest& request, Needs needs) {
+Prepared prepare(const Model& model, const Picture& picture, const ExplainRequest& request,
+                 Needs needs) {
   const PictureModel& pictures = model.picture_model();
   check_head(pictures, request);
   const Asked asked = asked_of(pictures, request.similar_to, request.precision);
-  auto subject = std::make_unique<PictureSubject>(pictures, model.picture_processor(), processed(model, picture), asked.kind);
+  auto subject = std::make_unique<PictureSubject>(pictures, model.picture_processor(),
+                                                  processed(model, picture), asked.kind);
   Prepared prepared = run_of(std::move(subject), asked, request, needs);
   prepared.notes = asked.notes;
   add_notes(prepared, request);
   return prepared;
 }
 
-Prepared prepare(const Model& model, const RowInput& row, const ExplainRequest& request, Needs needs) {
+Prepared prepare(const Model& model, const RowInput& row, const ExplainRequest& request,
+                 Needs needs) {
   const TableModel& tables = model.table_model();
-  const Asked asked =
-      asked_of(tables, static_cast<int64_t>(row.values.size()), request.similar_to, request.precision);
-  Prepared prepared = run_of(std::make_unique<TableSubject>(tables, row, asked.kind), asked, request, needs);
+  const Asked asked = asked_of(tables, static_cast<int64_t>(row.values.size()), request.similar_to,
+                               request.precision);
+  Prepared prepared =
+      run_of(std::make_unique<TableSubject>(tables, row, asked.kind), asked, request, needs);
   choose_target(prepared, target_index(prepared.output, request.target));
   return prepared;
 }

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "run/explained.h"
 #include "formats/pictures/picture.h"
+#include "run/explained.h"
 #include "whyformer/explanation.h"
 #include "whyformer/model.h"
 #include "whyformer/tables.h"
@@ -29,9 +29,11 @@ Prepared prepare(const TextModel& model, const TextInput& input, const ExplainRe
                  Needs needs);
 
 // The highest output is the target at first, whatever the request says.
-Prepared prepare(const Model& model, const Picture& picture, const ExplainRequest& request, Needs needs);
+Prepared prepare(const Model& model, const Picture& picture, const ExplainRequest& request,
+                 Needs needs);
 
-Prepared prepare(const Model& model, const RowInput& row, const ExplainRequest& request, Needs needs);
+Prepared prepare(const Model& model, const RowInput& row, const ExplainRequest& request,
+                 Needs needs);
 
 // What is asked for: the named outputs, or so many of the highest.
 std::vector<int64_t> targets_of(const Output& output, const ExplainRequest& request);

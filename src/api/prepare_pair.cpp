@@ -13,21 +13,28 @@ namespace {
 void check(const PictureModel& model, const ExplainRequest& request) {
   if (!model.reads_texts()) model.text_tower();  // says which models do
   if (model.has_classifier()) {
-    throw InvalidInput("a picture with a text is explained by how alike the two are: leave out --among");
+    throw InvalidInput(
+        "a picture with a text is explained by how alike the two are: leave out --among");
   }
   if (request.similar_to) {
-    throw InvalidInput("a picture with a text is explained by how alike the two are: leave out --similar-to");
+    throw InvalidInput(
+        "a picture with a text is explained by how alike the two are: leave out --similar-to");
   }
-  if (!std::holds_alternative<std::monostate>(request.target) || !request.other_targets.empty() || request.top > 1) {
-    throw InvalidInput("a picture with a text has one answer, how alike they are: leave out --target and --top");
+  if (!std::holds_alternative<std::monostate>(request.target) || !request.other_targets.empty() ||
+      request.top > 1) {
+    throw InvalidInput(
+        "a picture with a text has one answer, how alike they are: leave out --target and --top");
   }
   if (!std::holds_alternative<std::monostate>(request.read_out)) {
-    throw InvalidInput("a picture with a text is read at the class token and at the text's end: leave out --read-out");
+    throw InvalidInput(
+        "a picture with a text is read at the class token and at the text's end: leave out "
+        "--read-out");
   }
 }
 
 // The other side of the comparison: a vector of length `scale`.
-std::vector<double> reference_of(std::unique_ptr<const Subject> subject, Explained::Settings settings, double scale) {
+std::vector<double> reference_of(std::unique_ptr<const Subject> subject,
+                                 Explained::Settings settings, double scale) {
   settings.head = Head::kEmbedding;
   settings.needs = {};
   std::vector<double> vector = Explained(std::move(subject), settings).outputs();
@@ -49,7 +56,8 @@ PreparedPair prepare_pair(const Model& model, const Picture& picture, const std:
   const Encoding encoding = encode(texts, input, prepared.notes);
   for (const auto* notes : {&texts.notes(), &pictures.notes()}) {
     for (const std::string& note : *notes) {
-      if (std::ranges::find(prepared.notes, note) == prepared.notes.end()) prepared.notes.push_back(note);
+      if (std::ranges::find(prepared.notes, note) == prepared.notes.end())
+        prepared.notes.push_back(note);
     }
   }
   const ProcessedPicture pixels = processed(model, picture);
@@ -74,7 +82,8 @@ PreparedPair prepare_pair(const Model& model, const Picture& picture, const std:
         run_settings(request, *needs.together));
   }
   prepared.output = {.space = "logit", .values = prepared.picture->outputs(), .labels = {text}};
-  prepared.target = {.index = 0, .label = text, .value = prepared.output.values[0], .probability = {}};
+  prepared.target = {
+      .index = 0, .label = text, .value = prepared.output.values[0], .probability = {}};
   return prepared;
 }
 

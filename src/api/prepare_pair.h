@@ -1,8 +1,8 @@
 // From a picture with a text to runs that methods can read.
 #pragma once
 
-#include "readers/pair_subject.h"
 #include "api/prepare.h"
+#include "readers/pair_subject.h"
 
 namespace whyformer {
 
@@ -12,8 +12,8 @@ struct PairNeeds {
   std::optional<Needs> together = {};
 };
 
-// A picture with a text about to be explained. Each side has the other's vector as its reference, so all three answer
-// the same logit.
+// A picture with a text about to be explained. Each side has the other's vector as its reference,
+// so all three answer the same logit.
 struct PreparedPair {
   std::unique_ptr<Explained> text;
   std::unique_ptr<Explained> picture;
@@ -23,8 +23,8 @@ struct PreparedPair {
   Target target;
 };
 
-// Throws UnsupportedModel for a model that does not compare pictures with texts, and InvalidInput for an empty text
-// and for what a request asks beside the pair's one logit.
+// Throws UnsupportedModel for a model that does not compare pictures with texts, and InvalidInput
+// for an empty text and for what a request asks beside the pair's one logit.
 PreparedPair prepare_pair(const Model& model, const Picture& picture, const std::string& text,
                           const ExplainRequest& request, const PairNeeds& needs);
 

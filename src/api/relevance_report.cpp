@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/pulse.h"
 #include "api/prepare.h"
+#include "base/pulse.h"
 #include "tensor/map.h"
 
 namespace whyformer {
@@ -31,8 +31,8 @@ RelevanceReport relevance_report(const Model& model, const TextInput& input,
     const Node& node = explained.graph().graph.nodes()[flow.node];
     report.steps.push_back({node.name, std::string(node.op->kind()),
                             std::string(node.op->moves_data() ? "move" : name_of(flow.rule)),
-                            flow.entering.plain, flow.leaving.plain,
-                            flow.entering.magnitude, flow.leaving.magnitude});
+                            flow.entering.plain, flow.leaving.plain, flow.entering.magnitude,
+                            flow.leaving.magnitude});
   }
   if (!report.steps.empty()) report.seed = report.steps[0].entering;
   report.at_first_layer = sums_of(explained.embedding_relevance(kind, Place::kFirstLayer)).plain;

@@ -53,9 +53,10 @@ std::vector<Unit> units_of(const PictureSubject& picture) {
     Unit unit;
     unit.special = picture.special()[i];
     const int64_t patch = i - grid.first;
-    unit.text = !unit.special ? fmt::format("row {}, column {}", patch / grid.columns, patch % grid.columns)
-                : i == 0      ? "[CLS]"
-                              : "[DIST]";
+    unit.text = !unit.special
+                    ? fmt::format("row {}, column {}", patch / grid.columns, patch % grid.columns)
+                : i == 0 ? "[CLS]"
+                         : "[DIST]";
     units.push_back(std::move(unit));
   }
   return units;
@@ -105,7 +106,8 @@ std::vector<WordScore> fold_words(const std::vector<Unit>& units, const std::vec
       WordScore& word = words.back();
       word.start = std::min(word.start, unit.start);
       word.end = std::max(word.end, unit.end);
-      word.score = fold == WordFold::kMax ? std::max(word.score, scores[i]) : word.score + scores[i];
+      word.score =
+          fold == WordFold::kMax ? std::max(word.score, scores[i]) : word.score + scores[i];
     }
     ++pieces;
   }

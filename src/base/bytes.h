@@ -28,7 +28,8 @@ Bytes map_file(const std::filesystem::path& path);
 // Bytes that own a copy of `text`.
 Bytes bytes_of(std::string text);
 
-// Finds a file of a model by its plain name ("tokenizer.json"); nothing if the model has no such file.
+// Finds a file of a model by its plain name ("tokenizer.json"); nothing if the model has no such
+// file.
 using FileLookup = std::function<std::optional<Bytes>(std::string_view file_name)>;
 
 }  // namespace whyformer

@@ -39,7 +39,8 @@ int write_and_flush(const TemporaryFile& file, std::string_view content) {
 // A written temporary file that becomes `target`, or nothing.
 class Replacement {
  public:
-  Replacement(fs::path target, fs::path temporary) : target_(std::move(target)), temporary_(std::move(temporary)) {}
+  Replacement(fs::path target, fs::path temporary)
+      : target_(std::move(target)), temporary_(std::move(temporary)) {}
   Replacement(Replacement&& other) noexcept
       : target_(std::move(other.target_)), temporary_(std::exchange(other.temporary_, {})) {}
   Replacement& operator=(Replacement&&) = delete;
@@ -93,11 +94,14 @@ std::filesystem::path behind_links(std::filesystem::path path) {
 }
 
 FileLookup files_in(const std::filesystem::path& folder) {
-  if (folder.empty()) throw FileError("the model's path is empty: give that of a HuggingFace model folder or of an ONNX file");
+  if (folder.empty())
+    throw FileError(
+        "the model's path is empty: give that of a HuggingFace model folder or of an ONNX file");
   std::error_code error;
   if (!std::filesystem::exists(folder, error)) {
-    throw FileError(fmt::format("there is no '{}': give the path of a HuggingFace model folder or of an ONNX file",
-                                folder.string()));
+    throw FileError(fmt::format(
+        "there is no '{}': give the path of a HuggingFace model folder or of an ONNX file",
+        folder.string()));
   }
   if (!std::filesystem::is_directory(folder, error)) {
     throw FileError(fmt::format(

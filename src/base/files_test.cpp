@@ -136,7 +136,8 @@ std::string refusal(const FileLookup& files, const char* name) {
 
 TEST_F(ReadFile, APipeIsRefusedAndNotWaitedFor) {
   ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
-  EXPECT_EQ(refusal(files_in(folder), "pipe"), "cannot read '" + (folder / "pipe").string() + "': it is not a file");
+  EXPECT_EQ(refusal(files_in(folder), "pipe"),
+            "cannot read '" + (folder / "pipe").string() + "': it is not a file");
 }
 
 TEST_F(ReadFile, ADeviceAndAFolderAreRefused) {
@@ -149,7 +150,8 @@ TEST_F(ReadFile, ADeviceAndAFolderAreRefused) {
 TEST_F(ReadFile, ALinkToItselfIsRefusedAndALinkToNothingIsNoFile) {
   fs::create_symlink("circle", folder / "circle");
   fs::create_symlink("gone", folder / "dangling");
-  EXPECT_THAT(refusal(files_in(folder), "circle"), testing::HasSubstr("circle': Too many levels of symbolic links"));
+  EXPECT_THAT(refusal(files_in(folder), "circle"),
+              testing::HasSubstr("circle': Too many levels of symbolic links"));
   EXPECT_FALSE(files_in(folder)("dangling"));
 }
 

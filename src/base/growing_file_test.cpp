@@ -29,7 +29,9 @@ class GrowingFiles : public testing::Test {
     text << std::ifstream(path).rdbuf();
     return text.str();
   }
-  int64_t files() const { return std::distance(fs::directory_iterator(folder), fs::directory_iterator()); }
+  int64_t files() const {
+    return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
+  }
 
   fs::path folder, path;
 };

@@ -16,13 +16,14 @@ namespace whyformer {
 namespace {
 
 [[noreturn]] void fail(const std::string& folder, int64_t bytes, int error) {
-  throw FileError(fmt::format(
-      "cannot keep {} MB in a temporary file in '{}': {}; set TMPDIR to a folder with room, or ask for less",
-      (bytes >> 20) + 1, folder, std::strerror(error)));
+  throw FileError(
+      fmt::format("cannot keep {} MB in a temporary file in '{}': {}; set TMPDIR to a folder with "
+                  "room, or ask for less",
+                  (bytes >> 20) + 1, folder, std::strerror(error)));
 }
 
-// A mapping of fresh file space. All of it is reserved at once: a disk that is full says so here, and not
-// as a signal in the middle of the work.
+// A mapping of fresh file space. All of it is reserved at once: a disk that is full says so here,
+// and not as a signal in the middle of the work.
 void* map_temporary(int64_t bytes) {
   std::error_code ignored;
   const std::string folder = std::filesystem::temp_directory_path(ignored).string();

@@ -37,8 +37,9 @@ int64_t NumpyRandom::up_to(int64_t largest) {
 
 int64_t NumpyRandom::choose(const std::vector<double>& cumulative) {
   const double u = uniform();
-  const auto above = std::upper_bound(cumulative.begin(), cumulative.end(), u,
-                                      [&](double value, double entry) { return value < entry / cumulative.back(); });
+  const auto above = std::upper_bound(
+      cumulative.begin(), cumulative.end(), u,
+      [&](double value, double entry) { return value < entry / cumulative.back(); });
   return std::min<int64_t>(above - cumulative.begin(), static_cast<int64_t>(cumulative.size()) - 1);
 }
 

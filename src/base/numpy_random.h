@@ -1,5 +1,5 @@
-// The random stream of numpy.random.RandomState: what shap, LIME and scikit-learn draw from. Given the same seed
-// and the same order of calls it gives the same numbers.
+// The random stream of numpy.random.RandomState: what shap, LIME and scikit-learn draw from. Given
+// the same seed and the same order of calls it gives the same numbers.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,11 @@ class NumpyRandom {
  public:
   explicit NumpyRandom(uint32_t seed) : words_(seed) {}
 
-  double uniform();                    // in [0, 1)
-  double normal();                     // mean 0, deviation 1
-  int64_t up_to(int64_t largest);      // a whole number from 0 to `largest`, which fits 32 bits
-  int64_t choose(const std::vector<double>& cumulative);  // an index, by shares that sum up to the last entry
+  double uniform();                // in [0, 1)
+  double normal();                 // mean 0, deviation 1
+  int64_t up_to(int64_t largest);  // a whole number from 0 to `largest`, which fits 32 bits
+  int64_t choose(
+      const std::vector<double>& cumulative);  // an index, by shares that sum up to the last entry
   std::vector<int64_t> permutation(int64_t count);
 
   template <class T>

@@ -1,4 +1,5 @@
-// A small thread pool. Work is split by index only, so results never depend on the number of threads.
+// A small thread pool. Work is split by index only, so results never depend on the number of
+// threads.
 #pragma once
 
 #include <cstdint>

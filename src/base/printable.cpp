@@ -33,7 +33,8 @@ std::string spelled_out(UChar32 c) {
 std::string spelled_out_in_json(UChar32 c) {
   if (c == '\n') return "\n";
   if (c <= 0xFFFF) return fmt::format("\\u{:04x}", c);
-  return fmt::format("\\u{:04x}\\u{:04x}", static_cast<int>(U16_LEAD(c)), static_cast<int>(U16_TRAIL(c)));
+  return fmt::format("\\u{:04x}\\u{:04x}", static_cast<int>(U16_LEAD(c)),
+                     static_cast<int>(U16_TRAIL(c)));
 }
 
 template <class Spell>
@@ -58,6 +59,8 @@ std::string without_steering(std::string_view text, Spell spell) {
 
 std::string printable(std::string_view text) { return without_steering(text, spelled_out); }
 
-std::string printable_json(std::string_view json) { return without_steering(json, spelled_out_in_json); }
+std::string printable_json(std::string_view json) {
+  return without_steering(json, spelled_out_in_json);
+}
 
 }  // namespace whyformer

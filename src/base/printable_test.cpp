@@ -21,7 +21,9 @@ TEST(Printable, TwiceIsAsOnce) {
 
 // A parser is the judge that nothing changed.
 TEST(Printable, JsonHasTheSameMeaning) {
-  const nlohmann::json json{{"a\u009b", {"\x1b[31m", "\u202e", "\x7f", "é映👧", "\U000e0001", "x\ny\tz\\"}}, {"n", -1.5e-7}};
+  const nlohmann::json json{
+      {"a\u009b", {"\x1b[31m", "\u202e", "\x7f", "é映👧", "\U000e0001", "x\ny\tz\\"}},
+      {"n", -1.5e-7}};
   for (const int indent : {-1, 2}) {
     const std::string shown = printable_json(json.dump(indent));
     EXPECT_EQ(nlohmann::json::parse(shown), json);

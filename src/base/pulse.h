@@ -6,8 +6,8 @@
 
 namespace whyformer {
 
-// While one lives, pulse() on its thread asks `goes_on` now and then. The innermost counts; an empty function leaves it to
-// the one around.
+// While one lives, pulse() on its thread asks `goes_on` now and then. The innermost counts; an
+// empty function leaves it to the one around.
 class PulseScope {
  public:
   explicit PulseScope(std::function<bool()> goes_on);
@@ -23,8 +23,9 @@ class PulseScope {
   std::chrono::steady_clock::time_point asked_;
 };
 
-// For loops that may take longer than people wait; costs next to nothing. Throws Interrupted where the work should end. Does
-// nothing without a scope, as in the threads of parallel_for that are not the caller's.
+// For loops that may take longer than people wait; costs next to nothing. Throws Interrupted where
+// the work should end. Does nothing without a scope, as in the threads of parallel_for that are not
+// the caller's.
 void pulse();
 
 }  // namespace whyformer

@@ -44,7 +44,9 @@ TEST(Pulse, MeansNothingToOtherThreads) {
 
 TEST(Pulse, EndsAParallelLoop) {
   const PulseScope scope([] { return false; });
-  EXPECT_THROW(parallel_for(1000, 1, [](int64_t, int64_t) { pulse_for(std::chrono::milliseconds(200)); }), Interrupted);
+  EXPECT_THROW(
+      parallel_for(1000, 1, [](int64_t, int64_t) { pulse_for(std::chrono::milliseconds(200)); }),
+      Interrupted);
 }
 
 }  // namespace

@@ -6,7 +6,8 @@
 namespace whyformer {
 namespace {
 
-// The finaliser of SplitMix64 (Steele et al., OOPSLA 2014): every input bit changes half the output.
+// The finaliser of SplitMix64 (Steele et al., OOPSLA 2014): every input bit changes half the
+// output.
 uint64_t mix(uint64_t x) {
   x += 0x9E3779B97F4A7C15u;
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;

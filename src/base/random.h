@@ -1,5 +1,5 @@
-// Random numbers from counters: a draw depends only on what it is for, never on what was drawn before,
-// so results do not change with threads, batches or order.
+// Random numbers from counters: a draw depends only on what it is for, never on what was drawn
+// before, so results do not change with threads, batches or order.
 #pragma once
 
 #include <cstdint>

@@ -25,10 +25,12 @@ int write_all(int fd, std::string_view content) {
   return 0;
 }
 
-TemporaryFile create_beside(const std::filesystem::path& shown, const std::filesystem::path& target, mode_t mode) {
+TemporaryFile create_beside(const std::filesystem::path& shown, const std::filesystem::path& target,
+                            mode_t mode) {
   static std::atomic<unsigned> serial = 0;
   while (true) {
-    const std::string name = fmt::format(".{}.{}-{}.tmp", target.filename().string(), getpid(), serial++);
+    const std::string name =
+        fmt::format(".{}.{}-{}.tmp", target.filename().string(), getpid(), serial++);
     const std::filesystem::path path = target.parent_path() / name;
     const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (fd >= 0) return {path, fd};

@@ -20,6 +20,7 @@ struct TemporaryFile {
 };
 
 // A new file in the folder of `target`; `shown` is the path that errors name.
-TemporaryFile create_beside(const std::filesystem::path& shown, const std::filesystem::path& target, mode_t mode);
+TemporaryFile create_beside(const std::filesystem::path& shown, const std::filesystem::path& target,
+                            mode_t mode);
 
 }  // namespace whyformer

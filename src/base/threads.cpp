@@ -11,7 +11,8 @@ int threads() { return thread_count(); }
 
 void set_threads(int count) {
   constexpr int kMost = 1024;
-  if (count < 1 || count > kMost) throw InvalidInput(fmt::format("{} threads: give a number from 1 to {}", count, kMost));
+  if (count < 1 || count > kMost)
+    throw InvalidInput(fmt::format("{} threads: give a number from 1 to {}", count, kMost));
   set_thread_count(count);
 }
 

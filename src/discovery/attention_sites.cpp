@@ -13,15 +13,31 @@ namespace {
 
 // What may stand between a product and the softmax, or the softmax and the product with the values.
 bool passes_scores(std::string_view kind) {
-  static const std::set<std::string_view> kinds{
-      "Add", "Sub", "Mul", "Div", "Where", "Reshape", "Transpose", "Cast", "Activation",
-      "Slice", "Pad", "Gather", "GatherElements", "StridedSlice", "Max", "Min", "Clip",
-      "QuantizeLinear", "DequantizeLinear"};
+  static const std::set<std::string_view> kinds{"Add",
+                                                "Sub",
+                                                "Mul",
+                                                "Div",
+                                                "Where",
+                                                "Reshape",
+                                                "Transpose",
+                                                "Cast",
+                                                "Activation",
+                                                "Slice",
+                                                "Pad",
+                                                "Gather",
+                                                "GatherElements",
+                                                "StridedSlice",
+                                                "Max",
+                                                "Min",
+                                                "Clip",
+                                                "QuantizeLinear",
+                                                "DequantizeLinear"};
   return kinds.contains(kind);
 }
 bool passes_map(std::string_view kind) {
   static const std::set<std::string_view> kinds{
-      "Mul", "Where", "Reshape", "Slice", "Cast", "Transpose", "QuantizeLinear", "DequantizeLinear"};
+      "Mul",  "Where",     "Reshape",        "Slice",
+      "Cast", "Transpose", "QuantizeLinear", "DequantizeLinear"};
   return kinds.contains(kind);
 }
 
@@ -30,12 +46,14 @@ constexpr size_t kMostNodesBetween = 200;  // from a softmax back to its product
 // Whether a product is found in front of the value.
 bool comes_from_product(const Graph& graph, Value value, std::set<int>& seen) {
   const int producer = graph.producer(value);
-  if (producer < 0 || seen.size() > kMostNodesBetween || !seen.insert(producer).second) return false;
+  if (producer < 0 || seen.size() > kMostNodesBetween || !seen.insert(producer).second)
+    return false;
   const Node& node = graph.nodes()[producer];
   if (node.op->kind() == "MatMul") return true;
   if (!passes_scores(node.op->kind())) return false;
   for (const Value input : node.inputs) {
-    if (graph.type(input).dtype != DType::kInt64 && comes_from_product(graph, input, seen)) return true;
+    if (graph.type(input).dtype != DType::kInt64 && comes_from_product(graph, input, seen))
+      return true;
   }
   return false;
 }
@@ -67,7 +85,8 @@ bool is_causal(const Graph& graph, const Node& softmax) {
   if (softmax.inputs.size() < 2 || graph.producer(softmax.inputs[1]) < 0) return false;
   const Tensor* mask = graph.nodes()[graph.producer(softmax.inputs[1])].op->constant_value();
   const Shape& shape = graph.shape(softmax.outputs[0]);
-  if (mask == nullptr || mask->rank() < 2 || mask->dim(-2) != shape[2] || shape[2] < 2) return false;
+  if (mask == nullptr || mask->rank() < 2 || mask->dim(-2) != shape[2] || shape[2] < 2)
+    return false;
   const std::vector<double> numbers = mask->to_doubles();
   const int64_t queries = shape[2], keys = mask->dim(-1), past = shape[3] - queries;
   for (int64_t i = 0; i < queries; ++i) {
@@ -136,8 +155,8 @@ int axis_in(const AxisClasses& classes, const Graph& graph, Value value, int axi
   return -1;
 }
 
-// How the nodes on the way to the output read the value: those that lose its tokens. Several of them,
-// a class token beside a mean, say, share alike.
+// How the nodes on the way to the output read the value: those that lose its tokens. Several of
+// them, a class token beside a mean, say, share alike.
 ReadOut read_out_of(const Graph& graph, const AxisClasses& classes, Value read, int axis_class,
                     const std::vector<bool>& on_the_way) {
   const int axis = axis_in(classes, graph, read, axis_class);
@@ -160,8 +179,8 @@ ReadOut read_out_of(const Graph& graph, const AxisClasses& classes, Value read, 
   return shared;
 }
 
-// The last node on the way to the output whose input has the stream's tokens and whose output has not,
-// products of attention apart.
+// The last node on the way to the output whose input has the stream's tokens and whose output has
+// not, products of attention apart.
 ReadOut find_read_out(const Graph& graph, Value output, const AxisClasses& classes,
                       const std::map<int, int>& stream_of_class, const std::set<int>& products) {
   for (const auto& [axis_class, stream] : stream_of_class) {
@@ -192,7 +211,8 @@ ReadOut find_read_out(const Graph& graph, Value output, const AxisClasses& class
   return {};
 }
 
-// The one axis of the node's first input that its output does not have; -1 if there are none or several.
+// The one axis of the node's first input that its output does not have; -1 if there are none or
+// several.
 int lost_axis(const Graph& graph, const Node& node) {
   std::vector<ValueType> types;
   for (const Value input : node.inputs) types.push_back(graph.type(input));
@@ -205,11 +225,12 @@ int lost_axis(const Graph& graph, const Node& node) {
   return static_cast<int>(std::find(kept.begin(), kept.end(), false) - kept.begin());
 }
 
-// Windows cut the path from the tokens inside them to those of the whole picture, which no attention
-// has as an axis of its own: there the mean behind the last window counts.
+// Windows cut the path from the tokens inside them to those of the whole picture, which no
+// attention has as an axis of its own: there the mean behind the last window counts.
 ReadOut mean_behind_windows(const Graph& graph, Value output, Value last_map) {
   const std::vector<bool> on_the_way = ancestors(graph, output);
-  for (int index = static_cast<int>(graph.nodes().size()) - 1; index > graph.producer(last_map); --index) {
+  for (int index = static_cast<int>(graph.nodes().size()) - 1; index > graph.producer(last_map);
+       --index) {
     const Node& node = graph.nodes()[index];
     if (!on_the_way[index] || node.inputs.empty() || !averages(node)) continue;
     const int axis = lost_axis(graph, node);
@@ -236,15 +257,16 @@ bool depends_on(const Graph& graph, Value value, Value on) {
 
 // The read-out, also of what a last attention computed for some tokens alone.
 ReadOut read_out_behind_cut_rows(const Graph& graph, Value output, const AxisClasses& classes,
-                                 const std::map<int, int>& stream_of_class, const std::set<int>& products,
-                                 const Discovery& found) {
+                                 const std::map<int, int>& stream_of_class,
+                                 const std::set<int>& products, const Discovery& found) {
   std::map<int, int> with_parts = stream_of_class;
   std::map<int, int64_t> first_of_part;
   for (const AttentionSite& site : found.sites) {
     // The axis of one row is easily mistaken for others of length 1.
     if (!site.first_query || site.queries == 1) continue;
     const int axis_class = classes.of(site.attention, 2);
-    if (with_parts.try_emplace(axis_class, site.query_stream).second) first_of_part[axis_class] = *site.first_query;
+    if (with_parts.try_emplace(axis_class, site.query_stream).second)
+      first_of_part[axis_class] = *site.first_query;
   }
   ReadOut read_out = find_read_out(graph, output, classes, with_parts, products);
   if (!read_out.read.valid()) return read_out;
@@ -259,10 +281,13 @@ ReadOut read_out_behind_cut_rows(const Graph& graph, Value output, const AxisCla
     return read_out;
   }
   if (found.sites.empty() || read_out.kind != ReadOut::Kind::kRow) return read_out;
-  // A row that is cut out in front of the last attention, which computes that row: it is read behind it.
+  // A row that is cut out in front of the last attention, which computes that row: it is read
+  // behind it.
   const AttentionSite& last = found.sites.back();
-  const bool cut_out = last.first_query == read_out.row && last.queries == 1 && last.query_stream == read_out.stream &&
-                       !depends_on(graph, read_out.read, last.attention) && depends_on(graph, output, last.attention);
+  const bool cut_out = last.first_query == read_out.row && last.queries == 1 &&
+                       last.query_stream == read_out.stream &&
+                       !depends_on(graph, read_out.read, last.attention) &&
+                       depends_on(graph, output, last.attention);
   if (!cut_out) return read_out;
   read_out.read = context_of(graph, last.attention);
   read_out.axis = 2;
@@ -319,7 +344,8 @@ Discovery discover(const Graph& graph, Value output, int64_t batch) {
     Stream& found_stream = found.streams[index];
     found_stream.segments = stream_segments(graph, classes, axis_class, found_stream.tokens);
   }
-  found.read_out = read_out_behind_cut_rows(graph, output, classes, stream_of_class, products, found);
+  found.read_out =
+      read_out_behind_cut_rows(graph, output, classes, stream_of_class, products, found);
   if (found.read_out.kind == ReadOut::Kind::kUnknown && !found.sites.empty() &&
       found.sites.back().windows > 1) {
     const ReadOut behind = mean_behind_windows(graph, output, found.sites.back().attention);

@@ -1,5 +1,5 @@
-// Finds, in any graph, the attention layers, the token streams they connect, and which rows the output
-// reads: from the operators alone, with no names and no knowledge of the architecture.
+// Finds, in any graph, the attention layers, the token streams they connect, and which rows the
+// output reads: from the operators alone, with no names and no knowledge of the architecture.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace whyformer {
 
-// One softmax(q·kᵀ)·v. The maps are the value `attention`, [batch, heads, queries, keys]; windows that
-// attend each by itself lie in the batch axis.
+// One softmax(q·kᵀ)·v. The maps are the value `attention`, [batch, heads, queries, keys]; windows
+// that attend each by itself lie in the batch axis.
 struct AttentionSite {
   std::string name;
   Value attention;
@@ -22,8 +22,9 @@ struct AttentionSite {
   int key_stream = -1;    // the same for self-attention
   bool causal = false;    // a constant mask hides later keys
   int64_t windows = 1;
-  // Of self-attention: the token that the first query is, where the queries are only some neighbouring tokens of the
-  // stream; and the first key that is a token, where learned keys stand beside the tokens.
+  // Of self-attention: the token that the first query is, where the queries are only some
+  // neighbouring tokens of the stream; and the first key that is a token, where learned keys stand
+  // beside the tokens.
   std::optional<int64_t> first_query = {};
   std::optional<int64_t> first_key = {};
 
@@ -41,16 +42,17 @@ struct StreamSegment {
     kUnknown
   };
   Kind kind = Kind::kUnknown;
-  std::string input;          // of the model; empty where there is none
+  std::string input;  // of the model; empty where there is none
   int64_t length = 0;
   std::vector<int64_t> grid;  // of patches: rows and columns
-  std::vector<int> axes = {};  // of the input that the tokens run along; of patches one per axis of the grid
+  std::vector<int> axes =
+      {};  // of the input that the tokens run along; of patches one per axis of the grid
 };
 
 // Tokens that share a residual path.
 struct Stream {
   int64_t tokens = 0;
-  std::vector<int> sites = {};  // attention layers whose queries belong to it
+  std::vector<int> sites = {};               // attention layers whose queries belong to it
   std::vector<StreamSegment> segments = {};  // in the order of the tokens
 };
 
@@ -58,11 +60,11 @@ struct Stream {
 struct ReadOut {
   enum class Kind {
     kRow,
-    kMean,     // over `rows` tokens from `row` on
+    kMean,  // over `rows` tokens from `row` on
     kWeights,
-    kShares,   // of several rows, or of a row and a mean: `shares` by token
-    kChosen,   // a row whose number depends on the input
-    kEach,     // one answer per token
+    kShares,  // of several rows, or of a row and a mean: `shares` by token
+    kChosen,  // a row whose number depends on the input
+    kEach,    // one answer per token
     kUnknown
   };
   Kind kind = Kind::kUnknown;
@@ -89,7 +91,8 @@ struct Discovery {
   }
   // The same where both are streams of so many tokens.
   bool covers_tokens(const AttentionSite& site, int64_t tokens) const {
-    return covers_tokens(site) && streams[site.query_stream].tokens == tokens && streams[site.key_stream].tokens == tokens;
+    return covers_tokens(site) && streams[site.query_stream].tokens == tokens &&
+           streams[site.key_stream].tokens == tokens;
   }
 };
 

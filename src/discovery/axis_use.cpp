@@ -62,11 +62,14 @@ void AxisUse::follow(const Node& node) {
         if (std::find(found.begin(), found.end(), one) == found.end()) found.push_back(one);
       }
       // The span of all numbers only says how they are rounded.
-      stays_apart_ &= (!next.empty() && node.outputs.size() == 1) || node.op->kind() == "DynamicScale";
-      const bool last = input == 0 && place.axis == static_cast<int>(graph_.shape(node.inputs[0]).size()) - 1;
+      stays_apart_ &=
+          (!next.empty() && node.outputs.size() == 1) || node.op->kind() == "DynamicScale";
+      const bool last =
+          input == 0 && place.axis == static_cast<int>(graph_.shape(node.inputs[0]).size()) - 1;
       has_attention_ |= last && node.op->is_softmax() && is_multiplied(graph_, node.outputs[0]);
       const bool whole = last && graph_.shape(node.inputs[0]).back() == length_;
-      const bool weighs = node.op->linear_weights() != nullptr || (node.op->kind() == "MatMul" && !graph_.varies(node.inputs[1]));
+      const bool weighs = node.op->linear_weights() != nullptr ||
+                          (node.op->kind() == "MatMul" && !graph_.varies(node.inputs[1]));
       is_of_features_ |= whole && weighs;
     }
   }
@@ -75,7 +78,8 @@ void AxisUse::follow(const Node& node) {
   if (found.size() > kMostPlaces) found.clear();
 }
 
-std::vector<AxisUse::Place> AxisUse::through(const Node& node, size_t input, const Place& place) const {
+std::vector<AxisUse::Place> AxisUse::through(const Node& node, size_t input,
+                                             const Place& place) const {
   std::vector<Place> found;
   const Shape& shape = graph_.shape(node.outputs[0]);
   if (node.op->kind() == "Reshape") {
@@ -87,23 +91,28 @@ std::vector<AxisUse::Place> AxisUse::through(const Node& node, size_t input, con
   for (const Value one : node.inputs) types.push_back(graph_.type(one));
   for (int axis = 0; axis < static_cast<int>(shape.size()); ++axis) {
     const auto flow = node.op->follow(axis, types);
-    const bool comes_from = flow && input < flow->sources.size() && flow->sources[input] == place.axis;
+    const bool comes_from =
+        flow && input < flow->sources.size() && flow->sources[input] == place.axis;
     // Rows of a Linear may be rounded together, which mixes nothing else.
-    if (comes_from && (flow->independent || node.op->linear_weights() != nullptr)) found.push_back({axis, place.inner, place.length});
+    if (comes_from && (flow->independent || node.op->linear_weights() != nullptr))
+      found.push_back({axis, place.inner, place.length});
   }
   // Tokens that others are put beside.
-  const bool joined = node.op->kind() == "Concat" && found.empty() && graph_.shape(node.inputs[input])[place.axis] == place.length;
+  const bool joined = node.op->kind() == "Concat" && found.empty() &&
+                      graph_.shape(node.inputs[input])[place.axis] == place.length;
   if (joined) found.push_back({place.axis, 1, shape[place.axis]});
   return found;
 }
 
-std::optional<AxisUse::Place> AxisUse::through_reshape(const Place& place, const Shape& from, const Shape& to) {
+std::optional<AxisUse::Place> AxisUse::through_reshape(const Place& place, const Shape& from,
+                                                       const Shape& to) {
   const int64_t stride = place.inner * elements_behind(from, place.axis);
   for (int axis = 0; axis < static_cast<int>(to.size()); ++axis) {
     const int64_t behind = elements_behind(to, axis);
     if (behind == 0 || behind > stride || behind * to[axis] <= stride) continue;
     const int64_t inner = stride / behind;
-    if (stride % behind == 0 && to[axis] % (inner * place.length) == 0) return Place{axis, inner, place.length};
+    if (stride % behind == 0 && to[axis] % (inner * place.length) == 0)
+      return Place{axis, inner, place.length};
   }
   return std::nullopt;
 }

@@ -1,4 +1,5 @@
-// What an axis of an input is to a model: a batch, whose positions never meet, or tokens, which attention brings together.
+// What an axis of an input is to a model: a batch, whose positions never meet, or tokens, which
+// attention brings together.
 #pragma once
 
 #include <optional>
@@ -11,8 +12,8 @@ namespace whyformer {
 // Whether some softmax of the graph goes into a matrix product.
 bool has_attention(const Graph& graph);
 
-// Follows the positions of one axis of an input through the graph: of one longer than 1, or of the first as far as nothing
-// reshapes it before others are put beside it.
+// Follows the positions of one axis of an input through the graph: of one longer than 1, or of the
+// first as far as nothing reshapes it before others are put beside it.
 class AxisUse {
  public:
   AxisUse(const Graph& graph, Value input, int axis);
@@ -29,8 +30,8 @@ class AxisUse {
   // Where the positions are in that value, if they have an axis for themselves there.
   std::optional<int> axis_in(Value value) const;
 
-  // Position p is where p = i / inner % length, for the index i along the axis: others may share it, as heads share the
-  // axis of a batch.
+  // Position p is where p = i / inner % length, for the index i along the axis: others may share
+  // it, as heads share the axis of a batch.
   struct Place {
     int axis = 0;
     int64_t inner = 1;
@@ -43,7 +44,8 @@ class AxisUse {
 
  private:
   void follow(const Node& node);
-  static std::optional<Place> through_reshape(const Place& place, const Shape& from, const Shape& to);
+  static std::optional<Place> through_reshape(const Place& place, const Shape& from,
+                                              const Shape& to);
   std::vector<Place> through(const Node& node, size_t input, const Place& place) const;
 
   const Graph& graph_;

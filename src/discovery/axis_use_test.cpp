@@ -9,10 +9,14 @@ namespace {
 
 Value weights(GraphBuilder& graph, Value x, int64_t out) {
   const int64_t in = graph.shape(x).back();
-  return linear(graph, x, std::make_shared<LinearWeights>(Tensor::zeros({out, in}, DType::kFloat32), Tensor()), "linear");
+  return linear(
+      graph, x,
+      std::make_shared<LinearWeights>(Tensor::zeros({out, in}, DType::kFloat32), Tensor()),
+      "linear");
 }
 
-// Attention among tokens [tokens, batch, 8] with two heads in the axis of the batch, as bmm is spelled.
+// Attention among tokens [tokens, batch, 8] with two heads in the axis of the batch, as bmm is
+// spelled.
 struct Attended {
   Attended(int64_t tokens, int64_t batch) {
     x = graph.input("x", {tokens, batch, 8}, DType::kFloat32);
@@ -20,7 +24,8 @@ struct Attended {
       const Value split = reshape(graph, weights(graph, x, 8), {tokens, 2 * batch, 4}, "split");
       return transpose(graph, split, {1, 0, 2}, "heads");
     };
-    const Value scores = matmul(graph, heads(), transpose(graph, heads(), {0, 2, 1}, "keys"), "scores");
+    const Value scores =
+        matmul(graph, heads(), transpose(graph, heads(), {0, 2, 1}, "keys"), "scores");
     const Value mixed = matmul(graph, softmax(graph, scores, {}, 1, "map"), heads(), "mixed");
     y = reshape(graph, transpose(graph, mixed, {1, 0, 2}, "back"), {tokens, batch, 8}, "merged");
   }

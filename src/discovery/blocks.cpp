@@ -13,7 +13,8 @@ namespace {
 const std::vector<int> kSwapTokensAndHeads{0, 2, 1, 3};
 constexpr size_t kMostNodesOfPart = 200;
 
-// Whether a transposition gives what another order would: it does where they differ in axes of length 1 only.
+// Whether a transposition gives what another order would: it does where they differ in axes of
+// length 1 only.
 bool moves_like(const std::vector<int>& order, const std::vector<int>& wanted, const Shape& shape) {
   if (order.size() != wanted.size()) return false;
   std::vector<int> moved, expected;
@@ -87,7 +88,8 @@ class BlockFinder {
     }
     const Shape& heads = graph_.shape(context.outputs[0]);
     const Shape merged{heads[0], heads[2], heads[1] * heads[3]};
-    require(merge->op->kind() == "Reshape" && graph_.shape(merge->outputs[0]) == merged, *merge, "merged heads");
+    require(merge->op->kind() == "Reshape" && graph_.shape(merge->outputs[0]) == merged, *merge,
+            "merged heads");
     const Node& projection = only_reader(merge->outputs[0], "the output projection");
     require(projection.op->linear_weights() != nullptr, projection, "the output projection");
     return projection;
@@ -115,7 +117,8 @@ class BlockFinder {
       if (is_norm(*entry)) part.norm_before = entry;
     }
     if (!block_.norms_before()) find_norm_after(part);
-    find_feed_forward_layers(part.add->inputs[1 - part.skip], part.norm_before == nullptr ? stream : part.norm_before->outputs[0]);
+    find_feed_forward_layers(part.add->inputs[1 - part.skip],
+                             part.norm_before == nullptr ? stream : part.norm_before->outputs[0]);
   }
 
   // Linear → activation → Linear, if it is that.
@@ -125,7 +128,8 @@ class BlockFinder {
     const Node* activation = maker_or_null(outer->inputs[0]);
     if (activation == nullptr || !activation->op->activation_function()) return;
     const Node* inner = maker_or_null(activation->inputs[0]);
-    if (inner == nullptr || inner->op->linear_weights() == nullptr || inner->inputs[0] != read) return;
+    if (inner == nullptr || inner->op->linear_weights() == nullptr || inner->inputs[0] != read)
+      return;
     block_.inner = inner;
     block_.activation = activation;
     block_.outer = outer;
@@ -152,12 +156,15 @@ class BlockFinder {
     if (is_norm(reader)) part.norm_after = &reader;
   }
 
-  // The addition by which a branch comes back to the stream; `entries_` are then the nodes by which it left.
+  // The addition by which a branch comes back to the stream; `entries_` are then the nodes by which
+  // it left.
   const Node& addition_to(Value stream) {
     const Node* mixing = nullptr;
     for (const int index : graph_.users(stream)) {
       const Node& reader = graph_.nodes()[index];
-      if (reader.op->kind() != "Add" || graph_.shape(reader.inputs[0]) != graph_.shape(reader.inputs[1])) continue;
+      if (reader.op->kind() != "Add" ||
+          graph_.shape(reader.inputs[0]) != graph_.shape(reader.inputs[1]))
+        continue;
       const Value branch = reader.inputs[reader.inputs[0] == stream ? 1 : 0];
       seen_.clear();
       entries_.clear();
@@ -165,16 +172,20 @@ class BlockFinder {
       if (keeps_rows(branch, 1, stream)) return reader;
       mixing = &reader;
     }
-    if (mixing != nullptr) require(false, *mixing, "the sum of the stream and a feed-forward part of each token by itself");
+    if (mixing != nullptr)
+      require(false, *mixing,
+              "the sum of the stream and a feed-forward part of each token by itself");
     fail("the addition of a feed-forward part", "nothing of that kind reads", graph_.name(stream));
   }
 
-  // Whether positions of an axis depend on those positions of the stream's tokens and on nothing else that varies.
+  // Whether positions of an axis depend on those positions of the stream's tokens and on nothing
+  // else that varies.
   bool keeps_rows(Value value, int axis, Value stream) {
     if (value == stream) return axis == 1;
     if (!graph_.varies(value) || !seen_.emplace(value, axis).second) return true;
     const Node* node = maker_or_null(value);
-    if (node == nullptr || value != node->outputs[0] || seen_.size() > kMostNodesOfPart) return false;
+    if (node == nullptr || value != node->outputs[0] || seen_.size() > kMostNodesOfPart)
+      return false;
     std::vector<ValueType> types;
     for (const Value input : node->inputs) types.push_back(graph_.type(input));
     const auto flow = node->op->follow(axis, types);
@@ -182,7 +193,8 @@ class BlockFinder {
     if (!flow || !(flow->independent || node->op->linear_weights() != nullptr)) return false;
     for (size_t i = 0; i < node->inputs.size(); ++i) {
       if (node->inputs[i] == stream) entries_.insert(node);
-      if (graph_.varies(node->inputs[i]) && (flow->sources[i] < 0 || !keeps_rows(node->inputs[i], flow->sources[i], stream))) {
+      if (graph_.varies(node->inputs[i]) &&
+          (flow->sources[i] < 0 || !keeps_rows(node->inputs[i], flow->sources[i], stream))) {
         return false;
       }
     }
@@ -194,8 +206,8 @@ class BlockFinder {
     const Node* node = maker_or_null(added);
     const auto rows = node == nullptr ? std::nullopt : node->op->sliced_rows();
     if (!rows) return added;
-    require(rows->axis == 1 && rows->start == block_.first_row && rows->length == block_.rows, *node,
-            "the rows of the attention map");
+    require(rows->axis == 1 && rows->start == block_.first_row && rows->length == block_.rows,
+            *node, "the rows of the attention map");
     return node->inputs[0];
   }
 
@@ -219,7 +231,8 @@ class BlockFinder {
 
   bool swaps_tokens_and_heads(const Node& node) const {
     // Values that are weights have no maker's input.
-    return !node.inputs.empty() && moves_like(node.op->axis_order(), kSwapTokensAndHeads, graph_.shape(node.inputs[0]));
+    return !node.inputs.empty() &&
+           moves_like(node.op->axis_order(), kSwapTokensAndHeads, graph_.shape(node.inputs[0]));
   }
 
   static bool is_norm(const Node& node) { return node.op->layer_norm_weights() != nullptr; }
@@ -248,8 +261,10 @@ std::vector<EncoderBlock> find_blocks(const Graph& graph, const std::vector<Atte
   std::vector<EncoderBlock> blocks;
   for (const AttentionSite& site : sites) {
     if (site.first_key) {
-      throw UnsupportedModel(fmt::format("attention '{}' goes to {} keys that are not all tokens, so its block does not take all tokens to all tokens",
-                                         site.name, site.keys));
+      throw UnsupportedModel(
+          fmt::format("attention '{}' goes to {} keys that are not all tokens, so its block does "
+                      "not take all tokens to all tokens",
+                      site.name, site.keys));
     }
     blocks.push_back(BlockFinder(graph, site).find());
     if (blocks.size() == 1) continue;
@@ -262,8 +277,9 @@ std::vector<EncoderBlock> find_blocks(const Graph& graph, const std::vector<Atte
           before.name, site.name, graph.name(blocks.back().input), graph.name(before.output())));
     }
     if (before.rows != graph.shape(before.input)[1]) {
-      throw UnsupportedModel(fmt::format("the block of attention '{}' goes on with {} of its {} tokens, and it is not the last",
-                                         before.name, before.rows, graph.shape(before.input)[1]));
+      throw UnsupportedModel(fmt::format(
+          "the block of attention '{}' goes on with {} of its {} tokens, and it is not the last",
+          before.name, before.rows, graph.shape(before.input)[1]));
     }
   }
   return blocks;
@@ -284,7 +300,8 @@ std::vector<const Node*> find_head(const Graph& graph, const EncoderBlock& last,
   for (size_t i = 0; i < needed.size(); ++i) {
     const Node& node = graph.nodes()[i];
     const auto comes_from_block = [&](Value input) { return derived.contains(input); };
-    if (!needed[i] || std::none_of(node.inputs.begin(), node.inputs.end(), comes_from_block)) continue;
+    if (!needed[i] || std::none_of(node.inputs.begin(), node.inputs.end(), comes_from_block))
+      continue;
     derived.insert(node.outputs.begin(), node.outputs.end());
     head.push_back(&node);
   }

@@ -21,21 +21,21 @@ struct ResidualPart {
   Value output() const { return (norm_after != nullptr ? norm_after : add)->outputs[0]; }
 };
 
-// Nodes belong to the graph, which must outlive the block. Behind the attention map (see restrict_rows), or already in
-// it, the last block may have only some of the tokens.
+// Nodes belong to the graph, which must outlive the block. Behind the attention map (see
+// restrict_rows), or already in it, the last block may have only some of the tokens.
 struct EncoderBlock {
-  std::string name;  // of the attention site
-  Value input;       // the stream in front of the block, [batch, tokens, width]
-  Value attention;   // [batch, heads, tokens or fewer, tokens]
-  Value values;      // value heads, [batch, heads, tokens, head width]
+  std::string name;       // of the attention site
+  Value input;            // the stream in front of the block, [batch, tokens, width]
+  Value attention;        // [batch, heads, tokens or fewer, tokens]
+  Value values;           // value heads, [batch, heads, tokens, head width]
   int64_t first_row = 0;  // the token that is the first of those the block goes on with
   int64_t rows = 0;
   int64_t first_map_row = 0;  // where that token stands in the map
   const Node* value_projection = nullptr;
   const Node* output_projection = nullptr;
   ResidualPart attended;
-  // The feed-forward part, outer(activation(inner(x))); all null if it has another form, a gated one, say. In any case
-  // it takes each token by itself.
+  // The feed-forward part, outer(activation(inner(x))); all null if it has another form, a gated
+  // one, say. In any case it takes each token by itself.
   const Node* inner = nullptr;
   const Node* activation = nullptr;
   const Node* outer = nullptr;

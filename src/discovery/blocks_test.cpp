@@ -5,10 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/golden_model.h"
-#include "tests/support/plain_encoder.h"
 #include "ops/arithmetic.h"
 #include "ops/ops.h"
+#include "tests/support/golden_model.h"
+#include "tests/support/plain_encoder.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -117,15 +117,22 @@ TEST(Blocks, OfOneHeadMayMoveAxesOfOneInAnyOrder) {
     GraphBuilder graph;
     const Value x = graph.input("x", {1, kTokens, 8}, DType::kFloat32);
     const auto split = [&](Value from, const std::vector<int>& moved) {
-      return transpose(graph, reshape(graph, linear(graph, from, some_weights(), "projection"), {1, kTokens, 1, 8}, "split"), moved, "split");
+      return transpose(graph,
+                       reshape(graph, linear(graph, from, some_weights(), "projection"),
+                               {1, kTokens, 1, 8}, "split"),
+                       moved, "split");
     };
     const Value keys = transpose(graph, split(x, order), {0, 1, 3, 2}, "keys");
-    const Value map = softmax(graph, matmul(graph, split(x, order), keys, "scores"), {}, 1, "attention");
+    const Value map =
+        softmax(graph, matmul(graph, split(x, order), keys, "scores"), {}, 1, "attention");
     const Value context = matmul(graph, map, split(x, order), "context");
-    const Value merged = reshape(graph, transpose(graph, context, {1, 2, 0, 3}, "merge"), {1, kTokens, 8}, "merge");
+    const Value merged =
+        reshape(graph, transpose(graph, context, {1, 2, 0, 3}, "merge"), {1, kTokens, 8}, "merge");
     const Value sum = add(graph, linear(graph, merged, some_weights(), "output"), x, "sum");
-    const Value inner = activation(graph, linear(graph, sum, some_weights(), "inner"), Activation::kGelu, "gelu");
-    const Value output = add(graph, sum, linear(graph, inner, some_weights(), "outer"), "second sum");
+    const Value inner =
+        activation(graph, linear(graph, sum, some_weights(), "inner"), Activation::kGelu, "gelu");
+    const Value output =
+        add(graph, sum, linear(graph, inner, some_weights(), "outer"), "second sum");
     const Graph whole = graph.finish();
     EXPECT_EQ(find_blocks(whole, discover(whole, output).sites).size(), 1u);
   }
@@ -159,9 +166,12 @@ TEST(Blocks, MayHaveAFeedForwardPartOfAnotherForm) {
   GraphBuilder builder;
   const Value x = builder.input("x", {1, kTokens, 8}, DType::kFloat32);
   const Value sum = add(builder, attention(builder, x, x), x, "sum");
-  const Value gate = activation(builder, linear(builder, sum, some_weights(), "gate"), Activation::kSilu, "silu");
-  const Value gated = binary(builder, gate, linear(builder, sum, some_weights(), "up"), BinaryFunction::kMultiply, "gated");
-  const Value output = add(builder, sum, linear(builder, gated, some_weights(), "down"), "second sum");
+  const Value gate =
+      activation(builder, linear(builder, sum, some_weights(), "gate"), Activation::kSilu, "silu");
+  const Value gated = binary(builder, gate, linear(builder, sum, some_weights(), "up"),
+                             BinaryFunction::kMultiply, "gated");
+  const Value output =
+      add(builder, sum, linear(builder, gated, some_weights(), "down"), "second sum");
   const Graph graph = builder.finish();
   const EncoderBlock block = find_blocks(graph, discover(graph, output).sites)[0];
   EXPECT_EQ(block.inner, nullptr);
@@ -177,10 +187,13 @@ TEST(Blocks, MayBeReadInTheMiddle) {
   const Value x = builder.input("x", {1, kTokens, 8}, DType::kFloat32);
   const Value first = layer_norm(builder, x, weights, "first norm");
   const Value sum = add(builder, attention(builder, first, first), x, "sum");
-  const Value moved = add(builder, sum, builder.constant(Tensor::zeros({1, kTokens, 8}), "table"), "moved");
+  const Value moved =
+      add(builder, sum, builder.constant(Tensor::zeros({1, kTokens, 8}), "table"), "moved");
   const Value second = layer_norm(builder, sum, weights, "second norm");
-  const Value inner = activation(builder, linear(builder, second, some_weights(), "inner"), Activation::kGelu, "gelu");
-  const Value stream = add(builder, sum, linear(builder, inner, some_weights(), "outer"), "second sum");
+  const Value inner = activation(builder, linear(builder, second, some_weights(), "inner"),
+                                 Activation::kGelu, "gelu");
+  const Value stream =
+      add(builder, sum, linear(builder, inner, some_weights(), "outer"), "second sum");
   const Value last = layer_norm(builder, stream, weights, "last norm");
   const Value output = add(builder, last, moved, "output");
   const Graph graph = builder.finish();
@@ -217,15 +230,18 @@ TEST(Blocks, NameTheNodeThatBreaksThePattern) {
     const Value x = graph.input("x", {1, kTokens, 8}, DType::kFloat32);
     const Value sum = add(graph, attention(graph, x, x), x, "sum");
     EXPECT_THAT(complaint(graph, linear(graph, sum, some_weights(), "head")),
-                testing::HasSubstr("where the addition of a feed-forward part is expected, nothing of that kind reads 'sum'"));
+                testing::HasSubstr("where the addition of a feed-forward part is expected, nothing "
+                                   "of that kind reads 'sum'"));
   }
   {
     GraphBuilder graph;
     const Value x = graph.input("x", {1, kTokens, 8}, DType::kFloat32);
     const Value sum = add(graph, attention(graph, x, x), x, "sum");
     const Value mixed = cumulative_sum(graph, sum, 1, false, false, "mixes tokens");
-    EXPECT_THAT(complaint(graph, add(graph, mixed, sum, "second sum")),
-                testing::HasSubstr("a feed-forward part of each token by itself is expected, there is Add 'second sum'"));
+    EXPECT_THAT(
+        complaint(graph, add(graph, mixed, sum, "second sum")),
+        testing::HasSubstr(
+            "a feed-forward part of each token by itself is expected, there is Add 'second sum'"));
   }
   {
     GraphBuilder graph;

@@ -12,9 +12,9 @@ class Rewriter {
       : graph_(graph), whole_(graph.value_count()), must_be_whole_(graph.value_count(), false) {
     for (const Value input : graph.inputs()) {
       const ValueType& type = graph.type(input);
-      whole_[input.id] = builder_.input(graph.name(input), type.shape, type.dtype,
-                                        graph.varies(input) ? InputRole::kExplained
-                                                            : InputRole::kGiven);
+      whole_[input.id] =
+          builder_.input(graph.name(input), type.shape, type.dtype,
+                         graph.varies(input) ? InputRole::kExplained : InputRole::kGiven);
     }
     for (const Value value : full) mark_whole(value);
     for (const Value value : full) whole(value);
@@ -98,8 +98,8 @@ Restricted unchanged(const Graph& graph) {
   return same;
 }
 
-// Rows that are rounded together need each other up to the last layer: nothing would be saved, and the
-// layers would no longer be recognised.
+// Rows that are rounded together need each other up to the last layer: nothing would be saved, and
+// the layers would no longer be recognised.
 bool has_linears_of_all_rows(const Graph& graph) {
   for (const Node& node : graph.nodes()) {
     if (node.op->linear_weights() == nullptr) continue;

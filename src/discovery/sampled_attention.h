@@ -1,4 +1,5 @@
-// Deformable attention: softmax weights of points that are sampled from a map, which no map over tokens stands for.
+// Deformable attention: softmax weights of points that are sampled from a map, which no map over
+// tokens stands for.
 #pragma once
 
 #include <string>

@@ -21,9 +21,11 @@ class CutRows {
 
   std::optional<int64_t> first_behind(Value value) {
     const int producer = graph_.producer(value);
-    if (producer < 0 || seen_.size() > kMostNodesBetween || !seen_.insert(producer).second) return std::nullopt;
+    if (producer < 0 || seen_.size() > kMostNodesBetween || !seen_.insert(producer).second)
+      return std::nullopt;
     const Node& node = graph_.nodes()[producer];
-    if (const auto rows = node.op->sliced_rows(); rows && cuts_keys(node, *rows)) return rows->start;
+    if (const auto rows = node.op->sliced_rows(); rows && cuts_keys(node, *rows))
+      return rows->start;
     // A product of two things that vary is another attention, and what has all tokens may mix them.
     if (node.op->kind() == "MatMul" || classes_.has(graph_, value, key_class_)) return std::nullopt;
     for (const Value input : node.inputs) {
@@ -53,7 +55,8 @@ struct Joint {
   int64_t first = 0;
 };
 
-std::optional<Joint> varying_part(const Graph& graph, const AxisClasses& classes, int joined_class) {
+std::optional<Joint> varying_part(const Graph& graph, const AxisClasses& classes,
+                                  int joined_class) {
   for (const Node& node : graph.nodes()) {
     if (node.op->kind() != "Concat") continue;
     const Shape& shape = graph.shape(node.outputs[0]);
@@ -82,20 +85,23 @@ std::pair<Value, Value> score_operands(const Graph& graph, Value attention) {
     if (node.op->kind() == "MatMul") return {node.inputs[0], node.inputs[1]};
     if (node.inputs.empty()) break;
     // Sums of products (content, positions): any of them tells.
-    const auto varying =
-        std::find_if(node.inputs.begin(), node.inputs.end(), [&](Value input) { return graph.varies(input); });
+    const auto varying = std::find_if(node.inputs.begin(), node.inputs.end(),
+                                      [&](Value input) { return graph.varies(input); });
     value = varying == node.inputs.end() ? node.inputs[0] : *varying;
   }
   return {attention, attention};
 }
 
-std::optional<int64_t> first_query_among_keys(const Graph& graph, const AxisClasses& classes, Value attention) {
+std::optional<int64_t> first_query_among_keys(const Graph& graph, const AxisClasses& classes,
+                                              Value attention) {
   const Shape& shape = graph.shape(attention);
-  if (shape[2] >= shape[3] || classes.of(attention, 2) == classes.of(attention, 3)) return std::nullopt;
+  if (shape[2] >= shape[3] || classes.of(attention, 2) == classes.of(attention, 3))
+    return std::nullopt;
   return CutRows(graph, classes, attention).first_behind(score_operands(graph, attention).first);
 }
 
-std::optional<int64_t> first_token_among_keys(const Graph& graph, const AxisClasses& classes, Value attention) {
+std::optional<int64_t> first_token_among_keys(const Graph& graph, const AxisClasses& classes,
+                                              Value attention) {
   const Shape& shape = graph.shape(attention);
   const int tokens = classes.of(attention, 2);
   if (shape[2] >= shape[3]) return std::nullopt;

@@ -1,4 +1,5 @@
-// Attention of some tokens to all of them, and of tokens to themselves and learned keys: one stream.
+// Attention of some tokens to all of them, and of tokens to themselves and learned keys: one
+// stream.
 #include <gtest/gtest.h>
 
 #include "discovery/attention_sites.h"
@@ -15,11 +16,15 @@ struct Built {
 
   Value attend(Value queries, Value stream, const std::string& name) {
     // Keys and values are made from the stream, not the stream itself.
-    const Value keys = add(graph, stream, graph.constant(Tensor::zeros(graph.shape(stream), DType::kFloat32), name), name);
+    const Value keys =
+        add(graph, stream,
+            graph.constant(Tensor::zeros(graph.shape(stream), DType::kFloat32), name), name);
     const Value scores = matmul(graph, queries, transpose(graph, keys, {0, 1, 3, 2}, name), name);
     return matmul(graph, softmax(graph, scores, {}, 1, name), keys, name);
   }
-  Value learned(int64_t count) { return graph.constant(Tensor::zeros({1, 2, count, kWidth}, DType::kFloat32), "learned"); }
+  Value learned(int64_t count) {
+    return graph.constant(Tensor::zeros({1, 2, count, kWidth}, DType::kFloat32), "learned");
+  }
   Discovery found(Value output) { return discover(graph.finish(), output); }
 };
 

@@ -44,7 +44,8 @@ class Origin {
       if (!axes.empty()) return {{Kind::kFrames, input_behind(value), length, {}, axes}};
     }
     if (node.op->kind() == "Reshape") {
-      if (const auto before = behind_detour(value, axis)) return of(before->value, before->axis, steps + 1);
+      if (const auto before = behind_detour(value, axis))
+        return of(before->value, before->axis, steps + 1);
       return {merged(node, axis, value)};
     }
     return {{Kind::kUnknown, input_behind(value), length, {}}};
@@ -68,8 +69,12 @@ class Origin {
     int64_t inner = 1;
     int64_t cells = 0;
   };
-  Place all_of(const Axis& at) const { return {at.value, at.axis, 1, graph_.shape(at.value)[at.axis]}; }
-  bool covers_axis(const Place& at) const { return at.inner * at.cells == graph_.shape(at.value)[at.axis]; }
+  Place all_of(const Axis& at) const {
+    return {at.value, at.axis, 1, graph_.shape(at.value)[at.axis]};
+  }
+  bool covers_axis(const Place& at) const {
+    return at.inner * at.cells == graph_.shape(at.value)[at.axis];
+  }
 
   // The same positions in front of a Reshape, which may split an axis or put others into it.
   std::optional<Place> behind_reshape(const Node& node, const Place& at) const {
@@ -77,8 +82,10 @@ class Origin {
     const int64_t stride = at.inner * elements_from(graph_.shape(at.value), at.axis + 1);
     for (int axis = 0; axis < static_cast<int>(from.size()); ++axis) {
       const int64_t below = elements_from(from, axis + 1);
-      if (below <= 0 || stride < below || stride >= below * from[axis] || stride % below != 0) continue;
-      if (from[axis] % (stride / below * at.cells) == 0) return Place{node.inputs[0], axis, stride / below, at.cells};
+      if (below <= 0 || stride < below || stride >= below * from[axis] || stride % below != 0)
+        continue;
+      if (from[axis] % (stride / below * at.cells) == 0)
+        return Place{node.inputs[0], axis, stride / below, at.cells};
     }
     return std::nullopt;
   }
@@ -86,9 +93,11 @@ class Origin {
   // One step back, past convolutions and pools, which keep the order of positions.
   std::optional<Place> step_back(const Place& at) const {
     const Node& node = graph_.nodes()[graph_.producer(at.value)];
-    if (const auto source = varying_source(node, at.axis)) return Place{source->value, source->axis, at.inner, at.cells};
+    if (const auto source = varying_source(node, at.axis))
+      return Place{source->value, source->axis, at.inner, at.cells};
     if (node.op->kind() == "Reshape") return behind_reshape(node, at);
-    const bool keeps_order = is_convolution(node) || node.op->kind().find("Pool") != std::string_view::npos;
+    const bool keeps_order =
+        is_convolution(node) || node.op->kind().find("Pool") != std::string_view::npos;
     if (!keeps_order || at.axis < 2 || !covers_axis(at)) return std::nullopt;
     return all_of({node.inputs[0], at.axis});
   }
@@ -98,14 +107,16 @@ class Origin {
     std::vector<int> found;
     for (const Axis& axis : axes) {
       std::optional<Place> at = all_of(axis);
-      for (int steps = 0; at && steps <= kDeepest && graph_.producer(at->value) >= 0; ++steps) at = step_back(*at);
+      for (int steps = 0; at && steps <= kDeepest && graph_.producer(at->value) >= 0; ++steps)
+        at = step_back(*at);
       if (!at || graph_.producer(at->value) >= 0 || !covers_axis(*at)) return {};
       found.push_back(at->axis);
     }
     return found;
   }
 
-  // The axis behind views that put it into another one and back, as a norm over groups of channels does.
+  // The axis behind views that put it into another one and back, as a norm over groups of channels
+  // does.
   std::optional<Axis> behind_detour(Value value, int axis) const {
     std::optional<Place> at = all_of({value, axis});
     for (int steps = 0; steps < kLongestDetour && graph_.producer(at->value) >= 0; ++steps) {
@@ -141,18 +152,21 @@ class Origin {
     if (!flow) return std::nullopt;
     for (size_t input = 0; input < flow->sources.size(); ++input) {
       const Value source = node.inputs[input];
-      if (flow->sources[input] >= 0 && graph_.varies(source)) return Axis{source, flow->sources[input]};
+      if (flow->sources[input] >= 0 && graph_.varies(source))
+        return Axis{source, flow->sources[input]};
     }
     return std::nullopt;
   }
 
-  // Whether the node has the axis from what does not vary; where others are put into it, they matter more.
+  // Whether the node has the axis from what does not vary; where others are put into it, they
+  // matter more.
   bool has_constant_source(const Node& node, int axis) const {
     if (node.op->kind().find("Scatter") != std::string_view::npos) return false;
     std::vector<ValueType> types;
     for (const Value input : node.inputs) types.push_back(graph_.type(input));
     const auto flow = node.op->follow(axis, types);
-    return flow && std::any_of(flow->sources.begin(), flow->sources.end(), [](int source) { return source >= 0; });
+    return flow && std::any_of(flow->sources.begin(), flow->sources.end(),
+                               [](int source) { return source >= 0; });
   }
 
   std::vector<StreamSegment> joined(const Node& node, int axis, int steps) const {
@@ -171,11 +185,14 @@ class Origin {
     const auto elements = [](Shape::const_iterator first, Shape::const_iterator last) {
       return std::accumulate(first, last, int64_t{1}, std::multiplies<>());
     };
-    const int64_t before = elements(to.begin(), to.begin() + axis), behind = elements(to.begin() + axis + 1, to.end());
+    const int64_t before = elements(to.begin(), to.begin() + axis),
+                  behind = elements(to.begin() + axis + 1, to.end());
     for (int whole = 0; whole < static_cast<int>(from.size()); ++whole) {
       const int64_t below = elements(from.begin() + whole + 1, from.end());
       const bool same_start = elements(from.begin(), from.begin() + whole) == before;
-      if (same_start && below > 0 && behind % below == 0 && from[whole] == to[axis] * (behind / below)) return whole;
+      if (same_start && below > 0 && behind % below == 0 &&
+          from[whole] == to[axis] * (behind / below))
+        return whole;
     }
     return std::nullopt;
   }
@@ -199,7 +216,8 @@ class Origin {
       axes.push_back({node.inputs[0], static_cast<int>(at)});
     }
     if (product != to[axis]) return segment;
-    // Positions of an input that is a map itself, or is cut into patches by views, or that a convolution walks over.
+    // Positions of an input that is a map itself, or is cut into patches by views, or that a
+    // convolution walks over.
     const std::vector<int> positions = axes_behind(axes);
     if (positions.empty() && !reads_convolution(node.inputs[0])) return segment;
     segment.kind = grid.size() >= 2 ? Kind::kPatches : Kind::kFrames;
@@ -208,7 +226,8 @@ class Origin {
     return segment;
   }
 
-  // Whether a convolution made the value, perhaps followed by views and what works element by element.
+  // Whether a convolution made the value, perhaps followed by views and what works element by
+  // element.
   bool reads_convolution(Value value) const {
     for (int steps = 0; steps < 64 && graph_.producer(value) >= 0; ++steps) {
       const Node& node = graph_.nodes()[graph_.producer(value)];
@@ -253,8 +272,8 @@ std::vector<StreamSegment> shortened(const std::vector<StreamSegment>& segments)
 
 std::vector<StreamSegment> stream_segments(const Graph& graph, const AxisClasses& classes,
                                            int axis_class, int64_t tokens) {
-  // Where the first value of the stream comes from that follows the input; its constants (positions,
-  // object queries) say less.
+  // Where the first value of the stream comes from that follows the input; its constants
+  // (positions, object queries) say less.
   std::vector<StreamSegment> found;
   bool has_constants = false;
   for (const Node& node : graph.nodes()) {

@@ -26,7 +26,9 @@ ArrayView six_floats() {
   return {"F32", {2, 3}, std::shared_ptr<const void>(std::make_shared<std::array<float, 6>>()), 24};
 }
 
-TEST(ArrayViews, AreTensorsOfEveryType) { expect_golden(stored_tensors(arrays_in("types.safetensors")), "types.safetensors"); }
+TEST(ArrayViews, AreTensorsOfEveryType) {
+  expect_golden(stored_tensors(arrays_in("types.safetensors")), "types.safetensors");
+}
 
 TEST(ArrayViews, AreNotCopiedAndKeepTheirOwnerAlive) {
   ArrayView array = six_floats();
@@ -53,11 +55,13 @@ TEST(ArrayViews, RefuseSizesThatAreNotTheirShape) {
     return message_of<InvalidInput>([&] { stored_tensors({{"a.weight", array}}); });
   };
   EXPECT_EQ(refusal({2, 4}, 24),
-            "weight 'a.weight' has 24 bytes, which is not its shape [2, 4] of F32: hand over all of it, without gaps");
+            "weight 'a.weight' has 24 bytes, which is not its shape [2, 4] of F32: hand over all "
+            "of it, without gaps");
   EXPECT_THAT(refusal({2, 3}, 12), HasSubstr("has 12 bytes"));
   EXPECT_THAT(refusal({-2, -3}, 24), HasSubstr("[-2, -3]"));
   // 2^64 bytes, which 64 bits cannot tell from none.
-  EXPECT_THAT(refusal({int64_t{1} << 32, int64_t{1} << 30}, 0), HasSubstr("which is not its shape"));
+  EXPECT_THAT(refusal({int64_t{1} << 32, int64_t{1} << 30}, 0),
+              HasSubstr("which is not its shape"));
   EXPECT_THAT(refusal(std::vector<int64_t>(17, 1), 4), HasSubstr("17 dimensions: at most 16"));
 }
 
@@ -65,8 +69,10 @@ TEST(ArrayViews, RefuseUnknownTypesAndMissingData) {
   ArrayView array = six_floats();
   array.type = "Q4\n";
   EXPECT_EQ(message_of<UnsupportedModel>([&] { stored_tensors({{"w", array}}); }),
-            "weight 'w' is of type 'Q4\\n', which Whyformer cannot read: hand it over as F32, F16, BF16 or F64");
-  EXPECT_EQ(message_of<InvalidInput>([] { stored_tensors({{"w", {"F32", {2}, nullptr, 8}}}); }), "weight 'w' has no data");
+            "weight 'w' is of type 'Q4\\n', which Whyformer cannot read: hand it over as F32, F16, "
+            "BF16 or F64");
+  EXPECT_EQ(message_of<InvalidInput>([] { stored_tensors({{"w", {"F32", {2}, nullptr, 8}}}); }),
+            "weight 'w' has no data");
 }
 
 }  // namespace

@@ -67,9 +67,10 @@ StoredTensors read_torch_pickle(const Bytes& file, std::string_view what);
 // pytorch_model.bin.index.json with its shards.
 StoredTensors read_checkpoint(const FileLookup& files);
 
-// Arrays in memory; nothing is copied. `what` says what they are, in messages. Throws InvalidInput for a size that is not that of
-// the shape, and UnsupportedModel for a type that is not known.
-StoredTensors stored_tensors(const std::map<std::string, ArrayView, std::less<>>& arrays, const char* what = "weight");
+// Arrays in memory; nothing is copied. `what` says what they are, in messages. Throws InvalidInput
+// for a size that is not that of the shape, and UnsupportedModel for a type that is not known.
+StoredTensors stored_tensors(const std::map<std::string, ArrayView, std::less<>>& arrays,
+                             const char* what = "weight");
 
 // Gives a model's weights when it is known that they can be used.
 using WeightSource = std::function<StoredTensors()>;

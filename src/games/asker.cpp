@@ -16,7 +16,8 @@ Asker::Asker(Game& game, const Watch& watch, int64_t of)
       players_(game.players()),
       outputs_(game.outputs()),
       at_once_(std::max<int64_t>(1, game.most_at_once())) {
-  if (outputs_ < 1) throw InvalidInput("Explaining a game: it has no outputs; give it at least one");
+  if (outputs_ < 1)
+    throw InvalidInput("Explaining a game: it has no outputs; give it at least one");
 }
 
 template <class AskBatch>
@@ -47,7 +48,8 @@ std::vector<double> Asker::ask(const std::vector<Coalition>& coalitions) {
   });
 }
 
-std::vector<double> Asker::ask(const std::vector<Coalition>& coalitions, const std::vector<int64_t>& background) {
+std::vector<double> Asker::ask(const std::vector<Coalition>& coalitions,
+                               const std::vector<int64_t>& background) {
   return in_batches(static_cast<int64_t>(coalitions.size()), [&](int64_t first, int64_t last) {
     return game_.values({coalitions.begin() + first, coalitions.begin() + last},
                         {background.begin() + first, background.begin() + last});
@@ -68,14 +70,16 @@ std::vector<double> Asker::ask_ends() {
 
 void Asker::check(const std::vector<double>& values, int64_t coalitions) const {
   if (static_cast<int64_t>(values.size()) != coalitions * outputs_) {
-    throw Error(fmt::format("Asking a game about {} coalitions with {} outputs: it answered with {} numbers",
-                            coalitions, outputs_, values.size()));
+    throw Error(fmt::format(
+        "Asking a game about {} coalitions with {} outputs: it answered with {} numbers",
+        coalitions, outputs_, values.size()));
   }
   for (size_t at = 0; at < values.size(); ++at) {
     if (std::isfinite(values[at])) continue;
-    throw Error(fmt::format("Asking a game: output {} of a coalition is {}, not a finite number; explain another "
-                            "output, such as a logit instead of a log-probability",
-                            at % outputs_, values[at]));
+    throw Error(fmt::format(
+        "Asking a game: output {} of a coalition is {}, not a finite number; explain another "
+        "output, such as a logit instead of a log-probability",
+        at % outputs_, values[at]));
   }
 }
 
@@ -89,8 +93,8 @@ Coalition among_all(const Coalition& varying, const std::vector<int64_t>& player
 std::vector<int64_t> varying_players(const Game& game) {
   const std::vector<bool> varying = game.varying();
   if (static_cast<int64_t>(varying.size()) != game.players()) {
-    throw Error(fmt::format("Explaining a game of {} players: it says of {} whether they vary", game.players(),
-                            varying.size()));
+    throw Error(fmt::format("Explaining a game of {} players: it says of {} whether they vary",
+                            game.players(), varying.size()));
   }
   std::vector<int64_t> players;
   for (int64_t player = 0; player < game.players(); ++player) {
@@ -101,7 +105,8 @@ std::vector<int64_t> varying_players(const Game& game) {
 
 void check_target_error(double target_error) {
   if (target_error >= 0) return;
-  throw InvalidInput(fmt::format("target_error must be 0 (none) or positive but is {}", target_error));
+  throw InvalidInput(
+      fmt::format("target_error must be 0 (none) or positive but is {}", target_error));
 }
 
 GameValues from_ends(Asker& asker, const std::vector<int64_t>& varying) {

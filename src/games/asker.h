@@ -10,16 +10,19 @@ namespace whyformer {
 
 class Asker {
  public:
-  // `of`: how many coalitions are planned, for the watch. Throws InvalidInput where the game has no outputs.
+  // `of`: how many coalitions are planned, for the watch. Throws InvalidInput where the game has no
+  // outputs.
   Asker(Game& game, const Watch& watch, int64_t of);
 
   // [coalitions × outputs]; fewer rows where the watch ended it before all were asked for.
   std::vector<double> ask(const std::vector<Coalition>& coalitions);
   // The same, with one background each.
-  std::vector<double> ask(const std::vector<Coalition>& coalitions, const std::vector<int64_t>& background);
+  std::vector<double> ask(const std::vector<Coalition>& coalitions,
+                          const std::vector<int64_t>& background);
   // The same, appended to `values`. False where the watch ended it; some may be missing then.
   bool ask(const std::vector<Coalition>& coalitions, std::vector<double>& values);
-  // Everything hidden, then everything visible: two rows. Throws Interrupted where the watch ended it in between.
+  // Everything hidden, then everything visible: two rows. Throws Interrupted where the watch ended
+  // it in between.
   std::vector<double> ask_ends();
 
   // Changes how many coalitions are planned.
@@ -53,7 +56,8 @@ Coalition among_all(const Coalition& varying, const std::vector<int64_t>& player
 // Throws InvalidInput where it is negative or not a number.
 void check_target_error(double target_error);
 
-// What is left to say where nothing but the ends matters: no player varies, or one does and is worth everything.
+// What is left to say where nothing but the ends matters: no player varies, or one does and is
+// worth everything.
 GameValues from_ends(Asker& asker, const std::vector<int64_t>& varying);
 
 }  // namespace whyformer

@@ -11,7 +11,9 @@
 namespace whyformer {
 
 // [outputs] of one coalition.
-inline std::vector<double> worth(Game& game, const Coalition& coalition) { return game.values({coalition}); }
+inline std::vector<double> worth(Game& game, const Coalition& coalition) {
+  return game.values({coalition});
+}
 
 // The mean over all orders of the players of what each adds to those before it.
 inline std::vector<double> shapley_by_orders(Game& game) {
@@ -40,11 +42,13 @@ inline std::vector<double> shapley_by_orders(Game& game) {
 inline std::vector<int64_t> players_below(const PlayerTree& tree, int64_t players, int64_t node) {
   if (node < players) return {node};
   std::vector<int64_t> all = players_below(tree, players, tree.merges[node - players].left);
-  for (const int64_t player : players_below(tree, players, tree.merges[node - players].right)) all.push_back(player);
+  for (const int64_t player : players_below(tree, players, tree.merges[node - players].right))
+    all.push_back(player);
   return all;
 }
 
-// The mean of what a player adds, over all ways in which each sibling of its ancestors is visible or hidden.
+// The mean of what a player adds, over all ways in which each sibling of its ancestors is visible
+// or hidden.
 inline std::vector<double> owen_by_contexts(Game& game, const PlayerTree& tree) {
   const int64_t players = game.players(), outputs = game.outputs();
   std::vector<double> result(players * outputs);
@@ -67,7 +71,8 @@ inline std::vector<double> owen_by_contexts(Game& game, const PlayerTree& tree) 
       visible[player] = true;
       const std::vector<double> after = worth(game, visible);
       for (int64_t output = 0; output < outputs; ++output) {
-        result[player * outputs + output] += (after[output] - before[output]) / static_cast<double>(contexts);
+        result[player * outputs + output] +=
+            (after[output] - before[output]) / static_cast<double>(contexts);
       }
     }
   }

@@ -1,4 +1,5 @@
-// In how many contexts players were looked at: what is the same in one context, however often, says nothing about its error.
+// In how many contexts players were looked at: what is the same in one context, however often, says
+// nothing about its error.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,10 @@ class Contexts {
   void add(int64_t player, Coalition others, int64_t background = 0) {
     if (several_[player]) return;
     Context context{std::move(others), background};
-    if (first_[player]) several_[player] = *first_[player] != context;
-    else first_[player] = std::move(context);
+    if (first_[player])
+      several_[player] = *first_[player] != context;
+    else
+      first_[player] = std::move(context);
   }
 
   bool several(int64_t player) const { return several_[player]; }

@@ -13,11 +13,13 @@ namespace whyformer {
 
 class Enumeration {
  public:
-  // Throws InvalidInput where there are more coalitions than max_evals. `what` is being computed, for the message.
+  // Throws InvalidInput where there are more coalitions than max_evals. `what` is being computed,
+  // for the message.
   Enumeration(Game& game, int64_t max_evals, const Watch& watch, const std::string& what);
 
-  // Calls `take` for every coalition, from the empty to the full one: bit i of `members` is the i-th varying player;
-  // `value` has one entry per output. Throws Interrupted where the watch ends it before the last.
+  // Calls `take` for every coalition, from the empty to the full one: bit i of `members` is the
+  // i-th varying player; `value` has one entry per output. Throws Interrupted where the watch ends
+  // it before the last.
   void each(const std::function<void(uint64_t members, const double* value)>& take);
 
   const std::vector<int64_t>& varying() const { return varying_; }

@@ -14,9 +14,10 @@ namespace {
 GameValues owen_values(Game& game, const PlayerTree& tree, int64_t max_evals, const Watch& watch) {
   const int64_t needed = TreeLayout(tree, game.players()).owen_evaluations();
   if (needed > max_evals) {
-    throw InvalidInput(fmt::format("Exact Owen values of {} players on this tree need {}{} coalitions but max_evals "
-                                   "is {}; estimate with partition-shap, or raise max_evals",
-                                   game.players(), needed == kEndless ? "more than " : "", needed, max_evals));
+    throw InvalidInput(fmt::format(
+        "Exact Owen values of {} players on this tree need {}{} coalitions but max_evals "
+        "is {}; estimate with partition-shap, or raise max_evals",
+        game.players(), needed == kEndless ? "more than " : "", needed, max_evals));
   }
   PartitionValues result = partition_shap(game, tree, {.max_evals = needed}, watch);
   if (!result.finished) throw Interrupted();
@@ -27,15 +28,16 @@ void add_scaled(double weight, const double* value, std::span<double> to) {
   for (size_t output = 0; output < to.size(); ++output) to[output] += weight * value[output];
 }
 
-// A coalition of k players counts w(k-1) for each member and -w(k) for each other. So that only members need a visit,
-// -w(k) is summed once for all and members get it back.
+// A coalition of k players counts w(k-1) for each member and -w(k) for each other. So that only
+// members need a visit, -w(k) is summed once for all and members get it back.
 GameValues shapley_values(Game& game, int64_t max_evals, const Watch& watch) {
   Enumeration all(game, max_evals, watch, "Exact Shapley values");
   const int64_t outputs = all.asker().outputs();
   const auto players = static_cast<int64_t>(all.varying().size());
   std::vector<double> weights = shapley_weights(players);
   weights.push_back(0);  // the full coalition has no others
-  GameValues result{.base = {}, .full = {}, .values = std::vector<double>(game.players() * outputs)};
+  GameValues result{
+      .base = {}, .full = {}, .values = std::vector<double>(game.players() * outputs)};
   const auto values_of = [&](int64_t i) {
     return std::span(result.values).subspan(all.varying()[i] * outputs, outputs);
   };

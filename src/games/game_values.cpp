@@ -38,9 +38,10 @@ void check_additivity(const GameValues& values) {
     const double full = values.full[output];
     // Also true for NaN.
     if (!(std::abs(gaps[output]) <= 1e-6 * std::max(1.0, std::abs(full)))) {
-      throw Error(fmt::format("Adding up values of players, output {}: with the base they make {} where the game "
-                              "gives {}; players said not to vary may do so, or a coalition has several values",
-                              output, full + gaps[output], full));
+      throw Error(fmt::format(
+          "Adding up values of players, output {}: with the base they make {} where the game "
+          "gives {}; players said not to vary may do so, or a coalition has several values",
+          output, full + gaps[output], full));
     }
   }
 }

@@ -29,7 +29,8 @@ struct KernelCoalitions {
   int64_t drawn() const { return static_cast<int64_t>(rows.size()) - enumerated(); }
 };
 
-// Of sizes 1 to half the players with those of their complements, in all 1: the weight of all coalitions of that size.
+// Of sizes 1 to half the players with those of their complements, in all 1: the weight of all
+// coalitions of that size.
 std::vector<double> kernel_size_weights(int64_t players);
 
 // For at least two players and at most all their 2^players - 2 coalitions.

@@ -28,13 +28,16 @@ bool are_complements(const Coalition& a, const Coalition& b) {
   return true;
 }
 
-// By level, in the order of the rows. Coalitions of half the players stand alone: their complements are drawn on their own.
+// By level, in the order of the rows. Coalitions of half the players stand alone: their complements
+// are drawn on their own.
 std::vector<std::vector<RowGroup>> groups_by_level(const KernelCoalitions& planned) {
-  const auto players = static_cast<int64_t>(planned.rows.front().size()), rows = static_cast<int64_t>(planned.rows.size());
+  const auto players = static_cast<int64_t>(planned.rows.front().size()),
+             rows = static_cast<int64_t>(planned.rows.size());
   std::vector<std::vector<RowGroup>> levels(players / 2);
   for (int64_t row = 0; row < rows;) {
     const int64_t level = level_of(planned.rows[row]);
-    const bool paired = 2 * (level + 1) != players && row + 1 < rows && row + 1 != planned.enumerated() &&
+    const bool paired = 2 * (level + 1) != players && row + 1 < rows &&
+                        row + 1 != planned.enumerated() &&
                         are_complements(planned.rows[row], planned.rows[row + 1]);
     levels[level].push_back({row, paired ? 2 : 1});
     row += levels[level].back().size;
@@ -42,20 +45,25 @@ std::vector<std::vector<RowGroup>> groups_by_level(const KernelCoalitions& plann
   return levels;
 }
 
-// Enumerated sizes come in lexicographic order, the first players first: no fair sample unless shuffled.
-void shuffle_enumerated(const KernelCoalitions& planned, uint32_t seed, std::vector<std::vector<RowGroup>>& levels) {
+// Enumerated sizes come in lexicographic order, the first players first: no fair sample unless
+// shuffled.
+void shuffle_enumerated(const KernelCoalitions& planned, uint32_t seed,
+                        std::vector<std::vector<RowGroup>>& levels) {
   NumpyRandom random(seed);
   for (std::vector<RowGroup>& groups : levels) {
     if (groups.empty() || groups.front().first >= planned.enumerated()) continue;
     std::vector<RowGroup> shuffled;
-    for (const int64_t at : random.permutation(static_cast<int64_t>(groups.size()))) shuffled.push_back(groups[at]);
+    for (const int64_t at : random.permutation(static_cast<int64_t>(groups.size())))
+      shuffled.push_back(groups[at]);
     groups = std::move(shuffled);
   }
 }
 
 // Sainte-Laguë: whenever one stops, each level has its share, as far as there is enough of it.
-std::vector<int64_t> merged_by_weight(const std::vector<std::vector<RowGroup>>& levels, const std::vector<double>& weights) {
-  using Next = std::tuple<double, int64_t, size_t>;  // how much a level lacks, the outer ones first, and its next group
+std::vector<int64_t> merged_by_weight(const std::vector<std::vector<RowGroup>>& levels,
+                                      const std::vector<double>& weights) {
+  using Next = std::tuple<double, int64_t, size_t>;  // how much a level lacks, the outer ones
+                                                     // first, and its next group
   std::priority_queue<Next> queue;
   std::vector<int64_t> taken(levels.size(), 0), order;
   const auto push = [&](size_t level, size_t group) {
@@ -85,7 +93,8 @@ class BeginningMaker {
 
   KernelBeginning run() {
     const std::vector<std::vector<RowGroup>> levels = groups_by_level(planned_);
-    const std::vector<double> weights = kernel_size_weights(static_cast<int64_t>(planned_.rows.front().size()));
+    const std::vector<double> weights =
+        kernel_size_weights(static_cast<int64_t>(planned_.rows.front().size()));
     for (const std::vector<RowGroup>& groups : levels) {
       if (is_complete(groups)) add_enumerated(groups);
     }
@@ -97,11 +106,14 @@ class BeginningMaker {
   }
 
  private:
-  bool is_known(const RowGroup& group) const { return known_[group.first] && known_[group.first + group.size - 1]; }
+  bool is_known(const RowGroup& group) const {
+    return known_[group.first] && known_[group.first + group.size - 1];
+  }
 
   bool is_complete(const std::vector<RowGroup>& groups) const {
     const bool enumerated = !groups.empty() && groups.front().first < planned_.enumerated();
-    return enumerated && std::ranges::all_of(groups, [this](const RowGroup& group) { return is_known(group); });
+    return enumerated &&
+           std::ranges::all_of(groups, [this](const RowGroup& group) { return is_known(group); });
   }
 
   void add_row(int64_t row) {
@@ -132,7 +144,8 @@ class BeginningMaker {
       }
       ++some.pair_count;
     }
-    some.draw_weights.resize(some.draws.size(), weight / static_cast<double>(some.draws.size() - first));
+    some.draw_weights.resize(some.draws.size(),
+                             weight / static_cast<double>(some.draws.size() - first));
   }
 
   const KernelCoalitions& planned_;
@@ -145,17 +158,20 @@ class BeginningMaker {
 std::vector<int64_t> asking_order(const KernelCoalitions& planned, uint32_t seed) {
   std::vector<std::vector<RowGroup>> levels = groups_by_level(planned);
   shuffle_enumerated(planned, seed, levels);
-  return merged_by_weight(levels, kernel_size_weights(static_cast<int64_t>(planned.rows.front().size())));
+  return merged_by_weight(levels,
+                          kernel_size_weights(static_cast<int64_t>(planned.rows.front().size())));
 }
 
 std::vector<int64_t> enumerated_first(const KernelCoalitions& planned, uint32_t seed) {
   std::vector<int64_t> order = asking_order(planned, seed);
-  const auto drawn = std::stable_partition(order.begin(), order.end(), [&](int64_t row) { return row < planned.enumerated(); });
+  const auto drawn = std::stable_partition(order.begin(), order.end(),
+                                           [&](int64_t row) { return row < planned.enumerated(); });
   std::sort(drawn, order.end());
   return order;
 }
 
-KernelBeginning beginning_of(const KernelCoalitions& planned, const std::vector<int64_t>& order, int64_t count) {
+KernelBeginning beginning_of(const KernelCoalitions& planned, const std::vector<int64_t>& order,
+                             int64_t count) {
   return BeginningMaker(planned, order, count).run();
 }
 

@@ -16,7 +16,8 @@ int64_t members_in(const Coalition& coalition) { return std::ranges::count(coali
 
 TEST(KernelOrder, HasEveryRowOnce) {
   for (const int64_t players : {2, 3, 7, 12}) {
-    const KernelCoalitions planned = kernel_coalitions(players, std::min<int64_t>(300, proper_coalitions(players)), 1);
+    const KernelCoalitions planned =
+        kernel_coalitions(players, std::min<int64_t>(300, proper_coalitions(players)), 1);
     std::vector<int64_t> every(planned.rows.size());
     std::iota(every.begin(), every.end(), 0);
     EXPECT_THAT(asking_order(planned, 1), testing::UnorderedElementsAreArray(every));
@@ -35,9 +36,11 @@ TEST(KernelOrder, GivesEverySizeItsShareOfAnyBeginning) {
     std::vector<double> seen(players, 0), shares(players, 0);
     double sum = 0;
     for (int64_t i = 0; i < count; ++i) seen[members_in(planned.rows[order[i]])] += 1;
-    for (int64_t size = 1; size < players; ++size) sum += shares[size] = 1.0 / static_cast<double>(size * (players - size));
+    for (int64_t size = 1; size < players; ++size)
+      sum += shares[size] = 1.0 / static_cast<double>(size * (players - size));
     for (int64_t size = 1; size < players; ++size) {
-      EXPECT_NEAR(seen[size], shares[size] / sum * static_cast<double>(count), 1.01) << count << ' ' << size;
+      EXPECT_NEAR(seen[size], shares[size] / sum * static_cast<double>(count), 1.01)
+          << count << ' ' << size;
     }
   }
 }
@@ -57,7 +60,9 @@ TEST(KernelBeginning, OfEverythingIsComplete) {
   const std::vector<int64_t> order = asking_order(planned, 0);
   const KernelBeginning all = beginning_of(planned, order, static_cast<int64_t>(order.size()));
   EXPECT_TRUE(all.coalitions.draws.empty());
-  EXPECT_NEAR(std::accumulate(all.coalitions.enumerated_weights.begin(), all.coalitions.enumerated_weights.end(), 0.0), 1, 1e-12);
+  EXPECT_NEAR(std::accumulate(all.coalitions.enumerated_weights.begin(),
+                              all.coalitions.enumerated_weights.end(), 0.0),
+              1, 1e-12);
 }
 
 TEST(KernelBeginning, LeavesOutACoalitionWithoutItsComplement) {
@@ -68,7 +73,8 @@ TEST(KernelBeginning, LeavesOutACoalitionWithoutItsComplement) {
 
 // Worth with interactions of all orders, and what the players are worth by the definition.
 struct HardGame {
-  explicit HardGame(int64_t count) : players(count), angles(random_numbers(count, 21)), exact(count, 0.0) {
+  explicit HardGame(int64_t count)
+      : players(count), angles(random_numbers(count, 21)), exact(count, 0.0) {
     const auto worth_of_bits = [&](uint64_t bits) {
       Coalition coalition(players);
       for (int64_t i = 0; i < players; ++i) coalition[i] = bits >> i & 1;
@@ -78,8 +84,10 @@ struct HardGame {
       for (uint64_t bits = 0; bits < uint64_t{1} << players; ++bits) {
         if (bits >> player & 1) continue;
         const int64_t size = std::popcount(bits);
-        const double orders = std::exp(std::lgamma(size + 1) + std::lgamma(players - size) - std::lgamma(players + 1));
-        exact[player] += orders * (worth_of_bits(bits | uint64_t{1} << player) - worth_of_bits(bits));
+        const double orders = std::exp(std::lgamma(size + 1) + std::lgamma(players - size) -
+                                       std::lgamma(players + 1));
+        exact[player] +=
+            orders * (worth_of_bits(bits | uint64_t{1} << player) - worth_of_bits(bits));
       }
     }
   }
@@ -90,7 +98,8 @@ struct HardGame {
   }
   double square_error(const GameValues& found) const {
     double sum = 0;
-    for (int64_t i = 0; i < players; ++i) sum += (found.values[i] - exact[i]) * (found.values[i] - exact[i]);
+    for (int64_t i = 0; i < players; ++i)
+      sum += (found.values[i] - exact[i]) * (found.values[i] - exact[i]);
     return sum;
   }
   int64_t players;
@@ -102,7 +111,8 @@ TEST(KernelShap, InterruptedIsNoFurtherOffThanAFullRunOfThatSize) {
   for (const int64_t size : {60, 100, 200, 500}) {
     double interrupted = 0, full = 0, told = 0;
     for (uint32_t seed = 0; seed < 200; ++seed) {
-      FunctionGame game(hard.players, [&](const Coalition& coalition) { return hard.worth(coalition); });
+      FunctionGame game(hard.players,
+                        [&](const Coalition& coalition) { return hard.worth(coalition); });
       full += hard.square_error(kernel_shap(game, {.samples = size, .seed = seed}));
       game.at_once = 2;
       const GameValues part =
@@ -113,8 +123,8 @@ TEST(KernelShap, InterruptedIsNoFurtherOffThanAFullRunOfThatSize) {
       for (const double error : part.errors) told += error * error;
     }
     EXPECT_LT(interrupted, 1.1 * full) << size;
-    // Errors are about right, too large rather than too small. Of the smallest sample some are not known: without a tenth of
-    // it the others leave values open.
+    // Errors are about right, too large rather than too small. Of the smallest sample some are not
+    // known: without a tenth of it the others leave values open.
     if (size < 100) continue;
     EXPECT_GT(told, 0.6 * interrupted) << size;
     EXPECT_LT(told, 6 * interrupted) << size;

@@ -95,8 +95,10 @@ KernelRegression::Fit KernelRegression::fit() const {
   Fit fit;
   fit.values.resize(players_ * outputs_);
   fit.singular = solve(with_enumerated(drawn), selected, fit.values);
-  if (fit.singular) fit.errors.assign(players_ * outputs_, std::numeric_limits<double>::infinity());
-  else if (!coalitions_.draws.empty()) fit.errors = errors(selected, drawn);
+  if (fit.singular)
+    fit.errors.assign(players_ * outputs_, std::numeric_limits<double>::infinity());
+  else if (!coalitions_.draws.empty())
+    fit.errors = errors(selected, drawn);
   return fit;
 }
 
@@ -158,7 +160,8 @@ std::vector<double> KernelRegression::errors(const Selected& selected,
     others.add(block, -1);
     estimates.emplace_back(players_ * outputs_);
     // Without this block the others leave values open: there is nothing to compare with.
-    if (solve(with_enumerated(others), selected, estimates.back())) return jackknife_errors({}, players_ * outputs_);
+    if (solve(with_enumerated(others), selected, estimates.back()))
+      return jackknife_errors({}, players_ * outputs_);
   }
   return jackknife_errors(estimates, players_ * outputs_);
 }

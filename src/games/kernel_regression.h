@@ -24,8 +24,8 @@ class KernelRegression {
   struct Fit {
     std::vector<double> values;  // [players × outputs]
     std::vector<double>
-        errors;  // empty where nothing was drawn; infinite where they cannot be told
-    bool singular = false;       // fewer independent equations than players
+        errors;             // empty where nothing was drawn; infinite where they cannot be told
+    bool singular = false;  // fewer independent equations than players
   };
   Fit fit() const;
 

@@ -119,8 +119,8 @@ class KernelFit {
   }
 
   // Stopped: what was asked for so far is a sample of its own, smaller than planned.
-  void from_beginning(const KernelCoalitions& planned, const std::vector<int64_t>& order, int64_t asked,
-                      const std::vector<double>& y) {
+  void from_beginning(const KernelCoalitions& planned, const std::vector<int64_t>& order,
+                      int64_t asked, const std::vector<double>& y) {
     const KernelBeginning known = beginning_of(planned, order, asked);
     if (known.rows.empty()) throw Interrupted();
     std::vector<double> known_y;
@@ -132,7 +132,8 @@ class KernelFit {
     KernelRegression::Fit fit = regression.fit();
     if (fit.singular) throw Interrupted();
     // Complete sizes alone say nothing of the others.
-    if (fit.errors.empty()) fit.errors.assign(count() * outputs_, std::numeric_limits<double>::infinity());
+    if (fit.errors.empty())
+      fit.errors.assign(count() * outputs_, std::numeric_limits<double>::infinity());
     report(fit);
     result_.finished = false;
   }
@@ -142,18 +143,22 @@ class KernelFit {
     const int64_t rows = static_cast<int64_t>(coalitions.rows.size());
     game_.plan(2 + rows);
     const bool to_target = options_.target_error > 0;
-    const std::vector<int64_t> order =
-        to_target ? enumerated_first(coalitions, options_.seed) : asking_order(coalitions, options_.seed);
+    const std::vector<int64_t> order = to_target ? enumerated_first(coalitions, options_.seed)
+                                                 : asking_order(coalitions, options_.seed);
     KernelRegression regression(coalitions, deltas_, options_.selection, samples_);
     std::vector<double> y(rows * outputs_);
     bool precise = false;
     for (int64_t asked = 0; asked < rows && !stopped_ && !precise;) {
       const int64_t round_end = std::max(asked, coalitions.enumerated()) + kRound;
-      asked += take(coalitions, std::span(order).subspan(asked, (to_target ? std::min(rows, round_end) : rows) - asked), y);
+      asked += take(
+          coalitions,
+          std::span(order).subspan(asked, (to_target ? std::min(rows, round_end) : rows) - asked),
+          y);
       if (asked < rows && (!to_target || asked < coalitions.enumerated() + 2)) {
         return from_beginning(coalitions, order, asked, y);
       }
-      if (asked == rows && enumerates_all() && options_.selection.kind == KernelSelection::Kind::kNone) {
+      if (asked == rows && enumerates_all() &&
+          options_.selection.kind == KernelSelection::Kind::kNone) {
         return from_table(coalitions, y);
       }
       regression.take({y.begin(), y.begin() + asked * outputs_});
@@ -164,15 +169,19 @@ class KernelFit {
     }
   }
 
-  // Asks for these rows and puts what they are worth over nothing visible in their places of `y`. Returns how many.
-  int64_t take(const KernelCoalitions& coalitions, std::span<const int64_t> rows, std::vector<double>& y) {
+  // Asks for these rows and puts what they are worth over nothing visible in their places of `y`.
+  // Returns how many.
+  int64_t take(const KernelCoalitions& coalitions, std::span<const int64_t> rows,
+               std::vector<double>& y) {
     std::vector<Coalition> wanted;
-    for (const int64_t row : rows) wanted.push_back(among_all(coalitions.rows[row], players_, all_));
+    for (const int64_t row : rows)
+      wanted.push_back(among_all(coalitions.rows[row], players_, all_));
     std::vector<double> values;
     stopped_ = !game_.ask(wanted, values);
     for (size_t i = 0; i < values.size(); ++i) {
       const int64_t output = static_cast<int64_t>(i) % outputs_;
-      y[rows[i / outputs_] * outputs_ + output] = value_behind(options_.link, values[i]) - result_.base[output];
+      y[rows[i / outputs_] * outputs_ + output] =
+          value_behind(options_.link, values[i]) - result_.base[output];
     }
     return static_cast<int64_t>(values.size()) / outputs_;
   }

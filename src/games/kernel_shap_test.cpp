@@ -260,10 +260,12 @@ TEST(KernelSelection, IsNamedAsInShap) {
   }
 }
 
-// The game is not additive, so two players' values cannot follow from coalitions that always hold both or none.
+// The game is not additive, so two players' values cannot follow from coalitions that always hold
+// both or none.
 TEST(KernelShap, SaysThatFewerEquationsThanPlayersLeaveTheValuesOpen) {
   const std::vector<double> table = random_numbers(1 << 7, 3);
-  for (const int64_t samples : {2, 4, 10}) {  // pairs of a coalition and its complement: at most 5 equations for 6
+  for (const int64_t samples :
+       {2, 4, 10}) {  // pairs of a coalition and its complement: at most 5 equations for 6
     TableOfWorth game(table, 7);
     const GameValues found = kernel_shap(game, {.samples = samples});
     EXPECT_FALSE(found.determined) << samples;
@@ -283,7 +285,8 @@ TEST(KernelShap, NeverSaysThatAWrongValueHasNoError) {
       TableOfWorth game(table, 6);
       const GameValues found = kernel_shap(game, {.samples = samples, .seed = seed});
       for (size_t i = 0; i < 6; ++i) {
-        EXPECT_TRUE(found.errors[i] > 1e-9 || std::abs(found.values[i] - exact[i]) < 1e-9) << seed << ' ' << samples;
+        EXPECT_TRUE(found.errors[i] > 1e-9 || std::abs(found.values[i] - exact[i]) < 1e-9)
+            << seed << ' ' << samples;
       }
     }
   }

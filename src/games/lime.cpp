@@ -139,10 +139,12 @@ class Neighbourhood {
     }
     constexpr double kNoSay = 1e-9;
     if (others > kNoSay) return;
-    throw InvalidInput(fmt::format(
-        "LIME with the kernel width {}: inputs with something hidden weigh {:.1g} at most beside the whole input's 1, so "
-        "there is nothing to fit; raise the kernel width (0: 25 for words, 0.25 for parts of a picture)",
-        options_.kernel_width, largest));
+    throw InvalidInput(
+        fmt::format("LIME with the kernel width {}: inputs with something hidden weigh {:.1g} at "
+                    "most beside the whole input's 1, so "
+                    "there is nothing to fit; raise the kernel width (0: 25 for words, 0.25 for "
+                    "parts of a picture)",
+                    options_.kernel_width, largest));
   }
 
   void ask() {
@@ -204,7 +206,8 @@ class Neighbourhood {
     for (size_t i = 0; i < chosen.size(); ++i) {
       fit.coefficients[players_[chosen[i]] * outputs_ + output] = found.coefficients[i];
       fit.errors[players_[chosen[i]] * outputs_ + output] =
-          can_tell_error(chosen[i], chosen.size()) ? errors[i] : std::numeric_limits<double>::infinity();
+          can_tell_error(chosen[i], chosen.size()) ? errors[i]
+                                                   : std::numeric_limits<double>::infinity();
     }
     fit.intercepts.push_back(found.intercept);
     fit.local_predictions.push_back(
@@ -212,8 +215,8 @@ class Neighbourhood {
     fit.r_squared.push_back(r_squared(moments, chosen, found, output));
   }
 
-  // A player that was never hidden has the coefficient 0 whatever it is worth; and with fewer inputs than numbers to fit,
-  // or with one beside the whole input, the penalty decides.
+  // A player that was never hidden has the coefficient 0 whatever it is worth; and with fewer
+  // inputs than numbers to fit, or with one beside the whole input, the penalty decides.
   bool can_tell_error(int64_t player, size_t chosen) const {
     constexpr size_t kFewestInputs = 3;
     if (static_cast<size_t>(answered_) < std::max(kFewestInputs, chosen + 1)) return false;

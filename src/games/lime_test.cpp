@@ -145,9 +145,11 @@ TEST(Lime, DoesNotKnowTheErrorOfAPlayerThatWasNeverHidden) {
     TableOfWorth game(random_numbers(1 << 3, 21), 3);
     const LimeFit fit = lime(game, {.samples = 5, .selection = LimeSelection::kNone, .seed = seed});
     for (const int64_t player : fit.selected[0]) {
-      const bool hidden = std::any_of(game.asked.begin(), game.asked.end(),
-                                      [&](const Coalition& coalition) { return !coalition[player]; });
-      EXPECT_EQ(std::isinf(fit.errors[player]), !hidden || game.asked.size() < 4) << seed << ' ' << player;
+      const bool hidden =
+          std::any_of(game.asked.begin(), game.asked.end(),
+                      [&](const Coalition& coalition) { return !coalition[player]; });
+      EXPECT_EQ(std::isinf(fit.errors[player]), !hidden || game.asked.size() < 4)
+          << seed << ' ' << player;
       never_hidden += !hidden && game.asked.size() >= 4;
     }
   }
@@ -164,8 +166,9 @@ TEST(Lime, DoesNotKnowErrorsWhereInputsAreFewerThanNumbersToFit) {
 
 TEST(Lime, RefusesAKernelThatLeavesTheWholeInputAlone) {
   FunctionGame game = additive_game({1, 2, 3, 4, 5, 6, 7});
-  EXPECT_THAT([&] { lime(game, {.samples = 100, .kernel_width = 0.25}); },
-              ::testing::ThrowsMessage<InvalidInput>(::testing::HasSubstr("raise the kernel width")));
+  EXPECT_THAT(
+      [&] { lime(game, {.samples = 100, .kernel_width = 0.25}); },
+      ::testing::ThrowsMessage<InvalidInput>(::testing::HasSubstr("raise the kernel width")));
   const LimeFit narrow = lime(game, {.samples = 100, .kernel_width = 5});
   EXPECT_TRUE(std::isfinite(narrow.r_squared[0]));
 }

@@ -6,8 +6,8 @@
 
 namespace whyformer {
 
-PartitionQueue::PartitionQueue(Asker& asker, const TreeLayout& tree, const PartitionOptions& options,
-                               std::vector<double> ends)
+PartitionQueue::PartitionQueue(Asker& asker, const TreeLayout& tree,
+                               const PartitionOptions& options, std::vector<double> ends)
     : asker_(asker),
       tree_(tree),
       context_(options.context),
@@ -17,12 +17,15 @@ PartitionQueue::PartitionQueue(Asker& asker, const TreeLayout& tree, const Parti
       values_(std::move(ends)),
       origins_{{-1, -1}, {0, tree.root()}},
       given_(tree.nodes() * asker.outputs()) {
-  // Where the budget reaches to the end, the order does not matter: ask for as much as possible at once.
-  if (context_ == SiblingContext::kBoth && tree.owen_evaluations() <= budget_) batch_size_ = budget_;
+  // Where the budget reaches to the end, the order does not matter: ask for as much as possible at
+  // once.
+  if (context_ == SiblingContext::kBoth && tree.owen_evaluations() <= budget_)
+    batch_size_ = budget_;
 }
 
 std::vector<double> PartitionQueue::split() {
-  queue_.push({.priority = 0, .tie_breaker = 0, .off = 0, .on = 1, .node = tree_.root(), .weight = 1});
+  queue_.push(
+      {.priority = 0, .tie_breaker = 0, .off = 0, .on = 1, .node = tree_.root(), .weight = 1});
   while (!queue_.empty() && asker_.asked() < budget_ && !asker_.stopped()) {
     const std::vector<Group> batch = take_batch();
     const auto first_row = static_cast<int64_t>(origins_.size());
@@ -66,7 +69,8 @@ std::vector<PartitionQueue::Group> PartitionQueue::take_batch() {
   return batch;
 }
 
-// Two rows for each group: with its left half alone, and with its right half. Returns how many were answered.
+// Two rows for each group: with its left half alone, and with its right half. Returns how many were
+// answered.
 int64_t PartitionQueue::ask_about_halves(const std::vector<Group>& batch) {
   std::vector<Coalition> coalitions;
   const auto add = [&](int64_t off, int64_t node) {
@@ -83,14 +87,15 @@ int64_t PartitionQueue::ask_about_halves(const std::vector<Group>& batch) {
 }
 
 void PartitionQueue::halve(const Group& group, int64_t left_row) {
-  const int64_t right_row = left_row + 1, left = tree_.left(group.node), right = tree_.right(group.node);
+  const int64_t right_row = left_row + 1, left = tree_.left(group.node),
+                right = tree_.right(group.node);
   const double weight = context_ == SiblingContext::kBoth ? group.weight / 2 : group.weight;
   if (context_ != SiblingContext::kBoth) {
     const double sign = context_ == SiblingContext::kHidden ? 1 : -1;
     double* given = given_.data() + group.node * asker_.outputs();
     for (int64_t output = 0; output < asker_.outputs(); ++output) {
-      const double interaction = value(group.on)[output] - value(left_row)[output] - value(right_row)[output] +
-                                 value(group.off)[output];
+      const double interaction = value(group.on)[output] - value(left_row)[output] -
+                                 value(right_row)[output] + value(group.off)[output];
       given[output] += sign * interaction * weight;
     }
   }

@@ -1,4 +1,5 @@
-// The search of partition_shap: groups wait in a queue by worth and are split as long as the budget lasts.
+// The search of partition_shap: groups wait in a queue by worth and are split as long as the budget
+// lasts.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@ namespace whyformer {
 class PartitionQueue {
  public:
   // `ends`: the values of everything hidden and everything visible.
-  PartitionQueue(Asker& asker, const TreeLayout& tree, const PartitionOptions& options, std::vector<double> ends);
+  PartitionQueue(Asker& asker, const TreeLayout& tree, const PartitionOptions& options,
+                 std::vector<double> ends);
 
   // [nodes × outputs]: what each node is given. Groups left unsplit keep their worth.
   std::vector<double> split();
@@ -23,7 +25,8 @@ class PartitionQueue {
   bool finished() const { return finished_; }
 
  private:
-  // A group whose worth is values[on] - values[off]: `off` is the coalition around it, `on` has the group as well.
+  // A group whose worth is values[on] - values[off]: `off` is the coalition around it, `on` has the
+  // group as well.
   struct Group {
     double priority, tie_breaker;  // smaller ones first
     int64_t off, on, node;
@@ -53,7 +56,8 @@ class PartitionQueue {
   SiblingContext context_;
   int64_t budget_, batch_size_;
   NumpyRandom random_;
-  std::vector<double> values_;   // [rows × outputs]: row 0 is everything hidden, row 1 everything visible
+  std::vector<double>
+      values_;  // [rows × outputs]: row 0 is everything hidden, row 1 everything visible
   std::vector<Origin> origins_;  // by row
   std::vector<double> given_;
   std::priority_queue<Group, std::vector<Group>, Later> queue_;

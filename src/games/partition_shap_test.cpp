@@ -14,7 +14,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-constexpr SiblingContext kContexts[] = {SiblingContext::kBoth, SiblingContext::kHidden, SiblingContext::kVisible};
+constexpr SiblingContext kContexts[] = {SiblingContext::kBoth, SiblingContext::kHidden,
+                                        SiblingContext::kVisible};
 
 SiblingContext context_of(const std::string& name) {
   return std::map<std::string, SiblingContext>{{"both", SiblingContext::kBoth},
@@ -77,8 +78,8 @@ TEST(PartitionShap, WithAFixedContextIsHierarchicalLeaveOneOut) {
       const auto [left, right] = tree.merges[merge];
       const std::vector<int64_t> below = players_below(tree, 7, 7 + merge);
       for (const int64_t player : below) {
-        expected[player] +=
-            (worth_of(7 + merge) - worth_of(left) - worth_of(right)) / static_cast<double>(below.size());
+        expected[player] += (worth_of(7 + merge) - worth_of(left) - worth_of(right)) /
+                            static_cast<double>(below.size());
       }
     }
     const SiblingContext context = visible ? SiblingContext::kVisible : SiblingContext::kHidden;
@@ -94,13 +95,16 @@ TEST(PartitionShap, WithAFixedContextIsHierarchicalLeaveOneOut) {
 TEST(PartitionShap, OfAReversedGameSwapsHiddenAndVisible) {
   for (const int64_t budget : {11, 500}) {
     TableGame game({.players = 8, .table_seed = 37}), reversed = game;
-    for (int64_t members = 0; members < 256; ++members) reversed.table()[members] = -game.table()[255 - members];
+    for (int64_t members = 0; members < 256; ++members)
+      reversed.table()[members] = -game.table()[255 - members];
     const PlayerTree tree = random_tree(8, 38);
     const auto values = [&](Game& of, SiblingContext context) {
       return partition_shap(of, tree, {.context = context, .max_evals = budget}).values;
     };
-    EXPECT_THAT(values(reversed, SiblingContext::kHidden), near(values(game, SiblingContext::kVisible), 1e-12));
-    EXPECT_THAT(values(reversed, SiblingContext::kVisible), near(values(game, SiblingContext::kHidden), 1e-12));
+    EXPECT_THAT(values(reversed, SiblingContext::kHidden),
+                near(values(game, SiblingContext::kVisible), 1e-12));
+    EXPECT_THAT(values(reversed, SiblingContext::kVisible),
+                near(values(game, SiblingContext::kHidden), 1e-12));
   }
 }
 
@@ -128,7 +132,8 @@ TEST(PartitionShap, OfTwoPlayersWithBothContextsIsShapley) {
 
 TEST(PartitionShap, GivesDummiesNothingWithBothContexts) {
   TableGame game({.players = 6, .table_seed = 41, .still = {2, 5}});
-  const std::vector<double> values = partition_shap(game, random_tree(6, 42), {.max_evals = 1000}).values;
+  const std::vector<double> values =
+      partition_shap(game, random_tree(6, 42), {.max_evals = 1000}).values;
   EXPECT_NEAR(values[2], 0, 1e-14);
   EXPECT_NEAR(values[5], 0, 1e-14);
 }
@@ -137,8 +142,10 @@ TEST(PartitionShap, GivesDummiesNothingWithBothContexts) {
 TEST(PartitionShap, SiblingsDifferByWhatLeavingThemOutChanges) {
   TableGame game({.players = 4, .table_seed = 43, .still = {0}});
   const std::vector<double> values =
-      partition_shap(game, {{{0, 1}, {2, 3}, {4, 5}}}, {.context = SiblingContext::kVisible}).values;
-  const double left_out = worth(game, {true, true, true, true})[0] - worth(game, {true, false, true, true})[0];
+      partition_shap(game, {{{0, 1}, {2, 3}, {4, 5}}}, {.context = SiblingContext::kVisible})
+          .values;
+  const double left_out =
+      worth(game, {true, true, true, true})[0] - worth(game, {true, false, true, true})[0];
   EXPECT_NEAR(values[1] - values[0], left_out, 1e-12);
 }
 

@@ -157,8 +157,9 @@ class Shuffles {
       }
       result_.means.push_back(mean);
       result_.deviations.push_back(std::sqrt(squares / count));
-      result_.errors.push_back(repeats > 1 && shuffles_differ_ ? std::sqrt(squares / (count * (count - 1)))
-                                           : std::numeric_limits<double>::quiet_NaN());
+      result_.errors.push_back(repeats > 1 && shuffles_differ_
+                                   ? std::sqrt(squares / (count * (count - 1)))
+                                   : std::numeric_limits<double>::quiet_NaN());
     }
   }
 

@@ -116,7 +116,8 @@ TEST(PermutationImportance, OfOneShuffleAgainAndAgainHasNoError) {
   int unknown = 0;
   for (uint32_t seed = 0; seed < 20; ++seed) {
     const double error =
-        permutation_importance(table, linear_score({1}, {1, 3}), {.repeats = 2, .seed = seed}).errors[0];
+        permutation_importance(table, linear_score({1}, {1, 3}), {.repeats = 2, .seed = seed})
+            .errors[0];
     EXPECT_TRUE(std::isnan(error) || error > 0) << seed;
     unknown += std::isnan(error);
   }

@@ -58,7 +58,8 @@ void add_walk(const Order& order, int64_t players, std::vector<Coalition>& walk)
   }
 }
 
-// Those before a player, or those after it, whichever leaves `anchor` out: an order and its reverse are walked together.
+// Those before a player, or those after it, whichever leaves `anchor` out: an order and its reverse
+// are walked together.
 Coalition either_way(Coalition before, const Order& order, int64_t player, int64_t anchor) {
   if (!before[anchor]) return before;
   for (const int64_t other : order) {
@@ -107,7 +108,8 @@ class WalkedOrders {
   double error(size_t at) const {
     if (means_[at].count() == 0) return 0;  // players that do not vary
     const auto player = static_cast<int64_t>(at) / asker_.outputs();
-    if (!trusts_single_contexts_ && !contexts_.several(player)) return std::numeric_limits<double>::infinity();
+    if (!trusts_single_contexts_ && !contexts_.several(player))
+      return std::numeric_limits<double>::infinity();
     return means_[at].standard_error();
   }
 
@@ -155,9 +157,10 @@ class WalkedOrders {
 int64_t affordable_orders(const PermutationOptions& options, int64_t varying) {
   const int64_t each = 2 * varying + 1;
   if (options.max_evals < each) {
-    throw InvalidInput(fmt::format("permutation-shap of {} players that vary needs at least {} evaluations but "
-                                   "max_evals is {}",
-                                   varying, each, options.max_evals));
+    throw InvalidInput(
+        fmt::format("permutation-shap of {} players that vary needs at least {} evaluations but "
+                    "max_evals is {}",
+                    varying, each, options.max_evals));
   }
   // An order and its reverse are all there are of two players.
   return varying <= 2 ? 1 : options.max_evals / each;
@@ -184,7 +187,8 @@ GameValues permutation_shap(Game& game, const PermutationOptions& options, const
       to_target ? kOrdersBetweenLooks : std::max<int64_t>(1, asker.at_once() / (2 * length + 1));
   while (walked.count() < most && !asker.stopped() && !(walked.count() > 0 && reached())) {
     std::vector<Order> next;
-    for (int64_t i = std::min(at_once, most - walked.count()); i > 0; --i) next.push_back(orders.next());
+    for (int64_t i = std::min(at_once, most - walked.count()); i > 0; --i)
+      next.push_back(orders.next());
     walked.walk(next);
   }
   if (walked.count() == 0) throw Interrupted();

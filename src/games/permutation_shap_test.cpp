@@ -40,14 +40,17 @@ TEST(PermutationShap, IsExactForGamesOfPairs) {
   std::vector<double> table(64);
   for (int64_t members = 0; members < 64; ++members) {
     for (int64_t i = 0; i < 6; ++i) {
-      for (int64_t j = i; j < 6; ++j) table[members] += (members >> i & 1) && (members >> j & 1) ? pair[i * 6 + j] : 0;
+      for (int64_t j = i; j < 6; ++j)
+        table[members] += (members >> i & 1) && (members >> j & 1) ? pair[i * 6 + j] : 0;
     }
   }
   TableGame game(6, table);
   const GameValues values = permutation_shap(game, {.max_evals = 13, .seed = 52});
   EXPECT_EQ(values.evaluations, 13);
   EXPECT_THAT(values.values, near(shapley_by_orders(game), 1e-12));
-  EXPECT_THAT(values.errors, Each(std::numeric_limits<double>::infinity()));  // one sample says nothing of the spread
+  EXPECT_THAT(
+      values.errors,
+      Each(std::numeric_limits<double>::infinity()));  // one sample says nothing of the spread
   EXPECT_THAT(permutation_shap(game, {.max_evals = 130, .seed = 52}).errors, Each(Le(1e-12)));
 }
 
@@ -60,14 +63,16 @@ TEST(PermutationShap, OfTwoPlayersIsExactAndSaysSo) {
   EXPECT_EQ(values.evaluations, 5);
 }
 
-// Over many seeds, the mean squared error equals the mean squared standard error, and the mean error is none.
+// Over many seeds, the mean squared error equals the mean squared standard error, and the mean
+// error is none.
 TEST(PermutationShap, ErrsAsMuchAsItsStandardErrorsSay) {
   TableGame game({.players = 5, .table_seed = 54});
   constexpr int kSeeds = 1000;
   for (const bool on_a_tree : {false, true}) {
     PermutationOptions options{.max_evals = 40 * 11};
     if (on_a_tree) options.tree = random_tree(5, 55);
-    const std::vector<double> truth = on_a_tree ? owen_by_contexts(game, *options.tree) : shapley_by_orders(game);
+    const std::vector<double> truth =
+        on_a_tree ? owen_by_contexts(game, *options.tree) : shapley_by_orders(game);
     std::vector<double> error(5), squared_error(5), squared_standard_error(5);
     for (options.seed = 0; options.seed < kSeeds; ++options.seed) {
       const GameValues values = permutation_shap(game, options);
@@ -79,7 +84,8 @@ TEST(PermutationShap, ErrsAsMuchAsItsStandardErrorsSay) {
       }
     }
     for (size_t player = 0; player < 5; ++player) {
-      EXPECT_NEAR(squared_error[player], squared_standard_error[player], 0.15 * squared_standard_error[player] + 1e-20);
+      EXPECT_NEAR(squared_error[player], squared_standard_error[player],
+                  0.15 * squared_standard_error[player] + 1e-20);
       EXPECT_LE(std::abs(error[player]), 4 * std::sqrt(squared_error[player] / kSeeds) + 1e-12);
     }
   }
@@ -155,7 +161,8 @@ TEST(PermutationShap, GivesTheOrdersSoFarWhereTheWatchEndsIt) {
   const GameValues values = permutation_shap(game, {}, ends_after(5));
   EXPECT_FALSE(values.finished);
   EXPECT_NEAR(additivity_gaps(values)[0], 0, 1e-12);
-  // 5 batches were asked for in two walks of 15, each in two batches, and the first batch of a third.
+  // 5 batches were asked for in two walks of 15, each in two batches, and the first batch of a
+  // third.
   EXPECT_EQ(values.evaluations, 40);
   EXPECT_EQ(values.values, permutation_shap(game, {.max_evals = 30}).values);
 }
@@ -163,7 +170,8 @@ TEST(PermutationShap, GivesTheOrdersSoFarWhereTheWatchEndsIt) {
 TEST(PermutationShap, SaysHowManyEvaluationsItNeeds) {
   TableGame game({.players = 7, .table_seed = 63, .still = {0}});
   EXPECT_THAT([&] { permutation_shap(game, {.max_evals = 12}); },
-              ThrowsMessage<InvalidInput>(HasSubstr("vary needs at least 13 evaluations but max_evals is 12")));
+              ThrowsMessage<InvalidInput>(
+                  HasSubstr("vary needs at least 13 evaluations but max_evals is 12")));
   EXPECT_NO_THROW(permutation_shap(game, {.max_evals = 13}));
   EXPECT_THROW(permutation_shap(game, {.target_error = -1}), InvalidInput);
 }
@@ -180,7 +188,8 @@ TEST(PermutationShap, NeverSaysThatAWrongValueHasNoError) {
     const std::vector<double> exact = shapley_by_orders(game);
     const GameValues found = permutation_shap(game, {.max_evals = 2 * 9, .seed = seed});
     for (size_t i = 0; i < 4; ++i) {
-      EXPECT_TRUE(found.errors[i] > 1e-9 || std::abs(found.values[i] - exact[i]) < 1e-9) << seed << ' ' << i;
+      EXPECT_TRUE(found.errors[i] > 1e-9 || std::abs(found.values[i] - exact[i]) < 1e-9)
+          << seed << ' ' << i;
       some_unknown = some_unknown || std::isinf(found.errors[i]);
     }
   }

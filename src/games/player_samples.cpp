@@ -23,14 +23,16 @@ void PlayerSamples::add(const std::vector<double>& differences) {
 int64_t PlayerSamples::missing_for(double target_error) const {
   if (largest_error() <= target_error) return 0;
   double variance = 0;
-  for (const RunningMean& difference : differences_) variance = std::max(variance, difference.variance());
+  for (const RunningMean& difference : differences_)
+    variance = std::max(variance, difference.variance());
   const double needed = std::min(1e15, std::ceil(variance / (target_error * target_error)));
   return std::max<int64_t>(2, static_cast<int64_t>(needed) - count());
 }
 
 double PlayerSamples::largest_error() const {
   double largest = 0;
-  for (const RunningMean& difference : differences_) largest = std::max(largest, difference.standard_error());
+  for (const RunningMean& difference : differences_)
+    largest = std::max(largest, difference.standard_error());
   return largest;
 }
 

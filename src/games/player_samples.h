@@ -20,8 +20,9 @@ class PlayerSamples {
   int64_t count() const { return differences_[0].count(); }
   const RunningMean& difference(int64_t output) const { return differences_[output]; }
 
-  // How much of what is missing at the end this player takes on, before it is divided by the root of `reckoned`. After
-  // the first round these are scaled to sum 1 over players; shap averages that with variances of later samples.
+  // How much of what is missing at the end this player takes on, before it is divided by the root
+  // of `reckoned`. After the first round these are scaled to sum 1 over players; shap averages that
+  // with variances of later samples.
   double& spread(int64_t output) { return spread_[output]; }
   double spread(int64_t output) const { return spread_[output]; }
   int64_t reckoned() const { return reckoned_; }

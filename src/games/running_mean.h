@@ -19,7 +19,8 @@ class RunningMean {
   double mean() const { return mean_; }
   // Of the numbers as a sample of many more.
   double variance() const {
-    return count_ < 2 ? std::numeric_limits<double>::infinity() : squares_ / static_cast<double>(count_ - 1);
+    return count_ < 2 ? std::numeric_limits<double>::infinity()
+                      : squares_ / static_cast<double>(count_ - 1);
   }
   // Of the numbers as all there are.
   double variance_of_all() const { return count_ < 1 ? 0 : squares_ / static_cast<double>(count_); }

@@ -102,7 +102,8 @@ std::vector<int64_t> Sampler::shares_by_target(int64_t samples) const {
   const double wanted = std::accumulate(shares.begin(), shares.end(), 0.0);
   if (wanted > static_cast<double>(samples)) {
     for (int64_t& share : shares) {
-      share = static_cast<int64_t>(static_cast<double>(share) / wanted * static_cast<double>(samples));
+      share =
+          static_cast<int64_t>(static_cast<double>(share) / wanted * static_cast<double>(samples));
     }
   }
   return shares;
@@ -129,12 +130,14 @@ void Sampler::draw(const std::vector<int64_t>& shares) {
   }
 }
 
-// What the player changes where those before it in a random order are visible. Its own order is shuffled on and on.
+// What the player changes where those before it in a random order are visible. Its own order is
+// shuffled on and on.
 std::vector<double> Sampler::differences(int64_t player, int64_t samples) {
   std::vector<int64_t> order(asker_.players());
   std::iota(order.begin(), order.end(), 0);
   std::vector<double> result;
-  const int64_t pairs_at_once = std::max<int64_t>(1, asker_.at_once() / 2), outputs = asker_.outputs();
+  const int64_t pairs_at_once = std::max<int64_t>(1, asker_.at_once() / 2),
+                outputs = asker_.outputs();
   for (int64_t first = 0; first < samples && !asker_.stopped(); first += pairs_at_once) {
     std::vector<Coalition> coalitions;
     std::vector<int64_t> background;
@@ -161,13 +164,15 @@ std::vector<double> Sampler::differences(int64_t player, int64_t samples) {
   return result;
 }
 
-// To sum 1 over the players. Where no player varies for an output, they share it evenly; shap divides by zero there.
+// To sum 1 over the players. Where no player varies for an output, they share it evenly; shap
+// divides by zero there.
 void Sampler::scale_spreads() {
   for (int64_t output = 0; output < asker_.outputs(); ++output) {
     double sum = 0;
     for (const PlayerSamples& player : samples_) sum += player.spread(output);
     for (PlayerSamples& player : samples_) {
-      player.spread(output) = sum == 0 ? 1 / static_cast<double>(players()) : player.spread(output) / sum;
+      player.spread(output) =
+          sum == 0 ? 1 / static_cast<double>(players()) : player.spread(output) / sum;
     }
   }
 }
@@ -175,7 +180,8 @@ void Sampler::scale_spreads() {
 // Players that do not vary make no other context.
 void Sampler::note_context(int64_t player, Coalition before, int64_t background) {
   if (contexts_.several(player)) return;
-  for (size_t other = 0; other < varies_.size(); ++other) before[other] = before[other] && varies_[other];
+  for (size_t other = 0; other < varies_.size(); ++other)
+    before[other] = before[other] && varies_[other];
   contexts_.add(player, std::move(before), background);
 }
 
@@ -188,7 +194,8 @@ double Sampler::error(int64_t at, int64_t output) const {
 double Sampler::largest_error() const {
   double largest = 0;
   for (int64_t at = 0; at < players(); ++at) {
-    for (int64_t output = 0; output < asker_.outputs(); ++output) largest = std::max(largest, error(at, output));
+    for (int64_t output = 0; output < asker_.outputs(); ++output)
+      largest = std::max(largest, error(at, output));
   }
   return largest;
 }
@@ -216,14 +223,17 @@ GameValues Sampler::result() const {
     share_rest(result, unknown);
     return result;
   }
-  // shap closes the gap once, up to a millionth of it. Where that is too much for the additivity check, once more.
+  // shap closes the gap once, up to a millionth of it. Where that is too much for the additivity
+  // check, once more.
   close_gap(result);
   const std::vector<double> gaps = additivity_gaps(result);
-  if (std::any_of(gaps.begin(), gaps.end(), [](double gap) { return std::abs(gap) > 1e-6; })) close_gap(result);
+  if (std::any_of(gaps.begin(), gaps.end(), [](double gap) { return std::abs(gap) > 1e-6; }))
+    close_gap(result);
   return result;
 }
 
-// Stopped before these players were sampled: what the others leave over is theirs, nobody knows how.
+// Stopped before these players were sampled: what the others leave over is theirs, nobody knows
+// how.
 void Sampler::share_rest(GameValues& result, const std::vector<int64_t>& unknown) const {
   if (static_cast<int64_t>(unknown.size()) == players()) throw Interrupted();
   const std::vector<double> gaps = additivity_gaps(result);
@@ -256,9 +266,10 @@ void Sampler::close_gap(GameValues& result) const {
 int64_t samples_of(const SamplingOptions& options, int64_t varying) {
   const int64_t samples = options.samples == 0 ? 1000 * varying : options.samples;
   if (samples < 2 * varying || samples > kMostSamples) {
-    throw InvalidInput(fmt::format("sampling-shap of {} players that vary takes from {} to {} samples but {} are "
-                                   "asked for",
-                                   varying, 2 * varying, kMostSamples, samples));
+    throw InvalidInput(
+        fmt::format("sampling-shap of {} players that vary takes from {} to {} samples but {} are "
+                    "asked for",
+                    varying, 2 * varying, kMostSamples, samples));
   }
   return samples;
 }

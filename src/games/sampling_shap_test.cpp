@@ -19,7 +19,8 @@ using ::testing::ThrowsMessage;
 TEST(SamplingShap, EqualsShap) {
   for (const auto& expected : golden_games("sampling")) {
     TableGame game = golden_table(expected["game"]);
-    const GameValues values = sampling_shap(game, {.samples = expected["samples"], .seed = expected["seed"]});
+    const GameValues values =
+        sampling_shap(game, {.samples = expected["samples"], .seed = expected["seed"]});
     EXPECT_THAT(values.values, near(expected["values"], 1e-9)) << expected;
     EXPECT_THAT(values.base, near(expected["base"], 1e-12));
     EXPECT_EQ(values.evaluations, game.asked);
@@ -52,8 +53,8 @@ TEST(SamplingShap, AddsUpWhereShapLeavesAMillionthOfALargeGap) {
   EXPECT_NEAR(additivity_gaps(values)[0], 0, 1e-6);
 }
 
-// Before what is missing is spread, each value is a mean of independent draws. Spreading moves values a little, so
-// errors in units of the standard error stay at or below 1 on average.
+// Before what is missing is spread, each value is a mean of independent draws. Spreading moves
+// values a little, so errors in units of the standard error stay at or below 1 on average.
 TEST(SamplingShap, ErrsNoMoreThanItsStandardErrorsSay) {
   TableGame game({.players = 4, .table_seed = 73, .backgrounds = 3});
   const std::vector<double> truth = shapley_by_orders(game);
@@ -77,7 +78,8 @@ TEST(SamplingShap, StopsWhereTheErrorIsSmallEnough) {
   const GameValues values = sampling_shap(game, {.samples = 1000000, .target_error = 0.01});
   EXPECT_TRUE(values.finished);
   EXPECT_THAT(values.errors, Each(Le(0.01)));
-  EXPECT_GT(*std::max_element(values.errors.begin(), values.errors.end()), 0.007);  // and not far too many samples
+  EXPECT_GT(*std::max_element(values.errors.begin(), values.errors.end()),
+            0.007);  // and not far too many samples
   const GameValues first_round = sampling_shap(game, {.samples = 1000000, .target_error = 1});
   EXPECT_EQ(first_round.evaluations, 2 + 2 * 500);
   const GameValues too_few = sampling_shap(game, {.samples = 700, .target_error = 0.001});
@@ -121,7 +123,8 @@ TEST(SamplingShap, GivesWhatWasSampledWhereTheWatchEndsIt) {
     EXPECT_EQ(values.evaluations, game.asked);
     EXPECT_THAT(additivity_gaps(values), near({0, 0}, 1e-6));
   }
-  EXPECT_EQ(sampling_shap(game, {.samples = 300}).values, sampling_shap(game, {}, ends_after(13)).values);
+  EXPECT_EQ(sampling_shap(game, {.samples = 300}).values,
+            sampling_shap(game, {}, ends_after(13)).values);
 }
 
 TEST(SamplingShap, OfOneVaryingPlayerIsExact) {
@@ -134,7 +137,8 @@ TEST(SamplingShap, OfOneVaryingPlayerIsExact) {
 
 TEST(SamplingShap, SaysHowManySamplesItNeeds) {
   TableGame game({.players = 4, .table_seed = 78});
-  EXPECT_THAT([&] { sampling_shap(game, {.samples = 7}); }, ThrowsMessage<InvalidInput>(HasSubstr("from 8 to")));
+  EXPECT_THAT([&] { sampling_shap(game, {.samples = 7}); },
+              ThrowsMessage<InvalidInput>(HasSubstr("from 8 to")));
   EXPECT_NO_THROW(sampling_shap(game, {.samples = 8}));
   EXPECT_THROW(sampling_shap(game, {.samples = -1}), InvalidInput);
 }
@@ -145,7 +149,8 @@ TEST(SamplingShap, NeverSaysThatAWrongValueHasNoError) {
     const std::vector<double> exact = shapley_by_orders(game);
     const GameValues found = sampling_shap(game, {.samples = 6, .seed = seed});
     for (size_t i = 0; i < 3; ++i) {
-      EXPECT_TRUE(found.errors[i] > 1e-9 || std::abs(found.values[i] - exact[i]) < 1e-9) << seed << ' ' << i;
+      EXPECT_TRUE(found.errors[i] > 1e-9 || std::abs(found.values[i] - exact[i]) < 1e-9)
+          << seed << ' ' << i;
     }
   }
 }

@@ -14,11 +14,13 @@ namespace {
 constexpr int64_t kMostNumbers = int64_t{1} << 27;
 
 void check_size(const Game& game) {
-  const auto players = static_cast<double>(game.players()), outputs = static_cast<double>(game.outputs());
+  const auto players = static_cast<double>(game.players()),
+             outputs = static_cast<double>(game.outputs());
   if (players * players * outputs <= kMostNumbers) return;
-  throw InvalidInput(fmt::format("Interactions of {} players for {} outputs are more than {} numbers; explain fewer "
-                                 "outputs or group the players",
-                                 players, outputs, kMostNumbers));
+  throw InvalidInput(fmt::format(
+      "Interactions of {} players for {} outputs are more than {} numbers; explain fewer "
+      "outputs or group the players",
+      players, outputs, kMostNumbers));
 }
 
 // Adds `weight` times a coalition's value to the matrix where i meets j.
@@ -29,7 +31,8 @@ void add(double weight, const double* value, int64_t outputs, double* to) {
 }  // namespace
 
 // Off the diagonal: sum over T without i and j of w(|T|) (v(T+ij) - v(T+i) - v(T+j) + v(T)).
-InteractionValues shapley_taylor(Game& game, const InteractionOptions& options, const Watch& watch) {
+InteractionValues shapley_taylor(Game& game, const InteractionOptions& options,
+                                 const Watch& watch) {
   check_size(game);
   Enumeration all(game, options.max_evals, watch, "Shapley-Taylor values");
   const std::vector<int64_t>& varying = all.varying();

@@ -11,8 +11,9 @@
 namespace whyformer {
 namespace {
 
-// The mean over all orders of what i and j make together beyond what each makes alone, on top of the players that
-// stand before both (the definition by orders of the Shapley-Taylor paper); half for (i, j) and half for (j, i).
+// The mean over all orders of what i and j make together beyond what each makes alone, on top of
+// the players that stand before both (the definition by orders of the Shapley-Taylor paper); half
+// for (i, j) and half for (j, i).
 std::vector<double> interactions_by_orders(TableGame& game) {
   const int64_t players = game.players(), outputs = game.outputs();
   std::vector<double> result(players * players * outputs);
@@ -27,8 +28,8 @@ std::vector<double> interactions_by_orders(TableGame& game) {
         const int64_t i = order[first], j = order[second];
         Coalition with_i = before, with_j = before, with_both = before;
         with_i[i] = with_both[i] = with_both[j] = with_j[j] = true;
-        const std::vector<double> v = worth(game, before), v_i = worth(game, with_i), v_j = worth(game, with_j),
-                                  v_ij = worth(game, with_both);
+        const std::vector<double> v = worth(game, before), v_i = worth(game, with_i),
+                                  v_j = worth(game, with_j), v_ij = worth(game, with_both);
         for (int64_t output = 0; output < outputs; ++output) {
           const double half = (v_ij[output] - v_i[output] - v_j[output] + v[output]) / 2;
           result[(i * players + j) * outputs + output] += half;

@@ -33,7 +33,8 @@ class TableGame : public Game {
     const size_t numbers = shape.backgrounds * background_size();
     for (size_t i = 0; i < numbers; ++i) {
       const double drawn = random.uniform();
-      table_.push_back(shape.levels > 0 ? std::floor(drawn * static_cast<double>(shape.levels)) : drawn);
+      table_.push_back(shape.levels > 0 ? std::floor(drawn * static_cast<double>(shape.levels))
+                                        : drawn);
     }
     for (int64_t background = 1; background < shape.backgrounds; ++background) {
       for (int64_t output = 0; output < shape.outputs; ++output) {
@@ -55,7 +56,8 @@ class TableGame : public Game {
   std::vector<double> values(const std::vector<Coalition>& coalitions) override {
     std::vector<double> values;
     for (const Coalition& coalition : coalitions) {
-      for (int64_t output = 0; output < shape_.outputs; ++output) values.push_back(mean(index(coalition), output));
+      for (int64_t output = 0; output < shape_.outputs; ++output)
+        values.push_back(mean(index(coalition), output));
     }
     count(coalitions);
     return values;
@@ -85,7 +87,9 @@ class TableGame : public Game {
   int64_t asked = 0, largest_batch = 0;
 
  private:
-  int64_t varying_count() const { return shape_.players - static_cast<int64_t>(shape_.still.size()); }
+  int64_t varying_count() const {
+    return shape_.players - static_cast<int64_t>(shape_.still.size());
+  }
   int64_t background_size() const { return (int64_t{1} << varying_count()) * shape_.outputs; }
   const double& at(int64_t background, int64_t members) const {
     return table_.at(background * background_size() + members * shape_.outputs);
@@ -108,7 +112,8 @@ class TableGame : public Game {
 };
 
 inline nlohmann::json golden_games(const std::string& name) {
-  return nlohmann::json::parse(std::ifstream(source_folder() / "tests/golden/games" / (name + ".json")));
+  return nlohmann::json::parse(
+      std::ifstream(source_folder() / "tests/golden/games" / (name + ".json")));
 }
 
 inline TableGame golden_table(const nlohmann::json& game) {

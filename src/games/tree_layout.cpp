@@ -8,7 +8,8 @@
 
 namespace whyformer {
 
-TreeLayout::TreeLayout(const PlayerTree& tree, int64_t players) : players_(players), merges_(tree.merges) {
+TreeLayout::TreeLayout(const PlayerTree& tree, int64_t players)
+    : players_(players), merges_(tree.merges) {
   const auto merges = static_cast<int64_t>(merges_.size());
   if (merges != std::max<int64_t>(0, players - 1)) {
     throw InvalidInput(fmt::format("A tree over {} players needs {} merges but has {}", players,
@@ -19,10 +20,11 @@ TreeLayout::TreeLayout(const PlayerTree& tree, int64_t players) : players_(playe
   for (int64_t merge = 0; merge < merges; ++merge) {
     for (const int64_t child : {merges_[merge].left, merges_[merge].right}) {
       if (child < 0 || child >= players + merge || has_parent[child]) {
-        throw InvalidInput(fmt::format("Merge {} of a tree over {} players joins node {}, which is {}; join every "
-                                       "player and every earlier merge once",
-                                       merge, players, child,
-                                       child < 0 || child >= players + merge ? "not there yet" : "joined already"));
+        throw InvalidInput(fmt::format(
+            "Merge {} of a tree over {} players joins node {}, which is {}; join every "
+            "player and every earlier merge once",
+            merge, players, child,
+            child < 0 || child >= players + merge ? "not there yet" : "joined already"));
       }
       has_parent[child] = true;
     }
@@ -38,7 +40,8 @@ TreeLayout::TreeLayout(const PlayerTree& tree, int64_t players) : players_(playe
 }
 
 void TreeLayout::set(int64_t node, bool visible, Coalition& coalition) const {
-  for (int64_t at = first_[node]; at < first_[node] + size_[node]; ++at) coalition[order_[at]] = visible;
+  for (int64_t at = first_[node]; at < first_[node] + size_[node]; ++at)
+    coalition[order_[at]] = visible;
 }
 
 int64_t TreeLayout::owen_evaluations() const {

@@ -10,10 +10,12 @@ namespace whyformer {
 // More evaluations than anybody waits for.
 inline constexpr int64_t kEndless = int64_t{1} << 60;
 
-// A checked tree of players, with its players from left to right, so that every node holds a run of them.
+// A checked tree of players, with its players from left to right, so that every node holds a run of
+// them.
 class TreeLayout {
  public:
-  // Throws InvalidInput where not every player and every merge but the last hangs below exactly one merge.
+  // Throws InvalidInput where not every player and every merge but the last hangs below exactly one
+  // merge.
   TreeLayout(const PlayerTree& tree, int64_t players);
 
   int64_t nodes() const { return static_cast<int64_t>(size_.size()); }
@@ -24,7 +26,8 @@ class TreeLayout {
   int64_t size(int64_t node) const { return size_[node]; }  // players below it
 
   void set(int64_t node, bool visible, Coalition& coalition) const;
-  // Coalitions that Owen values need: both ends, and two for each context of each merge. At most kEndless.
+  // Coalitions that Owen values need: both ends, and two for each context of each merge. At most
+  // kEndless.
   int64_t owen_evaluations() const;
 
  private:

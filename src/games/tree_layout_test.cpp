@@ -24,7 +24,9 @@ TEST(TreeLayout, SetsThePlayersBelowANode) {
 
 // 2 + 2 sum of 2^depth: 2 + 2 (M^2 - 1) / 3 for a balanced tree.
 TEST(TreeLayout, CountsWhatOwenValuesNeed) {
-  EXPECT_EQ(TreeLayout({{{0, 1}, {2, 3}, {4, 5}, {6, 7}, {8, 9}, {10, 11}, {12, 13}}}, 8).owen_evaluations(), 44);
+  EXPECT_EQ(TreeLayout({{{0, 1}, {2, 3}, {4, 5}, {6, 7}, {8, 9}, {10, 11}, {12, 13}}}, 8)
+                .owen_evaluations(),
+            44);
   PlayerTree chain;
   for (int64_t i = 0; i < 99; ++i) chain.merges.push_back({i == 0 ? 0 : 99 + i, i + 1});
   EXPECT_EQ(TreeLayout(chain, 100).owen_evaluations(), kEndless);
@@ -33,11 +35,15 @@ TEST(TreeLayout, CountsWhatOwenValuesNeed) {
 
 TEST(TreeLayout, RefusesWhatIsNoTree) {
   const auto layout = [](PlayerTree tree) { return [tree] { TreeLayout(tree, 3); }; };
-  EXPECT_THAT(layout({{{0, 1}}}), ThrowsMessage<InvalidInput>(HasSubstr("3 players needs 2 merges but has 1")));
-  EXPECT_THAT(layout({{{0, 1}, {0, 2}}}), ThrowsMessage<InvalidInput>(HasSubstr("node 0, which is joined already")));
-  EXPECT_THAT(layout({{{0, 3}, {1, 2}}}), ThrowsMessage<InvalidInput>(HasSubstr("node 3, which is not there yet")));
+  EXPECT_THAT(layout({{{0, 1}}}),
+              ThrowsMessage<InvalidInput>(HasSubstr("3 players needs 2 merges but has 1")));
+  EXPECT_THAT(layout({{{0, 1}, {0, 2}}}),
+              ThrowsMessage<InvalidInput>(HasSubstr("node 0, which is joined already")));
+  EXPECT_THAT(layout({{{0, 3}, {1, 2}}}),
+              ThrowsMessage<InvalidInput>(HasSubstr("node 3, which is not there yet")));
   EXPECT_THAT(layout({{{0, -1}, {3, 2}}}), ThrowsMessage<InvalidInput>(HasSubstr("node -1")));
-  EXPECT_THAT(layout({{{1, 1}, {3, 2}}}), ThrowsMessage<InvalidInput>(HasSubstr("node 1, which is joined already")));
+  EXPECT_THAT(layout({{{1, 1}, {3, 2}}}),
+              ThrowsMessage<InvalidInput>(HasSubstr("node 1, which is joined already")));
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ void choose_memory_orders(std::vector<Node>& nodes, const Graph& graph) {
   }
 }
 
-// What a node may be computed together with: the maker of its first input, if nobody else reads that.
+// What a node may be computed together with: the maker of its first input, if nobody else reads
+// that.
 NodePair pair_ending_at(const Graph& graph, const Node& node) {
   NodePair pair;
   if (node.inputs.empty() || graph.users(node.inputs[0]).size() != 1) return pair;
@@ -36,8 +37,8 @@ NodePair pair_ending_at(const Graph& graph, const Node& node) {
   return pair;
 }
 
-// What is larger than this, and than what it is made of, is left to the run: a few bytes of a file can
-// ask for a constant of any size.
+// What is larger than this, and than what it is made of, is left to the run: a few bytes of a file
+// can ask for a constant of any size.
 constexpr int64_t kMostFolded = int64_t{1} << 24;
 
 bool is_small_enough_to_fold(const std::vector<ValueType>& inputs,
@@ -66,8 +67,8 @@ class Constant final : public Op {
   Tensor tensor_;
 };
 
-// Numbers made from integers (a mask from ids, say) do not follow what is explained; rows of a table
-// picked by them do.
+// Numbers made from integers (a mask from ids, say) do not follow what is explained; rows of a
+// table picked by them do.
 bool follows_integers(const Op& op, const ValueType& output) {
   return output.dtype == DType::kInt64 || op.kind() == "Embedding" || op.kind() == "Gather";
 }
@@ -88,8 +89,8 @@ Value GraphBuilder::new_value(ValueType type, std::string name, int producer, bo
 }
 
 Value GraphBuilder::input(std::string name, Shape shape, DType dtype, InputRole role) {
-  const Value value = new_value({std::move(shape), dtype}, std::move(name), -1,
-                                role == InputRole::kExplained);
+  const Value value =
+      new_value({std::move(shape), dtype}, std::move(name), -1, role == InputRole::kExplained);
   graph_.inputs_.push_back(value);
   return value;
 }
@@ -144,7 +145,8 @@ std::vector<Value> GraphBuilder::add_all(std::shared_ptr<const Op> op, std::vect
   } catch (const InvalidInput& error) {
     throw InvalidInput(fmt::format("{} '{}': {}", op->kind(), name, error.what()));
   }
-  if (folds(*op, inputs) && is_small_enough_to_fold(types, outputs)) return folded(*op, inputs, name);
+  if (folds(*op, inputs) && is_small_enough_to_fold(types, outputs))
+    return folded(*op, inputs, name);
   const int index = static_cast<int>(graph_.nodes_.size());
   for (const Value input : inputs) graph_.users_[input.id].push_back(index);
   Node node{std::move(name), std::move(op), std::move(inputs), {}};

@@ -16,7 +16,8 @@ Tensors Op::relevance(const Call& call, TensorSpan relevance, const Rule& rule,
     return shares;
   }
   if (rule.kind != RuleKind::kProportional && rule.kind != RuleKind::kGradient) {
-    throw InvalidInput(fmt::format("the rule '{}' has no meaning for {}", name_of(rule.kind), kind()));
+    throw InvalidInput(
+        fmt::format("the rule '{}' has no meaning for {}", name_of(rule.kind), kind()));
   }
   Tensors ratios;
   for (size_t i = 0; i < relevance.size(); ++i) {
@@ -34,9 +35,9 @@ Tensors Op::relevance(const Call& call, TensorSpan relevance, const Rule& rule,
       shares[i] = {};
       continue;
     }
-    shares[i] = map([factor](auto share, auto x) {
-      return share * x * static_cast<decltype(x)>(factor);
-    }, shares[i], call.inputs[i]);
+    shares[i] =
+        map([factor](auto share, auto x) { return share * x * static_cast<decltype(x)>(factor); },
+            shares[i], call.inputs[i]);
   }
   return shares;
 }

@@ -1,5 +1,5 @@
-// The contract of an operator: how shapes follow, its value, its gradient and its relevance rule, and
-// which axes it carries through. Operators are immutable and shared between graphs.
+// The contract of an operator: how shapes follow, its value, its gradient and its relevance rule,
+// and which axes it carries through. Operators are immutable and shared between graphs.
 #pragma once
 
 #include <memory>
@@ -26,8 +26,8 @@ struct ValueType {
 };
 using ValueTypes = std::span<const ValueType>;
 
-// One evaluation of an operator, as its backward rules see it. Tensors that the operator did not ask
-// to be kept (see Op::backward_needs) are undefined; types are always there.
+// One evaluation of an operator, as its backward rules see it. Tensors that the operator did not
+// ask to be kept (see Op::backward_needs) are undefined; types are always there.
 struct Call {
   ValueTypes input_types;
   TensorSpan inputs;
@@ -104,7 +104,7 @@ class Op {
   virtual std::optional<AxisFlow> follow(int axis, ValueTypes inputs) const = 0;
 
   // What attention discovery and rewrites look for; most operators are neither.
-  virtual bool is_softmax() const { return false; }  // along the last axis
+  virtual bool is_softmax() const { return false; }   // along the last axis
   virtual double softmax_scale() const { return 1; }  // what it multiplies its scores by
   virtual std::optional<SlicedRows> sliced_rows() const { return std::nullopt; }
 
@@ -114,7 +114,8 @@ class Op {
   // What a constant holds; null for every other operator.
   virtual const Tensor* constant_value() const { return nullptr; }
 
-  // The axes over which a reduction runs; empty for every other operator. And the reduction over others, in ascending order.
+  // The axes over which a reduction runs; empty for every other operator. And the reduction over
+  // others, in ascending order.
   virtual std::vector<int> reduced_axes() const { return {}; }
   virtual std::shared_ptr<const Op> reducing(std::vector<int> /*axes*/) const { return nullptr; }
 
@@ -146,8 +147,8 @@ class Op {
   }
 };
 
-// Two operators in one step, so that what lies between them stays in the caches or is never made. Inputs
-// are those of the first and then those of the second but for its first.
+// Two operators in one step, so that what lies between them stays in the caches or is never made.
+// Inputs are those of the first and then those of the second but for its first.
 class OpPair {
  public:
   virtual ~OpPair() = default;
@@ -158,7 +159,8 @@ class OpPair {
   // Whether gradients are also faster together.
   virtual bool has_gradient() const { return false; }
 
-  // Gradient to each wanted input of the pair; the call's outputs and kept tensors are the second's.
+  // Gradient to each wanted input of the pair; the call's outputs and kept tensors are the
+  // second's.
   virtual Tensors gradient(const Call& /*call*/, TensorSpan /*d_outputs*/,
                            const Wanted& /*wanted*/) const {
     return {};

@@ -73,8 +73,10 @@ std::vector<Step> steps_of(const Graph& graph, const std::vector<bool>& runs,
   for (size_t index = 0; index < runs.size(); ++index) {
     if (!runs[index] || is_first[index]) continue;
     const NodePair* pair = is_second[index] ? graph.pair_ending_at(index) : nullptr;
-    if (pair != nullptr) steps.push_back({index, pair->op.get(), &pair->inputs});
-    else steps.push_back({index, nullptr, &graph.nodes()[index].inputs});
+    if (pair != nullptr)
+      steps.push_back({index, pair->op.get(), &pair->inputs});
+    else
+      steps.push_back({index, nullptr, &graph.nodes()[index].inputs});
   }
   return steps;
 }
@@ -117,8 +119,7 @@ Pass run(const Graph& graph, const Feeds& feeds, const RunOptions& options) {
   const std::vector<Step> steps =
       steps_of(graph, nodes_to_run(graph, options.outputs, feeds), keeps);
   const std::vector<int> last = last_uses(graph, steps);
-  const auto keep =
-      options.keep == Keep::kOutputs ? KeepForBackward::kNo : KeepForBackward::kYes;
+  const auto keep = options.keep == Keep::kOutputs ? KeepForBackward::kNo : KeepForBackward::kYes;
   for (size_t position = 0; position < steps.size(); ++position) {
     pulse();
     const auto& [index, pair, values] = steps[position];
@@ -129,8 +130,9 @@ Pass run(const Graph& graph, const Feeds& feeds, const RunOptions& options) {
       if (done && graph.producer(input) >= 0) pass.values[input.id] = {};
     }
     const Node& node = graph.nodes()[index];
-    store(node, index, pair != nullptr ? pair->forward(inputs, keep) : node.op->forward(inputs, keep),
-          feeds, pass);
+    store(node, index,
+          pair != nullptr ? pair->forward(inputs, keep) : node.op->forward(inputs, keep), feeds,
+          pass);
   }
   return pass;
 }

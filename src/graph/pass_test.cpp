@@ -16,8 +16,8 @@ Tensor row_of_numbers(const std::vector<float>& values) {
   return Tensor::of<float>({static_cast<int64_t>(values.size())}, std::span<const float>(values));
 }
 
-// The two largest numbers of x, doubled, and the places where they are, as numbers: a node with two outputs that are
-// both read.
+// The two largest numbers of x, doubled, and the places where they are, as numbers: a node with two
+// outputs that are both read.
 class NodeOfTwoOutputs : public testing::Test {
  protected:
   void SetUp() override {
@@ -29,7 +29,8 @@ class NodeOfTwoOutputs : public testing::Test {
     doubled_ = add(builder, largest_, largest_, "doubled");
     as_numbers_ = cast(builder, places_, DType::kFloat32, false, "as numbers");
     graph_ = builder.finish();
-    pass_ = run(graph_, {{x_, row_of_numbers({1, 5, 3, 4})}}, {.keep = Keep::kEverything, .outputs = {doubled_, as_numbers_}});
+    pass_ = run(graph_, {{x_, row_of_numbers({1, 5, 3, 4})}},
+                {.keep = Keep::kEverything, .outputs = {doubled_, as_numbers_}});
   }
 
   Graph graph_;
@@ -39,19 +40,25 @@ class NodeOfTwoOutputs : public testing::Test {
 };
 
 TEST_F(NodeOfTwoOutputs, IsComputedAgainWhereOnlyItsFirstOutputIsReplaced) {
-  const Pass changed = rerun(graph_, pass_, {{x_, row_of_numbers({9, 5, 8, 4})}, {largest_, row_of_numbers({10, 20})}});
+  const Pass changed = rerun(
+      graph_, pass_, {{x_, row_of_numbers({9, 5, 8, 4})}, {largest_, row_of_numbers({10, 20})}});
   EXPECT_THAT(changed[doubled_].to_doubles(), ElementsAre(20, 40));
   EXPECT_THAT(changed[as_numbers_].to_doubles(), ElementsAre(0, 2));
 }
 
 TEST_F(NodeOfTwoOutputs, KeepsAReplacedSecondOutput) {
-  const Pass changed = rerun(graph_, pass_, {{x_, row_of_numbers({9, 5, 8, 4})}, {places_, Tensor::of<int64_t>({2}, {3, 3})}});
+  const Pass changed =
+      rerun(graph_, pass_,
+            {{x_, row_of_numbers({9, 5, 8, 4})}, {places_, Tensor::of<int64_t>({2}, {3, 3})}});
   EXPECT_THAT(changed[doubled_].to_doubles(), ElementsAre(18, 16));
   EXPECT_THAT(changed[as_numbers_].to_doubles(), ElementsAre(3, 3));
 }
 
 TEST_F(NodeOfTwoOutputs, DoesNotRunWhereBothAreReplaced) {
-  const Pass changed = rerun(graph_, pass_, {{x_, row_of_numbers({9, 5, 8, 4})}, {largest_, row_of_numbers({1, 2})}, {places_, other_places_}});
+  const Pass changed = rerun(graph_, pass_,
+                             {{x_, row_of_numbers({9, 5, 8, 4})},
+                              {largest_, row_of_numbers({1, 2})},
+                              {places_, other_places_}});
   EXPECT_THAT(changed[doubled_].to_doubles(), ElementsAre(2, 4));
   EXPECT_THAT(changed[as_numbers_].to_doubles(), ElementsAre(0, 2));
 }
@@ -59,11 +66,15 @@ TEST_F(NodeOfTwoOutputs, DoesNotRunWhereBothAreReplaced) {
 TEST_F(NodeOfTwoOutputs, OneOutputThatIsFedStaysThoughTheOtherIsComputed) {
   for (const bool first : {true, false}) {
     Feeds feeds{{x_, row_of_numbers({9, 5, 8, 4})}};
-    if (first) feeds[largest_] = row_of_numbers({10, 20});
-    else feeds[places_] = Tensor::of<int64_t>({2}, {3, 3});
+    if (first)
+      feeds[largest_] = row_of_numbers({10, 20});
+    else
+      feeds[places_] = Tensor::of<int64_t>({2}, {3, 3});
     const Pass pass = run(graph_, feeds, {.outputs = {doubled_, as_numbers_}});
-    EXPECT_EQ(pass[doubled_].to_doubles(), first ? (std::vector<double>{20, 40}) : (std::vector<double>{18, 16}));
-    EXPECT_EQ(pass[as_numbers_].to_doubles(), first ? (std::vector<double>{0, 2}) : (std::vector<double>{3, 3}));
+    EXPECT_EQ(pass[doubled_].to_doubles(),
+              first ? (std::vector<double>{20, 40}) : (std::vector<double>{18, 16}));
+    EXPECT_EQ(pass[as_numbers_].to_doubles(),
+              first ? (std::vector<double>{0, 2}) : (std::vector<double>{3, 3}));
   }
 }
 

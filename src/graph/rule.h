@@ -7,10 +7,10 @@
 namespace whyformer {
 
 enum class RuleKind {
-  kIdentity,        // passes unchanged
-  kStop,            // passes nothing: the operator counts as constant
-  kProportional,    // x ⊙ Jᵀ(R / f(x)), J without normalisers: shares of the output (z- and ε-rule)
-  kAlphaBeta,       // products of x and w in two groups by their sign, weighted α and -β
+  kIdentity,      // passes unchanged
+  kStop,          // passes nothing: the operator counts as constant
+  kProportional,  // x ⊙ Jᵀ(R / f(x)), J without normalisers: shares of the output (z- and ε-rule)
+  kAlphaBeta,     // products of x and w in two groups by their sign, weighted α and -β
   kPositiveBySign,  // positive products, divided separately for positive and for negative x
   kGamma,           // proportional, with products of the output's sign counted 1 + γ times
   kBox,             // z^B, for inputs that lie between known bounds
@@ -34,9 +34,9 @@ struct Stabiliser {
 struct Rule {
   RuleKind kind = RuleKind::kProportional;
   Stabiliser stabiliser = {};
-  bool bias = false;                  // a bias has its share in the output and takes it away
-  std::array<double, 2> shares{1, 1}; // of the two factors of a product
-  bool rescale = false;               // of a sum: each addend keeps the sign of the whole
+  bool bias = false;                   // a bias has its share in the output and takes it away
+  std::array<double, 2> shares{1, 1};  // of the two factors of a product
+  bool rescale = false;                // of a sum: each addend keeps the sign of the whole
   double alpha = 1;
   double beta = 0;
   double gamma = 0;

@@ -47,11 +47,15 @@ void accumulate(Tensor& sum, Tensor more) {
     return;
   }
   if (!sum.is_contiguous() || !sum.is_sole_owner()) {
-    if (more.is_contiguous() && more.is_sole_owner()) std::swap(sum, more);
-    else sum = sum.copy();
+    if (more.is_contiguous() && more.is_sole_owner())
+      std::swap(sum, more);
+    else
+      sum = sum.copy();
   }
-  if (sum.dtype() == DType::kFloat32) add_into<float>(sum, more);
-  else add_into<double>(sum, more);
+  if (sum.dtype() == DType::kFloat32)
+    add_into<float>(sum, more);
+  else
+    add_into<double>(sum, more);
 }
 
 // Everything a node's rule may look at.
@@ -119,7 +123,8 @@ void BackwardWalk::pass_node(const Node& node, size_t index) {
   bool any = false;
   for (const Value input : inputs) {
     // Whoever asks for the rows that ids pick knows that nothing passes to the ids.
-    const bool ids = asked_here && !is_wanted_[input.id] && graph_.type(input).dtype == DType::kInt64;
+    const bool ids =
+        asked_here && !is_wanted_[input.id] && graph_.type(input).dtype == DType::kInt64;
     wanted_inputs.push_back(on_the_way_[input.id] && !ids);
     any = any || wanted_inputs.back();
   }

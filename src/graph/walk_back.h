@@ -20,8 +20,8 @@ class LocalRule {
 
 const LocalRule& gradient_rule();
 
-// A walk that goes only as far down as what is asked for, and goes on from there when more is asked.
-// Must not outlive the graph, the pass or the rule.
+// A walk that goes only as far down as what is asked for, and goes on from there when more is
+// asked. Must not outlive the graph, the pass or the rule.
 class BackwardWalk {
  public:
   BackwardWalk(const Graph& graph, const Pass& pass, Value from, Tensor seed, const LocalRule& rule,
@@ -42,9 +42,9 @@ class BackwardWalk {
   size_t next_;  // nodes from here on are done
 };
 
-// Walks from `from`, whose gradient or relevance is `seed`, to the wanted values. Nothing is computed
-// that no wanted value needs; there are no weight gradients. A wanted value that `from` does not
-// depend on gets zeros.
+// Walks from `from`, whose gradient or relevance is `seed`, to the wanted values. Nothing is
+// computed that no wanted value needs; there are no weight gradients. A wanted value that `from`
+// does not depend on gets zeros.
 std::map<Value, Tensor> walk_back(const Graph& graph, const Pass& pass, Value from,
                                   const Tensor& seed, const LocalRule& rule,
                                   const std::vector<Value>& wanted);

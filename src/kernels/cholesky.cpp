@@ -67,9 +67,10 @@ void dots_of_tile(const double* a, const double* b, int64_t stride, int64_t coun
   }
 }
 
-// Rows [row, row + rows) in columns [column, column + columns), all of them below or on the diagonal
-// tile; what lies left of `column` is done. False at a pivot that is not positive.
-bool finish_tile(double* m, int64_t size, int64_t row, int64_t rows, int64_t column, int64_t columns) {
+// Rows [row, row + rows) in columns [column, column + columns), all of them below or on the
+// diagonal tile; what lies left of `column` is done. False at a pivot that is not positive.
+bool finish_tile(double* m, int64_t size, int64_t row, int64_t rows, int64_t column,
+                 int64_t columns) {
   double dots[kTile][kTile];
   if (rows == kTile && columns == kTile) {
     dots_of_tile(m + row * size, m + column * size, size, column, dots);

@@ -5,10 +5,10 @@
 
 namespace whyformer {
 
-// Replaces the lower half (with the diagonal) of a symmetric positive matrix [size, size], row-major, by
-// its Cholesky factor L; the upper half is neither read nor written. False where the matrix is not
-// positive, and the contents are then of no use. Runs in the calling thread, vectorised for the
-// processor at run time.
+// Replaces the lower half (with the diagonal) of a symmetric positive matrix [size, size],
+// row-major, by its Cholesky factor L; the upper half is neither read nor written. False where the
+// matrix is not positive, and the contents are then of no use. Runs in the calling thread,
+// vectorised for the processor at run time.
 bool factor_cholesky(double* matrix, int64_t size);
 
 // x = (L Lᵀ)⁻¹ x.

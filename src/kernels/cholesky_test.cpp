@@ -19,7 +19,8 @@ std::vector<double> positive_matrix(int64_t size) {
   for (int64_t i = 0; i < size; ++i) {
     for (int64_t j = 0; j < size; ++j) {
       matrix[i * size + j] = i == j;
-      for (int64_t k = 0; k < size; ++k) matrix[i * size + j] += root[i * size + k] * root[j * size + k];
+      for (int64_t k = 0; k < size; ++k)
+        matrix[i * size + j] += root[i * size + k] * root[j * size + k];
     }
   }
   return matrix;
@@ -36,7 +37,8 @@ TEST(Cholesky, SolvesWhatTheMatrixMultiplied) {
         for (int64_t j = 0; j < size; ++j) product[i] += matrix[i * size + j] * solution[j];
       }
       multiply_vector(matrix.data(), size, size, solution.data(), x.data());
-      for (int64_t i = 0; i < size; ++i) EXPECT_NEAR(x[i], product[i], 1e-11 * static_cast<double>(size));
+      for (int64_t i = 0; i < size; ++i)
+        EXPECT_NEAR(x[i], product[i], 1e-11 * static_cast<double>(size));
       std::vector<double> factor = matrix;
       ASSERT_TRUE(factor_cholesky(factor.data(), size));
       solve_cholesky(factor.data(), size, x.data());

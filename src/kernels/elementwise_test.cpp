@@ -15,8 +15,8 @@ namespace {
 constexpr float kFloatInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-constexpr Activation kAll[] = {Activation::kGelu, Activation::kGeluTanh, Activation::kRelu,
-                               Activation::kTanh, Activation::kSilu,     Activation::kSigmoid,
+constexpr Activation kAll[] = {Activation::kGelu,     Activation::kGeluTanh, Activation::kRelu,
+                               Activation::kTanh,     Activation::kSilu,     Activation::kSigmoid,
                                Activation::kQuickGelu};
 
 // The definitions, with slopes by central differences in long double.

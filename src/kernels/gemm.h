@@ -19,8 +19,12 @@ class PackedMatrix {
   PackedMatrix(const float* b, int64_t depth, int64_t columns, int64_t row_stride,
                int64_t column_stride);
   // Panels that are there already, as the other constructor writes them.
-  PackedMatrix(std::shared_ptr<const float[]> panels, int64_t depth, int64_t columns, int64_t panel_columns)
-      : depth_(depth), columns_(columns), panel_columns_(panel_columns), panels_(std::move(panels)) {}
+  PackedMatrix(std::shared_ptr<const float[]> panels, int64_t depth, int64_t columns,
+               int64_t panel_columns)
+      : depth_(depth),
+        columns_(columns),
+        panel_columns_(panel_columns),
+        panels_(std::move(panels)) {}
 
   bool empty() const { return columns_ == 0; }
   int64_t depth() const { return depth_; }
@@ -82,7 +86,8 @@ struct ProductStack {
   int64_t c_outer = 0, c_inner = 0;
   T scale = 1;
   bool accumulate = false;
-  // Called, if set, for whole rows of C[item] as soon as they are done, by the thread that did them.
+  // Called, if set, for whole rows of C[item] as soon as they are done, by the thread that did
+  // them.
   std::function<void(int64_t item, int64_t first_row, int64_t rows)> then = nullptr;
 };
 void multiply_stack(const ProductStack<float>& products);

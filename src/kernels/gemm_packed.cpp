@@ -145,8 +145,7 @@ void multiply_packed(const float* a, int64_t rows, int64_t a_stride, const Packe
   const int64_t column_parts = std::min(panels, divide_up(pieces, row_blocks));
   parallel_for(row_blocks * column_parts, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const Range block =
-          tiles.rows_of_all(part_of(tiles.tiles(), row_blocks, i / column_parts));
+      const Range block = tiles.rows_of_all(part_of(tiles.tiles(), row_blocks, i / column_parts));
       const Range part = part_of(panels, column_parts, i % column_parts);
       HWY_DYNAMIC_DISPATCH(multiply_part)
       (a, a_stride, b, c, c_stride, write_out, block, part);

@@ -81,8 +81,8 @@ void multiply_views(const MatrixView<const float>& a, const MatrixView<const flo
                     const MatrixView<float>& c, float scale, bool accumulate,
                     const RowsDone& done) {
   static thread_local StackScratch scratch;
-  // A large A that lies transposed in memory is cheaper to pack in panels, as the right-hand side of
-  // Cᵀ = Bᵀ·Aᵀ: the same sums in the same order.
+  // A large A that lies transposed in memory is cheaper to pack in panels, as the right-hand side
+  // of Cᵀ = Bᵀ·Aᵀ: the same sums in the same order.
   if (a.column_stride == 1 || a.row_stride != 1 || 2 * c.columns >= c.rows || accumulate) {
     multiply_chunks(a, b, c, scale, accumulate, scratch, done);
     return;

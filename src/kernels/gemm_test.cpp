@@ -262,7 +262,8 @@ TEST(MultiplyHere, OneColumnMayHaveAnyStride) {
     const int64_t rows = 19, depth = 37, c_stride = 3;
     const std::vector<float> a = random_floats(rows * depth, 1), b = random_floats(depth, 2);
     std::vector<float> c(rows * c_stride, -7);
-    multiply_here({a.data(), rows, depth, depth, 1}, {b.data(), depth, 1, 1, 0}, {c.data(), rows, 1, c_stride, 0});
+    multiply_here({a.data(), rows, depth, depth, 1}, {b.data(), depth, 1, 1, 0},
+                  {c.data(), rows, 1, c_stride, 0});
     for (int64_t m = 0; m < rows; ++m) {
       double expected = 0;
       for (int64_t k = 0; k < depth; ++k) expected += static_cast<double>(a[m * depth + k]) * b[k];

@@ -7,8 +7,8 @@
 
 namespace whyformer {
 
-// Rows [begin, end) of contiguous ones, between zeros before and zeros behind: where only some tokens
-// are read, gradients of all others are zeros that need not be multiplied.
+// Rows [begin, end) of contiguous ones, between zeros before and zeros behind: where only some
+// tokens are read, gradients of all others are zeros that need not be multiplied.
 struct RowRange {
   int64_t begin;
   int64_t end;

@@ -31,7 +31,7 @@ std::vector<double> doubled(const std::vector<float>& values) {
 }
 
 void expect_row_near(const std::vector<float>& values, const std::vector<double>& expected,
-                 double relative, double absolute) {
+                     double relative, double absolute) {
   ASSERT_EQ(values.size(), expected.size());
   for (size_t i = 0; i < values.size(); ++i) {
     ASSERT_NEAR(values[i], expected[i], absolute + relative * std::abs(expected[i])) << "at " << i;

@@ -13,13 +13,35 @@ namespace whyformer {
 namespace {
 
 constexpr std::array kMethods{
-    &kGenericAttention, &kRollout,  &kRawAttention,       &kAttentionFlow,
-    &kGradCam,          &kGradSam,  &kIntegratedGradients, &kGradientTimesInput,
-    &kSaliency,         &kSmoothGrad,
-    &kShap,             &kExactShap, &kKernelShap, &kPartitionShap, &kPermutationShap, &kSamplingShap,
-    &kShapleyTaylor,    &kLime,     &kLeaveOneOut, &kOcclusion,
-    &kTransformerAttribution, &kAttnLrp, &kCpLrp, &kPartialLrp, &kLrp,
-    &kAttentionNorm,    &kGlobEnc,  &kAlti,               &kDecompX,
+    &kGenericAttention,
+    &kRollout,
+    &kRawAttention,
+    &kAttentionFlow,
+    &kGradCam,
+    &kGradSam,
+    &kIntegratedGradients,
+    &kGradientTimesInput,
+    &kSaliency,
+    &kSmoothGrad,
+    &kShap,
+    &kExactShap,
+    &kKernelShap,
+    &kPartitionShap,
+    &kPermutationShap,
+    &kSamplingShap,
+    &kShapleyTaylor,
+    &kLime,
+    &kLeaveOneOut,
+    &kOcclusion,
+    &kTransformerAttribution,
+    &kAttnLrp,
+    &kCpLrp,
+    &kPartialLrp,
+    &kLrp,
+    &kAttentionNorm,
+    &kGlobEnc,
+    &kAlti,
+    &kDecompX,
 };
 
 std::string joined(const std::vector<std::string>& words) {
@@ -41,8 +63,8 @@ const OptionInfo& option_named(const MethodInfo& method, std::string_view name) 
       fmt::format("{} has no option '{}'; it has {}", method.name, name, joined(known)));
 }
 
-[[noreturn]] void refuse(const MethodInfo& method, const OptionInfo& option,
-                         std::string_view value, std::string_view expected) {
+[[noreturn]] void refuse(const MethodInfo& method, const OptionInfo& option, std::string_view value,
+                         std::string_view expected) {
   throw InvalidInput(fmt::format("{}.{}={}: expected {}", method.name, option.name,
                                  value.substr(0, 60), expected));
 }
@@ -62,8 +84,7 @@ std::optional<Number> parse_number(std::string_view text) {
   return number;
 }
 
-OptionValue parse_value(const MethodInfo& method, const OptionInfo& option,
-                        std::string_view text) {
+OptionValue parse_value(const MethodInfo& method, const OptionInfo& option, std::string_view text) {
   if (std::holds_alternative<bool>(option.fallback)) {
     if (text == "true" || text == "yes" || text == "on" || text == "1") return true;
     if (text == "false" || text == "no" || text == "off" || text == "0") return false;
@@ -95,9 +116,12 @@ void check_value(const MethodInfo& method, const OptionInfo& option, OptionValue
     }
   }
   double number = 0;
-  if (const auto* whole = std::get_if<int64_t>(&value)) number = static_cast<double>(*whole);
-  else if (const auto* real = std::get_if<double>(&value)) number = *real;
-  else return;
+  if (const auto* whole = std::get_if<int64_t>(&value))
+    number = static_cast<double>(*whole);
+  else if (const auto* real = std::get_if<double>(&value))
+    number = *real;
+  else
+    return;
   if (!(number >= option.least && number <= option.most)) {
     refuse(method, option, fmt::format("{:g}", number), range_of(option, "a number"));
   }
@@ -130,8 +154,8 @@ const Method& find_method(std::string_view name) {
   std::stable_sort(names.begin(), names.end(), [&](const auto& a, const auto& b) {
     return edit_distance(a, name) < edit_distance(b, name);
   });
-  throw InvalidInput(fmt::format("there is no method '{}'; known are {}", name.substr(0, 60),
-                                 joined(names)));
+  throw InvalidInput(
+      fmt::format("there is no method '{}'; known are {}", name.substr(0, 60), joined(names)));
 }
 
 OptionInfo policy_option(std::string fallback) {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/walk_back.h"
+#include "methods/method.h"
 #include "run/explained.h"
 #include "tests/support/golden_model.h"
-#include "methods/method.h"
-#include "graph/walk_back.h"
 
 namespace whyformer {
 namespace {
@@ -78,7 +78,8 @@ class GoldenModels : public testing::TestWithParam<std::string> {};
 TEST_P(GoldenModels, RunsAndGradientsEqualPyTorchInFloat) {
   const GoldenModel golden(GetParam());
   for (const GoldenInput& input : golden.inputs) {
-    // 1e-6, or three times what PyTorch's own float32 run is away where the weights make scores large.
+    // 1e-6, or three times what PyTorch's own float32 run is away where the weights make scores
+    // large.
     const double attention = std::max(1e-6, 3 * input.float32_deviation);
     compare_run(golden, input, DType::kFloat32, {1e-5, attention, 1e-4});
   }
@@ -142,7 +143,8 @@ TEST_P(GoldenModels, AttentionMethodsEqualTheirFormulas) {
   expect_close(scores_of(golden, kGenericAttention), gae, 1e-4 * largest(gae), "gae");
 }
 
-// The ViT code of Chefer et al. has the patches' columns only: cam[0, 1:], scaled by its own least and most.
+// The ViT code of Chefer et al. has the patches' columns only: cam[0, 1:], scaled by its own least
+// and most.
 TEST_P(GoldenModels, GradCamOfTheViTCodeScalesWithoutTheReadOutToken) {
   const GoldenModel golden(GetParam());
   if (!golden.model->has_classifier()) return;
@@ -161,17 +163,20 @@ TEST_P(GoldenModels, GradCamKeepsTheReadOutTokensOwnScore) {
   int last = 0;
   while (golden.expected.contains("single.attention." + std::to_string(last + 1))) ++last;
   const std::vector<double> maps = golden.values("single.attention." + std::to_string(last));
-  const std::vector<double> slopes = golden.values("single.attention_gradient." + std::to_string(last));
+  const std::vector<double> slopes =
+      golden.values("single.attention_gradient." + std::to_string(last));
   const auto heads = static_cast<int64_t>(maps.size()) / (tokens * tokens);
   double own = 0;
   for (int64_t head = 0; head < heads; ++head) {
     double weight = 0;
-    for (int64_t j = 1; j < tokens; ++j) weight += slopes[head * tokens * tokens + j] / static_cast<double>(tokens - 1);
+    for (int64_t j = 1; j < tokens; ++j)
+      weight += slopes[head * tokens * tokens + j] / static_cast<double>(tokens - 1);
     own += weight * maps[head * tokens * tokens] / static_cast<double>(heads);
   }
   std::vector<double> expected = golden.values("single.gradcam.vit");
   expected[0] = std::max(0.0, own);
-  expect_close(scores_of(golden, kGradCam, {"own=keep"}), expected, 1e-4 * largest(expected), "own=keep");
+  expect_close(scores_of(golden, kGradCam, {"own=keep"}), expected, 1e-4 * largest(expected),
+               "own=keep");
 }
 
 TEST_P(GoldenModels, GradientMethodsEqualTheirFormulas) {
@@ -186,16 +191,21 @@ TEST_P(GoldenModels, GradientMethodsEqualTheirFormulas) {
 
 // What the model says where some rows of its word vectors are replaced.
 double value_of_word_vectors(const GoldenModel& golden, const GoldenInput& input, Tensor vectors) {
-  const auto graph = golden.model->graph({.batch = 1, .tokens = input.tokens(), .head = golden.head(), .dtype = DType::kFloat64});
+  const auto graph = golden.model->graph(
+      {.batch = 1, .tokens = input.tokens(), .head = golden.head(), .dtype = DType::kFloat64});
   Feeds feeds = golden.model->feeds(*graph, {{input.batch.ids[0]}, {input.batch.types[0]}, {}});
   feeds[graph->word_embeddings] = std::move(vectors);
-  return run(graph->graph, feeds, {.outputs = {graph->output}})[graph->output].to_doubles()[input.targets[0]];
+  return run(graph->graph, feeds, {.outputs = {graph->output}})[graph->output]
+      .to_doubles()[input.targets[0]];
 }
 
 Tensor word_vectors(const GoldenModel& golden, const GoldenInput& input) {
-  const auto graph = golden.model->graph({.batch = 1, .tokens = input.tokens(), .head = golden.head(), .dtype = DType::kFloat64});
-  const Feeds feeds = golden.model->feeds(*graph, {{input.batch.ids[0]}, {input.batch.types[0]}, {}});
-  return run(graph->graph, feeds, {.outputs = {graph->word_embeddings}})[graph->word_embeddings].copy();
+  const auto graph = golden.model->graph(
+      {.batch = 1, .tokens = input.tokens(), .head = golden.head(), .dtype = DType::kFloat64});
+  const Feeds feeds =
+      golden.model->feeds(*graph, {{input.batch.ids[0]}, {input.batch.types[0]}, {}});
+  return run(graph->graph, feeds, {.outputs = {graph->word_embeddings}})[graph->word_embeddings]
+      .copy();
 }
 
 TEST_P(GoldenModels, NoBaselineOfIntegratedGradientsTouchesSpecialTokens) {
@@ -204,8 +214,8 @@ TEST_P(GoldenModels, NoBaselineOfIntegratedGradientsTouchesSpecialTokens) {
   ASSERT_TRUE(std::find(special.begin(), special.end(), true) != special.end());
   for (const std::string baseline : {"zero", "pad", "mask"}) {
     for (const std::string place : {"input", "embedding-block", "first-layer"}) {
-      const std::vector<double> scores =
-          scores_of(golden, kIntegratedGradients, {"steps=4", "baseline=" + baseline, "at=" + place});
+      const std::vector<double> scores = scores_of(
+          golden, kIntegratedGradients, {"steps=4", "baseline=" + baseline, "at=" + place});
       for (size_t i = 0; i < scores.size(); ++i) {
         if (special[i]) {
           EXPECT_EQ(scores[i], 0) << baseline << ' ' << place << ' ' << i;
@@ -227,7 +237,8 @@ TEST_P(GoldenModels, LeaveOneOutByZeroIsTheModelOnZeroedWordVectors) {
     without.select(0, 0).select(0, t).fill(0);
     expected[t] = value - value_of_word_vectors(golden, input, without);
   }
-  expect_close(scores_of(golden, kLeaveOneOut, {"how=zero"}), expected, 1e-4 * largest(expected) + 1e-6, "zero");
+  expect_close(scores_of(golden, kLeaveOneOut, {"how=zero"}), expected,
+               1e-4 * largest(expected) + 1e-6, "zero");
 }
 
 TEST_P(GoldenModels, LeaveOneOutEqualsRunningTheModelWithoutEachToken) {

@@ -6,20 +6,19 @@
 #include <numeric>
 
 #include "base/parallel.h"
+#include "graph/walk_back.h"
+#include "methods/method.h"
 #include "run/explained.h"
 #include "tests/support/golden_model.h"
-#include "methods/method.h"
 #include "tests/support/hiding_test_helpers.h"
-#include "graph/walk_back.h"
 
 namespace whyformer {
 namespace {
 
 Explained explained_case(const GoldenModel& golden, const std::string& input, int64_t target) {
-  Explained explained(*golden.model, golden.input(input).encoding(),
-                      {.head = golden.head(),
-                       .needs = {true, true, true, true},
-                       .memory_bytes = 1 << 24});
+  Explained explained(
+      *golden.model, golden.input(input).encoding(),
+      {.head = golden.head(), .needs = {true, true, true, true}, .memory_bytes = 1 << 24});
   explained.set_target(target);
   return explained;
 }
@@ -44,8 +43,8 @@ TEST(AttentionGradient, EqualsFiniteDifferencesOfInjectedMaps) {
     Tensor seed = Tensor::zeros(graph->graph.shape(graph->output), DType::kFloat64);
     seed.slice(1, 0, 1).fill(1);
     for (const AttentionSite& site : graph->found.sites) {
-      const auto gradients = walk_back(graph->graph, pass, graph->output, seed, gradient_rule(),
-                                       {site.attention});
+      const auto gradients =
+          walk_back(graph->graph, pass, graph->output, seed, gradient_rule(), {site.attention});
       const std::vector<double> gradient = gradients.at(site.attention).to_doubles();
       for (size_t i = 0; i < gradient.size(); i += 17) {
         const auto moved = [&](double step) {
@@ -70,8 +69,10 @@ TEST(AttentionGradient, OfTheLastLayerIsZeroOutsideTheReadOutRow) {
     for (int64_t i = 0; i < gradient.dim(1); ++i) {
       for (int64_t j = 0; j < gradient.dim(2); ++j) {
         const float value = gradient.select(0, h).select(0, i).to_doubles()[j];
-        if (i == 0) inside += std::abs(value);
-        else EXPECT_EQ(value, 0);
+        if (i == 0)
+          inside += std::abs(value);
+        else
+          EXPECT_EQ(value, 0);
       }
     }
   }
@@ -168,12 +169,12 @@ TEST(Padding, ChangesNothingForTheRealTokens) {
   std::vector<int64_t> longer = ids;
   longer.insert(longer.end(), {0, 0});
   const TokenBatch plain{{ids}, {std::vector<int64_t>(5, 0)}, {}};
-  const TokenBatch hidden{{longer},
-                          {std::vector<int64_t>(7, 0)},
-                          {{false, false, false, false, false, true, true}}};
+  const TokenBatch hidden{
+      {longer}, {std::vector<int64_t>(7, 0)}, {{false, false, false, false, false, true, true}}};
   const auto logits = [&](const auto& graph, const TokenBatch& batch) {
-    return run(graph->graph, golden.model->feeds(*graph, batch), {.outputs = {graph->output}})
-        [graph->output].to_doubles();
+    return run(graph->graph, golden.model->feeds(*graph, batch),
+               {.outputs = {graph->output}})[graph->output]
+        .to_doubles();
   };
   EXPECT_THAT(logits(padded, hidden),
               testing::Pointwise(testing::DoubleNear(1e-6), logits(alone, plain)));
@@ -219,7 +220,8 @@ TEST(IntegratedGradients, AddUpAndGiveKeptTokensExactlyNothing) {
 TEST(IntegratedGradients, FromTheInputItselfAreZero) {
   const GoldenModel golden("bert");
   Encoding nothing = golden.input("special_only").encoding();
-  Explained explained(*golden.model, nothing, {.needs = {.embedding_gradient = true, .values = true}});
+  Explained explained(*golden.model, nothing,
+                      {.needs = {.embedding_gradient = true, .values = true}});
   for (const double score : scores(explained, kIntegratedGradients)) EXPECT_EQ(score, 0);
 }
 
@@ -257,13 +259,16 @@ TEST(IntegratedGradients, ByTheTrapezoidAreItsSumOverEquallySpacedNodes) {
   constexpr int kNodes = 6;
   std::vector<double> expected(input.dim(0), 0.0);
   for (int node = 0; node < kNodes; ++node) {
-    const double share = node / (kNodes - 1.0), weight = (node == 0 || node == kNodes - 1 ? 0.5 : 1) / (kNodes - 1);
+    const double share = node / (kNodes - 1.0),
+                 weight = (node == 0 || node == kNodes - 1 ? 0.5 : 1) / (kNodes - 1);
     std::vector<double> point(to.size());
     for (size_t i = 0; i < to.size(); ++i) point[i] = from[i] + share * (to[i] - from[i]);
     const auto slopes = explained.slopes(
-        Place::kInput, {Tensor::of<double>(input.shape(), std::span<const double>(point)).cast(input.dtype())});
+        Place::kInput,
+        {Tensor::of<double>(input.shape(), std::span<const double>(point)).cast(input.dtype())});
     const std::vector<double> slope = slopes[0].gradient.to_doubles();
-    for (size_t i = 0; i < to.size(); ++i) expected[i / input.dim(1)] += weight * slope[i] * (to[i] - from[i]);
+    for (size_t i = 0; i < to.size(); ++i)
+      expected[i / input.dim(1)] += weight * slope[i] * (to[i] - from[i]);
   }
   const auto by = [&](const std::string& rule) {
     return scores(explained, kIntegratedGradients, {{"rule", rule}, {"steps", int64_t{kNodes}}});

@@ -53,12 +53,14 @@ bool gives_signed_scores(const Job& job) {
 }
 
 void note_scores_not_computed(Attribution& attribution) {
-  const auto lost = std::ranges::count_if(attribution.scores, [](double score) { return !std::isfinite(score); });
+  const auto lost =
+      std::ranges::count_if(attribution.scores, [](double score) { return !std::isfinite(score); });
   if (lost == 0) return;
-  attribution.notes.push_back(fmt::format(
-      "{} of {} scores could not be computed: outputs or gradients of the model are not finite (NaN or infinite) here. "
-      "Check its weights, or try double precision.",
-      lost, attribution.scores.size()));
+  attribution.notes.push_back(
+      fmt::format("{} of {} scores could not be computed: outputs or gradients of the model are "
+                  "not finite (NaN or infinite) here. "
+                  "Check its weights, or try double precision.",
+                  lost, attribution.scores.size()));
 }
 
 // 0 would say that they do not matter.
@@ -66,11 +68,13 @@ void take_scores_out_of_reach(const Explained& explained, Attribution& attributi
   if (!explained.read_input()) return;
   const std::vector<int64_t> out = explained.subject().units_out_of_reach(Place::kInput);
   if (out.empty()) return;
-  for (const int64_t unit : out) attribution.scores[unit] = std::numeric_limits<double>::quiet_NaN();
-  attribution.notes.push_back(fmt::format(
-      "{} of {} units have no score: they are whole numbers, and where they become vectors was not found, so there is no gradient "
-      "to read. Methods by attention and by hiding score them.",
-      out.size(), attribution.scores.size()));
+  for (const int64_t unit : out)
+    attribution.scores[unit] = std::numeric_limits<double>::quiet_NaN();
+  attribution.notes.push_back(
+      fmt::format("{} of {} units have no score: they are whole numbers, and where they become "
+                  "vectors was not found, so there is no gradient "
+                  "to read. Methods by attention and by hiding score them.",
+                  out.size(), attribution.scores.size()));
 }
 
 }  // namespace

@@ -20,9 +20,10 @@ std::vector<Job> jobs_of(const std::vector<MethodRequest>& methods);
 // What the shared run must keep for all of them.
 Needs needs_of(const std::vector<Job>& jobs);
 
-// Adds what each gives. A method that refuses the input becomes a Refusal and a note beside the others; where none gives
-// anything, the first refusal is thrown. Where the caller stops, what there is by then is kept and a note names the methods
-// that are missing; where there is nothing, Interrupted is thrown.
+// Adds what each gives. A method that refuses the input becomes a Refusal and a note beside the
+// others; where none gives anything, the first refusal is thrown. Where the caller stops, what
+// there is by then is kept and a note names the methods that are missing; where there is nothing,
+// Interrupted is thrown.
 void run_jobs(const std::vector<Job>& jobs, Explained& explained, Explanation& explanation);
 struct JobRunner {
   std::function<Attribution(const Job&)> run;

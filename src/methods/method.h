@@ -19,7 +19,8 @@ struct Scores {
   std::vector<std::string> notes = {};
   std::optional<Estimate> estimate = {};
   std::vector<double> pixels = {};  // one per pixel, where the method looks at pixels
-  bool stopped = false;  // by the caller: values that are not a number were not reached, and a note tells it
+  bool stopped =
+      false;  // by the caller: values that are not a number were not reached, and a note tells it
 };
 
 // Options of one request, complete and checked.
@@ -37,8 +38,8 @@ class OptionReader {
   Options options_;
 };
 
-// How a picture with a text is explained: each side by itself with the other as it is, or both in one run, where the
-// scores of one side depend on what is done to the other.
+// How a picture with a text is explained: each side by itself with the other as it is, or both in
+// one run, where the scores of one side depend on what is done to the other.
 enum class OnPairs { kEachSide, kTogether };
 
 struct Method {

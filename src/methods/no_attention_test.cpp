@@ -65,7 +65,11 @@ TinyModel mean_of_words() {
 
 const std::vector<float> kNumbersOfRow{1, 2, 3};
 ArrayViews row_arrays() {
-  return {{"x", {"F32", {1, 3}, {kNumbersOfRow.data(), [](const void*) {}}, kNumbersOfRow.size() * sizeof(float)}}};
+  return {{"x",
+           {"F32",
+            {1, 3},
+            {kNumbersOfRow.data(), [](const void*) {}},
+            kNumbersOfRow.size() * sizeof(float)}}};
 }
 RowInput row_input() { return {{"a", "b", "c"}, {1, 2, 3}}; }
 
@@ -77,8 +81,9 @@ void expect_refusals(const Explain& explain_with) {
     if (!method->needs.attention) continue;
     Options options;
     if (method->info.name == "attention-flow") options = {{"max-tokens", int64_t{1000}}};
-    EXPECT_THAT(refusal<InvalidInput>([&] { explain_with(MethodRequest{method->info.name, options}); }),
-                HasSubstr("no attention was found in this model"))
+    EXPECT_THAT(
+        refusal<InvalidInput>([&] { explain_with(MethodRequest{method->info.name, options}); }),
+        HasSubstr("no attention was found in this model"))
         << method->info.name;
     ++methods;
   }
@@ -88,7 +93,8 @@ void expect_refusals(const Explain& explain_with) {
 TEST(NoAttention, EveryAttentionMethodSaysSoForRows) {
   const SavedFolder saved(linear_rows());
   const Model model = Model::load(saved.file());
-  expect_refusals([&](const MethodRequest& method) { explain(model, row_input(), {.methods = {method}}); });
+  expect_refusals(
+      [&](const MethodRequest& method) { explain(model, row_input(), {.methods = {method}}); });
 }
 
 TEST(NoAttention, EveryAttentionMethodSaysSoForArrays) {
@@ -104,13 +110,17 @@ TEST(NoAttention, EveryAttentionMethodSaysSoForArrays) {
 TEST(NoAttention, EveryAttentionMethodSaysSoForPictures) {
   const SavedFolder saved(convolution_of_pictures());
   const Model model = Model::load(saved.file());
-  expect_refusals([&](const MethodRequest& method) { explain(model, coloured_picture(28), {.methods = {method}}); });
+  expect_refusals([&](const MethodRequest& method) {
+    explain(model, coloured_picture(28), {.methods = {method}});
+  });
 }
 
 TEST(NoAttention, EveryAttentionMethodSaysSoForTexts) {
   const SavedFolder saved(mean_of_words(), kWordTokenizer);
   const Model model = Model::load(saved.file());
-  expect_refusals([&](const MethodRequest& method) { explain(model, TextInput{"a good film", {}}, {.methods = {method}}); });
+  expect_refusals([&](const MethodRequest& method) {
+    explain(model, TextInput{"a good film", {}}, {.methods = {method}});
+  });
 }
 
 ExplainRequest asking_for(const std::vector<std::string>& names) {
@@ -137,7 +147,8 @@ TEST(NoAttention, DefaultMethodsOfArraysAreThoseThatWork) {
   const ArrayModel model = ArrayModel::load(saved.file());
   ArrayRequest request;
   request.target = {"logits", {0, 1}};
-  for (const std::string& name : model.usual_methods(row_arrays(), request.target)) request.methods.push_back({name, {}});
+  for (const std::string& name : model.usual_methods(row_arrays(), request.target))
+    request.methods.push_back({name, {}});
   const Explanation explanation = model.explain(row_arrays(), request).explanation;
   EXPECT_THAT(explanation.refused, IsEmpty());
   ASSERT_EQ(explanation.attributions.size(), 2u);
@@ -149,7 +160,8 @@ TEST(NoAttention, DefaultMethodsOfArraysAreThoseThatWork) {
 TEST(NoAttention, DefaultMethodsOfPicturesAreThoseThatWork) {
   const SavedFolder saved(convolution_of_pictures());
   const Model model = Model::load(saved.file());
-  const Explanation explanation = explain(model, coloured_picture(28), asking_for(usual_methods(model))).at(0);
+  const Explanation explanation =
+      explain(model, coloured_picture(28), asking_for(usual_methods(model))).at(0);
   EXPECT_THAT(explanation.refused, IsEmpty());
   EXPECT_EQ(explanation.attributions.size(), 3u);
 }
@@ -157,7 +169,8 @@ TEST(NoAttention, DefaultMethodsOfPicturesAreThoseThatWork) {
 TEST(NoAttention, DefaultMethodsOfTextsAreThoseThatWork) {
   const SavedFolder saved(mean_of_words(), kWordTokenizer);
   const Model model = Model::load(saved.file());
-  const Explanation explanation = explain(model, TextInput{"a good film", {}}, asking_for(usual_methods(model)));
+  const Explanation explanation =
+      explain(model, TextInput{"a good film", {}}, asking_for(usual_methods(model)));
   EXPECT_THAT(explanation.refused, IsEmpty());
   EXPECT_EQ(explanation.attributions.size(), 2u);
   EXPECT_THAT(explanation.notes, Not(testing::Contains(HasSubstr("reads the tokens"))));
@@ -171,11 +184,13 @@ TEST(NoAttention, TracesAndHeadsSayThatThereIsNone) {
   EXPECT_THAT(found.notes, testing::Contains(HasSubstr("No attention was found")));
   HeadsRequest request;
   request.measures = {"michel"};
-  EXPECT_THAT(refusal<InvalidInput>([&] { head_importance(model, {{{"a good film", {}}, {}, "line 1"}}, request); }),
+  EXPECT_THAT(refusal<InvalidInput>(
+                  [&] { head_importance(model, {{{"a good film", {}}, {}, "line 1"}}, request); }),
               HasSubstr("no attention was found in this model"));
   const SavedFolder of_pictures(convolution_of_pictures());
   const std::vector<LabelledPicture> pictures{{coloured_picture(28), {}, "picture 1"}};
-  EXPECT_THAT(refusal<InvalidInput>([&] { head_importance(Model::load(of_pictures.file()), pictures, request); }),
+  EXPECT_THAT(refusal<InvalidInput>(
+                  [&] { head_importance(Model::load(of_pictures.file()), pictures, request); }),
               HasSubstr("no attention was found in this model"));
 }
 

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <set>
 
-#include "tests/support/source_folder.h"
+#include "methods/method.h"
 #include "tests/support/golden_model.h"
 #include "tests/support/hiding_test_helpers.h"
-#include "methods/method.h"
+#include "tests/support/source_folder.h"
 
 namespace whyformer {
 namespace {
@@ -51,7 +51,8 @@ void expect_the_same_scores_by_every_method(const GoldenModel& folder, const Gol
 class OnnxTextGolden : public testing::TestWithParam<const char*> {};
 
 TEST_P(OnnxTextGolden, GivesTheSameScoresByEveryMethod) {
-  expect_the_same_scores_by_every_method(GoldenModel(GetParam()), GoldenModel::from_onnx(GetParam()));
+  expect_the_same_scores_by_every_method(GoldenModel(GetParam()),
+                                         GoldenModel::from_onnx(GetParam()));
 }
 
 // Its reshapes know of one text only: copies that run together would become one long text.
@@ -104,23 +105,31 @@ TEST_P(OnnxTextGolden, IsReadOutAlikeAndSharesWeightsBetweenLengths) {
   EXPECT_EQ(linears(found->graph), linears(longer->graph));
 }
 
-// It rounds by the span that its numbers have while it runs: that of each input, whatever runs beside it.
+// It rounds by the span that its numbers have while it runs: that of each input, whatever runs
+// beside it.
 TEST(OnnxText, RoundedWhileItRunsGivesTheSameBitsWhateverTheMemory) {
   for (const std::string file : {"bert_fused_dynamic", "bert_dynamic_as_run"}) {
     GoldenModel golden("bert");
-    golden.model = load_onnx_text_model(source_folder() / "tests/golden/onnx_optimised" / (file + ".onnx"), golden_files("bert"), file);
+    golden.model =
+        load_onnx_text_model(source_folder() / "tests/golden/onnx_optimised" / (file + ".onnx"),
+                             golden_files("bert"), file);
     EXPECT_GT(golden.model->most_at_once(), 1);
     GoldenInput input = golden.inputs[0];
     input.batch.ids = {{2, 27, 30, 5, 16, 33, 3}};
     for (const Method* method : catalogue()) {
-      const std::set<std::string_view> sampling{"leave-one-out", "integrated-gradients", "smooth-grad", "kernel-shap", "partition-shap", "lime"};
+      const std::set<std::string_view> sampling{"leave-one-out",  "integrated-gradients",
+                                                "smooth-grad",    "kernel-shap",
+                                                "partition-shap", "lime"};
       if (!sampling.contains(method->info.name)) continue;
       SCOPED_TRACE(file + " " + std::string(method->info.name));
       std::vector<std::vector<double>> scores;
       for (const int64_t memory : {int64_t{1}, int64_t{300'000}, int64_t{1} << 30}) {
-        Explained explained(*golden.model, input.encoding(), {.needs = {.embedding_gradient = true, .values = true}, .memory_bytes = memory});
+        Explained explained(
+            *golden.model, input.encoding(),
+            {.needs = {.embedding_gradient = true, .values = true}, .memory_bytes = memory});
         explained.set_target(0);
-        scores.push_back(method->run(explained, complete_options(*method, small_budget(*method))).values);
+        scores.push_back(
+            method->run(explained, complete_options(*method, small_budget(*method))).values);
       }
       EXPECT_EQ(scores[0], scores[1]);
       EXPECT_EQ(scores[0], scores[2]);

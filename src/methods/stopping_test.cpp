@@ -14,14 +14,19 @@ namespace {
 
 using testing::HasSubstr;
 
-const TextInput kReview{"The story is thin and the jokes are stale, but the leads are so charming that nobody minded.", {}};
+const TextInput kReview{
+    "The story is thin and the jokes are stale, but the leads are so charming that nobody minded.",
+    {}};
 
-// One input at a time; stops as soon as so many of a method's steps are done, where `total` is that method's.
+// One input at a time; stops as soon as so many of a method's steps are done, where `total` is that
+// method's.
 Explanation stopped_at(int64_t step, const std::vector<MethodRequest>& methods, int64_t total = 0) {
   ExplainRequest request;
   request.methods = methods;
   request.memory_bytes = 1;
-  request.progress = [=](int64_t done, int64_t of) { return done < step || (total > 0 && of != total); };
+  request.progress = [=](int64_t done, int64_t of) {
+    return done < step || (total > 0 && of != total);
+  };
   return explain(Model::built_in(), kReview, request);
 }
 
@@ -47,7 +52,8 @@ void expect_part_of(const Attribution& part, const Attribution& full) {
 TEST(Stopping, LeaveOneOutKeepsTheScoresItHas) {
   const Explanation part = stopped_at(5, {{"leave-one-out", {}}});
   const Attribution& found = part.attributions[0];
-  const auto ordinary = std::ranges::count_if(part.units, [](const Unit& unit) { return !unit.special; });
+  const auto ordinary =
+      std::ranges::count_if(part.units, [](const Unit& unit) { return !unit.special; });
   EXPECT_EQ(scores_missing(found), ordinary - 5);
   expect_part_of(found, in_full({"leave-one-out", {}}));
   ASSERT_EQ(found.notes.size(), 1u);
@@ -77,9 +83,11 @@ TEST(Stopping, DecompxTellsHowFarItCame) {
 }
 
 TEST(Stopping, SmoothGradIsTheMeanOverTheCopiesSoFar) {
-  const Attribution found = stopped_at(7, {{"smooth-grad", {{"samples", int64_t{10000}}}}}).attributions[0];
+  const Attribution found =
+      stopped_at(7, {{"smooth-grad", {{"samples", int64_t{10000}}}}}).attributions[0];
   const Attribution full = in_full({"smooth-grad", {{"samples", int64_t{7}}}});
-  for (size_t i = 0; i < full.scores.size(); ++i) EXPECT_NEAR(found.scores[i], full.scores[i], 1e-6);
+  for (size_t i = 0; i < full.scores.size(); ++i)
+    EXPECT_NEAR(found.scores[i], full.scores[i], 1e-6);
   EXPECT_THAT(found.notes.back(), HasSubstr("Stopped after 7 of 10000"));
 }
 
@@ -87,13 +95,15 @@ TEST(Stopping, IntegratedGradientsKeepTheLastWholeRound) {
   const MethodRequest endless{"integrated-gradients", {{"tolerance", 0.0}}};
   const Attribution found = stopped_at(3, {endless}, 16).attributions[0];
   const Attribution eight = in_full({"integrated-gradients", {{"steps", int64_t{8}}}});
-  for (size_t i = 0; i < eight.scores.size(); ++i) EXPECT_NEAR(found.scores[i], eight.scores[i], 1e-6);
+  for (size_t i = 0; i < eight.scores.size(); ++i)
+    EXPECT_NEAR(found.scores[i], eight.scores[i], 1e-6);
   EXPECT_THAT(found.notes[0], HasSubstr("Stopped before 16 steps"));
   EXPECT_THAT(found.notes[1], HasSubstr("8 steps from"));
 }
 
 TEST(Stopping, KeepsMethodsThatAreDone) {
-  for (const std::string method : {"permutation-shap", "exact-shap", "kernel-shap", "attention-flow", "alti", "lime"}) {
+  for (const std::string method :
+       {"permutation-shap", "exact-shap", "kernel-shap", "attention-flow", "alti", "lime"}) {
     ExplainRequest request;
     request.methods = {{"gae", {}}, {method, {}}, {"rollout", {}}};
     request.memory_bytes = 1;  // one input at a time
@@ -101,18 +111,23 @@ TEST(Stopping, KeepsMethodsThatAreDone) {
     const Explanation found = explain(Model::built_in(), TextInput{"not bad at all", {}}, request);
     ASSERT_EQ(found.attributions.size(), 1u) << method;
     EXPECT_EQ(found.attributions[0].method, "gae");
-    EXPECT_THAT(found.notes.back(), HasSubstr("Interrupted before " + method + ", rollout.")) << method;
+    EXPECT_THAT(found.notes.back(), HasSubstr("Interrupted before " + method + ", rollout."))
+        << method;
     request.methods = {{method, {}}};
-    EXPECT_THROW(explain(Model::built_in(), TextInput{"not bad at all", {}}, request), Interrupted) << method;
+    EXPECT_THROW(explain(Model::built_in(), TextInput{"not bad at all", {}}, request), Interrupted)
+        << method;
   }
 }
 
 TEST(Stopping, PartitionShapDoesNotBlameTheBudget) {
   for (const std::string context : {"none", "0"}) {
-    const Attribution found = stopped_at(9, {{"partition-shap", {{"context", context}, {"batch", int64_t{1}}}}}).attributions[0];
+    const Attribution found =
+        stopped_at(9, {{"partition-shap", {{"context", context}, {"batch", int64_t{1}}}}})
+            .attributions[0];
     EXPECT_FALSE(found.estimate->finished);
     EXPECT_THAT(found.notes.back(), HasSubstr("Stopped after ")) << context;
-    for (const std::string& note : found.notes) EXPECT_THAT(note, testing::Not(HasSubstr("budget"))) << context;
+    for (const std::string& note : found.notes)
+      EXPECT_THAT(note, testing::Not(HasSubstr("budget"))) << context;
   }
   const Attribution spent = in_full({"partition-shap", {{"max-evals", int64_t{9}}}});
   EXPECT_THAT(spent.notes.back(), HasSubstr("The budget of 9 evaluations"));
@@ -138,7 +153,8 @@ TEST(Stopping, IsNoticedInsideALayer) {
   std::vector<int64_t> layers_done;
   request.progress = [&](int64_t done, int64_t) {
     layers_done.push_back(done);
-    std::this_thread::sleep_for(std::chrono::milliseconds(150));  // as long as a layer of a large model
+    std::this_thread::sleep_for(
+        std::chrono::milliseconds(150));  // as long as a layer of a large model
     return layers_done.size() < 2;
   };
   EXPECT_THROW(explain(Model::built_in(), kReview, request), Interrupted);

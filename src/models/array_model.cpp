@@ -17,22 +17,26 @@ namespace whyformer {
 namespace {
 
 constexpr int64_t kLongestAnswer = 4096;  // perturbed inputs keep all of it
-constexpr size_t kMostGraphs = 16;  // lengths vary; old graphs are dropped
+constexpr size_t kMostGraphs = 16;        // lengths vary; old graphs are dropped
 
 std::filesystem::path file_of(const std::filesystem::path& path) {
   const std::filesystem::path file = onnx_file_of(path);
   if (!file.empty()) return file;
-  throw FileError(fmt::format("arrays go into an ONNX file, and '{}' is none and holds none: give the file itself",
-                              path.string()));
+  throw FileError(fmt::format(
+      "arrays go into an ONNX file, and '{}' is none and holds none: give the file itself",
+      path.string()));
 }
 
 // An id between two others would be cut to one of them.
 void check_whole(const std::string& input, const Tensor& array) {
   if (array.dtype() == DType::kInt64) return;
   const std::vector<double> numbers = array.to_doubles();
-  const auto part = std::find_if(numbers.begin(), numbers.end(), [](double number) { return number != std::trunc(number); });
+  const auto part = std::find_if(numbers.begin(), numbers.end(),
+                                 [](double number) { return number != std::trunc(number); });
   if (part == numbers.end()) return;
-  throw InvalidInput(fmt::format("the input '{}' takes whole numbers, but element {} of what was given is {}", input, part - numbers.begin(), *part));
+  throw InvalidInput(
+      fmt::format("the input '{}' takes whole numbers, but element {} of what was given is {}",
+                  input, part - numbers.begin(), *part));
 }
 
 // One element of a value.
@@ -42,9 +46,11 @@ struct Element {
   std::vector<int> axes = {};  // where those of the output are
 };
 
-// The same element in front of views that only put the batch elsewhere or leave it out, as the output of a file may.
+// The same element in front of views that only put the batch elsewhere or leave it out, as the
+// output of a file may.
 Element in_front_of_views(const Graph& graph, Element element) {
-  for (size_t axis = 0; axis < element.indices.size(); ++axis) element.axes.push_back(static_cast<int>(axis));
+  for (size_t axis = 0; axis < element.indices.size(); ++axis)
+    element.axes.push_back(static_cast<int>(axis));
   while (graph.producer(element.of) >= 0) {
     const Node& node = graph.nodes()[graph.producer(element.of)];
     const std::vector<int> order = node.op->axis_order();
@@ -52,7 +58,8 @@ Element in_front_of_views(const Graph& graph, Element element) {
     with_batch.insert(with_batch.begin(), 1);
     if (!order.empty()) {
       std::vector<int64_t> indices(order.size());
-      for (size_t axis = 0; axis < order.size(); ++axis) indices[order[axis]] = element.indices[axis];
+      for (size_t axis = 0; axis < order.size(); ++axis)
+        indices[order[axis]] = element.indices[axis];
       for (int& axis : element.axes) axis = order[axis];
       element.indices = std::move(indices);
     } else if (node.op->kind() == "Reshape" && graph.shape(node.inputs[0]) == with_batch) {
@@ -76,14 +83,16 @@ void cut_out(const Element& element, ElementGraph& built) {
     built.target = element.indices[1];
   } else {
     for (size_t axis = 0; axis < element.indices.size(); ++axis) {
-      built.output = slice(graph, built.output, static_cast<int>(axis), element.indices[axis], 1, "element");
+      built.output =
+          slice(graph, built.output, static_cast<int>(axis), element.indices[axis], 1, "element");
     }
     built.output = reshape(graph, built.output, {1, 1}, "element");
   }
   built.graph = graph.finish();
 }
 
-// The last layer goes on with the one row that is read: some models compute the others, too, in ways of their own.
+// The last layer goes on with the one row that is read: some models compute the others, too, in
+// ways of their own.
 void leave_out_rows(ElementGraph& built, const std::string& output) {
   OnnxProbe probe = *built.whole;
   std::vector<Value> full;
@@ -105,7 +114,10 @@ void leave_out_rows(ElementGraph& built, const std::string& output) {
 }  // namespace
 
 OnnxArrayModel::OnnxArrayModel(const std::filesystem::path& path, BatchAxes batch_axes)
-    : path_(file_of(path)), batch_axes_(std::move(batch_axes)), config_(config_of(files_of_model(path_))), model_(onnx::read_onnx(path_)) {
+    : path_(file_of(path)),
+      batch_axes_(std::move(batch_axes)),
+      config_(config_of(files_of_model(path_))),
+      model_(onnx::read_onnx(path_)) {
   if (file().graph.outputs.empty()) throw UnsupportedModel("the ONNX file has no outputs");
 }
 
@@ -116,12 +128,15 @@ std::string OnnxArrayModel::output_named(const std::string& asked) const {
     if (output.name == asked) return asked;
     names.push_back(output.name);
   }
-  throw InvalidInput(fmt::format("the model has no output '{}'; its outputs are {}", asked, fmt::join(names, ", ")));
+  throw InvalidInput(fmt::format("the model has no output '{}'; its outputs are {}", asked,
+                                 fmt::join(names, ", ")));
 }
 
-// Shapes, and the bytes of what a graph has built in. Integers are among them, for files whose shapes need them.
+// Shapes, and the bytes of what a graph has built in. Integers are among them, for files whose
+// shapes need them.
 std::string OnnxArrayModel::key_of(const NamedArrays& arrays, const ProbeRequest& request) const {
-  std::string key = fmt::format("{} {}", static_cast<int>(request.floats), fmt::join(request.outputs, " "));
+  std::string key =
+      fmt::format("{} {}", static_cast<int>(request.floats), fmt::join(request.outputs, " "));
   for (const onnx::InputInfo& input : file().graph.inputs) {
     const auto given = arrays.find(input.name);
     if (given == arrays.end()) continue;
@@ -134,10 +149,12 @@ std::string OnnxArrayModel::key_of(const NamedArrays& arrays, const ProbeRequest
   return key;
 }
 
-std::shared_ptr<const OnnxProbe> OnnxArrayModel::probe(const NamedArrays& arrays, const ProbeRequest& request) const {
+std::shared_ptr<const OnnxProbe> OnnxArrayModel::probe(const NamedArrays& arrays,
+                                                       const ProbeRequest& request) const {
   for (const onnx::InputInfo& input : file().graph.inputs) {
     const auto given = arrays.find(input.name);
-    if (given != arrays.end() && !onnx::is_float(input.type)) check_whole(input.name, given->second);
+    if (given != arrays.end() && !onnx::is_float(input.type))
+      check_whole(input.name, given->second);
   }
   const std::string key = key_of(arrays, request);
   {
@@ -158,21 +175,26 @@ std::shared_ptr<const OnnxProbe> OnnxArrayModel::probe(const NamedArrays& arrays
   return probes_.try_emplace(key, std::move(built)).first->second;
 }
 
-std::shared_ptr<const ElementGraph> OnnxArrayModel::graph(const NamedArrays& arrays, const std::string& output,
-                                                          const std::vector<int64_t>& indices, DType dtype) const {
+std::shared_ptr<const ElementGraph> OnnxArrayModel::graph(const NamedArrays& arrays,
+                                                          const std::string& output,
+                                                          const std::vector<int64_t>& indices,
+                                                          DType dtype) const {
   const ProbeRequest request{{output}, dtype};
   auto built = std::make_shared<ElementGraph>();
   built->probe = built->whole = probe(arrays, request);
-  const std::string key = fmt::format("{} {} ", static_cast<const void*>(built->whole.get()), fmt::join(indices, ","));
+  const std::string key =
+      fmt::format("{} {} ", static_cast<const void*>(built->whole.get()), fmt::join(indices, ","));
   {
     const std::lock_guard lock(mutex_);
     const auto known = graphs_.find(key);
     if (known != graphs_.end() && known->second->whole == built->whole) return known->second;
   }
-  const Element element = in_front_of_views(built->whole->graph, {built->whole->outputs.at(output), indices});
+  const Element element =
+      in_front_of_views(built->whole->graph, {built->whole->outputs.at(output), indices});
   cut_out(element, *built);
   const ReadOut& read_out = built->whole->found.read_out;
-  const bool one_row = read_out.kind == ReadOut::Kind::kRow && built->whole->found.streams.size() == 1;
+  const bool one_row =
+      read_out.kind == ReadOut::Kind::kRow && built->whole->found.streams.size() == 1;
   if (one_row && built->whole->batch == 1) leave_out_rows(*built, output);
   built->found = built->probe->found;
   if (read_out.kind == ReadOut::Kind::kEach) {
@@ -187,7 +209,8 @@ std::shared_ptr<const ElementGraph> OnnxArrayModel::graph(const NamedArrays& arr
 }
 
 NamedArrays OnnxArrayModel::with_batch_in_front(const OnnxProbe& probe, NamedArrays arrays) {
-  for (auto& [name, array] : arrays) array = whyformer::with_batch_in_front(array, probe.batch_axis(name));
+  for (auto& [name, array] : arrays)
+    array = whyformer::with_batch_in_front(array, probe.batch_axis(name));
   return arrays;
 }
 
@@ -195,7 +218,8 @@ Feeds OnnxArrayModel::feeds(const OnnxProbe& probe, const NamedArrays& arrays) {
   Feeds feeds;
   for (const auto& [name, value] : probe.inputs) {
     const auto given = arrays.find(name);
-    if (given == arrays.end()) throw InvalidInput(fmt::format("there is no array for the model's input '{}'", name));
+    if (given == arrays.end())
+      throw InvalidInput(fmt::format("there is no array for the model's input '{}'", name));
     feeds[value] = given->second.cast(probe.graph.type(value).dtype);
   }
   // Looked up here once more, where it is known which input an id comes from.

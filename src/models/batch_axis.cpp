@@ -29,14 +29,17 @@ BatchPlace place_by_use(const Graph& graph, Value input) {
   const Shape& shape = graph.shape(input);
   const AxisUse first(graph, input, 0);
   const bool ids = graph.type(input).dtype == DType::kInt64;
-  if (shape.size() < 2) return {ids && first.has_attention() ? BatchAxis::kNone : BatchAxis::kFirst};
+  if (shape.size() < 2)
+    return {ids && first.has_attention() ? BatchAxis::kNone : BatchAxis::kFirst};
   if (first.stays_apart()) return {};
   const bool sequence_of_tokens = may_be_sequence(graph, input) && has_attention(graph);
-  if (sequence_of_tokens && shape[1] == 1 && (!ids || first.has_attention())) return {BatchAxis::kSecond, first.has_attention()};
+  if (sequence_of_tokens && shape[1] == 1 && (!ids || first.has_attention()))
+    return {BatchAxis::kSecond, first.has_attention()};
   if (sequence_of_tokens && shape[1] > 1) {
     const AxisUse second(graph, input, 1);
     if (second.stays_apart()) return {BatchAxis::kSecond};
-    // What is neither tokens nor numbers of a token can only be a batch, though something behind the layers mixes it.
+    // What is neither tokens nor numbers of a token can only be a batch, though something behind
+    // the layers mixes it.
     const bool mixed = first.has_attention() && !second.has_attention();
     if (mixed && (ids || is_of_features(graph, input, 2))) return {BatchAxis::kSecond, false};
   }
@@ -44,13 +47,15 @@ BatchPlace place_by_use(const Graph& graph, Value input) {
   return {BatchAxis::kFirst, false};
 }
 
-// Whether the file's inputs that tell where their batch is have several, or have it behind the tokens.
+// Whether the file's inputs that tell where their batch is have several, or have it behind the
+// tokens.
 struct Others {
   std::optional<int64_t> batch;
   bool any_first = false, any_second = false;
 };
 
-// An input [1, several, …] has a batch of one in front of its tokens, or a single token in front of a batch.
+// An input [1, several, …] has a batch of one in front of its tokens, or a single token in front of
+// a batch.
 BatchPlace place_of_one(const Graph& graph, Value input, const Others& others) {
   const Shape& shape = graph.shape(input);
   if (!may_be_sequence(graph, input)) return {};
@@ -74,7 +79,8 @@ Shape shape_in_front(Shape shape, BatchAxis axis) {
 }
 
 // An input with the batch in front, and behind it the value that the file has.
-Value turned_input(GraphBuilder& builder, const ValueType& type, const std::string& name, BatchAxis axis, Value& input) {
+Value turned_input(GraphBuilder& builder, const ValueType& type, const std::string& name,
+                   BatchAxis axis, Value& input) {
   input = builder.input(name, shape_in_front(type.shape, axis), type.dtype, InputRole::kExplained);
   if (axis == BatchAxis::kNone) return reshape(builder, input, type.shape, name);
   std::vector<int> order{1, 0};
@@ -96,14 +102,16 @@ BatchPlaces find_batches(const onnx::BuiltGraph& built) {
       others.any_second |= places[name].axis == BatchAxis::kSecond;
       others.any_first |= places[name].axis == BatchAxis::kFirst;
       if (shape.size() >= 2) others.batch = batch_length(shape, places[name].axis);
-    } else if (shape.size() == 4 || (shape.size() >= 2 && shape[1] > 1 && AxisUse(built.graph, value, 1).has_attention())) {
+    } else if (shape.size() == 4 || (shape.size() >= 2 && shape[1] > 1 &&
+                                     AxisUse(built.graph, value, 1).has_attention())) {
       others.any_first = true;
       others.batch = 1;
     } else if (shape.size() >= 2) {
       ones.push_back(name);
     }
   }
-  for (const std::string& name : ones) places[name] = place_of_one(built.graph, built.inputs.at(name), others);
+  for (const std::string& name : ones)
+    places[name] = place_of_one(built.graph, built.inputs.at(name), others);
   return places;
 }
 
@@ -111,12 +119,14 @@ void tell_batches(const onnx::BuiltGraph& built, const BatchAxes& told, BatchPla
   for (const auto& [name, axis] : told) {
     const auto input = built.inputs.find(name);
     if (input == built.inputs.end() || !built.graph.varies(input->second)) {
-      throw InvalidInput(fmt::format("the model explains no input '{}', so nothing is to be said about its batch", name));
+      throw InvalidInput(fmt::format(
+          "the model explains no input '{}', so nothing is to be said about its batch", name));
     }
     const Shape& shape = built.graph.shape(input->second);
     if (axis && (*axis < 0 || *axis > 1 || *axis >= static_cast<int>(shape.size()))) {
-      throw InvalidInput(fmt::format("the batch of '{}' {} is its first or second axis, 0 or 1, or none; not {}", name,
-                                     to_string(shape), *axis));
+      throw InvalidInput(
+          fmt::format("the batch of '{}' {} is its first or second axis, 0 or 1, or none; not {}",
+                      name, to_string(shape), *axis));
     }
     places[name] = {!axis ? BatchAxis::kNone : *axis == 0 ? BatchAxis::kFirst : BatchAxis::kSecond};
   }
@@ -124,8 +134,8 @@ void tell_batches(const onnx::BuiltGraph& built, const BatchAxes& told, BatchPla
 
 bool may_have_tokens_first(const Graph& graph, Value input) {
   const Shape& shape = graph.shape(input);
-  return has_attention(graph) && graph.varies(input) && may_be_sequence(graph, input) && shape[0] == 1 && shape[1] > 1 &&
-         AxisUse(graph, input, 1).stays_apart();
+  return has_attention(graph) && graph.varies(input) && may_be_sequence(graph, input) &&
+         shape[0] == 1 && shape[1] > 1 && AxisUse(graph, input, 1).stays_apart();
 }
 
 bool has_tokens_first(const Graph& graph, Value input) {
@@ -142,10 +152,12 @@ onnx::BuiltGraph with_batch_in_front(onnx::BuiltGraph built, const BatchPlaces& 
     const ValueType& type = graph.type(value);
     const auto place = places.find(graph.name(value));
     if (place != places.end() && !in_front(*place)) {
-      renamed[value.id] = turned_input(builder, type, graph.name(value), place->second.axis, fed[value.id]);
+      renamed[value.id] =
+          turned_input(builder, type, graph.name(value), place->second.axis, fed[value.id]);
     } else {
       const InputRole role = graph.varies(value) ? InputRole::kExplained : InputRole::kGiven;
-      renamed[value.id] = fed[value.id] = builder.input(graph.name(value), type.shape, type.dtype, role);
+      renamed[value.id] = fed[value.id] =
+          builder.input(graph.name(value), type.shape, type.dtype, role);
     }
   }
   for (const Node& node : graph.nodes()) {

@@ -1,5 +1,5 @@
-// Where the inputs of an ONNX file have their batch: most in front, some behind their tokens, some nowhere. Everything behind
-// the importer sees it in front.
+// Where the inputs of an ONNX file have their batch: most in front, some behind their tokens, some
+// nowhere. Everything behind the importer sees it in front.
 #pragma once
 
 #include <map>
@@ -26,11 +26,12 @@ using BatchPlaces = std::map<std::string, BatchPlace, std::less<>>;  // by input
 // From what the graph does with the axes of each input that it explains.
 BatchPlaces find_batches(const onnx::BuiltGraph& built);
 
-// Puts in what was told instead. Throws InvalidInput for names of no such input and axes that it does not have.
+// Puts in what was told instead. Throws InvalidInput for names of no such input and axes that it
+// does not have.
 void tell_batches(const onnx::BuiltGraph& built, const BatchAxes& told, BatchPlaces& places);
 
-// Of an input [1, several, …]: whether the several may be a batch behind a single token, which is to be seen with other
-// lengths; and whether it is so, of an input [several, …].
+// Of an input [1, several, …]: whether the several may be a batch behind a single token, which is
+// to be seen with other lengths; and whether it is so, of an input [several, …].
 bool may_have_tokens_first(const Graph& graph, Value input);
 bool has_tokens_first(const Graph& graph, Value input);
 

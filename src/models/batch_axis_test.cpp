@@ -20,20 +20,28 @@ class FindBatches : public testing::Test {
 
   Value projected(Value x) {
     const Shape weight{kWidth, graph_.shape(x).back()};
-    return linear(graph_, x, std::make_shared<LinearWeights>(Tensor::zeros(weight, DType::kFloat32), Tensor()), "project");
+    return linear(graph_, x,
+                  std::make_shared<LinearWeights>(Tensor::zeros(weight, DType::kFloat32), Tensor()),
+                  "project");
   }
 
-  Value looked_up(Value ids) { return embedding(graph_, ids, Tensor::zeros({20, kWidth}, DType::kFloat32), "table"); }
+  Value looked_up(Value ids) {
+    return embedding(graph_, ids, Tensor::zeros({20, kWidth}, DType::kFloat32), "table");
+  }
 
-  // From queries [tokens, batch, width] to keys [others, batch, width], with two heads in the axis of the batch.
+  // From queries [tokens, batch, width] to keys [others, batch, width], with two heads in the axis
+  // of the batch.
   Value attended(Value queries, Value keys) {
     const auto heads = [&](Value x) {
       const Shape& shape = graph_.shape(x);
-      return transpose(graph_, reshape(graph_, x, {shape[0], 2 * shape[1], kWidth / 2}, "split"), {1, 0, 2}, "heads");
+      return transpose(graph_, reshape(graph_, x, {shape[0], 2 * shape[1], kWidth / 2}, "split"),
+                       {1, 0, 2}, "heads");
     };
-    const Value scores = matmul(graph_, heads(queries), transpose(graph_, heads(keys), {0, 2, 1}, "keys"), "scores");
+    const Value scores =
+        matmul(graph_, heads(queries), transpose(graph_, heads(keys), {0, 2, 1}, "keys"), "scores");
     const Value mixed = matmul(graph_, softmax(graph_, scores, {}, 1, "map"), heads(keys), "mixed");
-    return reshape(graph_, transpose(graph_, mixed, {1, 0, 2}, "back"), graph_.shape(queries), "merged");
+    return reshape(graph_, transpose(graph_, mixed, {1, 0, 2}, "back"), graph_.shape(queries),
+                   "merged");
   }
 
   Value exchanged(Value x) { return transpose(graph_, x, {1, 0, 2}, "exchanged"); }
@@ -66,7 +74,8 @@ TEST_F(FindBatches, ABatchInFront) {
 }
 
 TEST_F(FindBatches, OneInputAlone) {
-  const Value ids = reshape(graph_, looked_up(input("ids", {6}, DType::kInt64)), {6, 1, kWidth}, "with batch");
+  const Value ids =
+      reshape(graph_, looked_up(input("ids", {6}, DType::kInt64)), {6, 1, kWidth}, "with batch");
   const Value x = reshape(graph_, projected(input("x", {5, 4})), {5, 1, kWidth}, "with batch");
   attended(ids, ids);
   attended(x, x);
@@ -77,7 +86,8 @@ TEST_F(FindBatches, OneInputAlone) {
 
 // The first step of a decoder.
 TEST_F(FindBatches, ASingleTokenHasItsBatchWhereTheOthersLengthsSay) {
-  const Value memory = projected(input("memory", {6, 3, 4})), target = projected(input("target", {1, 3, 4}));
+  const Value memory = projected(input("memory", {6, 3, 4})),
+              target = projected(input("target", {1, 3, 4}));
   attended(memory, memory);
   attended(target, memory);
   const BatchPlaces places = found();
@@ -86,7 +96,8 @@ TEST_F(FindBatches, ASingleTokenHasItsBatchWhereTheOthersLengthsSay) {
 }
 
 TEST_F(FindBatches, ASingleTokenOfOneInputFollowsTheOthers) {
-  const Value memory = projected(input("memory", {6, 1, 4})), target = projected(input("target", {1, 1, 4}));
+  const Value memory = projected(input("memory", {6, 1, 4})),
+              target = projected(input("target", {1, 1, 4}));
   attended(memory, memory);
   attended(target, memory);
   const BatchPlace place = found().at("target");
@@ -149,7 +160,9 @@ TEST(BatchInFront, GoesThereAndBack) {
   const Tensor array = Tensor::of<float>({3, 2}, std::span<const float>(numbers));
   for (const BatchAxis axis : {BatchAxis::kFirst, BatchAxis::kSecond, BatchAxis::kNone}) {
     const Tensor turned = with_batch_in_front(array, axis);
-    EXPECT_EQ(turned.shape(), axis == BatchAxis::kFirst ? (Shape{3, 2}) : axis == BatchAxis::kSecond ? (Shape{2, 3}) : (Shape{1, 3, 2}));
+    EXPECT_EQ(turned.shape(), axis == BatchAxis::kFirst    ? (Shape{3, 2})
+                              : axis == BatchAxis::kSecond ? (Shape{2, 3})
+                                                           : (Shape{1, 3, 2}));
     EXPECT_EQ(as_in_file(turned, axis).contiguous().to_doubles(), array.to_doubles());
   }
 }

@@ -27,7 +27,8 @@ struct EmbeddedFile {
 const std::array kSentiment{
     EmbeddedFile{"config.json", whyformer_sentiment_config, whyformer_sentiment_config_end},
     EmbeddedFile{"model.safetensors", whyformer_sentiment_weights, whyformer_sentiment_weights_end},
-    EmbeddedFile{"tokenizer.json", whyformer_sentiment_tokenizer, whyformer_sentiment_tokenizer_end},
+    EmbeddedFile{"tokenizer.json", whyformer_sentiment_tokenizer,
+                 whyformer_sentiment_tokenizer_end},
     EmbeddedFile{"tokenizer_config.json", whyformer_sentiment_tokenizer_config,
                  whyformer_sentiment_tokenizer_config_end}};
 

@@ -29,14 +29,16 @@ bool matches(const Shape& shape, const Shape& wanted) {
   return true;
 }
 
-// Where the names of layers in a tensor's name end: behind "encoder.layer.2", behind "layers.0" and "layers.0.blocks.1".
+// Where the names of layers in a tensor's name end: behind "encoder.layer.2", behind "layers.0" and
+// "layers.0.blocks.1".
 std::vector<size_t> ends_of_layers(const std::string& name) {
   std::vector<size_t> ends;
   for (size_t at = name.find('.'); at != name.npos; at = name.find('.', at + 1)) {
     const size_t end = name.find_first_not_of("0123456789", at + 1);
     if (end == name.npos || end == at + 1 || name[end] != '.') continue;
     const size_t before = at == 0 ? name.npos : name.rfind('.', at - 1);
-    const std::string kind = name.substr(before == name.npos ? 0 : before + 1, at - (before == name.npos ? 0 : before + 1));
+    const std::string kind = name.substr(before == name.npos ? 0 : before + 1,
+                                         at - (before == name.npos ? 0 : before + 1));
     if (kind.find("layer") != kind.npos || kind.find("block") != kind.npos) ends.push_back(end);
   }
   return ends;
@@ -51,7 +53,8 @@ Tensor as_float64(const StoredTensor& stored) {
 // Lengths that the configuration leaves open are -1.
 std::string wanted_text(const Shape& shape) {
   std::string text;
-  for (const int64_t length : shape) text += (text.empty() ? "" : ", ") + (length < 0 ? "any" : std::to_string(length));
+  for (const int64_t length : shape)
+    text += (text.empty() ? "" : ", ") + (length < 0 ? "any" : std::to_string(length));
   return "[" + text + "]";
 }
 
@@ -103,9 +106,8 @@ const StoredTensor& Checkpoint::stored(const std::string& name) const {
 Tensor Checkpoint::tensor(const std::string& name, const Shape& shape, DType type) const {
   const StoredTensor& source = stored(name);
   if (!matches(source.shape, shape)) {
-    throw FileError(fmt::format(
-        "the tensor '{}' has the shape {} but config.json asks for {}", name,
-        to_string(source.shape), wanted_text(shape)));
+    throw FileError(fmt::format("the tensor '{}' has the shape {} but config.json asks for {}",
+                                name, to_string(source.shape), wanted_text(shape)));
   }
   const std::lock_guard lock(mutex_);
   Tensor& known = converted_[{name, type}];
@@ -122,7 +124,8 @@ std::vector<std::string> Checkpoint::layers_left_out() const {
   const auto group_of = [](const std::string& layer) { return layer.substr(0, layer.rfind('.')); };
   const std::lock_guard lock(mutex_);
   for (const auto& [name, tensor] : tensors_) {
-    const bool asked = converted_.contains({name, DType::kFloat32}) || converted_.contains({name, DType::kFloat64});
+    const bool asked = converted_.contains({name, DType::kFloat32}) ||
+                       converted_.contains({name, DType::kFloat64});
     for (const size_t end : ends_of_layers(name)) {
       const std::string layer = name.substr(0, end);
       stored.insert(layer);
@@ -144,8 +147,11 @@ std::vector<std::string> Checkpoint::notes() const {
   if (layers.empty()) return {};
   const size_t count = layers.size();
   layers.resize(std::min(count, kMostListed));
-  const std::string more = count > kMostListed ? fmt::format(" and {} more", count - kMostListed) : "";
-  return {fmt::format("The weights have layers that config.json does not ask for, which are left out: '{}'{}.", fmt::join(layers, "', '"), more)};
+  const std::string more =
+      count > kMostListed ? fmt::format(" and {} more", count - kMostListed) : "";
+  return {fmt::format(
+      "The weights have layers that config.json does not ask for, which are left out: '{}'{}.",
+      fmt::join(layers, "', '"), more)};
 }
 
 std::shared_ptr<const LinearWeights> Checkpoint::linear(const std::string& name, int64_t out,

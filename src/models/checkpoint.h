@@ -18,7 +18,8 @@ enum class Bias { kYes, kNo };
 // What a Linear consists of besides its weight.
 struct LinearParts {
   Bias bias = Bias::kYes;
-  std::string scale = {};  // a tensor [out] that multiplies its outputs (LayerScale); empty for none
+  std::string scale =
+      {};  // a tensor [out] that multiplies its outputs (LayerScale); empty for none
 };
 
 class Checkpoint {
@@ -30,8 +31,8 @@ class Checkpoint {
   int64_t tensor_count() const { return static_cast<int64_t>(tensors_.size()); }
   int64_t parameter_count() const;
 
-  // A tensor of exactly this shape (-1: any length). Old names (LayerNorm.gamma) are found too. Throws
-  // FileError that names the tensor and both shapes.
+  // A tensor of exactly this shape (-1: any length). Old names (LayerNorm.gamma) are found too.
+  // Throws FileError that names the tensor and both shapes.
   Tensor tensor(const std::string& name, const Shape& shape, DType type) const;
 
   // name + ".weight" [out, in] and name + ".bias" [out]; a scale becomes part of both.
@@ -45,7 +46,8 @@ class Checkpoint {
   LayerNormWeights layer_norm(const std::string& name, int64_t width, double epsilon,
                               DType type) const;
 
-  // What the users of a model should know, once a graph was built of it: which layers it leaves out.
+  // What the users of a model should know, once a graph was built of it: which layers it leaves
+  // out.
   std::vector<std::string> notes() const;
 
  private:

@@ -52,7 +52,8 @@ class CheckpointModel final : public TextModel {
     } else {
       if (config_.names_head() || (config_.architecture().empty() && has_weights_of_other_head())) {
         head_left_out_ = architecture_;
-        work_left_out_ = config_.names_other_head() ? config_.work_of_other_head() : "does not classify texts";
+        work_left_out_ =
+            config_.names_other_head() ? config_.work_of_other_head() : "does not classify texts";
       }
       pooling_ = pooling_from(files);
       name_dimensions(config_.size(kind_.width));
@@ -62,8 +63,9 @@ class CheckpointModel final : public TextModel {
   // For folders that do not name their architecture: what transformers calls the weights of heads.
   bool has_weights_of_other_head() const {
     for (const char* name :
-         {"qa_outputs.weight", "cls.predictions.bias", "predictions.bias", "lm_head.bias", "vocab_projector.weight",
-          "generator_predictions.dense.weight", "discriminator_predictions.dense.weight"}) {
+         {"qa_outputs.weight", "cls.predictions.bias", "predictions.bias", "lm_head.bias",
+          "vocab_projector.weight", "generator_predictions.dense.weight",
+          "discriminator_predictions.dense.weight"}) {
       if (checkpoint_.has(name)) return true;
     }
     return false;
@@ -125,12 +127,14 @@ class CheckpointModel final : public TextModel {
     // Tokenizers say 1 for the second text also where the model has one type, or is given none.
     for (auto& row : type_rows) {
       for (int64_t& type : row) {
-        if (type_count_ == 0 || (type_count_ == 1 && type == 1)) type = 0;
+        if (type_count_ == 0 || (type_count_ == 1 && type == 1))
+          type = 0;
         else if (type < 0 || type >= type_count_) {
-          throw InvalidInput(fmt::format(
-              "the tokenizer gives the token type {}, but the model's table has {} rows: do tokenizer and model belong "
-              "together?",
-              type, type_count_));
+          throw InvalidInput(
+              fmt::format("the tokenizer gives the token type {}, but the model's table has {} "
+                          "rows: do tokenizer and model belong "
+                          "together?",
+                          type, type_count_));
         }
       }
     }
@@ -154,7 +158,8 @@ class CheckpointModel final : public TextModel {
 }  // namespace
 
 std::shared_ptr<const TextModel> load_checkpoint_model(const FileLookup& files,
-                                                       const WeightSource& weights, std::string name) {
+                                                       const WeightSource& weights,
+                                                       std::string name) {
   Config config(parse_json_file(required(files, "config.json", name), "config.json"));
   architecture_of(config);  // before gigabytes of weights are looked at
   return std::make_shared<CheckpointModel>(files, std::move(name), std::move(config), weights());

@@ -62,7 +62,8 @@ class CheckpointPictureModel final : public PictureModel {
                               .head = has_classifier() ? Head::kLogits : Head::kEmbedding});
     if (output_names_.empty()) name_dimensions(built->graph.shape(built->output)[1]);
     notes_ = weights_->checkpoint.notes();
-    if (const std::string limits = config.text_or("whyformer_limits", ""); !limits.empty()) notes_.push_back(limits);
+    if (const std::string limits = config.text_or("whyformer_limits", ""); !limits.empty())
+      notes_.push_back(limits);
   }
 
   // The same weights as a classifier among texts, whose vectors are the rows of `texts`.
@@ -96,7 +97,8 @@ class CheckpointPictureModel final : public PictureModel {
     const std::lock_guard lock(weights_->mutex);
     if (weights_->text_tower == nullptr) {
       // Owned by these weights, so it must not own them.
-      const std::shared_ptr<const Checkpoint> checkpoint(std::shared_ptr<void>(), &weights_->checkpoint);
+      const std::shared_ptr<const Checkpoint> checkpoint(std::shared_ptr<void>(),
+                                                         &weights_->checkpoint);
       weights_->text_tower = clip_text_tower(files(), name_, checkpoint, weights_->config);
     }
     return {weights_, weights_->text_tower.get()};
@@ -115,16 +117,18 @@ class CheckpointPictureModel final : public PictureModel {
 
   double similarity_scale() const override {
     if (!reads_texts()) return PictureModel::similarity_scale();
-    return std::exp(weights_->checkpoint.tensor("logit_scale", {}, DType::kFloat64).to_doubles()[0]);
+    return std::exp(
+        weights_->checkpoint.tensor("logit_scale", {}, DType::kFloat64).to_doubles()[0]);
   }
 
   std::shared_ptr<const PictureModel> among(const std::vector<std::vector<int64_t>>& ids,
                                             std::vector<std::string> names) const override {
     if (!reads_texts()) return PictureModel::among(ids, std::move(names));
     if (ids.empty() || ids.size() != names.size()) {
-      throw InvalidInput(fmt::format("{} texts with {} names: give at least one text, and one name "
-                                     "for each",
-                                     ids.size(), names.size()));
+      throw InvalidInput(
+          fmt::format("{} texts with {} names: give at least one text, and one name "
+                      "for each",
+                      ids.size(), names.size()));
     }
     const double scale = similarity_scale();
     std::vector<double> rows;
@@ -141,9 +145,9 @@ class CheckpointPictureModel final : public PictureModel {
   void read_head() {
     const Checkpoint& checkpoint = weights_->checkpoint;
     const auto& classifiers = weights_->kind.classifiers;
-    const auto found = std::find_if(classifiers.begin(), classifiers.end(), [&](std::string_view name) {
-      return !name.empty() && checkpoint.has(name);
-    });
+    const auto found =
+        std::find_if(classifiers.begin(), classifiers.end(),
+                     [&](std::string_view name) { return !name.empty() && checkpoint.has(name); });
     const bool promised = architecture_.find("ForImageClassification") != std::string::npos;
     if (found == classifiers.end() && !promised) {
       if (weights_->config.names_head()) head_left_out_ = architecture_;
@@ -182,7 +186,8 @@ class CheckpointPictureModel final : public PictureModel {
     built->key = key;
     GraphBuilder graph;
     built->ids = graph.input("input_ids", {key.batch, key.tokens}, DType::kInt64);
-    built->pixels = graph.input("pixel_values", {key.batch, channels_, key.height, key.width}, key.dtype);
+    built->pixels =
+        graph.input("pixel_values", {key.batch, channels_, key.height, key.width}, key.dtype);
     const ClipTextOutputs text =
         ClipTexts(weights_->config).encode(graph, weights_->checkpoint, built->ids, {}, key.dtype);
     built->word_embeddings = text.word_embeddings;
@@ -201,10 +206,12 @@ class CheckpointPictureModel final : public PictureModel {
   Value compared(GraphBuilder& graph, Value text, Value picture) const {
     const int64_t batch = graph.shape(text)[0], width = graph.shape(text)[1];
     const DType type = graph.type(text).dtype;
-    const Value row = reshape(graph, l2_normalise(graph, text, "pair/text"), {batch, 1, width}, "pair/row");
-    const Value column =
-        reshape(graph, l2_normalise(graph, picture, "pair/picture"), {batch, width, 1}, "pair/column");
-    const Value cosine = reshape(graph, matmul(graph, row, column, "pair/cosine"), {batch, 1}, "pair/cosine");
+    const Value row =
+        reshape(graph, l2_normalise(graph, text, "pair/text"), {batch, 1, width}, "pair/row");
+    const Value column = reshape(graph, l2_normalise(graph, picture, "pair/picture"),
+                                 {batch, width, 1}, "pair/column");
+    const Value cosine =
+        reshape(graph, matmul(graph, row, column, "pair/cosine"), {batch, 1}, "pair/cosine");
     Tensor scale = Tensor::empty({1, 1}, type);
     scale.fill(similarity_scale());
     return linear(graph, cosine, std::make_shared<LinearWeights>(scale, Tensor()), "pair/scale");
@@ -241,9 +248,11 @@ std::shared_ptr<const PictureModel> load_checkpoint_picture_model(const FileLook
   const PictureArchitecture* kind = find_picture_architecture(config);
   if (kind == nullptr) {
     std::vector<std::string_view> names;
-    for (const PictureArchitecture* known : picture_architectures()) names.push_back(known->model_type);
-    throw UnsupportedModel(fmt::format("picture models of type '{}' are not supported; supported are {}",
-                                       config.model_type(), fmt::join(names, ", ")));
+    for (const PictureArchitecture* known : picture_architectures())
+      names.push_back(known->model_type);
+    throw UnsupportedModel(
+        fmt::format("picture models of type '{}' are not supported; supported are {}",
+                    config.model_type(), fmt::join(names, ", ")));
   }
   StoredTensors tensors = with_names_of_files(source(), kind->renamings);
   auto weights = std::make_shared<Weights>(std::move(config), std::move(tensors), *kind);

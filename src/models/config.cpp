@@ -25,9 +25,11 @@ std::string place_in(std::string_view text, size_t byte) {
   return fmt::format("line {}, column {}", line, before.size() - (before.rfind('\n') + 1) + 1);
 }
 
-[[noreturn]] void refuse(std::string_view key, std::string_view expected, const nlohmann::json& came) {
-  throw FileError(fmt::format("config.json: '{}' must be {} but is {}; correct it or download the file again", key,
-                              expected, came.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace).substr(0, 40)));
+[[noreturn]] void refuse(std::string_view key, std::string_view expected,
+                         const nlohmann::json& came) {
+  throw FileError(fmt::format(
+      "config.json: '{}' must be {} but is {}; correct it or download the file again", key,
+      expected, came.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace).substr(0, 40)));
 }
 
 }  // namespace
@@ -38,10 +40,11 @@ nlohmann::json parse_json_file(const Bytes& file, std::string_view name) {
     if (!json.is_object()) throw FileError(fmt::format("'{}' must hold a JSON object", name));
     return json;
   } catch (const nlohmann::json::parse_error& error) {
-    throw FileError(fmt::format("'{}' is not valid JSON ({}); correct it or download it again", name,
-                                place_in(file.text(), error.byte)));
+    throw FileError(fmt::format("'{}' is not valid JSON ({}); correct it or download it again",
+                                name, place_in(file.text(), error.byte)));
   } catch (const nlohmann::json::exception&) {  // a number that no double holds, say
-    throw FileError(fmt::format("'{}' holds a number that is out of range; correct it or download it again", name));
+    throw FileError(fmt::format(
+        "'{}' holds a number that is out of range; correct it or download it again", name));
   }
 }
 
@@ -81,7 +84,8 @@ double Config::number_or(std::string_view key, double fallback) const {
 double Config::layer_norm_epsilon(double fallback) const {
   const std::string_view key = "layer_norm_eps";
   const double epsilon = number_or(key, fallback);
-  if (!(epsilon >= 0) || !std::isfinite(epsilon)) refuse(key, "a small number from 0 on", *json_.find(key));
+  if (!(epsilon >= 0) || !std::isfinite(epsilon))
+    refuse(key, "a small number from 0 on", *json_.find(key));
   return epsilon;
 }
 
@@ -101,7 +105,8 @@ bool Config::flag_or(std::string_view key, bool fallback) const {
 
 int64_t Config::id_or(std::string_view key, int64_t fallback) const {
   const auto found = json_.find(key);
-  if (found == json_.end() || found->is_null()) return fallback;  // transformers writes null for no id
+  if (found == json_.end() || found->is_null())
+    return fallback;  // transformers writes null for no id
   if (!found->is_number_integer()) refuse(key, "a whole number", *found);
   return found->get<int64_t>();
 }
@@ -117,7 +122,8 @@ std::vector<int64_t> Config::sizes_or(std::string_view key, std::vector<int64_t>
   if (!found->is_array() || found->empty() || found->size() > most) fail();
   std::vector<int64_t> sizes;
   for (const auto& size : *found) {
-    if (!size.is_number_integer() || size.get<int64_t>() < 1 || size.get<int64_t>() > 10'000'000) fail();
+    if (!size.is_number_integer() || size.get<int64_t>() < 1 || size.get<int64_t>() > 10'000'000)
+      fail();
     sizes.push_back(size.get<int64_t>());
   }
   return sizes;
@@ -158,7 +164,8 @@ std::vector<std::string> Config::labels(int64_t count) const {
 Problem Config::problem(int64_t labels) const {
   // transformers writes null where training has not chosen yet.
   const auto given = json_.find("problem_type");
-  const std::string type = given == json_.end() || given->is_null() ? "" : text_or("problem_type", "");
+  const std::string type =
+      given == json_.end() || given->is_null() ? "" : text_or("problem_type", "");
   if (type == "multi_label_classification") return Problem::kMultiLabel;
   if (type == "regression" || labels == 1) return Problem::kRegression;
   return Problem::kSingleLabel;
@@ -167,9 +174,11 @@ Problem Config::problem(int64_t labels) const {
 // "BertModel" has none, "BertForMaskedLM" and "GPT2LMHeadModel" have one.
 bool Config::names_head() const {
   const size_t found = architecture_.find("For");
-  const bool of_a_task = found != architecture_.npos && found > 0 && found + 3 < architecture_.size() &&
-                         architecture_[found + 3] >= 'A' && architecture_[found + 3] <= 'Z';
-  return of_a_task || architecture_.ends_with("LMHeadModel") || architecture_.ends_with("DoubleHeadsModel");
+  const bool of_a_task = found != architecture_.npos && found > 0 &&
+                         found + 3 < architecture_.size() && architecture_[found + 3] >= 'A' &&
+                         architecture_[found + 3] <= 'Z';
+  return of_a_task || architecture_.ends_with("LMHeadModel") ||
+         architecture_.ends_with("DoubleHeadsModel");
 }
 
 std::string_view Config::work_of_other_head() const {
@@ -180,7 +189,8 @@ std::string_view Config::work_of_other_head() const {
   };
   constexpr std::array kHeads{
       OtherHead{"ForMultipleChoice", "chooses among several texts"},
-      OtherHead{"ForNextSentencePrediction", "says whether one text follows the other, and is not read here"},
+      OtherHead{"ForNextSentencePrediction",
+                "says whether one text follows the other, and is not read here"},
       OtherHead{"ForQuestionAnswering", "marks where an answer begins and ends"},
       OtherHead{"ForTokenClassification", "labels each token, not the text"},
       OtherHead{"ForMaskedLM", "fills in hidden words"},
@@ -188,7 +198,8 @@ std::string_view Config::work_of_other_head() const {
       OtherHead{"ForCausalLM", "predicts the next word"},
       OtherHead{"LMHeadModel", "predicts words"},
   };
-  const auto found = std::ranges::find_if(kHeads, [&](const OtherHead& head) { return architecture_.ends_with(head.ending); });
+  const auto found = std::ranges::find_if(
+      kHeads, [&](const OtherHead& head) { return architecture_.ends_with(head.ending); });
   return found == kHeads.end() ? std::string_view() : found->work;
 }
 

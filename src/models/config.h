@@ -25,8 +25,8 @@ class Config {
   // A whole number between 1 and `most`. Throws FileError if it is missing or absurd.
   int64_t size(std::string_view key, int64_t most = 10'000'000) const;
   int64_t size_or(std::string_view key, int64_t fallback) const;
-  // The fallback stands for a key that is not there. A value of another kind, null too, is a FileError;
-  // only ids may be null, as transformers writes them.
+  // The fallback stands for a key that is not there. A value of another kind, null too, is a
+  // FileError; only ids may be null, as transformers writes them.
   double number_or(std::string_view key, double fallback) const;
   std::string text_or(std::string_view key, std::string fallback) const;
   bool flag_or(std::string_view key, bool fallback) const;

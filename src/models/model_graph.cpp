@@ -14,7 +14,8 @@ Value add_similarity(GraphBuilder& graph, Value vector, ModelGraph& built) {
       graph.input("reference", {batch, width, 1}, graph.type(vector).dtype, InputRole::kGiven);
   const Value unit = l2_normalise(graph, vector, "similarity/normalise");
   const Value row = reshape(graph, unit, {batch, 1, width}, "similarity/row");
-  return reshape(graph, matmul(graph, row, built.reference, "similarity"), {batch, 1}, "similarity");
+  return reshape(graph, matmul(graph, row, built.reference, "similarity"), {batch, 1},
+                 "similarity");
 }
 
 void feed_reference(const ModelGraph& graph, const std::vector<double>& reference, Feeds& feeds) {
@@ -22,7 +23,8 @@ void feed_reference(const ModelGraph& graph, const std::vector<double>& referenc
   const ValueType& type = graph.graph.type(graph.reference);
   const int64_t width = type.shape[1];
   if (static_cast<int64_t>(reference.size()) != width) {
-    throw InvalidInput(fmt::format("a reference of {} numbers for embeddings of {}", reference.size(), width));
+    throw InvalidInput(
+        fmt::format("a reference of {} numbers for embeddings of {}", reference.size(), width));
   }
   feeds[graph.reference] = Tensor::of<double>({1, width, 1}, std::span<const double>(reference))
                                .cast(type.dtype)
@@ -35,7 +37,8 @@ void finish_graph(const Graph& whole, ModelGraph& built, int64_t batch, KeptRows
   built.found = discover(whole, built.output, batch);
   ReadOut& read_out = built.found.read_out;
   // Only where several rows are read, or it must be measured which (see Explained::read_out).
-  const bool stays = read_out.kind == ReadOut::Kind::kChosen || read_out.kind == ReadOut::Kind::kShares ||
+  const bool stays = read_out.kind == ReadOut::Kind::kChosen ||
+                     read_out.kind == ReadOut::Kind::kShares ||
                      read_out.kind == ReadOut::Kind::kUnknown;
   if (!stays) read_out.read = {};
   if (rows == KeptRows::kAll) {
@@ -47,8 +50,8 @@ void finish_graph(const Graph& whole, ModelGraph& built, int64_t batch, KeptRows
   for (const AttentionSite& site : built.found.sites) full.push_back(site.attention);
   if (read_out.read.valid()) full.push_back(read_out.read);
   Restricted restricted = restrict_rows(whole, built.output, full);
-  std::vector<Value*> moved{&built.reference, &built.embeddings, &built.layers_input, &built.output,
-                            &read_out.weights, &read_out.read};
+  std::vector<Value*> moved{&built.reference, &built.embeddings, &built.layers_input,
+                            &built.output,    &read_out.weights, &read_out.read};
   moved.insert(moved.end(), inputs.begin(), inputs.end());
   moved.insert(moved.end(), places.begin(), places.end());
   for (AttentionSite& site : built.found.sites) moved.push_back(&site.attention);

@@ -32,8 +32,8 @@ void feed_reference(const ModelGraph& graph, const std::vector<double>& referenc
 // Whether the last layer keeps rows that the output does not read.
 enum class KeptRows { kRead, kAll };
 
-// Finds attention in the graph, and leaves out what nobody reads. `inputs` and `places` are the kind's own
-// values, which get their new names; at places all rows stay.
+// Finds attention in the graph, and leaves out what nobody reads. `inputs` and `places` are the
+// kind's own values, which get their new names; at places all rows stay.
 void finish_graph(const Graph& whole, ModelGraph& built, int64_t batch, KeptRows rows,
                   const std::vector<Value*>& inputs, const std::vector<Value*>& places);
 

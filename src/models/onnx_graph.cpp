@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "formats/file_checks.h"
-#include "onnx/rewrites/rewrite.h"
 #include "discovery/blocks.h"
+#include "formats/file_checks.h"
 #include "models/sample_ranges.h"
+#include "onnx/rewrites/rewrite.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -17,8 +17,10 @@ constexpr int64_t kAnyNumber = int64_t{1} << 30;
 // Thrown where inputs that run together would change each other's answers.
 struct SharedRanges : UnsupportedModel {
   SharedRanges()
-      : UnsupportedModel("this model rounds by the span of its numbers, and which of them belong to which input of a batch was not "
-                         "recognised: only one input may run at a time") {}
+      : UnsupportedModel(
+            "this model rounds by the span of its numbers, and which of them belong to which input "
+            "of a batch was not "
+            "recognised: only one input may run at a time") {}
 };
 
 void take_ranges_by_sample(OnnxGraph& built, int64_t batch) {
@@ -52,8 +54,8 @@ Value OnnxGraph::input(const std::string& name) const {
   return found == inputs.end() ? Value{} : found->second;
 }
 
-OnnxGraph build_onnx(const onnx::OnnxModel& model, onnx::BuildRequest request, const std::string& output,
-                     int64_t batch) {
+OnnxGraph build_onnx(const onnx::OnnxModel& model, onnx::BuildRequest request,
+                     const std::string& output, int64_t batch) {
   request.outputs = {output};
   const onnx::BuiltGraph imported = model.build(request);
   const auto share = [&](const Tensor& weight, const Tensor& bias) {
@@ -62,7 +64,8 @@ OnnxGraph build_onnx(const onnx::OnnxModel& model, onnx::BuildRequest request, c
   onnx::Rewritten rewritten =
       onnx::rewrite(imported.graph, {imported.values.at(output)}, batch, share);
   OnnxGraph result;
-  for (const auto& [name, value] : imported.inputs) result.inputs[name] = rewritten.new_value[value.id];
+  for (const auto& [name, value] : imported.inputs)
+    result.inputs[name] = rewritten.new_value[value.id];
   result.output = rewritten.new_value[imported.values.at(output).id];
   result.graph = std::move(rewritten.graph);
   if (batch > 1 && has_dynamic_ranges(result.graph)) take_ranges_by_sample(result, batch);
@@ -76,10 +79,12 @@ void check_output(const onnx::OnnxFile& file, const std::string& asked) {
     names.push_back(in_quotes(output.name));
   }
   if (asked.empty()) return;
-  throw InvalidInput(fmt::format("the model has no output {}; its outputs are {}", in_quotes(asked), fmt::join(names, ", ")));
+  throw InvalidInput(fmt::format("the model has no output {}; its outputs are {}", in_quotes(asked),
+                                 fmt::join(names, ", ")));
 }
 
-int64_t most_together(const onnx::OnnxModel& model, const onnx::BuildRequest& of_two, const std::string& output) {
+int64_t most_together(const onnx::OnnxModel& model, const onnx::BuildRequest& of_two,
+                      const std::string& output) {
   try {
     build_onnx(model, of_two, output, 2);
   } catch (const SharedRanges&) {

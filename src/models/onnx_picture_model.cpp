@@ -4,29 +4,31 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "onnx/onnx_model.h"
 #include "models/onnx_graph.h"
 #include "models/picture_model.h"
 #include "models/sample_ranges.h"
+#include "onnx/onnx_model.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
 namespace {
 
-constexpr int64_t kUsualSide = 224;  // pixels, where neither the file nor its config tells
+constexpr int64_t kUsualSide = 224;   // pixels, where neither the file nor its config tells
 constexpr int64_t kUsualBlocks = 14;  // a side, where discovery finds no patches
 
 // The only input, if it is pixels [batch, channels, height, width].
 const onnx::InputInfo* pixel_input(const onnx::OnnxFile& file) {
   if (file.graph.inputs.size() != 1) return nullptr;
   const onnx::InputInfo& input = file.graph.inputs[0];
-  const bool colours = input.shape.size() == 4 && (input.shape[1] == 1 || input.shape[1] == 3 || input.shape[1] <= 0);
+  const bool colours = input.shape.size() == 4 &&
+                       (input.shape[1] == 1 || input.shape[1] == 3 || input.shape[1] <= 0);
   return colours && onnx::is_float(input.type) ? &input : nullptr;
 }
 
 class OnnxPictureModel final : public PictureModel {
  public:
-  OnnxPictureModel(onnx::OnnxFile file, const FileLookup& files, std::string name, const std::string& output)
+  OnnxPictureModel(onnx::OnnxFile file, const FileLookup& files, std::string name,
+                   const std::string& output)
       : PictureModel(std::move(name), files), config_(config_of(files)), model_(std::move(file)) {
     const onnx::InputInfo& input = *pixel_input(model_.file());
     input_ = input.name;
@@ -55,38 +57,41 @@ class OnnxPictureModel final : public PictureModel {
       return build();
     } catch (const InvalidInput& error) {
       if (!any_height_ && !any_width_) throw;
-      throw InvalidInput(fmt::format(
-          "'{}' does not take pictures of {}x{} pixels ({}): set the size in preprocessor_config.json, and image_size in "
-          "config.json, to those that it was made for",
-          name_, width, height, error.what()));
+      throw InvalidInput(
+          fmt::format("'{}' does not take pictures of {}x{} pixels ({}): set the size in "
+                      "preprocessor_config.json, and image_size in "
+                      "config.json, to those that it was made for",
+                      name_, width, height, error.what()));
     }
   }
 
   // The one that was asked for; logits, or else vectors of the whole picture.
   void choose_output(const std::string& asked) {
     check_output(model_.file(), asked);
-    onnx::BuildRequest request = request_for({.batch = std::min<int64_t>(1, most_at_once_),
-                                              .height = height_,
-                                              .width = width_});
+    onnx::BuildRequest request = request_for(
+        {.batch = std::min<int64_t>(1, most_at_once_), .height = height_, .width = width_});
     for (const auto& output : model_.file().graph.outputs) request.outputs.push_back(output.name);
     const onnx::BuiltGraph probe = for_size(height_, width_, [&] { return model_.build(request); });
     const auto choose = [&](std::string_view wanted) {
       for (const auto& output : model_.file().graph.outputs) {
         const Value value = probe.values.at(output.name);
-        const bool fits = probe.graph.shape(value).size() == 2 &&
-                          probe.graph.type(value).dtype != DType::kInt64;
-        const bool named = asked.empty() ? output.name.find(wanted) != output.name.npos : output.name == asked;
+        const bool fits =
+            probe.graph.shape(value).size() == 2 && probe.graph.type(value).dtype != DType::kInt64;
+        const bool named =
+            asked.empty() ? output.name.find(wanted) != output.name.npos : output.name == asked;
         if (output_.empty() && fits && named) output_ = output.name;
       }
     };
     choose("logits");
     choose("");
     if (output_.empty()) {
-      throw UnsupportedModel(fmt::format("{} gives no numbers for a whole picture, [batch, classes]",
-                                         asked.empty() ? "the ONNX file" : "the output '" + asked + "'"));
+      throw UnsupportedModel(
+          fmt::format("{} gives no numbers for a whole picture, [batch, classes]",
+                      asked.empty() ? "the ONNX file" : "the output '" + asked + "'"));
     }
     if (has_dynamic_ranges(probe.graph) && most_at_once_ > 1) {
-      const onnx::BuildRequest of_two = request_for({.batch = 2, .height = height_, .width = width_});
+      const onnx::BuildRequest of_two =
+          request_for({.batch = 2, .height = height_, .width = width_});
       most_at_once_ = std::min(most_at_once_, most_together(model_, of_two, output_));
     }
     const int64_t width = probe.graph.shape(probe.values.at(output_))[1];
@@ -110,11 +115,14 @@ class OnnxPictureModel final : public PictureModel {
     auto built = std::make_shared<PictureGraph>();
     built->key = key;
     if (key.given_tokens > 0) {
-      throw InvalidInput("patches of a picture model in an ONNX file cannot be left out: hide them by painting, such as "
-                         "grey");
+      throw InvalidInput(
+          "patches of a picture model in an ONNX file cannot be left out: hide them by painting, "
+          "such as "
+          "grey");
     }
-    OnnxGraph imported =
-        for_size(key.height, key.width, [&] { return build_onnx(model_, request_for(key), output_, key.batch); });
+    OnnxGraph imported = for_size(key.height, key.width, [&] {
+      return build_onnx(model_, request_for(key), output_, key.batch);
+    });
     built->pixels = imported.input(input_);
     built->output = imported.output;
     GraphBuilder graph(std::move(imported.graph), Folding::kNo);
@@ -122,7 +130,8 @@ class OnnxPictureModel final : public PictureModel {
     const Graph whole = graph.finish();
     const Discovery found = discover(whole, built->output, key.batch);
     built->grid = grid_of(found, key);
-    built->embeddings = built->layers_input = built->patches = first_layer_input(whole, found, built->pixels);
+    built->embeddings = built->layers_input = built->patches =
+        first_layer_input(whole, found, built->pixels);
     finish(whole, *built);
     return built;
   }
@@ -133,7 +142,8 @@ class OnnxPictureModel final : public PictureModel {
     for (const Stream& stream : found.streams) {
       int64_t first = 0;
       for (const StreamSegment& segment : stream.segments) {
-        const bool patches = segment.kind == StreamSegment::Kind::kPatches && segment.grid.size() == 2;
+        const bool patches =
+            segment.kind == StreamSegment::Kind::kPatches && segment.grid.size() == 2;
         if (patches && grid.rows == 0) grid = {first, segment.grid[0], segment.grid[1]};
         first += segment.length;
       }
@@ -156,7 +166,8 @@ class OnnxPictureModel final : public PictureModel {
 
 std::shared_ptr<const PictureModel> load_onnx_picture_model(const std::filesystem::path& file,
                                                             const FileLookup& files,
-                                                            std::string name, const std::string& output) {
+                                                            std::string name,
+                                                            const std::string& output) {
   onnx::OnnxFile read = onnx::read_onnx(file);
   if (pixel_input(read) == nullptr) return nullptr;
   return std::make_shared<OnnxPictureModel>(std::move(read), files, std::move(name), output);

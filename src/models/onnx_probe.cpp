@@ -7,16 +7,16 @@
 #include <cctype>
 #include <optional>
 
+#include "models/text_model.h"
 #include "onnx/node_scope.h"
 #include "onnx/rewrites/rewrite.h"
-#include "models/text_model.h"
 #include "whyformer/error.h"
 #include "whyformer/lengths.h"
 
 namespace whyformer {
 namespace {
 
-constexpr int64_t kTokens = 8;   // of the first sequence; every other gets a length of its own
+constexpr int64_t kTokens = 8;  // of the first sequence; every other gets a length of its own
 constexpr int64_t kPixels = 224;
 constexpr int64_t kChannels = 3;
 
@@ -32,14 +32,15 @@ bool is_past(const onnx::InputInfo& input) {
 std::string subject(std::string_view name) {
   for (const std::string_view end :
        {"input_ids", "attention_mask", "token_type_ids", "position_ids", "inputs_embeds", "embeds",
-        "feats", "pos", "hidden_states", "input_features", "pixel_values", "pixel_mask", "ids", "mask"}) {
+        "feats", "pos", "hidden_states", "input_features", "pixel_values", "pixel_mask", "ids",
+        "mask"}) {
     if (name.ends_with(end)) return std::string(name.substr(0, name.size() - end.size()));
   }
   return std::string(name);
 }
 
-// Lengths for axes of any length. Sequences of different subjects differ, so that their axes cannot be
-// confused; a mask goes with its ids, and axes that the file gives the same name are alike.
+// Lengths for axes of any length. Sequences of different subjects differ, so that their axes cannot
+// be confused; a mask goes with its ids, and axes that the file gives the same name are alike.
 class Lengths {
  public:
   Lengths(const onnx::OnnxFile& file, const Config& config,
@@ -50,11 +51,13 @@ class Lengths {
         mel_bins_(config.size_or("num_mel_bins", -1)),
         frames_(2 * config.size_or("max_source_positions", -1)) {
     for (const onnx::InputInfo& input : file.graph.inputs) {
-      if (is_sequence(input) && input.shape[1] >= 0) by_subject_[subject(input.name)] = input.shape[1];
-      if (const auto told = given.find(input.name); told != given.end()) take_over(input, told->second);
+      if (is_sequence(input) && input.shape[1] >= 0)
+        by_subject_[subject(input.name)] = input.shape[1];
+      if (const auto told = given.find(input.name); told != given.end())
+        take_over(input, told->second);
     }
-    // Where a name stands for several axes, what says most about it goes first: a mask is as large as its picture,
-    // positions and caches as long as their tokens.
+    // Where a name stands for several axes, what says most about it goes first: a mask is as large
+    // as its picture, positions and caches as long as their tokens.
     for (const auto comes_now : {is_picture, is_sequence, is_any}) {
       for (const onnx::InputInfo& input : file.graph.inputs) {
         if (comes_now(input) && !shapes_.contains(input.name)) shapes_[input.name] = chosen(input);
@@ -104,13 +107,15 @@ class Lengths {
   int64_t length_by_role(const onnx::InputInfo& input, size_t axis) const {
     if (axis == 0) return is_one_with_tokens_first(input) ? -1 : 1;
     if (is_picture(input)) return axis == 1 ? channels_ : pixels_;
-    if (input.name == "input_features" && frames_ > 0) return axis == 1 ? mel_bins_ : frames_;  // sound as a spectrum
+    if (input.name == "input_features" && frames_ > 0)
+      return axis == 1 ? mel_bins_ : frames_;  // sound as a spectrum
     return is_past(input) ? 0 : -1;
   }
 
   // Vectors [tokens, 1, width].
   static bool is_one_with_tokens_first(const onnx::InputInfo& input) {
-    return input.shape.size() == 3 && input.shape[1] == 1 && onnx::is_float(input.type) && !is_past(input);
+    return input.shape.size() == 3 && input.shape[1] == 1 && onnx::is_float(input.type) &&
+           !is_past(input);
   }
 
   static bool is_sequence(const onnx::InputInfo& input) {
@@ -136,7 +141,8 @@ class Lengths {
   const std::map<std::string, Shape, std::less<>>& given_;
   const int64_t pixels_, channels_, mel_bins_, frames_;
   std::map<std::string, int64_t> by_name_, by_subject_;
-  std::map<std::string, int64_t> by_role_;  // by name too, but no sequences, whose lengths differ from each other
+  std::map<std::string, int64_t>
+      by_role_;  // by name too, but no sequences, whose lengths differ from each other
   std::map<std::string, Shape, std::less<>> shapes_;
 };
 
@@ -175,15 +181,19 @@ std::string shapes_text(const std::map<std::string, Shape, std::less<>>& shapes)
 
 // The first whose lengths are not all in the file.
 std::string open_input(const onnx::OnnxFile& file) {
-  const auto is_open = [](const onnx::InputInfo& input) { return std::ranges::any_of(input.shape, [](int64_t n) { return n < 0; }); };
+  const auto is_open = [](const onnx::InputInfo& input) {
+    return std::ranges::any_of(input.shape, [](int64_t n) { return n < 0; });
+  };
   const auto found = std::ranges::find_if(file.graph.inputs, is_open);
   return found == file.graph.inputs.end() ? "" : found->name;
 }
 
 // Whether other lengths are no way out.
-bool are_as_the_file_says(const onnx::OnnxFile& file, const std::map<std::string, Shape, std::less<>>& shapes) {
-  return std::all_of(file.graph.inputs.begin(), file.graph.inputs.end(),
-                     [&](const onnx::InputInfo& input) { return input.shape == shapes.at(input.name); });
+bool are_as_the_file_says(const onnx::OnnxFile& file,
+                          const std::map<std::string, Shape, std::less<>>& shapes) {
+  return std::all_of(
+      file.graph.inputs.begin(), file.graph.inputs.end(),
+      [&](const onnx::InputInfo& input) { return input.shape == shapes.at(input.name); });
 }
 
 onnx::BuiltGraph build(const onnx::OnnxModel& model, const onnx::BuildRequest& request,
@@ -196,9 +206,11 @@ onnx::BuiltGraph build(const onnx::OnnxModel& model, const onnx::BuildRequest& r
     throw InvalidInput(fmt::format("the ONNX file cannot be built into a graph: {}", error.what()));
   } catch (const InvalidInput& error) {
     if (are_as_the_file_says(model.file(), shapes)) {
-      throw InvalidInput(fmt::format("the ONNX file cannot be built into a graph: {}", error.what()));
+      throw InvalidInput(
+          fmt::format("the ONNX file cannot be built into a graph: {}", error.what()));
     }
-    throw LengthsDoNotFit(fmt::format("the ONNX file does not take inputs of {}: {}", shapes_text(shapes), error.what()),
+    throw LengthsDoNotFit(fmt::format("the ONNX file does not take inputs of {}: {}",
+                                      shapes_text(shapes), error.what()),
                           open_input(model.file()));
   }
 }
@@ -208,7 +220,9 @@ int64_t batch_of(const OnnxProbe& probe) {
   for (const bool found : {true, false}) {
     for (const onnx::InputInfo& input : probe.file.graph.inputs) {
       const Shape& shape = probe.shapes.at(input.name);
-      if (shape.size() < 2 || is_past(input) || shape[0] <= 0 || probe.batches.contains(input.name) != found) continue;
+      if (shape.size() < 2 || is_past(input) || shape[0] <= 0 ||
+          probe.batches.contains(input.name) != found)
+        continue;
       return batch_length(shape, probe.batch_axis(input.name));
     }
   }
@@ -224,7 +238,8 @@ void check_names(const onnx::OnnxFile& file,
     for (const onnx::InputInfo& input : file.graph.inputs) {
       names += (names.empty() ? "" : ", ") + input.name;
     }
-    throw InvalidInput(fmt::format("the ONNX file has no input '{}'; its inputs are {}", name, names));
+    throw InvalidInput(
+        fmt::format("the ONNX file has no input '{}'; its inputs are {}", name, names));
   }
 }
 
@@ -256,7 +271,8 @@ OnnxProbe finished_probe(const onnx::OnnxModel& model, const onnx::BuildRequest&
 }
 
 OnnxProbe built_probe(const onnx::OnnxModel& model, const onnx::BuildRequest& request,
-                      const std::map<std::string, Shape, std::less<>>& shapes, const BatchAxes& batch_axes) {
+                      const std::map<std::string, Shape, std::less<>>& shapes,
+                      const BatchAxes& batch_axes) {
   return finished_probe(model, request, shapes, build(model, request, shapes), batch_axes);
 }
 
@@ -276,32 +292,39 @@ onnx::BuildRequest request_for(const onnx::OnnxFile& file, const Config& config,
   return request;
 }
 
-// Whether the inputs that are not in `wanted` have their tokens in front of the batch, at these lengths.
-bool have_tokens_first(const onnx::OnnxModel& model, const Config& config, const std::map<std::string, Shape, std::less<>>& lengths,
+// Whether the inputs that are not in `wanted` have their tokens in front of the batch, at these
+// lengths.
+bool have_tokens_first(const onnx::OnnxModel& model, const Config& config,
+                       const std::map<std::string, Shape, std::less<>>& lengths,
                        const std::map<std::string, Shape, std::less<>>& wanted) {
   std::map<std::string, Shape, std::less<>> used;
   try {
     const onnx::BuiltGraph built = model.build(request_for(model.file(), config, lengths, used));
     return std::all_of(lengths.begin(), lengths.end(), [&](const auto& one) {
-      return wanted.contains(one.first) || has_tokens_first(built.graph, built.inputs.at(one.first));
+      return wanted.contains(one.first) ||
+             has_tokens_first(built.graph, built.inputs.at(one.first));
     });
   } catch (const Error&) {
     return false;  // the file does not take these lengths
   }
 }
 
-// The lengths of inputs that turn out to have their tokens in front of the batch; nothing where none has.
+// The lengths of inputs that turn out to have their tokens in front of the batch; nothing where
+// none has.
 std::optional<std::map<std::string, Shape, std::less<>>> lengths_of_tokens_first(
     const onnx::OnnxModel& model, const Config& config, const onnx::BuiltGraph& built,
-    const std::map<std::string, Shape, std::less<>>& wanted, const std::map<std::string, Shape, std::less<>>& used,
-    const BatchAxes& batch_axes) {
+    const std::map<std::string, Shape, std::less<>>& wanted,
+    const std::map<std::string, Shape, std::less<>>& used, const BatchAxes& batch_axes) {
   std::map<std::string, Shape, std::less<>> lengths = wanted;
   for (const onnx::InputInfo& input : model.file().graph.inputs) {
-    const bool open = input.shape.size() >= 2 && input.shape[0] < 0 && input.shape[1] < 0 && !wanted.contains(input.name);
+    const bool open = input.shape.size() >= 2 && input.shape[0] < 0 && input.shape[1] < 0 &&
+                      !wanted.contains(input.name);
     const auto value = built.inputs.find(input.name);
     const auto told = batch_axes.find(input.name);
     const bool told_otherwise = told != batch_axes.end() && told->second != 1;
-    if (!open || told_otherwise || value == built.inputs.end() || !may_have_tokens_first(built.graph, value->second)) continue;
+    if (!open || told_otherwise || value == built.inputs.end() ||
+        !may_have_tokens_first(built.graph, value->second))
+      continue;
     Shape& shape = lengths[input.name] = used.at(input.name);
     std::swap(shape[0], shape[1]);
   }
@@ -317,13 +340,15 @@ std::optional<std::map<std::string, Shape, std::less<>>> lengths_of_tokens_first
 }  // namespace
 
 OnnxProbe probe_onnx(const std::filesystem::path& path,
-                     const std::map<std::string, Shape, std::less<>>& shapes, const BatchAxes& batch_axes) {
+                     const std::map<std::string, Shape, std::less<>>& shapes,
+                     const BatchAxes& batch_axes) {
   const onnx::OnnxModel model(onnx::read_onnx(path));
   const Config config = config_of(files_of_model(path));
   std::map<std::string, Shape, std::less<>> used;
   onnx::BuildRequest request = request_for(model.file(), config, shapes, used);
   onnx::BuiltGraph built = build(model, request, used);
-  if (const auto lengths = lengths_of_tokens_first(model, config, built, shapes, used, batch_axes)) {
+  if (const auto lengths =
+          lengths_of_tokens_first(model, config, built, shapes, used, batch_axes)) {
     request = request_for(model.file(), config, *lengths, used);
     built = build(model, request, used);
   }
@@ -337,7 +362,8 @@ OnnxProbe probe_onnx(const std::filesystem::path& path,
 }
 
 OnnxProbe probe_onnx(const onnx::OnnxModel& model, const Config& config,
-                     const std::map<std::string, Tensor, std::less<>>& given, const ProbeRequest& asked) {
+                     const std::map<std::string, Tensor, std::less<>>& given,
+                     const ProbeRequest& asked) {
   std::map<std::string, Shape, std::less<>> wanted, used;
   for (const auto& [name, tensor] : given) wanted[name] = tensor.shape();
   onnx::BuildRequest request = request_for(model.file(), config, wanted, used);
@@ -357,7 +383,8 @@ OnnxProbe probe_onnx(const onnx::OnnxModel& model, const Config& config,
     for (const onnx::InputInfo& input : model.file().graph.inputs) {
       const auto found = given.find(input.name);
       if (found != given.end() && !onnx::is_float(input.type)) {
-        request.inputs.at(input.name).value = found->second.cast(onnx::held_as(input.type, asked.floats));
+        request.inputs.at(input.name).value =
+            found->second.cast(onnx::held_as(input.type, asked.floats));
       }
     }
     return built_probe(model, request, used, asked.batch_axes);

@@ -5,10 +5,10 @@
 #include <map>
 #include <string>
 
-#include "onnx/onnx_model.h"
 #include "discovery/attention_sites.h"
 #include "models/batch_axis.h"
 #include "models/config.h"
+#include "onnx/onnx_model.h"
 
 namespace whyformer {
 
@@ -29,14 +29,16 @@ struct OnnxProbe {
   }
 };
 
-// Axes of any length get one that fits their role: 1 for batches, a few tokens, 224 pixels. `shapes`
-// says otherwise, by input. Throws InvalidInput where the file does not work with these lengths.
+// Axes of any length get one that fits their role: 1 for batches, a few tokens, 224 pixels.
+// `shapes` says otherwise, by input. Throws InvalidInput where the file does not work with these
+// lengths.
 OnnxProbe probe_onnx(const std::filesystem::path& path,
-                     const std::map<std::string, Shape, std::less<>>& shapes, const BatchAxes& batch_axes = {});
+                     const std::map<std::string, Shape, std::less<>>& shapes,
+                     const BatchAxes& batch_axes = {});
 
-// The same for inputs that are there: their lengths count, and where a shape depends on integers among
-// them, their values do. Inputs that are not given are bound as in a probe; those of `inputs` in the
-// result are to be fed.
+// The same for inputs that are there: their lengths count, and where a shape depends on integers
+// among them, their values do. Inputs that are not given are bound as in a probe; those of `inputs`
+// in the result are to be fed.
 OnnxProbe probe_onnx(const std::filesystem::path& path,
                      const std::map<std::string, Tensor, std::less<>>& given);
 
@@ -47,9 +49,11 @@ struct ProbeRequest {
   BatchAxes batch_axes = {};  // that were told
 };
 OnnxProbe probe_onnx(const onnx::OnnxModel& model, const Config& config,
-                     const std::map<std::string, Tensor, std::less<>>& given, const ProbeRequest& request);
+                     const std::map<std::string, Tensor, std::less<>>& given,
+                     const ProbeRequest& request);
 
-// Whether the graph has the input's values built in rather than fed: masks, positions, flags and caches.
+// Whether the graph has the input's values built in rather than fed: masks, positions, flags and
+// caches.
 bool is_bound_by_value(const onnx::InputInfo& input);
 
 // Logits, if the file has them, else its first output.

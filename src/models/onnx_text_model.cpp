@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "onnx/node_scope.h"
-#include "onnx/onnx_model.h"
 #include "discovery/axis_use.h"
 #include "models/onnx_graph.h"
 #include "models/sample_ranges.h"
 #include "models/text_model.h"
+#include "onnx/node_scope.h"
+#include "onnx/onnx_model.h"
 #include "ops/ops.h"
 #include "whyformer/error.h"
 
@@ -18,8 +18,9 @@ namespace whyformer {
 namespace {
 
 constexpr int64_t kProbeTokens = 4;
-constexpr int64_t kStep = 7;           // between the ids that a file is tried with
-constexpr double kSameAnswer = 1e-3;   // of the largest number, between two ways to run the same text
+constexpr int64_t kStep = 7;  // between the ids that a file is tried with
+constexpr double kSameAnswer =
+    1e-3;  // of the largest number, between two ways to run the same text
 constexpr int64_t kUsualTokens = 512;  // where neither tokenizer nor config tells the longest input
 
 // Which input of the file is what; empty names where it has none.
@@ -115,7 +116,8 @@ class TextValues {
 
 class OnnxTextModel final : public TextModel {
  public:
-  OnnxTextModel(onnx::OnnxFile file, const FileLookup& files, std::string name, const std::string& output)
+  OnnxTextModel(onnx::OnnxFile file, const FileLookup& files, std::string name,
+                const std::string& output)
       : TextModel(files, std::move(name)),
         config_(config_of(files)),
         model_(std::move(file)),
@@ -151,7 +153,8 @@ class OnnxTextModel final : public TextModel {
   }
 
  private:
-  // The one that was asked for; the logits of a text, its vector, or the hidden states of its tokens.
+  // The one that was asked for; the logits of a text, its vector, or the hidden states of its
+  // tokens.
   void choose_output(const FileLookup& files, const std::string& asked) {
     check_output(model_.file(), asked);
     onnx::BuildRequest request = request_for({.tokens = probe_length_});
@@ -161,7 +164,8 @@ class OnnxTextModel final : public TextModel {
     const bool told = tells_pooling(files);
     // A head of pre-training is no vector of the text where its folder says how tokens become one.
     const auto is_own_vector = [&](const std::string& name) {
-      return says_embedding(name) && (!told || found.of_tokens.empty() || name.find("sentence") != name.npos);
+      return says_embedding(name) &&
+             (!told || found.of_tokens.empty() || name.find("sentence") != name.npos);
     };
     output_ = found.first_named(found.of_text, "logits");
     if (output_.empty()) output_ = found.first_named(found.of_text, "sentence");
@@ -173,7 +177,8 @@ class OnnxTextModel final : public TextModel {
     if (output_.empty()) output_ = found.first_named(found.of_text, "");
     if (output_.empty()) refuse(found, asked);
     if (has_dynamic_ranges(probe.graph) && most_at_once() > 1) {
-      most_together_ = most_together(model_, request_for({.batch = 2, .tokens = probe_length_}), output_);
+      most_together_ =
+          most_together(model_, request_for({.batch = 2, .tokens = probe_length_}), output_);
     }
     name_outputs(files, probe.graph.shape(probe.values.at(output_)));
     if (!problem_) note_output(found, told);
@@ -185,7 +190,9 @@ class OnnxTextModel final : public TextModel {
     std::string number_of_each_token;
 
     std::string first_named(const std::vector<std::string>& names, std::string_view part) const {
-      const auto found = std::find_if(names.begin(), names.end(), [&](const std::string& name) { return name.find(part) != name.npos; });
+      const auto found = std::find_if(names.begin(), names.end(), [&](const std::string& name) {
+        return name.find(part) != name.npos;
+      });
       return found == names.end() ? "" : *found;
     }
   };
@@ -197,21 +204,25 @@ class OnnxTextModel final : public TextModel {
       if (type.dtype == DType::kInt64 || (!asked.empty() && output.name != asked)) continue;
       if (type.shape.size() == 3) found.of_tokens.push_back(output.name);
       if (type.shape.size() != 2) continue;
-      if (has_one_for_each_token(output.name, probe)) found.number_of_each_token = output.name;
-      else found.of_text.push_back(output.name);
+      if (has_one_for_each_token(output.name, probe))
+        found.number_of_each_token = output.name;
+      else
+        found.of_text.push_back(output.name);
     }
     return found;
   }
 
   [[noreturn]] void refuse(const FoundOutputs& found, const std::string& asked) const {
     if (!found.number_of_each_token.empty()) {
-      throw UnsupportedModel(fmt::format(
-          "the output '{}' has one number for each token (an answer's place in the text, say), not an answer about a text: give "
-          "arrays and choose one of them with --inputs, --output and --element",
-          found.number_of_each_token));
+      throw UnsupportedModel(
+          fmt::format("the output '{}' has one number for each token (an answer's place in the "
+                      "text, say), not an answer about a text: give "
+                      "arrays and choose one of them with --inputs, --output and --element",
+                      found.number_of_each_token));
     }
-    throw UnsupportedModel(fmt::format("{} gives neither numbers per text nor vectors per token",
-                                       asked.empty() ? "the ONNX file" : "the output '" + asked + "'"));
+    throw UnsupportedModel(
+        fmt::format("{} gives neither numbers per text nor vectors per token",
+                    asked.empty() ? "the ONNX file" : "the output '" + asked + "'"));
   }
 
   static bool says_embedding(const std::string& output) {
@@ -234,12 +245,23 @@ class OnnxTextModel final : public TextModel {
   void note_output(const FoundOutputs& found, bool told) {
     if (!averaged_output_.empty()) return;
     const std::vector<std::string>& others = is_vector_ ? found.of_tokens : found.of_text;
-    const std::string also = others.empty() ? "" : fmt::format(" The file also gives '{}', which can be chosen as the output instead.", fmt::join(others, "', '"));
-    if (is_vector_) notes_.push_back(fmt::format("The file's own vector of a text, '{}', is explained.{}", output_, also));
+    const std::string also =
+        others.empty()
+            ? ""
+            : fmt::format(" The file also gives '{}', which can be chosen as the output instead.",
+                          fmt::join(others, "', '"));
+    if (is_vector_)
+      notes_.push_back(
+          fmt::format("The file's own vector of a text, '{}', is explained.{}", output_, also));
     else if (!told) {
-      notes_.push_back(fmt::format("Nothing tells how the vectors of tokens in '{}' become one of the text: their mean is explained.{}", output_, also));
+      notes_.push_back(
+          fmt::format("Nothing tells how the vectors of tokens in '{}' become one of the text: "
+                      "their mean is explained.{}",
+                      output_, also));
     } else if (!others.empty()) {
-      notes_.push_back(fmt::format("The vectors of tokens in '{}' become one of the text as 1_Pooling/config.json says.{}", output_, also));
+      notes_.push_back(fmt::format(
+          "The vectors of tokens in '{}' become one of the text as 1_Pooling/config.json says.{}",
+          output_, also));
     }
   }
 
@@ -260,7 +282,8 @@ class OnnxTextModel final : public TextModel {
     } catch (const Error&) {
       // Made for texts of one length: the tokens are followed to the output instead.
       const auto ids = probe.inputs.find(inputs_.ids);
-      return ids != probe.inputs.end() && AxisUse(probe.graph, ids->second, 1).axis_in(probe.values.at(output)) == 1;
+      return ids != probe.inputs.end() &&
+             AxisUse(probe.graph, ids->second, 1).axis_in(probe.values.at(output)) == 1;
     }
   }
 
@@ -289,25 +312,32 @@ class OnnxTextModel final : public TextModel {
     onnx::BuildRequest request = request_for(key);
     request.outputs = {output_};
     const onnx::BuiltGraph built = model_.build(request);
-    TokenBatch batch{{std::vector<int64_t>(length, pad_id_.value_or(0))}, {std::vector<int64_t>(length, 0)}, {{}}};
-    for (int64_t i = 0; i < tokens; ++i) batch.ids[0][i] = (i + 1) * kStep % std::max<int64_t>(1, tokenizer_->vocabulary_size());
+    TokenBatch batch{{std::vector<int64_t>(length, pad_id_.value_or(0))},
+                     {std::vector<int64_t>(length, 0)},
+                     {{}}};
+    for (int64_t i = 0; i < tokens; ++i)
+      batch.ids[0][i] = (i + 1) * kStep % std::max<int64_t>(1, tokenizer_->vocabulary_size());
     for (int64_t i = 0; i < length; ++i) batch.hidden[0].push_back(i >= tokens);
     Feeds feeds;
     for (const auto& [name, value] : built.inputs) {
-      if (name == inputs_.ids) feeds[value] = batch_tensor(batch.ids, length);
-      else if (name == inputs_.types) feeds[value] = batch_tensor(batch.types, length);
-      else if (name == inputs_.mask) feeds[value] = token_numbers(batch, built.graph.type(value).dtype, {1, length}, 1, 0);
+      if (name == inputs_.ids)
+        feeds[value] = batch_tensor(batch.ids, length);
+      else if (name == inputs_.types)
+        feeds[value] = batch_tensor(batch.types, length);
+      else if (name == inputs_.mask)
+        feeds[value] = token_numbers(batch, built.graph.type(value).dtype, {1, length}, 1, 0);
     }
     const Value output = built.values.at(output_);
     return run(built.graph, feeds, {.outputs = {output}})[output].to_doubles();
   }
 
-  // From the config where it tells; the position table of RoBERTa and its kin starts behind padding.
+  // From the config where it tells; the position table of RoBERTa and its kin starts behind
+  // padding.
   int64_t longest_input() const {
     const int64_t rows = config_.size_or("max_position_embeddings", kUsualTokens);
     const std::string type = config_.model_type();
-    const bool offset = type == "roberta" || type == "xlm-roberta" || type == "camembert" ||
-                        type == "mpnet";
+    const bool offset =
+        type == "roberta" || type == "xlm-roberta" || type == "camembert" || type == "mpnet";
     return offset ? rows - config_.id_or("pad_token_id", 1) - 1 : rows;
   }
 
@@ -362,14 +392,17 @@ class OnnxTextModel final : public TextModel {
     const Value ids = imported.input(inputs_.ids);
     if (key.tokens < 2 || !ids.valid() || !has_attention(imported.graph)) return;
     if (!AxisUse(imported.graph, ids, 1).stays_apart()) return;
-    throw UnsupportedModel(fmt::format("the input '{}' does not take [batch, tokens]: its second axis holds texts that have nothing to do "
-                                       "with each other; give arrays in the order of the file with --inputs",
-                                       inputs_.ids));
+    throw UnsupportedModel(
+        fmt::format("the input '{}' does not take [batch, tokens]: its second axis holds texts "
+                    "that have nothing to do "
+                    "with each other; give arrays in the order of the file with --inputs",
+                    inputs_.ids));
   }
 
   Value with_head(GraphBuilder& graph, TextGraph& built) const {
     if (!is_vector_) return embedding_head(graph, built.output, built);
-    return built.key.head == Head::kSimilarity ? add_similarity(graph, built.output, built) : built.output;  // pooled by the file itself
+    return built.key.head == Head::kSimilarity ? add_similarity(graph, built.output, built)
+                                               : built.output;  // pooled by the file itself
   }
 
   void feed_tokens(const TextGraph& graph, const TokenBatch& batch, Feeds& feeds) const override {
@@ -401,10 +434,12 @@ class OnnxTextModel final : public TextModel {
 std::shared_ptr<const TextModel> load_onnx_text_model(const std::filesystem::path& file,
                                                       const FileLookup& files, std::string name,
                                                       const std::string& output) {
-  // First of all: whoever gives a damaged file, or one of numbers alone, should not be told to look for a tokenizer.
+  // First of all: whoever gives a damaged file, or one of numbers alone, should not be told to look
+  // for a tokenizer.
   onnx::OnnxFile read = onnx::read_onnx(file);
   const auto& inputs = read.graph.inputs;
-  if (std::all_of(inputs.begin(), inputs.end(), [](const onnx::InputInfo& input) { return onnx::is_float(input.type); })) {
+  if (std::all_of(inputs.begin(), inputs.end(),
+                  [](const onnx::InputInfo& input) { return onnx::is_float(input.type); })) {
     names_of_inputs(read);  // says what it takes
   }
   return std::make_shared<OnnxTextModel>(std::move(read), files, std::move(name), output);

@@ -10,8 +10,8 @@ struct FoundIds {
   std::optional<SlicedRows> positions;
 };
 
-// Whether the indices are the ids or some of them, perhaps with constants added as tables do that hold several
-// columns' rows.
+// Whether the indices are the ids or some of them, perhaps with constants added as tables do that
+// hold several columns' rows.
 FoundIds ids_behind(const Graph& graph, Value value, Value ids) {
   FoundIds result;
   while (value != ids) {
@@ -22,7 +22,8 @@ FoundIds ids_behind(const Graph& graph, Value value, Value ids) {
     const bool offset = node.op->kind() == "Add" && !graph.varies(node.inputs[1]);
     if (rows) {
       // Only of the ids as they lie in the input is it known which positions these are.
-      if (result.positions || rows->axis == 0 || graph.shape(node.inputs[0]) != graph.shape(ids)) return {};
+      if (result.positions || rows->axis == 0 || graph.shape(node.inputs[0]) != graph.shape(ids))
+        return {};
       result.positions = rows;
     } else if (node.op->kind() != "Reshape" && node.op->kind() != "Cast" && !offset) {
       return {};
@@ -33,10 +34,12 @@ FoundIds ids_behind(const Graph& graph, Value value, Value ids) {
   return result;
 }
 
-// The rows as numbers: tables of whole numbers become floats behind the look-up. Invalid where they stay whole.
+// The rows as numbers: tables of whole numbers become floats behind the look-up. Invalid where they
+// stay whole.
 Value floats_of(const Graph& graph, Value rows) {
   const std::vector<int>& users = graph.users(rows);
-  const bool quantised = users.size() == 1 && graph.nodes()[users[0]].op->kind() == "DequantizeLinear";
+  const bool quantised =
+      users.size() == 1 && graph.nodes()[users[0]].op->kind() == "DequantizeLinear";
   const Value floats = quantised ? graph.nodes()[users[0]].outputs[0] : rows;
   return graph.type(floats).dtype == DType::kInt64 ? Value{} : floats;
 }
@@ -54,7 +57,8 @@ std::vector<PickedRows> rows_picked_by(const Graph& graph, Value ids) {
     const FoundIds indices = ids_behind(graph, node.inputs.back(), ids);
     if (!indices.found) continue;
     const Value rows = floats_of(graph, node.outputs[0]);
-    if (!indices.positions) return rows.valid() ? std::vector<PickedRows>{{rows, {}}} : std::vector<PickedRows>{};
+    if (!indices.positions)
+      return rows.valid() ? std::vector<PickedRows>{{rows, {}}} : std::vector<PickedRows>{};
     const bool known = std::any_of(some.begin(), some.end(), [&](const PickedRows& one) {
       return overlap(*one.positions, *indices.positions);
     });

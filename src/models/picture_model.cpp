@@ -8,7 +8,7 @@
 namespace whyformer {
 namespace {
 
-constexpr size_t kMostGraphs = 16;     // sizes and batches vary; old graphs are dropped
+constexpr size_t kMostGraphs = 16;        // sizes and batches vary; old graphs are dropped
 constexpr int64_t kMostPixels = 1 << 15;  // of one side
 
 [[noreturn]] void refuse_texts(const std::string& name) {
@@ -27,7 +27,8 @@ std::shared_ptr<const PictureModel> PictureModel::load(const FileLookup& files, 
 }
 
 std::shared_ptr<const PictureModel> PictureModel::load(const FileLookup& files,
-                                                       const WeightSource& weights, std::string name) {
+                                                       const WeightSource& weights,
+                                                       std::string name) {
   return load_checkpoint_picture_model(files, weights, std::move(name));
 }
 
@@ -35,7 +36,8 @@ bool PictureModel::reads(const Config& config) {
   return find_picture_architecture(config) != nullptr;
 }
 
-std::shared_ptr<const PictureModel> PictureModel::load_if_one(const std::filesystem::path& path, const std::string& output) {
+std::shared_ptr<const PictureModel> PictureModel::load_if_one(const std::filesystem::path& path,
+                                                              const std::string& output) {
   std::error_code error;
   const bool folder = std::filesystem::is_directory(path, error);
   const std::filesystem::path onnx = folder ? onnx_file_in(path) : path;
@@ -70,16 +72,19 @@ PictureModel::PictureModel(const PictureModel& other, std::vector<std::string> o
 void PictureModel::check_takes(int64_t height, int64_t width) const {
   if ((any_height_ || height == height_) && (any_width_ || width == width_)) return;
   throw InvalidInput(fmt::format(
-      "the picture processor gives {}x{} pixels, but '{}' is made for {}x{} and has positions for no others: do both belong "
+      "the picture processor gives {}x{} pixels, but '{}' is made for {}x{} and has positions for "
+      "no others: do both belong "
       "together? Set the size (and the crop) in preprocessor_config.json to that of the model",
       width, height, name_, width_, height_));
 }
 
 void PictureModel::check_size(int64_t batch, int64_t height, int64_t width) {
-  if (batch < 1 || height < 1 || width < 1 || height > kMostPixels || width > kMostPixels || batch > kMostPictures) {
-    throw InvalidInput(fmt::format("{} pictures of {}x{} pixels: there must be 1 to {} at once, of 1 to "
-                                   "{} pixels each way",
-                                   batch, height, width, kMostPictures, kMostPixels));
+  if (batch < 1 || height < 1 || width < 1 || height > kMostPixels || width > kMostPixels ||
+      batch > kMostPictures) {
+    throw InvalidInput(
+        fmt::format("{} pictures of {}x{} pixels: there must be 1 to {} at once, of 1 to "
+                    "{} pixels each way",
+                    batch, height, width, kMostPictures, kMostPixels));
   }
 }
 
@@ -104,8 +109,8 @@ Value PictureModel::embedding_head(GraphBuilder& graph, Value vector, PictureGra
 }
 
 void PictureModel::finish(const Graph& whole, PictureGraph& built) {
-  finish_graph(whole, built, built.key.batch, built.key.all_rows ? KeptRows::kAll : KeptRows::kRead, {&built.pixels},
-               {&built.patches});
+  finish_graph(whole, built, built.key.batch, built.key.all_rows ? KeptRows::kAll : KeptRows::kRead,
+               {&built.pixels}, {&built.patches});
 }
 
 Feeds PictureModel::feeds(const PictureGraph& graph, const Tensor& pixels,
@@ -113,8 +118,8 @@ Feeds PictureModel::feeds(const PictureGraph& graph, const Tensor& pixels,
   const PictureKey& key = graph.key;
   const Shape expected{key.batch, channels_, key.height, key.width};
   if (pixels.shape() != expected) {
-    throw InvalidInput(fmt::format("pixels {} for a graph of {}", to_string(pixels.shape()),
-                                   to_string(expected)));
+    throw InvalidInput(
+        fmt::format("pixels {} for a graph of {}", to_string(pixels.shape()), to_string(expected)));
   }
   Feeds feeds{{graph.pixels, pixels.contiguous().cast(key.dtype)}};
   feed_reference(graph, reference, feeds);
@@ -136,11 +141,14 @@ std::vector<double> PictureModel::text_embedding(const std::vector<int64_t>&) co
 
 std::shared_ptr<const TextModel> PictureModel::text_tower() const { refuse_texts(name_); }
 
-std::shared_ptr<const PairGraph> PictureModel::pair_graph(const PairKey&) const { refuse_texts(name_); }
+std::shared_ptr<const PairGraph> PictureModel::pair_graph(const PairKey&) const {
+  refuse_texts(name_);
+}
 
 double PictureModel::similarity_scale() const { refuse_texts(name_); }
 
-std::shared_ptr<const PictureModel> PictureModel::among(const std::vector<std::string>& texts) const {
+std::shared_ptr<const PictureModel> PictureModel::among(
+    const std::vector<std::string>& texts) const {
   if (!reads_texts()) refuse_texts(name_);
   std::vector<std::vector<int64_t>> ids;
   for (const std::string& text : texts) ids.push_back(ids_of(text));

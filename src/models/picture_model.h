@@ -22,7 +22,8 @@ struct PictureKey {
   Head head = Head::kLogits;
   DType dtype = DType::kFloat32;
   bool all_rows = false;  // those of the last layer too that the output does not read
-  // Above 0: `embeddings` is an input with so many tokens, some patches being left out; pixels are not read.
+  // Above 0: `embeddings` is an input with so many tokens, some patches being left out; pixels are
+  // not read.
   int64_t given_tokens = 0;
   auto operator<=>(const PictureKey&) const = default;
 };
@@ -44,7 +45,8 @@ struct PairKey {
   auto operator<=>(const PairKey&) const = default;
 };
 
-// Both sides in one graph; `embeddings` and `layers_input` are the picture's, the output is the logit [batch, 1].
+// Both sides in one graph; `embeddings` and `layers_input` are the picture's, the output is the
+// logit [batch, 1].
 struct PairGraph : ModelGraph {
   PairKey key;
   Value ids;              // [batch, tokens], the last of which is read
@@ -60,13 +62,14 @@ class PictureModel {
   // From a HuggingFace folder with config.json and weights.
   static std::shared_ptr<const PictureModel> load(const std::filesystem::path& folder);
   static std::shared_ptr<const PictureModel> load(const FileLookup& files, std::string name);
-  static std::shared_ptr<const PictureModel> load(const FileLookup& files, const WeightSource& weights,
-                                                  std::string name);
+  static std::shared_ptr<const PictureModel> load(const FileLookup& files,
+                                                  const WeightSource& weights, std::string name);
   // Whether config.json tells of a model that `load` takes.
   static bool reads(const Config& config);
-  // From such a folder, an ONNX file, or a folder that holds one; null where it is another kind of model. `output` names the
-  // one to explain of an ONNX file, which chooses it where that is empty.
-  static std::shared_ptr<const PictureModel> load_if_one(const std::filesystem::path& path, const std::string& output = {});
+  // From such a folder, an ONNX file, or a folder that holds one; null where it is another kind of
+  // model. `output` names the one to explain of an ONNX file, which chooses it where that is empty.
+  static std::shared_ptr<const PictureModel> load_if_one(const std::filesystem::path& path,
+                                                         const std::string& output = {});
 
   virtual ~PictureModel() = default;
   PictureModel(const PictureModel&) = delete;
@@ -75,13 +78,14 @@ class PictureModel {
   const std::string& name() const { return name_; }
   const std::string& architecture() const { return architecture_; }
   bool has_classifier() const { return problem_.has_value(); }
-  // As config.json names the whole: "BeitForSemanticSegmentation". Empty if there is none, or if it is not known.
+  // As config.json names the whole: "BeitForSemanticSegmentation". Empty if there is none, or if it
+  // is not known.
   const std::string& head_left_out() const { return head_left_out_; }
   std::optional<Problem> problem() const { return problem_; }  // nothing without a classifier
   // Names of the outputs: labels, texts, or dimensions of the embedding.
   const std::vector<std::string>& output_names() const { return output_names_; }
-  // What its users should know: how the files were read, and what config.json says in "whyformer_limits" that the model does
-  // not know.
+  // What its users should know: how the files were read, and what config.json says in
+  // "whyformer_limits" that the model does not know.
   const std::vector<std::string>& notes() const { return notes_; }
   int64_t channels() const { return channels_; }
   // The size of picture the model was made for.
@@ -99,15 +103,15 @@ class PictureModel {
   // Built once per key and shared. Throws InvalidInput for a size that the model cannot take.
   std::shared_ptr<const PictureGraph> graph(const PictureKey& key) const;
 
-  // What the graph's inputs get: pixels [batch, channels, height, width], and `reference` [width] only
-  // for the similarity head.
+  // What the graph's inputs get: pixels [batch, channels, height, width], and `reference` [width]
+  // only for the similarity head.
   Feeds feeds(const PictureGraph& graph, const Tensor& pixels,
               const std::vector<double>& reference = {}) const;
 
   // Of models that compare pictures with texts (CLIP); all others throw UnsupportedModel.
   virtual bool reads_texts() const { return false; }
-  // A text's vector of length 1, as the similarity head takes it: from tokens, or from the text where
-  // the folder has a tokenizer.
+  // A text's vector of length 1, as the similarity head takes it: from tokens, or from the text
+  // where the folder has a tokenizer.
   virtual std::vector<double> text_embedding(const std::vector<int64_t>& ids) const;
   std::vector<double> text_embedding(const std::string& text) const;
   // The text side by itself, where the folder has a tokenizer.
@@ -118,8 +122,8 @@ class PictureModel {
   virtual double similarity_scale() const;
   // The model as a classifier among texts: its logits are those of the picture for each text.
   std::shared_ptr<const PictureModel> among(const std::vector<std::string>& texts) const;
-  virtual std::shared_ptr<const PictureModel> among(
-      const std::vector<std::vector<int64_t>>& ids, std::vector<std::string> names) const;
+  virtual std::shared_ptr<const PictureModel> among(const std::vector<std::vector<int64_t>>& ids,
+                                                    std::vector<std::string> names) const;
 
  protected:
   PictureModel(std::string name, const FileLookup& files);
@@ -156,10 +160,12 @@ class PictureModel {
   mutable std::map<PictureKey, std::shared_ptr<const PictureGraph>> graphs_;
 };
 
-// The two kinds of picture model. The second is null for a file that takes something else than pixels.
+// The two kinds of picture model. The second is null for a file that takes something else than
+// pixels.
 std::shared_ptr<const PictureModel> load_onnx_picture_model(const std::filesystem::path& file,
                                                             const FileLookup& files,
-                                                            std::string name, const std::string& output = {});
+                                                            std::string name,
+                                                            const std::string& output = {});
 std::shared_ptr<const PictureModel> load_checkpoint_picture_model(const FileLookup& files,
                                                                   const WeightSource& weights,
                                                                   std::string name);

@@ -10,9 +10,9 @@
 
 #include "base/files.h"
 #include "base/parallel.h"
-#include "tests/support/golden_weights.h"
 #include "discovery/blocks.h"
 #include "graph/walk_back.h"
+#include "tests/support/golden_weights.h"
 
 namespace whyformer {
 namespace {
@@ -42,7 +42,8 @@ struct Golden {
   explicit Golden(std::string_view name)
       : folder(golden_pictures(name)),
         expected(nlohmann::json::parse(map_file(folder / "expected.json").text())),
-        tensors(read_safetensors(map_file(folder / "expected.safetensors"), "expected.safetensors")),
+        tensors(
+            read_safetensors(map_file(folder / "expected.safetensors"), "expected.safetensors")),
         model(PictureModel::load(folder)) {}
 
   Tensor tensor(const std::string& name) const { return golden_tensor(tensors, name); }
@@ -55,8 +56,8 @@ struct Golden {
 
   std::vector<double> reference(const nlohmann::json& one) const {
     if (one["head"] != "similarity") return {};
-    return model->text_embedding(expected["texts"][expected["similar_to"].get<size_t>()]
-                                     .get<std::string>());
+    return model->text_embedding(
+        expected["texts"][expected["similar_to"].get<size_t>()].get<std::string>());
   }
 };
 
@@ -87,7 +88,8 @@ double largest(const Tensor& tensor) {
 
 class PictureModels : public testing::TestWithParam<const char*> {};
 
-// Outputs, maps and gradients of one case. The files hold 32-bit numbers, which limits the double run.
+// Outputs, maps and gradients of one case. The files hold 32-bit numbers, which limits the double
+// run.
 void expect_case(const Golden& golden, const nlohmann::json& one, DType dtype) {
   const double exactness = dtype == DType::kFloat64 ? 0.2 : 1;
   const std::string name = one["name"];
@@ -107,8 +109,8 @@ void expect_case(const Golden& golden, const nlohmann::json& one, DType dtype) {
   for (int64_t i = 0; i < seed.dim(0); ++i) {
     seed.mutable_data<double>()[i * seed.dim(1) + one["column"].get<int64_t>()] = 1;
   }
-  const auto gradients = walk_back(built->graph, pass, built->output, seed.cast(dtype),
-                                   gradient_rule(), maps);
+  const auto gradients =
+      walk_back(built->graph, pass, built->output, seed.cast(dtype), gradient_rule(), maps);
   EXPECT_FALSE(golden.tensors.contains(name + "/map." + std::to_string(maps.size())));
   for (size_t layer = 0; layer < maps.size(); ++layer) {
     SCOPED_TRACE(layer);
@@ -145,8 +147,8 @@ TEST_P(PictureModels, GiveTheSameForAPictureAloneAsInABatch) {
 
 TEST_P(PictureModels, KeepWhatExplanationsStartFrom) {
   const Golden golden(GetParam());
-  const Tensor pixels = golden.tensor(
-      golden.expected["cases"][0]["name"].get<std::string>() + "/pixels");
+  const Tensor pixels =
+      golden.tensor(golden.expected["cases"][0]["name"].get<std::string>() + "/pixels");
   const auto built = golden.model->graph(key_for(pixels, Head::kEmbedding));
   const Shape patches = built->graph.shape(built->patches);
   EXPECT_EQ(patches[1], built->grid.count());
@@ -165,8 +167,8 @@ TEST_P(PictureModels, KeepWhatExplanationsStartFrom) {
 
 INSTANTIATE_TEST_SUITE_P(Golden, PictureModels,
                          testing::Values("vit", "dino", "deit", "deit-teacher", "dinov2",
-                                         "dinov2-gated", "beit", "beit-shared", "swin", "swin-whole",
-                                         "clip"),
+                                         "dinov2-gated", "beit", "beit-shared", "swin",
+                                         "swin-whole", "clip"),
                          [](const auto& name) {
                            std::string words = name.param;
                            std::replace(words.begin(), words.end(), '-', '_');
@@ -200,7 +202,8 @@ TEST(PictureModel, FindsSitesHeadsAndTokens) {
 }
 
 TEST(PictureModel, TakesItsBlocksApart) {
-  for (const char* name : {"vit", "dino", "deit", "deit-teacher", "dinov2", "beit", "beit-shared", "clip"}) {
+  for (const char* name :
+       {"vit", "dino", "deit", "deit-teacher", "dinov2", "beit", "beit-shared", "clip"}) {
     SCOPED_TRACE(name);
     const auto built = graph_of(Golden(name));
     const auto blocks = find_blocks(built->graph, built->found.sites);
@@ -270,7 +273,8 @@ TEST(PictureModel, NamesItsLabels) {
 }
 
 // The golden folder with other contents of some files.
-FileLookup instead(const std::filesystem::path& folder, std::map<std::string, std::string> contents) {
+FileLookup instead(const std::filesystem::path& folder,
+                   std::map<std::string, std::string> contents) {
   return [=, files = files_in(folder)](std::string_view name) -> std::optional<Bytes> {
     const auto found = contents.find(std::string(name));
     if (found == contents.end()) return files(name);
@@ -278,7 +282,9 @@ FileLookup instead(const std::filesystem::path& folder, std::map<std::string, st
   };
 }
 
-std::string text_of(const std::filesystem::path& file) { return std::string(map_file(file).text()); }
+std::string text_of(const std::filesystem::path& file) {
+  return std::string(map_file(file).text());
+}
 
 TEST(PictureModel, ReadsTheNamesThatTransformers5HasInMemory) {
   for (const char* name : {"vit", "beit-shared", "dinov2-gated", "swin"}) {
@@ -286,7 +292,8 @@ TEST(PictureModel, ReadsTheNamesThatTransformers5HasInMemory) {
     const Golden golden(name);
     Golden renamed(name);
     renamed.model = PictureModel::load(
-        instead(golden.folder, {{"model.safetensors", text_of(golden.folder / "new_names.safetensors")}}),
+        instead(golden.folder,
+                {{"model.safetensors", text_of(golden.folder / "new_names.safetensors")}}),
         name);
     for (const auto& one : golden.expected["cases"]) expect_case(renamed, one, DType::kFloat32);
   }
@@ -300,7 +307,8 @@ TEST(PictureModel, ComparesPicturesWithTexts) {
   const size_t width = vectors.size() / 3;
   for (size_t i = 0; i < 3; ++i) {
     SCOPED_TRACE(i);
-    const std::vector<double> expected(vectors.begin() + i * width, vectors.begin() + (i + 1) * width);
+    const std::vector<double> expected(vectors.begin() + i * width,
+                                       vectors.begin() + (i + 1) * width);
     const auto ids = clip.expected["ids"][i].get<std::vector<int64_t>>();
     EXPECT_THAT(clip.model->text_embedding(ids), Pointwise(DoubleNear(1e-5), expected));
     EXPECT_THAT(clip.model->text_embedding(clip.expected["texts"][i].get<std::string>()),
@@ -319,8 +327,10 @@ TEST(PictureModel, FindsTheEndOfATextWhereEarlyConfigsMisnameIt) {
   const Golden clip("clip");
   nlohmann::json config = nlohmann::json::parse(text_of(clip.folder / "config.json"));
   config["text_config"]["eos_token_id"] = 2;
-  const auto early = PictureModel::load(instead(clip.folder, {{"config.json", config.dump()}}), "clip");
-  EXPECT_EQ(early->text_embedding(std::string("a cat")), clip.model->text_embedding(std::string("a cat")));
+  const auto early =
+      PictureModel::load(instead(clip.folder, {{"config.json", config.dump()}}), "clip");
+  EXPECT_EQ(early->text_embedding(std::string("a cat")),
+            clip.model->text_embedding(std::string("a cat")));
 }
 
 TEST(PictureModel, RefusesWhatItCannotTake) {
@@ -336,14 +346,17 @@ TEST(PictureModel, RefusesWhatItCannotTake) {
               HasSubstr("give it pictures of 32x32 pixels"));
   EXPECT_THAT(message_of<InvalidInput>([&] { graph(dino, {.height = 32, .width = 32}); }),
               HasSubstr("no classifier"));
-  EXPECT_THAT(message_of<UnsupportedModel>([&] { vit.model->among({"a cat"}); }), HasSubstr("CLIP"));
+  EXPECT_THAT(message_of<UnsupportedModel>([&] { vit.model->among({"a cat"}); }),
+              HasSubstr("CLIP"));
   const auto built = graph_of(vit);
-  EXPECT_THAT(message_of<InvalidInput>([&] { vit.model->feeds(*built, Tensor::zeros({1, 3, 32, 31})); }),
-              HasSubstr("[1, 3, 32, 31]"));
+  EXPECT_THAT(
+      message_of<InvalidInput>([&] { vit.model->feeds(*built, Tensor::zeros({1, 3, 32, 31})); }),
+      HasSubstr("[1, 3, 32, 31]"));
   const auto other = instead(vit.folder, {{"config.json", R"({"model_type": "resnet"})"}});
   EXPECT_THAT(message_of<UnsupportedModel>([&] { PictureModel::load(other, "other"); }),
               HasSubstr("supported are beit, clip"));
-  const auto wider = instead(vit.folder, {{"config.json", R"({"model_type": "vit", "hidden_size": 20})"}});
+  const auto wider =
+      instead(vit.folder, {{"config.json", R"({"model_type": "vit", "hidden_size": 20})"}});
   EXPECT_THAT(message_of<FileError>([&] { PictureModel::load(wider, "wider"); }),
               HasSubstr("config.json asks for"));
 }
@@ -385,7 +398,8 @@ TEST(PictureModelsOfFullSize, AreAsNearToPyTorchAsSmallOnes) {
       pass = run(built->graph, feeds, {Keep::kGradients, kept});
       gradients = walk_back(built->graph, pass, built->output, seed, gradient_rule(), wanted);
     });
-    const double forward = best_seconds([&] { run(built->graph, feeds, {.outputs = {built->output}}); });
+    const double forward =
+        best_seconds([&] { run(built->graph, feeds, {.outputs = {built->output}}); });
     const Tensor output = golden.tensor(name + "/output");
     const double outputs = distance(pass[built->output], output, largest(output));
     double maps = 0, slopes = 0;
@@ -395,9 +409,10 @@ TEST(PictureModelsOfFullSize, AreAsNearToPyTorchAsSmallOnes) {
       maps = std::max(maps, distance(pass[wanted[layer]], map));
       slopes = std::max(slopes, distance(gradients.at(wanted[layer]), slope, largest(slope)));
     }
-    fmt::print("{:<12} outputs {:.1e}  maps {:.1e}  gradients {:.1e}  forward {:.1f} ms  with gradients "
-               "{:.1f} ms\n",
-               entry.path().filename().string(), outputs, maps, slopes, forward * 1e3, both * 1e3);
+    fmt::print(
+        "{:<12} outputs {:.1e}  maps {:.1e}  gradients {:.1e}  forward {:.1f} ms  with gradients "
+        "{:.1f} ms\n",
+        entry.path().filename().string(), outputs, maps, slopes, forward * 1e3, both * 1e3);
     EXPECT_LT(outputs, 1e-5);
     EXPECT_LT(maps, 1e-6);
     EXPECT_LT(slopes, 1e-4);

@@ -12,7 +12,8 @@ namespace {
 // Where every value has the inputs of a batch.
 class BatchPositions {
  public:
-  BatchPositions(const Graph& graph, int64_t batch) : graph_(graph), depends_(graph.value_count(), false) {
+  BatchPositions(const Graph& graph, int64_t batch)
+      : graph_(graph), depends_(graph.value_count(), false) {
     for (const Value input : graph.inputs()) {
       const Shape& shape = graph.shape(input);
       if (shape.empty() || shape[0] != batch) continue;
@@ -20,7 +21,8 @@ class BatchPositions {
       depends_[input.id] = true;
     }
     for (const Node& node : graph.nodes()) {
-      const bool any = std::any_of(node.inputs.begin(), node.inputs.end(), [&](Value input) { return depends_[input.id]; });
+      const bool any = std::any_of(node.inputs.begin(), node.inputs.end(),
+                                   [&](Value input) { return depends_[input.id]; });
       for (const Value output : node.outputs) depends_[output.id] = any;
     }
   }
@@ -45,15 +47,20 @@ class BatchPositions {
   std::vector<bool> depends_;
 };
 
-// Node by node. Scales and zeros that were one number are one for each index of the batch's axis from there on, up to
-// where they meet what they scale.
+// Node by node. Scales and zeros that were one number are one for each index of the batch's axis
+// from there on, up to where they meet what they scale.
 class RangesBySample {
  public:
-  RangesBySample(const Graph& graph, int64_t batch) : graph_(graph), samples_(graph, batch), renamed_(graph.value_count()), spread_(graph.value_count()) {
+  RangesBySample(const Graph& graph, int64_t batch)
+      : graph_(graph),
+        samples_(graph, batch),
+        renamed_(graph.value_count()),
+        spread_(graph.value_count()) {
     for (const Value input : graph.inputs()) {
       const ValueType& type = graph.type(input);
-      renamed_[input.id] = builder_.input(graph.name(input), type.shape, type.dtype,
-                                          graph.varies(input) ? InputRole::kExplained : InputRole::kGiven);
+      renamed_[input.id] =
+          builder_.input(graph.name(input), type.shape, type.dtype,
+                         graph.varies(input) ? InputRole::kExplained : InputRole::kGiven);
     }
   }
 
@@ -65,7 +72,8 @@ class RangesBySample {
   }
 
  private:
-  // Of a value that has other axes than before: the batch's, counted from the last, and how many share an input's place.
+  // Of a value that has other axes than before: the batch's, counted from the last, and how many
+  // share an input's place.
   struct Spread {
     int from_end = 0;
     int64_t inner = 1;
@@ -81,9 +89,12 @@ class RangesBySample {
     if (!samples_.depends(x)) return add(node);
     const std::optional<AxisUse::Place> place = samples_.in(x);
     const bool is_linear = node.op->kind() != "DynamicScale";
-    if (!place || spread_[x.id] || (is_linear && place->axis + 1 == static_cast<int>(graph_.shape(x).size()))) return false;
+    if (!place || spread_[x.id] ||
+        (is_linear && place->axis + 1 == static_cast<int>(graph_.shape(x).size())))
+      return false;
     const SampleAxis axis{place->axis, place->inner, place->length};
-    put(node, is_linear ? rounding_by_sample(*node.op, axis) : scales_by_sample(*node.op, axis), {renamed_[x.id]});
+    put(node, is_linear ? rounding_by_sample(*node.op, axis) : scales_by_sample(*node.op, axis),
+        {renamed_[x.id]});
     for (const Value output : node.outputs) {
       if (!is_linear) spread_[output.id] = spread_of(*place, x);
     }
@@ -103,22 +114,26 @@ class RangesBySample {
       put(node, node.op, std::move(inputs));
       return true;
     }
-    return node.op->kind() == "Reshape" ? pass_view(node, **spread) : add_scaled(node, std::move(inputs), **spread);
+    return node.op->kind() == "Reshape" ? pass_view(node, **spread)
+                                        : add_scaled(node, std::move(inputs), **spread);
   }
 
   // Views of single numbers, or of one for each column, that only add or drop axes in front.
   bool pass_view(const Node& node, const Spread& spread) {
     const auto columns = [](const Shape& shape) {
-      const auto first = std::find_if(shape.begin(), shape.end(), [](int64_t length) { return length != 1; });
+      const auto first =
+          std::find_if(shape.begin(), shape.end(), [](int64_t length) { return length != 1; });
       return Shape(first, shape.end());
     };
-    if (columns(graph_.shape(node.inputs[0])) != columns(graph_.shape(node.outputs[0]))) return false;
+    if (columns(graph_.shape(node.inputs[0])) != columns(graph_.shape(node.outputs[0])))
+      return false;
     renamed_[node.outputs[0].id] = renamed_[node.inputs[0].id];
     spread_[node.outputs[0].id] = spread;
     return true;
   }
 
-  // Arithmetic of scales keeps them apart; with the numbers they scale they meet where those have their inputs.
+  // Arithmetic of scales keeps them apart; with the numbers they scale they meet where those have
+  // their inputs.
   bool add_scaled(const Node& node, std::vector<Value> inputs, const Spread& spread) {
     try {
       put(node, node.op, std::move(inputs));
@@ -132,11 +147,13 @@ class RangesBySample {
       return true;
     }
     const std::optional<AxisUse::Place> place = samples_.in(output);
-    return place && spread_of(*place, output) == spread && builder_.shape(renamed_[output.id]) == graph_.shape(output);
+    return place && spread_of(*place, output) == spread &&
+           builder_.shape(renamed_[output.id]) == graph_.shape(output);
   }
 
   void put(const Node& node, std::shared_ptr<const Op> op, std::vector<Value> inputs) {
-    const std::vector<Value> outputs = builder_.add_all(std::move(op), std::move(inputs), node.name);
+    const std::vector<Value> outputs =
+        builder_.add_all(std::move(op), std::move(inputs), node.name);
     for (size_t i = 0; i < outputs.size(); ++i) renamed_[node.outputs[i].id] = outputs[i];
   }
 
@@ -149,10 +166,13 @@ class RangesBySample {
 
 }  // namespace
 
-bool rounds_dynamically(const Op& op) { return op.kind() == "DynamicScale" || quantised_linear_parts(op).has_value(); }
+bool rounds_dynamically(const Op& op) {
+  return op.kind() == "DynamicScale" || quantised_linear_parts(op).has_value();
+}
 
 bool has_dynamic_ranges(const Graph& graph) {
-  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const Node& node) { return rounds_dynamically(*node.op); });
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(),
+                     [](const Node& node) { return rounds_dynamically(*node.op); });
 }
 
 std::optional<onnx::Rewritten> with_ranges_by_sample(const Graph& graph, int64_t batch) {

@@ -4,13 +4,13 @@
 
 #include <cmath>
 
-#include "tests/support/source_folder.h"
 #include "graph/pass.h"
 #include "models/onnx_graph.h"
 #include "ops/arithmetic.h"
-#include "tests/support/check_op.h"
 #include "ops/ops.h"
 #include "ops/quantised.h"
+#include "tests/support/check_op.h"
+#include "tests/support/source_folder.h"
 
 namespace whyformer {
 namespace {
@@ -27,8 +27,10 @@ class DynamicallyQuantised : public testing::TestWithParam<const char*> {
     for (const onnx::InputInfo& input : model_.file().graph.inputs) {
       Shape shape = given(input.name).shape();
       shape[0] = count;
-      const bool aside = input.name.find("mask") != std::string::npos || input.name.find("type") != std::string::npos;
-      request.inputs[input.name] = {shape, std::nullopt, aside ? InputRole::kGiven : InputRole::kExplained};
+      const bool aside = input.name.find("mask") != std::string::npos ||
+                         input.name.find("type") != std::string::npos;
+      request.inputs[input.name] = {shape, std::nullopt,
+                                    aside ? InputRole::kGiven : InputRole::kExplained};
     }
     return build_onnx(model_, request, "logits", count);
   }
@@ -39,7 +41,8 @@ class DynamicallyQuantised : public testing::TestWithParam<const char*> {
       if (!value.valid()) continue;
       const Tensor all = given(name);
       Tensor some = Tensor::empty(graph.graph.shape(value), all.dtype());
-      for (size_t i = 0; i < which.size(); ++i) some.select(0, static_cast<int64_t>(i)).copy_from(all.select(0, which[i]));
+      for (size_t i = 0; i < which.size(); ++i)
+        some.select(0, static_cast<int64_t>(i)).copy_from(all.select(0, which[i]));
       feeds[value] = some;
     }
     return feeds;
@@ -47,10 +50,12 @@ class DynamicallyQuantised : public testing::TestWithParam<const char*> {
 
   std::vector<double> answers(const std::vector<int64_t>& which) const {
     const OnnxGraph graph = built(static_cast<int64_t>(which.size()));
-    return run(graph.graph, feeds(graph, which), {.outputs = {graph.output}})[graph.output].to_doubles();
+    return run(graph.graph, feeds(graph, which), {.outputs = {graph.output}})[graph.output]
+        .to_doubles();
   }
 
-  const onnx::OnnxModel model_{onnx::read_onnx(source_folder() / "tests/golden/onnx_optimised" / (std::string(GetParam()) + ".onnx"))};
+  const onnx::OnnxModel model_{onnx::read_onnx(source_folder() / "tests/golden/onnx_optimised" /
+                                               (std::string(GetParam()) + ".onnx"))};
 };
 
 TEST_P(DynamicallyQuantised, AnswersAloneOrInABatchWithTheSameBits) {
@@ -65,7 +70,9 @@ TEST_P(DynamicallyQuantised, AnswersAloneOrInABatchWithTheSameBits) {
   EXPECT_EQ(answers(order), expected);
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, DynamicallyQuantised, testing::Values("bert_fused_dynamic", "bert_dynamic_as_run", "vit_dynamic"),
+INSTANTIATE_TEST_SUITE_P(Files, DynamicallyQuantised,
+                         testing::Values("bert_fused_dynamic", "bert_dynamic_as_run",
+                                         "vit_dynamic"),
                          [](const auto& info) { return std::string(info.param); });
 
 Tensor whole_weights(const Shape& shape, int seed) {
@@ -89,14 +96,19 @@ struct SpelledOut {
     const Value sums = between(builder, integer_matmul(builder, q[0], weight, q[2], {}, "m"));
     const Value scale = builder.constant(Tensor::of<float>({4}, {0.01f, 0.02f, 0.03f, 0.04f}), "s");
     const Value number = reshape(builder, q[1], {1}, "one number");
-    y = binary(builder, sums, binary(builder, number, scale, BinaryFunction::kMultiply, "factor"), BinaryFunction::kMultiply, "y");
+    y = binary(builder, sums, binary(builder, number, scale, BinaryFunction::kMultiply, "factor"),
+               BinaryFunction::kMultiply, "y");
     graph = builder.finish();
   }
 };
 
 Value as_it_is(GraphBuilder&, Value x) { return x; }
-Value in_one_axis(GraphBuilder& graph, Value x) { return reshape(graph, x, {3 * graph.shape(x)[0], 6}, "rows"); }
-Value behind_tokens(GraphBuilder& graph, Value x) { return transpose(graph, x, {1, 0, 2}, "tokens first"); }
+Value in_one_axis(GraphBuilder& graph, Value x) {
+  return reshape(graph, x, {3 * graph.shape(x)[0], 6}, "rows");
+}
+Value behind_tokens(GraphBuilder& graph, Value x) {
+  return transpose(graph, x, {1, 0, 2}, "tokens first");
+}
 
 // What each input of a batch gets by itself, one after the other.
 void expect_answers_of_single_inputs(SpelledOut::Change before, int batch_axis) {
@@ -106,7 +118,8 @@ void expect_answers_of_single_inputs(SpelledOut::Change before, int batch_axis) 
   ASSERT_TRUE(by_sample);
   const Value x = by_sample->new_value[together.x.id], y = by_sample->new_value[together.y.id];
   Tensor inputs = random_tensor({batch, 3, 6}, DType::kFloat32, 2);
-  for (int64_t i = 0; i < inputs.size(); ++i) inputs.mutable_data<float>()[i] *= static_cast<float>(1 + i / 18);
+  for (int64_t i = 0; i < inputs.size(); ++i)
+    inputs.mutable_data<float>()[i] *= static_cast<float>(1 + i / 18);
   const Tensor found = run(by_sample->graph, {{x, inputs}}, {.outputs = {y}})[y];
   const Tensor split = found.reshape(before == in_one_axis ? Shape{batch, 3, 4} : found.shape());
   for (int64_t i = 0; i < batch; ++i) {
@@ -122,20 +135,25 @@ TEST(RangesBySample, OfABatchBehindTheTokens) { expect_answers_of_single_inputs(
 
 // The scales have one for each row of all inputs there, the numbers an axis for the inputs.
 TEST(RangesBySample, AreRefusedWhereScalesWouldMeetOtherRows) {
-  const auto back = [](GraphBuilder& graph, Value x) { return reshape(graph, x, {graph.shape(x)[0] / 3, 3, 4}, "back"); };
+  const auto back = [](GraphBuilder& graph, Value x) {
+    return reshape(graph, x, {graph.shape(x)[0] / 3, 3, 4}, "back");
+  };
   EXPECT_FALSE(with_ranges_by_sample(SpelledOut(3, in_one_axis, back).graph, 3));
   EXPECT_FALSE(with_ranges_by_sample(SpelledOut(3, as_it_is, behind_tokens).graph, 3));
 }
 
 TEST(RangesBySample, AreRefusedWhereTheBatchCannotBeFollowed) {
-  const auto columns = [](GraphBuilder& graph, Value x) { return reshape(graph, transpose(graph, x, {1, 2, 0}, "last"), {9, 6}, "columns"); };
+  const auto columns = [](GraphBuilder& graph, Value x) {
+    return reshape(graph, transpose(graph, x, {1, 2, 0}, "last"), {9, 6}, "columns");
+  };
   EXPECT_FALSE(with_ranges_by_sample(SpelledOut(3, columns, as_it_is).graph, 3));
 }
 
 TEST(RangesBySample, AreLookedForWhereSomethingRounds) {
   EXPECT_TRUE(has_dynamic_ranges(SpelledOut(1, as_it_is, as_it_is).graph));
   GraphBuilder builder;
-  add(builder, builder.input("x", {2}, DType::kFloat32), builder.input("y", {2}, DType::kFloat32), "sum");
+  add(builder, builder.input("x", {2}, DType::kFloat32), builder.input("y", {2}, DType::kFloat32),
+      "sum");
   EXPECT_FALSE(has_dynamic_ranges(builder.finish()));
 }
 

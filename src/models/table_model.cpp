@@ -21,9 +21,11 @@ constexpr int64_t kMostRows = 1 << 20;
 constexpr int64_t kMostColumns = 1 << 16;
 constexpr size_t kMostGraphs = 16;  // numbers of rows vary; old graphs are dropped
 
-// Tokens of a text are integers in rows as well, but a row of a table has numbers or a name of its own.
+// Tokens of a text are integers in rows as well, but a row of a table has numbers or a name of its
+// own.
 bool is_text_input(const std::string& name) {
-  return name == "input_ids" || name == "attention_mask" || name == "token_type_ids" || name.ends_with("_ids");
+  return name == "input_ids" || name == "attention_mask" || name == "token_type_ids" ||
+         name.ends_with("_ids");
 }
 
 bool takes_rows(const onnx::OnnxFile& file) {
@@ -37,13 +39,15 @@ bool takes_rows(const onnx::OnnxFile& file) {
 Value cast_of(const Graph& graph, Value input) {
   for (const int user : graph.users(input)) {
     const Node& node = graph.nodes()[user];
-    if (node.op->kind() == "Cast" && graph.type(node.outputs[0]).dtype != DType::kInt64) return node.outputs[0];
+    if (node.op->kind() == "Cast" && graph.type(node.outputs[0]).dtype != DType::kInt64)
+      return node.outputs[0];
   }
   return {};
 }
 
 // The vectors that columns pick, and which columns do.
-std::vector<bool> add_picked_rows(const Graph& graph, const std::string& name, Value input, std::vector<TablePlace>& places) {
+std::vector<bool> add_picked_rows(const Graph& graph, const std::string& name, Value input,
+                                  std::vector<TablePlace>& places) {
   const Shape& shape = graph.shape(input);
   std::vector<bool> pick(shape[1], false);
   for (const PickedRows& picked : rows_picked_by(graph, input)) {
@@ -68,39 +72,47 @@ void leave_out_cut_columns(const Graph& graph, Value input, std::vector<bool>& c
     while (value != input && graph.producer(value) >= 0) {
       const Node& before = graph.nodes()[graph.producer(value)];
       const auto rows = before.op->sliced_rows();
-      if ((!rows && before.op->kind() != "Reshape") || (rows && (positions || rows->axis != 1))) break;
+      if ((!rows && before.op->kind() != "Reshape") || (rows && (positions || rows->axis != 1)))
+        break;
       if (rows) positions = rows;
       value = before.inputs[0];
     }
     if (value != input) continue;
-    if (positions) std::fill_n(columns.begin() + positions->start, positions->length, false);
-    else if (graph.users(input).size() == 1) columns.assign(columns.size(), false);
+    if (positions)
+      std::fill_n(columns.begin() + positions->start, positions->length, false);
+    else if (graph.users(input).size() == 1)
+      columns.assign(columns.size(), false);
   }
 }
 
-void add_places(const Graph& graph, const std::string& name, Value input, std::vector<TablePlace>& places) {
+void add_places(const Graph& graph, const std::string& name, Value input,
+                std::vector<TablePlace>& places) {
   std::vector<bool> others = add_picked_rows(graph, name, input, places);
   others.flip();
   const bool whole = graph.type(input).dtype == DType::kInt64;
   if (!whole) leave_out_cut_columns(graph, input, others);
   if (std::ranges::count(others, true) == 0) return;
   const Value numbers = whole ? cast_of(graph, input) : input;
-  if (numbers.valid() && graph.shape(numbers) == graph.shape(input)) places.push_back({numbers, name, 0, others});
+  if (numbers.valid() && graph.shape(numbers) == graph.shape(input))
+    places.push_back({numbers, name, 0, others});
 }
 
 }  // namespace
 
-std::shared_ptr<const TableModel> TableModel::load_if_one(const std::filesystem::path& path, const std::string& output) {
+std::shared_ptr<const TableModel> TableModel::load_if_one(const std::filesystem::path& path,
+                                                          const std::string& output) {
   const std::filesystem::path file = onnx_file_of(path);
   std::error_code error;
   if (file.empty() || !std::filesystem::is_regular_file(file, error)) return nullptr;
   onnx::OnnxFile read = onnx::read_onnx(file);
   if (!takes_rows(read)) return nullptr;
   const std::string name = std::filesystem::weakly_canonical(path).filename().string();
-  return std::shared_ptr<const TableModel>(new TableModel(std::move(read), files_of_model(file), name, output));
+  return std::shared_ptr<const TableModel>(
+      new TableModel(std::move(read), files_of_model(file), name, output));
 }
 
-TableModel::TableModel(onnx::OnnxFile file, const FileLookup& files, std::string name, const std::string& asked)
+TableModel::TableModel(onnx::OnnxFile file, const FileLookup& files, std::string name,
+                       const std::string& asked)
     : name_(std::move(name)), config_(config_of(files)), model_(std::move(file)) {
   architecture_ = config_.model_type().empty() ? "ONNX" : config_.model_type();
   most_rows_ = kMostRows;
@@ -120,22 +132,26 @@ std::vector<TableColumn> TableModel::columns(int64_t total) const {
   int64_t known = 0;
   std::vector<std::string> open;
   for (const onnx::InputInfo& input : inputs) {
-    if (input.shape[1] > 0) known += input.shape[1];
-    else open.push_back(input.name);
+    if (input.shape[1] > 0)
+      known += input.shape[1];
+    else
+      open.push_back(input.name);
   }
   if (open.size() > 1) {
-    throw UnsupportedModel(fmt::format("the inputs '{}' and '{}' may have any number of columns each: export the model "
-                                       "with fixed ones",
-                                       open[0], open[1]));
+    throw UnsupportedModel(fmt::format(
+        "the inputs '{}' and '{}' may have any number of columns each: export the model "
+        "with fixed ones",
+        open[0], open[1]));
   }
   if (total > kMostColumns || (open.empty() ? total != known : total <= known)) {
-    throw InvalidInput(fmt::format("the model takes {}{} columns, but the table has {}", open.empty() ? "" : "more than ",
-                                   known, total));
+    throw InvalidInput(fmt::format("the model takes {}{} columns, but the table has {}",
+                                   open.empty() ? "" : "more than ", known, total));
   }
   std::vector<TableColumn> columns;
   for (const onnx::InputInfo& input : inputs) {
     const int64_t width = input.shape[1] > 0 ? input.shape[1] : total - known;
-    for (int64_t i = 0; i < width; ++i) columns.push_back({input.name, i, !onnx::is_float(input.type)});
+    for (int64_t i = 0; i < width; ++i)
+      columns.push_back({input.name, i, !onnx::is_float(input.type)});
   }
   return columns;
 }
@@ -144,19 +160,22 @@ std::vector<int64_t> TableModel::places_of(const std::vector<std::string>& names
   std::set<std::string_view> seen;
   for (const std::string& name : names) {
     if (!seen.insert(name).second) {
-      throw InvalidInput(fmt::format("two columns are called '{}': give each a name of its own", name));
+      throw InvalidInput(
+          fmt::format("two columns are called '{}': give each a name of its own", name));
     }
   }
   std::vector<int64_t> by_name, in_order;
   for (const TableColumn& column : columns(static_cast<int64_t>(names.size()))) {
-    const auto found = std::find(names.begin(), names.end(), fmt::format("{}.{}", column.input, column.index));
+    const auto found =
+        std::find(names.begin(), names.end(), fmt::format("{}.{}", column.input, column.index));
     if (found != names.end()) by_name.push_back(found - names.begin());
     in_order.push_back(static_cast<int64_t>(in_order.size()));
   }
   if (!by_name.empty() && by_name.size() < names.size()) {
-    throw InvalidInput(fmt::format("{} of {} columns are called INPUT.INDEX as the model's inputs are: name all of them so, "
-                                   "or none",
-                                   by_name.size(), names.size()));
+    throw InvalidInput(fmt::format(
+        "{} of {} columns are called INPUT.INDEX as the model's inputs are: name all of them so, "
+        "or none",
+        by_name.size(), names.size()));
   }
   return by_name.empty() ? in_order : by_name;
 }
@@ -196,26 +215,32 @@ int64_t TableModel::rows_that_stay_apart(int64_t columns) const {
   for (const auto& [name, value] : built.inputs) {
     const AxisUse rows(built.graph, value, 0);
     if (rows.has_attention()) {
-      throw UnsupportedModel(fmt::format(
-          "the rows of '{}' attend to each other in this model (as in SAINT): its answer for a row depends on the rows that run with it, "
-          "so a row cannot be explained by itself, nor by copies of it with columns hidden. Give the rows that belong together as one "
-          "array: a number of the answer is then explained by all of them",
-          name));
+      throw UnsupportedModel(
+          fmt::format("the rows of '{}' attend to each other in this model (as in SAINT): its "
+                      "answer for a row depends on the rows that run with it, "
+                      "so a row cannot be explained by itself, nor by copies of it with columns "
+                      "hidden. Give the rows that belong together as one "
+                      "array: a number of the answer is then explained by all of them",
+                      name));
     }
     apart &= rows.stays_apart();
   }
   if (!apart) return 1;
-  return has_dynamic_ranges(built.graph) ? std::min(most_rows_, most_together(model_, of_two, output_)) : most_rows_;
+  return has_dynamic_ranges(built.graph)
+             ? std::min(most_rows_, most_together(model_, of_two, output_))
+             : most_rows_;
 }
 
-std::shared_ptr<const TableGraph> TableModel::graph(int64_t rows, int64_t columns, DType dtype) const {
+std::shared_ptr<const TableGraph> TableModel::graph(int64_t rows, int64_t columns,
+                                                    DType dtype) const {
   const std::tuple key(rows, columns, dtype);
   {
     const std::lock_guard lock(mutex_);
     const auto known = graphs_.find(key);
     if (known != graphs_.end()) return known->second;
   }
-  if (rows < 1 || rows > kMostRows) throw InvalidInput(fmt::format("{} rows at once: at most {}", rows, kMostRows));
+  if (rows < 1 || rows > kMostRows)
+    throw InvalidInput(fmt::format("{} rows at once: at most {}", rows, kMostRows));
   most_rows_at_once(columns);  // rows that attend to each other have no answers of their own
   auto built = std::make_shared<TableGraph>();
   built->rows = rows;
@@ -224,15 +249,17 @@ std::shared_ptr<const TableGraph> TableModel::graph(int64_t rows, int64_t column
   built->output = imported.output;
   const Shape& answer = imported.graph.shape(built->output);
   if (answer.empty() || answer[0] != rows || answer.size() > 2) {
-    throw UnsupportedModel(fmt::format("the output '{}' has the shape {} for {} rows: expected some numbers for each row",
-                                       output_, to_string(answer), rows));
+    throw UnsupportedModel(fmt::format(
+        "the output '{}' has the shape {} for {} rows: expected some numbers for each row", output_,
+        to_string(answer), rows));
   }
   Value input = imported.graph.inputs()[0];
   for (const onnx::InputInfo& one : model_.file().graph.inputs) {
     const Value value = imported.input(one.name);
     if (!value.valid()) continue;
     add_places(imported.graph, one.name, value, built->places);
-    const bool first_of_numbers = onnx::is_float(one.type) && imported.graph.type(input).dtype == DType::kInt64;
+    const bool first_of_numbers =
+        onnx::is_float(one.type) && imported.graph.type(input).dtype == DType::kInt64;
     if (first_of_numbers) input = value;
   }
   built->embeddings = built->layers_input =
@@ -256,14 +283,18 @@ std::vector<std::string> TableModel::output_names(int64_t columns) const {
   return config_.labels(output_width(columns));
 }
 
-std::optional<Problem> TableModel::problem(int64_t columns) const { return config_.problem(output_width(columns)); }
+std::optional<Problem> TableModel::problem(int64_t columns) const {
+  return config_.problem(output_width(columns));
+}
 
-Feeds TableModel::feeds(const TableGraph& graph, const std::vector<std::vector<double>>& rows) const {
+Feeds TableModel::feeds(const TableGraph& graph,
+                        const std::vector<std::vector<double>>& rows) const {
   const auto total = static_cast<int64_t>(rows[0].size());
   std::map<std::string, Tensor, std::less<>> tensors;
   const std::vector<TableColumn> all = columns(total);
   for (const auto& [name, value] : graph.inputs) {
-    if (value.valid()) tensors[name] = Tensor::empty(graph.graph.shape(value), graph.graph.type(value).dtype);
+    if (value.valid())
+      tensors[name] = Tensor::empty(graph.graph.shape(value), graph.graph.type(value).dtype);
   }
   for (int64_t c = 0; c < total; ++c) {
     const auto found = tensors.find(all[c].input);
@@ -274,14 +305,18 @@ Feeds TableModel::feeds(const TableGraph& graph, const std::vector<std::vector<d
       const double number = rows[row][c];
       const int64_t at = static_cast<int64_t>(row) * width + all[c].index;
       if (!(std::abs(number) <= std::numeric_limits<float>::max())) {
-        throw InvalidInput(fmt::format("column {} of '{}' is {}: too large for the model", all[c].index, all[c].input, number));
+        throw InvalidInput(fmt::format("column {} of '{}' is {}: too large for the model",
+                                       all[c].index, all[c].input, number));
       }
-      if (tensor.dtype() == DType::kFloat32) tensor.mutable_data<float>()[at] = static_cast<float>(number);
-      else if (tensor.dtype() == DType::kFloat64) tensor.mutable_data<double>()[at] = number;
+      if (tensor.dtype() == DType::kFloat32)
+        tensor.mutable_data<float>()[at] = static_cast<float>(number);
+      else if (tensor.dtype() == DType::kFloat64)
+        tensor.mutable_data<double>()[at] = number;
       else if (number == std::floor(number) && std::abs(number) < 1e15) {
         tensor.mutable_data<int64_t>()[at] = static_cast<int64_t>(number);
       } else {
-        throw InvalidInput(fmt::format("column {} of '{}' takes whole numbers, not {}", all[c].index, all[c].input, number));
+        throw InvalidInput(fmt::format("column {} of '{}' takes whole numbers, not {}",
+                                       all[c].index, all[c].input, number));
       }
     }
   }

@@ -57,7 +57,8 @@ TEST(RowsOfATable, ThatAttendToEachOtherAreRefused) {
   add_node(tiny.graph(), "MatMul", {"mixed", "w"}, {"logits"});
   const auto model = loaded_table(tiny);
   for (const int64_t rows : {1, 2}) {
-    const std::string why = refusal<UnsupportedModel>([&] { model->graph(rows, kTableColumns, DType::kFloat32); });
+    const std::string why =
+        refusal<UnsupportedModel>([&] { model->graph(rows, kTableColumns, DType::kFloat32); });
     EXPECT_THAT(why, testing::HasSubstr("attend to each other"));
   }
 }
@@ -80,11 +81,14 @@ TEST(OutputOfATable, IsTheOneThatWasAskedFor) {
   const auto answer = [&](const std::string& output) {
     const auto model = TableModel::load_if_one(file, output);
     const auto graph = model->graph(1, kTableColumns, DType::kFloat32);
-    return run(graph->graph, model->feeds(*graph, {{1, 0, 0}}), {.outputs = {graph->output}})[graph->output].to_doubles();
+    return run(graph->graph, model->feeds(*graph, {{1, 0, 0}}),
+               {.outputs = {graph->output}})[graph->output]
+        .to_doubles();
   };
   EXPECT_THAT(answer(""), testing::ElementsAre(1, 2));
   EXPECT_THAT(answer("others"), testing::ElementsAre(-1, -2));
-  EXPECT_THAT(refusal<InvalidInput>([&] { answer("none"); }), testing::HasSubstr("its outputs are 'logits', 'others'"));
+  EXPECT_THAT(refusal<InvalidInput>([&] { answer("none"); }),
+              testing::HasSubstr("its outputs are 'logits', 'others'"));
   std::filesystem::remove(file);
 }
 

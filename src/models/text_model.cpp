@@ -17,14 +17,15 @@ std::string name_of(const std::filesystem::path& path) {
   return std::filesystem::weakly_canonical(path).filename().string();
 }
 
-// The one file of a folder that has one, whatever its name; empty for none. Throws FileError that names
-// them for several.
+// The one file of a folder that has one, whatever its name; empty for none. Throws FileError that
+// names them for several.
 std::filesystem::path only_onnx_file(const std::filesystem::path& folder) {
   std::vector<std::string> names;
   for (const std::string inside : {"", "onnx/"}) {
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator(folder / inside, error)) {
-      if (entry.path().extension() == ".onnx") names.push_back(inside + entry.path().filename().string());
+      if (entry.path().extension() == ".onnx")
+        names.push_back(inside + entry.path().filename().string());
     }
   }
   if (names.empty()) return {};
@@ -49,8 +50,8 @@ std::filesystem::path onnx_file_in(const std::filesystem::path& folder) {
                               "pytorch_model.bin", "pytorch_model.bin.index.json"}) {
     if (is_there(folder / weights)) return {};
   }
-  for (const char* name : {"model.onnx", "onnx/model.onnx", "model_quantized.onnx",
-                           "onnx/model_quantized.onnx"}) {
+  for (const char* name :
+       {"model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx"}) {
     if (is_there(folder / name)) return folder / name;
   }
   return only_onnx_file(folder);
@@ -81,7 +82,10 @@ bool tells_pooling(const FileLookup& files) { return files("1_Pooling/config.jso
 
 void refuse_output(const std::string& output, const std::string& model) {
   if (output.empty()) return;
-  throw InvalidInput(fmt::format("'{}' is a folder of weights, whose outputs have no names: an output ('{}') is chosen of an ONNX file", model, output));
+  throw InvalidInput(
+      fmt::format("'{}' is a folder of weights, whose outputs have no names: an output ('{}') is "
+                  "chosen of an ONNX file",
+                  model, output));
 }
 
 Pooling pooling_from(const FileLookup& files) {
@@ -107,7 +111,8 @@ bool gives_token_types(const FileLookup& files, const Config& model) {
     return std::find(names->begin(), names->end(), "token_type_ids") != names->end();
   }
   const auto named = json.find("tokenizer_class");
-  const std::string type = named != json.end() && named->is_string() ? named->get<std::string>() : "";
+  const std::string type =
+      named != json.end() && named->is_string() ? named->get<std::string>() : "";
   if (type.starts_with("PreTrainedTokenizer") || type == "TokenizersBackend") return false;
   return model.model_type() == "bert" || model.model_type() == "electra";
 }
@@ -127,7 +132,8 @@ Tensor token_numbers(const TokenBatch& batch, DType dtype, const Shape& shape, d
   return Tensor::of<double>(shape, numbers).cast(dtype);
 }
 
-std::shared_ptr<const TextModel> TextModel::load(const std::filesystem::path& path, const std::string& output) {
+std::shared_ptr<const TextModel> TextModel::load(const std::filesystem::path& path,
+                                                 const std::string& output) {
   std::error_code error;
   if (std::filesystem::is_regular_file(path, error) && path.extension() == ".onnx") {
     return load_onnx_text_model(path, files_of_model(path), name_of(path), output);
@@ -143,8 +149,8 @@ std::shared_ptr<const TextModel> TextModel::load(const FileLookup& files, std::s
   return load(files, weights_in(files), std::move(name));
 }
 
-std::shared_ptr<const TextModel> TextModel::load(const FileLookup& files, const WeightSource& weights,
-                                                 std::string name) {
+std::shared_ptr<const TextModel> TextModel::load(const FileLookup& files,
+                                                 const WeightSource& weights, std::string name) {
   return load_checkpoint_model(files, weights, std::move(name));
 }
 
@@ -156,14 +162,18 @@ Encoding TextModel::encode(std::string_view text, std::optional<std::string_view
   const auto tokens = static_cast<int64_t>(encoding.ids.size());
   if (tokens >= fixed_tokens_) return encoding;
   if (!pad_id_) {
-    throw InvalidInput(fmt::format("the file takes exactly {} tokens, the text has {}, and the tokenizer has no padding to fill "
-                                   "it up with: export the model for any number of tokens",
-                                   fixed_tokens_, tokens));
+    throw InvalidInput(
+        fmt::format("the file takes exactly {} tokens, the text has {}, and the tokenizer has no "
+                    "padding to fill "
+                    "it up with: export the model for any number of tokens",
+                    fixed_tokens_, tokens));
   }
   if (tokens > 0 && encoding.ids.back() == *pad_id_) {
-    throw InvalidInput(fmt::format("the file takes exactly {} tokens, and its padding is the token that texts end with ('{}'), so "
-                                   "that one could not be told from the other: export the model for any number of tokens",
-                                   fixed_tokens_, tokenizer_->token(*pad_id_)));
+    throw InvalidInput(fmt::format(
+        "the file takes exactly {} tokens, and its padding is the token that texts end with "
+        "('{}'), so "
+        "that one could not be told from the other: export the model for any number of tokens",
+        fixed_tokens_, tokenizer_->token(*pad_id_)));
   }
   encoding.ids.resize(fixed_tokens_, *pad_id_);
   encoding.type_ids.resize(fixed_tokens_, 0);
@@ -183,7 +193,8 @@ TokenBatch TextModel::filled_up(const TokenBatch& batch) const {
     full.ids[text].resize(fixed_tokens_, pad_id_.value_or(0));
     full.types[text].resize(fixed_tokens_, 0);
     full.hidden[text].resize(fixed_tokens_, false);
-    for (int64_t i = fixed_tokens_; i-- > 0 && full.ids[text][i] == pad_id_;) full.hidden[text][i] = true;
+    for (int64_t i = fixed_tokens_; i-- > 0 && full.ids[text][i] == pad_id_;)
+      full.hidden[text][i] = true;
   }
   return full;
 }
@@ -196,7 +207,8 @@ std::shared_ptr<const TextGraph> TextModel::graph(const GraphKey& asked) const {
   GraphKey key = asked;
   if (fixed_tokens_ > 0) {
     if (key.tokens > fixed_tokens_) {
-      throw InvalidInput(fmt::format("the file takes exactly {} tokens, not {}", fixed_tokens_, key.tokens));
+      throw InvalidInput(
+          fmt::format("the file takes exactly {} tokens, not {}", fixed_tokens_, key.tokens));
     }
     key.tokens = fixed_tokens_;
     key.masked = true;
@@ -219,8 +231,8 @@ Value TextModel::pooled(GraphBuilder& graph, Value hidden, TextGraph& built) con
                    "pooling");
   }
   if (!built.key.masked) return mean(graph, hidden, 1, "pooling");
-  built.pooling = graph.input("pooling_weights", {shape[0], 1, shape[1]}, built.key.dtype,
-                              InputRole::kGiven);
+  built.pooling =
+      graph.input("pooling_weights", {shape[0], 1, shape[1]}, built.key.dtype, InputRole::kGiven);
   return reshape(graph, matmul(graph, built.pooling, hidden, "pooling"), {shape[0], shape[2]},
                  "pooling");
 }
@@ -233,7 +245,8 @@ Value TextModel::embedding_head(GraphBuilder& graph, Value hidden, TextGraph& bu
 void TextModel::finish(const Graph& whole, TextGraph& built) {
   // Texts tell of a batch by their first axis alone.
   finish_graph(whole, built, 1, built.key.all_rows ? KeptRows::kAll : KeptRows::kRead,
-               {&built.inputs.ids, &built.inputs.types, &built.inputs.positions, &built.inputs.mask, &built.pooling},
+               {&built.inputs.ids, &built.inputs.types, &built.inputs.positions, &built.inputs.mask,
+                &built.pooling},
                {&built.word_embeddings});
 }
 

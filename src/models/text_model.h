@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "readers/tokenizers/tokenizer.h"
 #include "models/architectures/encoder.h"
 #include "models/model_graph.h"
+#include "readers/tokenizers/tokenizer.h"
 
 namespace whyformer {
 
@@ -45,9 +45,10 @@ enum class Pooling { kMean, kFirst };
 
 class TextModel {
  public:
-  // From a HuggingFace folder with weights, an ONNX file, or a folder that holds one; `output` names the one to explain of
-  // an ONNX file, which chooses it where that is empty.
-  static std::shared_ptr<const TextModel> load(const std::filesystem::path& path, const std::string& output = {});
+  // From a HuggingFace folder with weights, an ONNX file, or a folder that holds one; `output`
+  // names the one to explain of an ONNX file, which chooses it where that is empty.
+  static std::shared_ptr<const TextModel> load(const std::filesystem::path& path,
+                                               const std::string& output = {});
   // From files found by name, for models that are part of the program or come in parts.
   static std::shared_ptr<const TextModel> load(const FileLookup& files, std::string name);
   static std::shared_ptr<const TextModel> load(const FileLookup& files, const WeightSource& weights,
@@ -61,8 +62,8 @@ class TextModel {
   const std::string& architecture() const { return architecture_; }
   const Tokenizer& tokenizer() const { return *tokenizer_; }
   bool has_classifier() const { return problem_.has_value(); }
-  // Of a kind that does not classify texts, as config.json names the whole: "BertForQuestionAnswering". Empty if there is
-  // none, or if it is not known.
+  // Of a kind that does not classify texts, as config.json names the whole:
+  // "BertForQuestionAnswering". Empty if there is none, or if it is not known.
   const std::string& head_left_out() const { return head_left_out_; }
   // What that head does: "labels each token, not the text".
   const std::string& work_left_out() const { return work_left_out_; }
@@ -78,13 +79,15 @@ class TextModel {
   std::optional<Problem> problem() const { return problem_; }  // nothing without a classifier
   // The longest input in tokens, special ones included.
   int64_t max_tokens() const { return max_tokens_; }
-  // The one length that an ONNX file works with: texts are filled up with padding, which graphs hide from attention. 0 for
-  // any length.
+  // The one length that an ONNX file works with: texts are filled up with padding, which graphs
+  // hide from attention. 0 for any length.
   int64_t fixed_tokens() const { return fixed_tokens_; }
   // Whether the model can be told to look away from padding.
   virtual bool hides_padding() const { return true; }
   // A length to look at the model with.
-  int64_t probe_tokens() const { return fixed_tokens_ > 0 ? fixed_tokens_ : std::min<int64_t>(8, max_tokens_); }
+  int64_t probe_tokens() const {
+    return fixed_tokens_ > 0 ? fixed_tokens_ : std::min<int64_t>(8, max_tokens_);
+  }
   // The id that hides a token, and the id that stands for nothing; where the model has them.
   std::optional<int64_t> mask_id() const { return tokenizer_->mask_id(); }
   std::optional<int64_t> pad_id() const { return pad_id_; }
@@ -95,8 +98,8 @@ class TextModel {
   // How many texts may run together: an ONNX file may be made for a number of its own.
   virtual int64_t most_at_once() const { return int64_t{1} << 30; }
 
-  // The tokens that the model reads of a text, or of two; cut off where its longest input ends, and filled up where it has
-  // one length.
+  // The tokens that the model reads of a text, or of two; cut off where its longest input ends, and
+  // filled up where it has one length.
   virtual Encoding encode(std::string_view text, std::optional<std::string_view> pair) const;
 
   // Built once per key and shared.
@@ -153,8 +156,8 @@ Tensor token_numbers(const TokenBatch& batch, DType dtype, const Shape& shape, d
 Pooling pooling_from(const FileLookup& files);
 bool tells_pooling(const FileLookup& files);
 
-// Whether the second text of a pair gets token type 1. transformers 5 decides by the tokenizer's class:
-// BERT's and ELECTRA's give token types, all others (ALBERT's too) leave them at 0.
+// Whether the second text of a pair gets token type 1. transformers 5 decides by the tokenizer's
+// class: BERT's and ELECTRA's give token types, all others (ALBERT's too) leave them at 0.
 bool gives_token_types(const FileLookup& files, const Config& model);
 
 // The ONNX file of a folder without other weights, where exporters put it; empty if there is none.
@@ -163,13 +166,14 @@ std::filesystem::path onnx_file_in(const std::filesystem::path& folder);
 // The ONNX file that a path stands for: itself, or the one in a folder; empty if there is none.
 std::filesystem::path onnx_file_of(const std::filesystem::path& path);
 
-// Files of a model by name: those of a folder, or those around an ONNX file (beside it, or one folder up
-// where exporters keep it in "onnx/").
+// Files of a model by name: those of a folder, or those around an ONNX file (beside it, or one
+// folder up where exporters keep it in "onnx/").
 FileLookup files_of_model(const std::filesystem::path& path);
 
 // The two kinds of text model.
 std::shared_ptr<const TextModel> load_checkpoint_model(const FileLookup& files,
-                                                       const WeightSource& weights, std::string name);
+                                                       const WeightSource& weights,
+                                                       std::string name);
 std::shared_ptr<const TextModel> load_onnx_text_model(const std::filesystem::path& file,
                                                       const FileLookup& files, std::string name,
                                                       const std::string& output = {});

@@ -10,14 +10,16 @@ namespace whyformer::onnx {
 namespace {
 
 constexpr int64_t kAlwaysAllowed = int64_t{1} << 28;  // numbers: 1 GB
-// Times the numbers that the file and its inputs have. Attention maps of long texts come nearest to it.
+// Times the numbers that the file and its inputs have. Attention maps of long texts come nearest to
+// it.
 constexpr int64_t kMostGrowth = 64;
 
 int64_t stored_numbers(const std::vector<OnnxNode>& nodes) {
   int64_t count = 0;
   for (const OnnxNode& node : nodes) {
     for (const auto& [name, attribute] : node.attributes) {
-      if (const auto* tensor = std::get_if<StoredTensor>(&attribute)) count += element_count(tensor->shape);
+      if (const auto* tensor = std::get_if<StoredTensor>(&attribute))
+        count += element_count(tensor->shape);
     }
   }
   return count;
@@ -32,7 +34,8 @@ int64_t given_numbers(const Graph& graph, const OnnxFile& file) {
 }
 
 uint64_t machine_memory() {
-  return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
+  return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
 }
 
 }  // namespace
@@ -41,7 +44,8 @@ void check_memory(const Graph& graph, const OnnxFile& file) {
   const int64_t given = given_numbers(graph, file);
   const uint64_t memory = machine_memory();
   for (const Node& node : graph.nodes()) {
-    if (node.op->constant_value() != nullptr) continue;  // there already, or one number seen as many
+    if (node.op->constant_value() != nullptr)
+      continue;  // there already, or one number seen as many
     for (const Value output : node.outputs) {
       const ValueType& type = graph.type(output);
       const int64_t count = element_count(type.shape);
@@ -49,14 +53,16 @@ void check_memory(const Graph& graph, const OnnxFile& file) {
       const uint64_t bytes = static_cast<uint64_t>(count) * (type.dtype == DType::kFloat32 ? 4 : 8);
       if (count / kMostGrowth > given) {
         throw FaultyFile(fmt::format(
-            "{} {}: its result {} would take {}, though the file and its inputs hold only {} numbers; look at the lengths "
+            "{} {}: its result {} would take {}, though the file and its inputs hold only {} "
+            "numbers; look at the lengths "
             "that the file computes with",
             node.op->kind(), in_quotes(node.name), to_string(type.shape), size_text(bytes), given));
       }
       if (bytes > memory) {
-        throw InvalidInput(fmt::format("{} {}: its result {} would take {}, but this machine has {}; give shorter inputs",
-                                       node.op->kind(), in_quotes(node.name), to_string(type.shape), size_text(bytes),
-                                       size_text(memory)));
+        throw InvalidInput(fmt::format(
+            "{} {}: its result {} would take {}, but this machine has {}; give shorter inputs",
+            node.op->kind(), in_quotes(node.name), to_string(type.shape), size_text(bytes),
+            size_text(memory)));
       }
     }
   }

@@ -28,8 +28,10 @@ struct Hostile {
 
 void set_attributes(pb::NodeProto& node, const Hostile& hostile) {
   for (const auto& [name, value] : hostile.attributes) {
-    if (const auto* numbers = std::get_if<Numbers>(&value)) set_integers(node, name, *numbers);
-    else set_integer(node, name, std::get<int64_t>(value));
+    if (const auto* numbers = std::get_if<Numbers>(&value))
+      set_integers(node, name, *numbers);
+    else
+      set_integer(node, name, std::get<int64_t>(value));
   }
 }
 
@@ -77,7 +79,9 @@ const Hostile kNodes[] = {
     {"ConvTranspose", {"image", "kernel"}, {{"output_shape", Numbers{kHuge, kHuge}}}},
     {"ConvTranspose", {"image", "kernel"}, {{"strides", Numbers{kHuge, 1}}}},
     {"ConvTranspose", {"whole_grid", "kernel"}, {}},
-    {"AveragePool", {"image"}, {{"kernel_shape", Numbers{INT32_MAX, INT32_MAX}}, {"pads", Numbers(4, INT32_MAX)}}},
+    {"AveragePool",
+     {"image"},
+     {{"kernel_shape", Numbers{INT32_MAX, INT32_MAX}}, {"pads", Numbers(4, INT32_MAX)}}},
     {"MaxPool", {"image"}, {{"kernel_shape", Numbers{0, 1}}}},
     {"MaxPool", {"scalar"}, {{"kernel_shape", Numbers{1}}}},
     {"Resize", {"image", "", "zero_scales"}, {}},
@@ -135,26 +139,34 @@ const Hostile kNodes[] = {
     {"RotaryEmbedding", {"scalar", "scalar", "scalar"}, {}},
     {"Attention", {"matrix", "scalar"}, {{"num_heads", 1}}, "com.microsoft"},
     {"Attention", {"matrix", "matrix"}, {{"num_heads", 0}}, "com.microsoft"},
-    {"Attention", {"matrix", "matrix"}, {{"num_heads", 1}, {"qkv_hidden_sizes", Numbers{kHuge, kHuge, 1}}}, "com.microsoft"},
+    {"Attention",
+     {"matrix", "matrix"},
+     {{"num_heads", 1}, {"qkv_hidden_sizes", Numbers{kHuge, kHuge, 1}}},
+     "com.microsoft"},
     {"MultiHeadAttention", {"scalar", "scalar", "scalar"}, {{"num_heads", 1}}, "com.microsoft"},
     {"RotaryEmbedding", {"scalar", "scalar", "scalar", "scalar"}, {}, "com.microsoft"},
     {"EmbedLayerNormalization", {"one"}, {}, "com.microsoft"},
     {"SkipLayerNormalization", {"scalar", "scalar", "scalar"}, {}, "com.microsoft"},
-    {"MatMulNBits", {"matrix", "matrix", "matrix"}, {{"K", kHuge}, {"N", kHuge}, {"block_size", 16}}, "com.microsoft"},
+    {"MatMulNBits",
+     {"matrix", "matrix", "matrix"},
+     {{"K", kHuge}, {"N", kHuge}, {"block_size", 16}},
+     "com.microsoft"},
     {"QAttention", {"matrix", "matrix"}, {{"num_heads", kHuge}}, "com.microsoft"},
 };
 
 TEST(HostileNodes, AreRefusedAndNamed) {
   for (const Hostile& hostile : kNodes) {
     TinyModel model = with_values();
-    set_attributes(add_node(model.graph(), hostile.kind, hostile.inputs, {"y"}, hostile.domain), hostile);
+    set_attributes(add_node(model.graph(), hostile.kind, hostile.inputs, {"y"}, hostile.domain),
+                   hostile);
     const std::string message = refusal<Error>([&] { model.compute("y"); });
-    EXPECT_THAT(message, testing::HasSubstr("of y")) << hostile.kind << " of " << testing::PrintToString(hostile.inputs);
+    EXPECT_THAT(message, testing::HasSubstr("of y"))
+        << hostile.kind << " of " << testing::PrintToString(hostile.inputs);
   }
 }
 
-// A node of each operator with every number of inputs, all of one value: too few, too many, wrong ranks
-// and types.
+// A node of each operator with every number of inputs, all of one value: too few, too many, wrong
+// ranks and types.
 TEST(HostileNodes, WhateverAnOperatorReadsItRunsOrIsRefused) {
   const TinyModel values = with_values();
   for (const auto& family :
@@ -162,17 +174,19 @@ TEST(HostileNodes, WhateverAnOperatorReadsItRunsOrIsRefused) {
         gathering_operators(), product_operators(), normalising_operators(), picture_operators(),
         attention_operators(), quantised_operators(), fused_quantised_operators()}) {
     for (const OnnxOperator& entry : family) {
-      for (const char* value : {"scalar", "matrix", "image", "nothing", "one", "zeros", "whole_matrix"}) {
+      for (const char* value :
+           {"scalar", "matrix", "image", "nothing", "one", "zeros", "whole_matrix"}) {
         for (size_t count = 0; count < 6; ++count) {
           TinyModel model = values;
-          add_node(model.graph(), std::string(entry.kind), std::vector<std::string>(count, value), {"y"},
-                   std::string(entry.domain));
+          add_node(model.graph(), std::string(entry.kind), std::vector<std::string>(count, value),
+                   {"y"}, std::string(entry.domain));
           try {
             model.compute("y");
           } catch (const InvalidInput&) {
           } catch (const UnsupportedModel&) {
           } catch (const std::exception& error) {
-            ADD_FAILURE() << entry.kind << " of " << count << " times " << value << ": " << error.what();
+            ADD_FAILURE() << entry.kind << " of " << count << " times " << value << ": "
+                          << error.what();
           }
         }
       }

@@ -1,6 +1,6 @@
-// Whole transformers as exporters write them, with what ONNX Runtime computes and PyTorch's gradients;
-// scripts/golden/onnx_models_golden.py tells how they were made. WHYFORMER_ONNX_MODELS names another
-// folder of such files.
+// Whole transformers as exporters write them, with what ONNX Runtime computes and PyTorch's
+// gradients; scripts/golden/onnx_models_golden.py tells how they were made. WHYFORMER_ONNX_MODELS
+// names another folder of such files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,13 +10,13 @@
 #include <filesystem>
 #include <set>
 
-#include "tests/support/source_folder.h"
+#include "discovery/attention_sites.h"
+#include "graph/walk_back.h"
 #include "onnx/node_scope.h"
 #include "onnx/onnx_model.h"
 #include "onnx/rewrites/rewrite.h"
-#include "discovery/attention_sites.h"
 #include "relevance/relevance_walk.h"
-#include "graph/walk_back.h"
+#include "tests/support/source_folder.h"
 
 namespace whyformer::onnx {
 namespace {
@@ -28,9 +28,8 @@ constexpr std::string_view kGradient = "gradient.";
 
 std::vector<fs::path> golden_files() {
   const char* elsewhere = std::getenv("WHYFORMER_ONNX_MODELS");
-  const fs::path folder = elsewhere != nullptr
-                              ? fs::path(elsewhere)
-                              : source_folder() / "tests/golden/onnx/models";
+  const fs::path folder =
+      elsewhere != nullptr ? fs::path(elsewhere) : source_folder() / "tests/golden/onnx/models";
   std::vector<fs::path> files;
   std::error_code none;  // the files need not be there
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, none)) {
@@ -42,7 +41,8 @@ std::vector<fs::path> golden_files() {
 
 std::string test_name(const testing::TestParamInfo<fs::path>& info) {
   std::string name = info.param.stem().string();
-  for (char& letter : name) letter = std::isalnum(static_cast<unsigned char>(letter)) ? letter : '_';
+  for (char& letter : name)
+    letter = std::isalnum(static_cast<unsigned char>(letter)) ? letter : '_';
   return name;
 }
 
@@ -59,7 +59,7 @@ struct Ready {
   Graph graph;
   Feeds feeds;
   Value output;
-  Value place;  // where PyTorch's gradient was taken; invalid where that was folded away
+  Value place;             // where PyTorch's gradient was taken; invalid where that was folded away
   bool exchanged = false;  // its first two axes, by a rewrite that put their exchange off
 };
 
@@ -118,7 +118,9 @@ class OnnxModelGolden : public testing::TestWithParam<fs::path> {
       const std::string name = result.place.valid() ? built.graph.name(result.place) : "";
       result.place = renamed(result.place);
       for (const Node& node : rewritten.graph.nodes()) {
-        if (name.empty() || result.place.valid() || node.name != name || node.op->kind() == "Transpose") continue;
+        if (name.empty() || result.place.valid() || node.name != name ||
+            node.op->kind() == "Transpose")
+          continue;
         result.place = node.outputs[0];
         result.exchanged = true;
       }
@@ -150,8 +152,8 @@ TEST_P(OnnxModelGolden, GivesWhatOnnxRuntimeGives) {
   const Tensor expected = stored("expected.output");
   for (const Known known : {Known::kNothing, Known::kMasks, Known::kIntegers}) {
     for (const Form form : {Form::kAsWritten, Form::kRewritten}) {
-      SCOPED_TRACE(testing::Message() << "known " << static_cast<int>(known) << ", form "
-                                      << static_cast<int>(form));
+      SCOPED_TRACE(testing::Message()
+                   << "known " << static_cast<int>(known) << ", form " << static_cast<int>(form));
       const Ready model = ready(known, form);
       const Pass pass = run(model.graph, model.feeds, {.outputs = {model.output}});
       EXPECT_LT(difference(pass[model.output], expected), kTolerance);
@@ -164,13 +166,14 @@ TEST_P(OnnxModelGolden, GivesTheGradientsOfPyTorch) {
   for (const Known known : {Known::kNothing, Known::kMasks}) {
     std::vector<Tensor> found;
     for (const Form form : {Form::kAsWritten, Form::kRewritten}) {
-      SCOPED_TRACE(testing::Message() << "known " << static_cast<int>(known) << ", form "
-                                      << static_cast<int>(form));
+      SCOPED_TRACE(testing::Message()
+                   << "known " << static_cast<int>(known) << ", form " << static_cast<int>(form));
       const Ready model = ready(known, form);
       ASSERT_TRUE(model.place.valid());
       const Pass pass =
           run(model.graph, model.feeds, {.keep = Keep::kGradients, .outputs = {model.output}});
-      const Tensor gradient = walk_back(model.graph, pass, model.output, stored("seed.output"), gradient_rule(), {model.place})
+      const Tensor gradient = walk_back(model.graph, pass, model.output, stored("seed.output"),
+                                        gradient_rule(), {model.place})
                                   .at(model.place);
       found.push_back(model.exchanged ? gradient.transpose(0, 1) : gradient);
       EXPECT_LT(difference(found.back(), expected), kTolerance);
@@ -217,7 +220,8 @@ class OnnxModelsOfAnyBatch : public OnnxModelGolden {};
 // Axes of length 1 can be mistaken for each other.
 TEST_P(OnnxModelsOfAnyBatch, AreTheSameForOneInput) {
   for (const InputInfo& input : model_.file().graph.inputs) {
-    if (input.shape[0] >= 0) GTEST_SKIP() << "a file of another folder that takes several inputs at once";
+    if (input.shape[0] >= 0)
+      GTEST_SKIP() << "a file of another folder that takes several inputs at once";
   }
   for (const Known known : {Known::kNothing, Known::kMasks}) {
     const Ready model = ready(known, Form::kRewritten, Rows::kFirst);
@@ -291,7 +295,8 @@ std::vector<fs::path> files_of_any_batch() {
   std::erase_if(files, takes_two_inputs);
   return files;
 }
-INSTANTIATE_TEST_SUITE_P(Files, OnnxModelsOfAnyBatch, testing::ValuesIn(files_of_any_batch()), test_name);
+INSTANTIATE_TEST_SUITE_P(Files, OnnxModelsOfAnyBatch, testing::ValuesIn(files_of_any_batch()),
+                         test_name);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(OnnxModelsOfAnyBatch);
 
 std::vector<fs::path> picture_classifiers() {
@@ -299,7 +304,8 @@ std::vector<fs::path> picture_classifiers() {
   std::erase_if(files, [](const fs::path& file) { return shares_read(file).empty(); });
   return files;
 }
-INSTANTIATE_TEST_SUITE_P(Files, OnnxPictureClassifiers, testing::ValuesIn(picture_classifiers()), test_name);
+INSTANTIATE_TEST_SUITE_P(Files, OnnxPictureClassifiers, testing::ValuesIn(picture_classifiers()),
+                         test_name);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(OnnxPictureClassifiers);
 
 }  // namespace

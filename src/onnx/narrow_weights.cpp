@@ -16,15 +16,19 @@ struct MatrixPlace {
 };
 
 constexpr MatrixPlace kMatrixPlaces[] = {
-    {"", "MatMulInteger", 1},           {"", "QLinearMatMul", 3},       {kMicrosoft, "DynamicQuantizeMatMul", 1},
-    {kMicrosoft, "MatMulIntegerToFloat", 1}, {kMicrosoft, "QAttention", 1}, {kMicrosoft, "QGemm", 3},
+    {"", "MatMulInteger", 1},
+    {"", "QLinearMatMul", 3},
+    {kMicrosoft, "DynamicQuantizeMatMul", 1},
+    {kMicrosoft, "MatMulIntegerToFloat", 1},
+    {kMicrosoft, "QAttention", 1},
+    {kMicrosoft, "QGemm", 3},
     {"", "Gather", 0},
 };
 
 bool takes_bytes(const OnnxNode& node, const std::string& name) {
-  const auto place = std::find_if(std::begin(kMatrixPlaces), std::end(kMatrixPlaces), [&](const MatrixPlace& one) {
-    return one.domain == node.domain && one.kind == node.kind;
-  });
+  const auto place = std::find_if(
+      std::begin(kMatrixPlaces), std::end(kMatrixPlaces),
+      [&](const MatrixPlace& one) { return one.domain == node.domain && one.kind == node.kind; });
   if (place == std::end(kMatrixPlaces)) return false;
   for (size_t input = 0; input < node.inputs.size(); ++input) {
     if (node.inputs[input] == name && input != place->input) return false;

@@ -1,4 +1,5 @@
-// Weights of 8 bits that need not become floats: those that only quantised products and look-ups read.
+// Weights of 8 bits that need not become floats: those that only quantised products and look-ups
+// read.
 #pragma once
 
 #include <set>

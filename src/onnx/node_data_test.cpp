@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <set>
 
+#include "graph/pass.h"
 #include "onnx/onnx_model.h"
 #include "onnx/operators.h"
-#include "graph/pass.h"
 #include "whyformer/error.h"
 
 namespace whyformer::onnx {
@@ -61,7 +61,8 @@ std::string difference(const Tensor& found, const Tensor& expected, double relat
   }
   const std::vector<double> a = found.to_doubles(), b = expected.to_doubles();
   for (size_t i = 0; i < a.size(); ++i) {
-    if (!close(a[i], b[i], relative)) return fmt::format("element {}: {} instead of {}", i, a[i], b[i]);
+    if (!close(a[i], b[i], relative))
+      return fmt::format("element {}: {} instead of {}", i, a[i], b[i]);
   }
   return "";
 }
@@ -76,8 +77,7 @@ std::string run_case(const OnnxModel& model, const fs::path& data, bool fed) {
     const InputInfo& input = model.file().graph.inputs[index];
     const Tensor tensor = read_tensor(map_file(path)).tensor(DType::kFloat32);
     const bool feeds_it = fed && is_float(input.type);
-    request.inputs[input.name] = {tensor.shape(),
-                                  feeds_it ? std::nullopt : std::optional(tensor)};
+    request.inputs[input.name] = {tensor.shape(), feeds_it ? std::nullopt : std::optional(tensor)};
     if (feeds_it) given[input.name] = tensor;
   }
   for (const InputInfo& output : model.file().graph.outputs) request.outputs.push_back(output.name);

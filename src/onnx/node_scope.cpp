@@ -44,8 +44,8 @@ const Shape& NodeScope::shape(size_t index) { return graph().shape(input(index))
 const Shape& NodeScope::shape(size_t index, int rank) {
   const Shape& found = shape(index);
   if (static_cast<int>(found.size()) != rank) {
-    throw InvalidInput(fmt::format("its input {} must have {} axes but has the shape {}", index, rank,
-                                   to_string(found)));
+    throw InvalidInput(fmt::format("its input {} must have {} axes but has the shape {}", index,
+                                   rank, to_string(found)));
   }
   return found;
 }
@@ -53,7 +53,9 @@ DType NodeScope::dtype(size_t index) { return graph().type(input(index)).dtype; 
 ElementType NodeScope::element(size_t index) { return translation_.element(input(index)); }
 const Tensor* NodeScope::known(size_t index) { return graph().known(input(index)); }
 
-const StoredTensor* NodeScope::narrow(size_t index) const { return has(index) ? translation_.narrow(inputs_[index]) : nullptr; }
+const StoredTensor* NodeScope::narrow(size_t index) const {
+  return has(index) ? translation_.narrow(inputs_[index]) : nullptr;
+}
 
 Value NodeScope::widened(size_t index) {
   const StoredTensor* bytes = narrow(index);
@@ -66,9 +68,11 @@ Value NodeScope::widened(size_t index) {
 const Tensor& NodeScope::needed(size_t index) {
   const Tensor* tensor = known(index);
   if (tensor == nullptr && translation_.is_independent(input(index))) {
-    fail(fmt::format("needs the value of its input {} when the graph is built, but that has the shape {}, which is too "
-                     "large to compute then",
-                     index, to_string(shape(index))));
+    fail(
+        fmt::format("needs the value of its input {} when the graph is built, but that has the "
+                    "shape {}, which is too "
+                    "large to compute then",
+                    index, to_string(shape(index))));
   }
   if (tensor == nullptr) {
     throw NeedsValue(fmt::format(
@@ -155,7 +159,9 @@ Value NodeScope::number_constant(double value, DType dtype) {
   return constant(std::move(tensor));
 }
 
-void NodeScope::set_element(Value value, ElementType type) { translation_.set_element(value, type); }
+void NodeScope::set_element(Value value, ElementType type) {
+  translation_.set_element(value, type);
+}
 
 std::shared_ptr<const LinearWeights> NodeScope::linear_weights(const Tensor& weight,
                                                                bool transposed,

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "onnx/onnx_file.h"
 #include "graph/graph.h"
+#include "onnx/onnx_file.h"
 #include "ops/linear_weights.h"
 #include "whyformer/error.h"
 
@@ -52,8 +52,8 @@ class NodeScope {
   DType dtype(size_t index);
   ElementType element(size_t index);
   const Tensor* known(size_t index);  // null where it depends on the model's inputs
-  // Weights of 8 bits that stay bytes (see narrow_weights.h): their numbers are not in what is `known`. Null for every other
-  // input. And the same as floats, where bytes are of no use.
+  // Weights of 8 bits that stay bytes (see narrow_weights.h): their numbers are not in what is
+  // `known`. Null for every other input. And the same as floats, where bytes are of no use.
   const StoredTensor* narrow(size_t index) const;
   Value widened(size_t index);
   // Of inputs that decide shapes. Throw NeedsValue where they are not known.
@@ -81,8 +81,8 @@ class NodeScope {
   Value number_constant(double value, DType dtype);  // a scalar
   // Outputs are of the first input's element type unless said here.
   void set_element(Value value, ElementType type);
-  // The weights of a Linear x·W [+ bias], W known [in, out] or, if `transposed`, [out, in]. Made once
-  // for all graphs of the model.
+  // The weights of a Linear x·W [+ bias], W known [in, out] or, if `transposed`, [out, in]. Made
+  // once for all graphs of the model.
   std::shared_ptr<const LinearWeights> linear_weights(const Tensor& weight, bool transposed,
                                                       const Tensor& bias = {});
 

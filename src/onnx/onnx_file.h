@@ -28,9 +28,9 @@ struct StoredTensor {
 
 struct OnnxGraph;
 
-using Attribute = std::variant<int64_t, double, std::string, std::vector<int64_t>,
-                               std::vector<double>, std::vector<std::string>, StoredTensor,
-                               std::shared_ptr<const OnnxGraph>>;
+using Attribute =
+    std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<double>,
+                 std::vector<std::string>, StoredTensor, std::shared_ptr<const OnnxGraph>>;
 
 struct OnnxNode {
   std::string name;
@@ -84,7 +84,8 @@ struct OnnxFile {
   std::map<std::pair<std::string, std::string>, OnnxFunction> functions;  // (domain, name)
 
   int64_t opset() const;  // of ai.onnx
-  // Stored tensors, and weights that are Constant nodes; also those of branches, loops and functions.
+  // Stored tensors, and weights that are Constant nodes; also those of branches, loops and
+  // functions.
   ParameterCount parameters() const;
 };
 

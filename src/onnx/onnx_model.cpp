@@ -20,8 +20,12 @@ constexpr size_t kLongestKind = 80;
 
 // As it is where it is a usual name; others may hold anything.
 std::string shown(const std::string& kind) {
-  const auto is_usual = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; };
-  return kind.size() <= kLongestKind && std::all_of(kind.begin(), kind.end(), is_usual) ? kind : in_quotes(kind);
+  const auto is_usual = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '.';
+  };
+  return kind.size() <= kLongestKind && std::all_of(kind.begin(), kind.end(), is_usual)
+             ? kind
+             : in_quotes(kind);
 }
 
 // Every operator of the file that has no translation, with one node that uses it.
@@ -38,10 +42,11 @@ class UnknownOperators {
     size_t listed = 0;
     for (const auto& [kind, use] : found_) {
       if (listed++ == kMostListed) break;
-      list += fmt::format("{}{} ({} of them, first {})", list.empty() ? "" : ", ", shown(kind), use.count,
-                          in_quotes(use.first));
+      list += fmt::format("{}{} ({} of them, first {})", list.empty() ? "" : ", ", shown(kind),
+                          use.count, in_quotes(use.first));
     }
-    if (found_.size() > kMostListed) list += fmt::format(" and {} more", found_.size() - kMostListed);
+    if (found_.size() > kMostListed)
+      list += fmt::format(" and {} more", found_.size() - kMostListed);
     throw UnsupportedModel(fmt::format(
         "the ONNX file (opset {}) has operators that cannot be imported: {}", file_.opset(), list));
   }

@@ -11,13 +11,13 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "tests/support/source_folder.h"
-#include "onnx/node_scope.h"
-#include "onnx/onnx_model.h"
-#include "onnx/rewrites/rewrite.h"
 #include "discovery/attention_sites.h"
 #include "discovery/blocks.h"
 #include "graph/pass.h"
+#include "onnx/node_scope.h"
+#include "onnx/onnx_model.h"
+#include "onnx/rewrites/rewrite.h"
+#include "tests/support/source_folder.h"
 
 namespace whyformer::onnx {
 namespace {
@@ -28,9 +28,8 @@ constexpr double kLeastAgreement = 0.95;
 
 std::vector<fs::path> files() {
   const char* elsewhere = std::getenv("WHYFORMER_ONNX_OPTIMISED");
-  const fs::path folder = elsewhere != nullptr
-                              ? fs::path(elsewhere)
-                              : source_folder() / "tests/golden/onnx_optimised";
+  const fs::path folder =
+      elsewhere != nullptr ? fs::path(elsewhere) : source_folder() / "tests/golden/onnx_optimised";
   std::vector<fs::path> found;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() == ".onnx") found.push_back(entry.path());
@@ -41,7 +40,8 @@ std::vector<fs::path> files() {
 
 std::string test_name(const testing::TestParamInfo<fs::path>& info) {
   std::string name = info.param.stem().string();
-  for (char& letter : name) letter = std::isalnum(static_cast<unsigned char>(letter)) ? letter : '_';
+  for (char& letter : name)
+    letter = std::isalnum(static_cast<unsigned char>(letter)) ? letter : '_';
   return name;
 }
 
@@ -75,9 +75,9 @@ class OnnxOptimised : public testing::TestWithParam<fs::path> {
   void rewrite_all(BuiltGraph& built) const {
     std::vector<Value> wanted;
     for (const std::string& name : outputs_) wanted.push_back(built.values.at(name));
-    Rewritten rewritten = rewrite(built.graph, wanted, batch_, [&](const Tensor& w, const Tensor& b) {
-      return model_.linear_weights(w, b);
-    });
+    Rewritten rewritten =
+        rewrite(built.graph, wanted, batch_,
+                [&](const Tensor& w, const Tensor& b) { return model_.linear_weights(w, b); });
     for (auto* values : {&built.inputs, &built.values}) {
       for (auto& [name, value] : *values) value = rewritten.new_value[value.id];
     }
@@ -90,8 +90,8 @@ class OnnxOptimised : public testing::TestWithParam<fs::path> {
     return feeds;
   }
 
-  // How many layers of self-attention that sees all tokens, self-attention that sees none ahead, and
-  // attention to others.
+  // How many layers of self-attention that sees all tokens, self-attention that sees none ahead,
+  // and attention to others.
   std::vector<double> sites(const BuiltGraph& built) const {
     std::vector<double> counts(3, 0);
     for (const AttentionSite& site : discover(built.graph, built.values.at(outputs_[0])).sites) {
@@ -160,16 +160,17 @@ TEST_P(OnnxOptimised, GivesWhatOnnxRuntimeGives) {
   const std::vector<double> found = sites(graph);
   EXPECT_EQ(found, stored("sites").to_doubles());
   if (std::getenv("WHYFORMER_ONNX_OPTIMISED") != nullptr) {
-    fmt::print("{:<28} opset {:>2}  as written {:.1e}  rewritten {:.1e}  same best {:.1f} %  sites {}  "
-               "nodes {}\n",
-               GetParam().stem().string(), model_.file().opset(), as_written.difference,
-               rewritten.difference, 100 * rewritten.same_best, fmt::join(found, "/"),
-               graph.graph.nodes().size());
+    fmt::print(
+        "{:<28} opset {:>2}  as written {:.1e}  rewritten {:.1e}  same best {:.1f} %  sites {}  "
+        "nodes {}\n",
+        GetParam().stem().string(), model_.file().opset(), as_written.difference,
+        rewritten.difference, 100 * rewritten.same_best, fmt::join(found, "/"),
+        graph.graph.nodes().size());
   }
 }
 
-// Fused attention, norms and activations, and quantised Linears, are taken apart into the blocks that
-// methods know; rounding between all operators is not.
+// Fused attention, norms and activations, and quantised Linears, are taken apart into the blocks
+// that methods know; rounding between all operators is not.
 class OnnxOptimisedBlocks : public OnnxOptimised {};
 
 TEST_P(OnnxOptimisedBlocks, AreThoseOfAnEncoder) {
@@ -185,10 +186,13 @@ INSTANTIATE_TEST_SUITE_P(Files, OnnxOptimised, testing::ValuesIn(files()), test_
 // Those that do not round between the operators of a block.
 std::vector<fs::path> files_with_blocks() {
   std::vector<fs::path> found = files();
-  std::erase_if(found, [](const fs::path& file) { return file.stem().string().find("static") != std::string::npos; });
+  std::erase_if(found, [](const fs::path& file) {
+    return file.stem().string().find("static") != std::string::npos;
+  });
   return found;
 }
-INSTANTIATE_TEST_SUITE_P(Files, OnnxOptimisedBlocks, testing::ValuesIn(files_with_blocks()), test_name);
+INSTANTIATE_TEST_SUITE_P(Files, OnnxOptimisedBlocks, testing::ValuesIn(files_with_blocks()),
+                         test_name);
 
 }  // namespace
 }  // namespace whyformer::onnx

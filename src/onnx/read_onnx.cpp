@@ -1,5 +1,6 @@
-// Protobuf messages to plain structures. The field numbers read here have not changed since ONNX 1.0;
-// of the newer fields that Debian's messages do not know, only one changes results (see defaults).
+// Protobuf messages to plain structures. The field numbers read here have not changed since
+// ONNX 1.0; of the newer fields that Debian's messages do not know, only one changes results (see
+// defaults).
 #include <fmt/format.h>
 #define ONNX_ML 1
 #include <onnx/onnx_pb.h>
@@ -9,9 +10,9 @@
 #include <set>
 
 #include "formats/file_checks.h"
+#include "formats/other_formats.h"
 #include "onnx/onnx_file.h"
 #include "onnx/sort_nodes.h"
-#include "formats/other_formats.h"
 #include "whyformer/error.h"
 
 namespace whyformer::onnx {
@@ -47,7 +48,8 @@ class Reader {
     result.name = proto.name();
     result.type = element_type(proto.data_type(), what);
     if (static_cast<size_t>(proto.dims_size()) > kMaxDimensions) {
-      throw FileError(fmt::format("the ONNX file is damaged: {} has {} axes", what, proto.dims_size()));
+      throw FileError(
+          fmt::format("the ONNX file is damaged: {} has {} axes", what, proto.dims_size()));
     }
     result.shape.assign(proto.dims().begin(), proto.dims().end());
     // Lengths beside one of 0 must be possible too: products of some of them are taken.
@@ -83,17 +85,25 @@ class Reader {
     if (proto.data_location() == pb::TensorProto::EXTERNAL) return external_bytes(proto, what);
     if (proto.has_raw_data()) return view(proto.raw_data());
     switch (proto.data_type()) {
-      case pb::TensorProto::FLOAT: return copied<float>(proto.float_data());
-      case pb::TensorProto::DOUBLE: return copied<double>(proto.double_data());
-      case pb::TensorProto::INT64: return copied<int64_t>(proto.int64_data());
-      case pb::TensorProto::UINT32: return copied<uint32_t>(proto.uint64_data());
-      case pb::TensorProto::UINT64: return copied<uint64_t>(proto.uint64_data());
-      case pb::TensorProto::INT32: return copied<int32_t>(proto.int32_data());
+      case pb::TensorProto::FLOAT:
+        return copied<float>(proto.float_data());
+      case pb::TensorProto::DOUBLE:
+        return copied<double>(proto.double_data());
+      case pb::TensorProto::INT64:
+        return copied<int64_t>(proto.int64_data());
+      case pb::TensorProto::UINT32:
+        return copied<uint32_t>(proto.uint64_data());
+      case pb::TensorProto::UINT64:
+        return copied<uint64_t>(proto.uint64_data());
+      case pb::TensorProto::INT32:
+        return copied<int32_t>(proto.int32_data());
       case pb::TensorProto::INT16:
       case pb::TensorProto::UINT16:
       case pb::TensorProto::FLOAT16:
-      case pb::TensorProto::BFLOAT16: return copied<uint16_t>(proto.int32_data());
-      default: return copied<uint8_t>(proto.int32_data());
+      case pb::TensorProto::BFLOAT16:
+        return copied<uint16_t>(proto.int32_data());
+      default:
+        return copied<uint8_t>(proto.int32_data());
     }
   }
 
@@ -137,8 +147,8 @@ class Reader {
 
   static uint64_t number(const std::string& text, const std::string& what) {
     if (text.empty() || text.size() > 15 || text.find_first_not_of("0123456789") != text.npos) {
-      throw FileError(fmt::format("the ONNX file is damaged: {} lies at the place {}", what,
-                                  in_quotes(text)));
+      throw FileError(
+          fmt::format("the ONNX file is damaged: {} lies at the place {}", what, in_quotes(text)));
     }
     return std::stoull(text);
   }
@@ -148,9 +158,10 @@ class Reader {
     info.name = proto.name();
     if (proto.type().value_case() == pb::TypeProto::VALUE_NOT_SET) return info;
     if (!proto.type().has_tensor_type()) {
-      throw UnsupportedModel(fmt::format(
-          "the model's input {} is a sequence, a map or an optional value; only tensors can be given",
-          in_quotes(info.name)));
+      throw UnsupportedModel(
+          fmt::format("the model's input {} is a sequence, a map or an optional value; only "
+                      "tensors can be given",
+                      in_quotes(info.name)));
     }
     const auto& type = proto.type().tensor_type();
     info.type = element_type(type.elem_type(), fmt::format("input {}", in_quotes(info.name)));
@@ -207,18 +218,24 @@ class Reader {
   // Nothing for kinds that no operator here reads.
   std::optional<Attribute> attribute(const pb::AttributeProto& proto) const {
     switch (proto.type()) {
-      case pb::AttributeProto::INT: return proto.i();
-      case pb::AttributeProto::FLOAT: return static_cast<double>(proto.f());
-      case pb::AttributeProto::STRING: return proto.s();
+      case pb::AttributeProto::INT:
+        return proto.i();
+      case pb::AttributeProto::FLOAT:
+        return static_cast<double>(proto.f());
+      case pb::AttributeProto::STRING:
+        return proto.s();
       case pb::AttributeProto::INTS:
         return std::vector<int64_t>(proto.ints().begin(), proto.ints().end());
       case pb::AttributeProto::FLOATS:
         return std::vector<double>(proto.floats().begin(), proto.floats().end());
       case pb::AttributeProto::STRINGS:
         return std::vector<std::string>(proto.strings().begin(), proto.strings().end());
-      case pb::AttributeProto::TENSOR: return tensor(proto.t());
-      case pb::AttributeProto::GRAPH: return std::make_shared<const OnnxGraph>(graph(proto.g()));
-      default: return std::nullopt;
+      case pb::AttributeProto::TENSOR:
+        return tensor(proto.t());
+      case pb::AttributeProto::GRAPH:
+        return std::make_shared<const OnnxGraph>(graph(proto.g()));
+      default:
+        return std::nullopt;
     }
   }
 
@@ -233,7 +250,8 @@ class Reader {
     return function;
   }
 
-  // Attributes with a usual value, attribute_proto of ONNX 1.13: kept by protobuf as an unknown field.
+  // Attributes with a usual value, attribute_proto of ONNX 1.13: kept by protobuf as an unknown
+  // field.
   std::map<std::string, Attribute, std::less<>> defaults(const pb::FunctionProto& proto) const {
     constexpr int kAttributeProto = 11;
     std::map<std::string, Attribute, std::less<>> result;
@@ -246,8 +264,9 @@ class Reader {
       }
       const auto kept = std::make_shared<pb::AttributeProto>();
       if (!kept->ParseFromString(field.length_delimited())) {
-        throw FileError(fmt::format("the ONNX file is damaged: an attribute of function {} cannot be read",
-                                    in_quotes(proto.name())));
+        throw FileError(
+            fmt::format("the ONNX file is damaged: an attribute of function {} cannot be read",
+                        in_quotes(proto.name())));
       }
       if (auto value = Reader(kept, external_).attribute(*kept)) {
         result[kept->name()] = std::move(*value);
@@ -263,12 +282,12 @@ class Reader {
 void check_opset(int64_t opset) {
   if (kFirstOpset <= opset && opset <= kLastOpset) return;
   throw UnsupportedModel(fmt::format(
-      "the ONNX file uses opset {}; opsets {} to {} can be imported: export or convert it again", opset,
-      kFirstOpset, kLastOpset));
+      "the ONNX file uses opset {}; opsets {} to {} can be imported: export or convert it again",
+      opset, kFirstOpset, kLastOpset));
 }
 
-// Other files of a model's folder. A name must not lead out of it; a link may, but only to where the
-// model file itself lies (as in a download cache).
+// Other files of a model's folder. A name must not lead out of it; a link may, but only to where
+// the model file itself lies (as in a download cache).
 FileLookup files_beside(const std::filesystem::path& model) {
   return [model](std::string_view name) -> std::optional<Bytes> {
     namespace fs = std::filesystem;
@@ -276,8 +295,8 @@ FileLookup files_beside(const std::filesystem::path& model) {
     const auto leaves = [](const fs::path& part) { return part == ".."; };
     if (relative.empty() || relative.is_absolute() || name.find('\0') != name.npos ||
         std::any_of(relative.begin(), relative.end(), leaves)) {
-      throw FileError(fmt::format("the ONNX file refers to {}, outside its folder",
-                                  in_quotes(name)));
+      throw FileError(
+          fmt::format("the ONNX file refers to {}, outside its folder", in_quotes(name)));
     }
     const fs::path folder = model.has_parent_path() ? model.parent_path() : fs::path(".");
     std::error_code error;
@@ -286,8 +305,8 @@ FileLookup files_beside(const std::filesystem::path& model) {
     const std::string inside = fs::canonical(folder, error).string() + "/";
     const bool beside = path.parent_path() == fs::canonical(model, error).parent_path();
     if (!path.string().starts_with(inside) && !beside) {
-      throw FileError(fmt::format("{} is a link that leads out of the model's folder",
-                                  in_quotes(name)));
+      throw FileError(
+          fmt::format("{} is a link that leads out of the model's folder", in_quotes(name)));
     }
     return map_file(path);
   };
@@ -299,7 +318,8 @@ namespace {
 
 void count_parameters(const OnnxGraph& graph, ParameterCount& count);
 
-// Some exporters write weights as Constant nodes. Single numbers and integers there are settings, shapes and indices.
+// Some exporters write weights as Constant nodes. Single numbers and integers there are settings,
+// shapes and indices.
 bool is_weight(const StoredTensor& tensor) {
   const bool quantised = bits_of(tensor.type) <= 8 && tensor.type != ElementType::kBool;
   return !tensor.shape.empty() && (is_float(tensor.type) || quantised);
@@ -308,10 +328,13 @@ bool is_weight(const StoredTensor& tensor) {
 void count_parameters(const std::vector<OnnxNode>& nodes, ParameterCount& count) {
   for (const OnnxNode& node : nodes) {
     for (const auto& [name, attribute] : node.attributes) {
-      if (const auto* inner = std::get_if<std::shared_ptr<const OnnxGraph>>(&attribute)) count_parameters(**inner, count);
+      if (const auto* inner = std::get_if<std::shared_ptr<const OnnxGraph>>(&attribute))
+        count_parameters(**inner, count);
       if (node.kind != "Constant") continue;
-      if (const auto* tensor = std::get_if<StoredTensor>(&attribute); tensor && is_weight(*tensor)) count.add(tensor->shape);
-      if (const auto* list = std::get_if<std::vector<double>>(&attribute)) count.add({static_cast<int64_t>(list->size())});
+      if (const auto* tensor = std::get_if<StoredTensor>(&attribute); tensor && is_weight(*tensor))
+        count.add(tensor->shape);
+      if (const auto* list = std::get_if<std::vector<double>>(&attribute))
+        count.add({static_cast<int64_t>(list->size())});
     }
   }
 }
@@ -338,10 +361,12 @@ ParameterCount OnnxFile::parameters() const {
 OnnxFile read_onnx(const Bytes& bytes, const FileLookup& external) {
   check_not_a_pointer(bytes.text(), "the ONNX file");
   if (bytes.size() >= kMostBytes) {
-    throw FileError("the ONNX file has 2 GiB or more in one piece; store its tensors as external data");
+    throw FileError(
+        "the ONNX file has 2 GiB or more in one piece; store its tensors as external data");
   }
   const auto model = std::make_shared<pb::ModelProto>();
-  if (bytes.size() == 0 || !model->ParseFromArray(bytes.view.data(), static_cast<int>(bytes.size())) ||
+  if (bytes.size() == 0 ||
+      !model->ParseFromArray(bytes.view.data(), static_cast<int>(bytes.size())) ||
       !model->has_graph()) {
     throw FileError("this is not a whole ONNX file: it is damaged, cut off, or something else");
   }

@@ -143,7 +143,8 @@ class ExternalData : public testing::Test {
     base_ = pattern;
     folder_ = base_ / "model";
     fs::create_directories(folder_ / "deeper");
-    for (const fs::path& path : {folder_ / "weights", folder_ / "deeper/weights", base_ / "outside"}) {
+    for (const fs::path& path :
+         {folder_ / "weights", folder_ / "deeper/weights", base_ / "outside"}) {
       const float numbers[] = {0, 1, 2, 3};
       std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(numbers), 16);
     }
@@ -206,12 +207,13 @@ TEST_F(ExternalData, ALinkToWhereTheModelItselfLiesIsFollowed) {
   fs::create_symlink(folder_ / "model.onnx", snapshot / "model.onnx");
   fs::create_symlink(folder_ / "weights", snapshot / "weights");
   const OnnxFile file = read_onnx(snapshot / "model.onnx");
-  EXPECT_THAT(file.graph.initialisers.at("w").tensor(DType::kFloat32).to_doubles(), ElementsAre(1, 2));
+  EXPECT_THAT(file.graph.initialisers.at("w").tensor(DType::kFloat32).to_doubles(),
+              ElementsAre(1, 2));
 }
 
 TEST_F(ExternalData, AMissingFileIsNamed) {
-  EXPECT_THAT(refusal_of("absent"), AllOf(HasSubstr("'absent'"), HasSubstr("not there"),
-                                          HasSubstr("model.onnx")));
+  EXPECT_THAT(refusal_of("absent"),
+              AllOf(HasSubstr("'absent'"), HasSubstr("not there"), HasSubstr("model.onnx")));
 }
 
 TEST_F(ExternalData, PlacesBehindTheEndAreRefused) {

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <filesystem>
 
-#include "tests/support/source_folder.h"
-#include "onnx/onnx_model.h"
 #include "graph/pass.h"
+#include "onnx/onnx_model.h"
+#include "tests/support/source_folder.h"
 
 namespace whyformer::onnx {
 namespace {

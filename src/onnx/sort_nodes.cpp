@@ -44,8 +44,8 @@ void sort_nodes(std::vector<OnnxNode>& nodes) {
     for (const std::string& output : nodes[index].outputs) {
       if (output.empty()) continue;
       if (!maker.emplace(output, index).second) {
-        throw FileError(fmt::format("the ONNX file is damaged: two nodes make {}",
-                                    in_quotes(output)));
+        throw FileError(
+            fmt::format("the ONNX file is damaged: two nodes make {}", in_quotes(output)));
       }
     }
   }

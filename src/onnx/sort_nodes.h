@@ -9,8 +9,8 @@
 
 namespace whyformer::onnx {
 
-// Keeps the file's order where it is already one. Throws FileError for a cycle, and for two nodes that
-// make the same value.
+// Keeps the file's order where it is already one. Throws FileError for a cycle, and for two nodes
+// that make the same value.
 void sort_nodes(std::vector<OnnxNode>& nodes);
 
 // What the node reads, also inside its branches.

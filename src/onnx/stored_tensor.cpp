@@ -3,8 +3,8 @@
 
 #include <cstring>
 
-#include "onnx/onnx_file.h"
 #include "formats/weights.h"
+#include "onnx/onnx_file.h"
 #include "whyformer/error.h"
 
 namespace whyformer::onnx {
@@ -42,28 +42,43 @@ void convert_nibbles(std::span<const std::byte> data, bool is_signed, Tensor& re
 template <typename Held>
 void convert_to(ElementType type, std::span<const std::byte> data, Tensor& result) {
   switch (type) {
-    case ElementType::kFloat: return convert<float, Held>(data, result);
-    case ElementType::kDouble: return convert<double, Held>(data, result);
-    case ElementType::kUint8: return convert<uint8_t, Held>(data, result);
-    case ElementType::kInt8: return convert<int8_t, Held>(data, result);
-    case ElementType::kUint16: return convert<uint16_t, Held>(data, result);
-    case ElementType::kInt16: return convert<int16_t, Held>(data, result);
-    case ElementType::kInt32: return convert<int32_t, Held>(data, result);
-    case ElementType::kUint32: return convert<uint32_t, Held>(data, result);
-    case ElementType::kInt64: return convert<int64_t, Held>(data, result);
-    case ElementType::kUint64: return convert<uint64_t, Held>(data, result);
-    case ElementType::kBool: return convert_truths<Held>(data, result);
-    case ElementType::kUint4: return convert_nibbles<Held>(data, false, result);
-    case ElementType::kInt4: return convert_nibbles<Held>(data, true, result);
+    case ElementType::kFloat:
+      return convert<float, Held>(data, result);
+    case ElementType::kDouble:
+      return convert<double, Held>(data, result);
+    case ElementType::kUint8:
+      return convert<uint8_t, Held>(data, result);
+    case ElementType::kInt8:
+      return convert<int8_t, Held>(data, result);
+    case ElementType::kUint16:
+      return convert<uint16_t, Held>(data, result);
+    case ElementType::kInt16:
+      return convert<int16_t, Held>(data, result);
+    case ElementType::kInt32:
+      return convert<int32_t, Held>(data, result);
+    case ElementType::kUint32:
+      return convert<uint32_t, Held>(data, result);
+    case ElementType::kInt64:
+      return convert<int64_t, Held>(data, result);
+    case ElementType::kUint64:
+      return convert<uint64_t, Held>(data, result);
+    case ElementType::kBool:
+      return convert_truths<Held>(data, result);
+    case ElementType::kUint4:
+      return convert_nibbles<Held>(data, false, result);
+    case ElementType::kInt4:
+      return convert_nibbles<Held>(data, true, result);
     case ElementType::kFloat16:
-    case ElementType::kBfloat16: break;  // done below
+    case ElementType::kBfloat16:
+      break;  // done below
   }
 }
 
 Tensor from_half(const StoredTensor& stored) {
   Tensor result = Tensor::empty(stored.shape, DType::kFloat32);
   const auto type = stored.type == ElementType::kFloat16 ? WeightType::kF16 : WeightType::kBF16;
-  to_float32(whyformer::StoredTensor{type, stored.shape, stored.data}, result.mutable_data<float>());
+  to_float32(whyformer::StoredTensor{type, stored.shape, stored.data},
+             result.mutable_data<float>());
   return result;
 }
 

@@ -22,8 +22,10 @@ struct TypeCase {
 // Bytes written out by hand from the definitions of the formats.
 const TypeCase kCases[] = {
     {"float", pb::TensorProto::FLOAT, {"\x00\x00\xc0\x3f\x00\x00\x00\xc0", 8}, {1.5, -2}},
-    {"double", pb::TensorProto::DOUBLE,
-     {"\x00\x00\x00\x00\x00\x00\xf8\x3f\x00\x00\x00\x00\x00\x00\x00\xc0", 16}, {1.5, -2}},
+    {"double",
+     pb::TensorProto::DOUBLE,
+     {"\x00\x00\x00\x00\x00\x00\xf8\x3f\x00\x00\x00\x00\x00\x00\x00\xc0", 16},
+     {1.5, -2}},
     // Half: sign, 5 bits of exponent, 10 of fraction; the least is 2^-24.
     {"float16", pb::TensorProto::FLOAT16, {"\x00\x3e\x00\xc0\x01\x00", 6}, {1.5, -2, 0x1p-24}},
     {"bfloat16", pb::TensorProto::BFLOAT16, {"\xc0\x3f\x00\xc0", 4}, {1.5, -2}},
@@ -79,17 +81,20 @@ TEST(StoredTensor, TypedFieldsOfEveryTypeAreRead) {
     pb::TensorProto& tensor = *model.graph().mutable_initializer(0);
     switch (stored.type) {
       case pb::TensorProto::FLOAT:
-        for (const double number : stored.numbers) tensor.add_float_data(static_cast<float>(number));
+        for (const double number : stored.numbers)
+          tensor.add_float_data(static_cast<float>(number));
         break;
       case pb::TensorProto::DOUBLE:
         for (const double number : stored.numbers) tensor.add_double_data(number);
         break;
       case pb::TensorProto::INT64:
-        for (const double number : stored.numbers) tensor.add_int64_data(static_cast<int64_t>(number));
+        for (const double number : stored.numbers)
+          tensor.add_int64_data(static_cast<int64_t>(number));
         break;
       case pb::TensorProto::UINT32:
       case pb::TensorProto::UINT64:
-        for (const double number : stored.numbers) tensor.add_uint64_data(static_cast<uint64_t>(number));
+        for (const double number : stored.numbers)
+          tensor.add_uint64_data(static_cast<uint64_t>(number));
         break;
       case pb::TensorProto::FLOAT16:
       case pb::TensorProto::BFLOAT16:
@@ -103,7 +108,8 @@ TEST(StoredTensor, TypedFieldsOfEveryTypeAreRead) {
         for (const char byte : stored.raw) tensor.add_int32_data(static_cast<uint8_t>(byte));
         break;
       default:
-        for (const double number : stored.numbers) tensor.add_int32_data(static_cast<int32_t>(number));
+        for (const double number : stored.numbers)
+          tensor.add_int32_data(static_cast<int32_t>(number));
     }
     const Tensor found = model.read().graph.initialisers.at("w").tensor(DType::kFloat32);
     EXPECT_THAT(found.to_doubles(), ElementsAreArray(stored.numbers)) << stored.name;
@@ -114,7 +120,8 @@ TEST(StoredTensor, TensorsWithoutElementsAreRead) {
   for (const TypeCase& stored : kCases) {
     TinyModel model = model_with(stored);
     model.graph().mutable_initializer(0)->set_dims(0, 0);
-    EXPECT_EQ(model.read().graph.initialisers.at("w").tensor(DType::kFloat32).size(), 0) << stored.name;
+    EXPECT_EQ(model.read().graph.initialisers.at("w").tensor(DType::kFloat32).size(), 0)
+        << stored.name;
   }
 }
 

@@ -15,7 +15,8 @@ namespace {
 constexpr int kDeepest = 64;  // functions that call functions, branches in branches
 // A small file can ask for any number of nodes by functions that call functions twice.
 constexpr int kMostNodes = 1'000'000;
-constexpr int64_t kMostKnown = int64_t{1} << 31;  // elements that are computed while a graph is built
+constexpr int64_t kMostKnown = int64_t{1}
+                               << 31;  // elements that are computed while a graph is built
 
 // Which of the nodes the wanted names need.
 std::vector<bool> needed_nodes(const std::vector<OnnxNode>& nodes,
@@ -32,7 +33,8 @@ std::vector<bool> needed_nodes(const std::vector<OnnxNode>& nodes,
   return needed;
 }
 
-// The message, with the name of the node if it is not in it already; names are the file's and may hold anything.
+// The message, with the name of the node if it is not in it already; names are the file's and may
+// hold anything.
 std::string with_node(const OnnxNode& node, std::string why) {
   const std::string title = in_quotes(node.title()), raw = "'" + node.title() + "'";
   if (const size_t at = why.find(raw); at != why.npos) return why.replace(at, raw.size(), title);
@@ -54,7 +56,8 @@ BuiltGraph Translation::build() {
   BuiltGraph built;
   for (const std::string& output : request_.outputs) {
     const Value value = value_of(output, names, output);
-    if (!value.valid()) throw FaultyFile(fmt::format("output {} is not computed", in_quotes(output)));
+    if (!value.valid())
+      throw FaultyFile(fmt::format("output {} is not computed", in_quotes(output)));
     built.values[output] = value;
   }
   for (const auto& [name, value] : names.values) {
@@ -95,7 +98,7 @@ Value Translation::value_of(const std::string& name, Names& names, const std::st
     }
   }
   throw FaultyFile(fmt::format("node {} reads {}, which is neither computed nor given",
-                                 in_quotes(reader), in_quotes(name)));
+                               in_quotes(reader), in_quotes(name)));
 }
 
 Value Translation::initialiser(const std::string& name, const OnnxGraph& graph) {
@@ -109,7 +112,8 @@ Value Translation::initialiser(const std::string& name, const OnnxGraph& graph) 
     if (shared != model_.shared_.end()) {
       tensor = shared->second.tensor;
     } else {
-      // Whoever reads bytes asks for them: what stands here is one number seen as many, by which they are known.
+      // Whoever reads bytes asks for them: what stands here is one number seen as many, by which
+      // they are known.
       tensor = narrow ? Tensor::zeros({}, floats()).expand(stored.shape) : stored.tensor(floats());
       model_.keep(name, floats(), {tensor, stored.type});
     }
@@ -138,9 +142,11 @@ void Translation::translate_all(const std::vector<OnnxNode>& nodes,
 
 void Translation::translate(const OnnxNode& node, Names& names) {
   if (++translated_ > kMostNodes) {
-    throw FaultyFile(fmt::format("its functions and branches unfold to more than {} nodes", kMostNodes));
+    throw FaultyFile(
+        fmt::format("its functions and branches unfold to more than {} nodes", kMostNodes));
   }
-  if (!node.attribute_of_caller.empty()) return translate(with_callers_attributes(node, names), names);
+  if (!node.attribute_of_caller.empty())
+    return translate(with_callers_attributes(node, names), names);
   if (take_shared(node, names)) return;
   std::vector<Value> inputs;
   for (const std::string& name : node.inputs) {
@@ -165,8 +171,8 @@ void Translation::translate(const OnnxNode& node, Names& names) {
     if (known != nullptr) known_elements_ += known->size();
   }
   if (known_elements_ > kMostKnown) {
-    throw FaultyFile(fmt::format("what the file computes before it is run takes more than {} numbers",
-                                   kMostKnown));
+    throw FaultyFile(fmt::format(
+        "what the file computes before it is run takes more than {} numbers", kMostKnown));
   }
   share(node, inputs, outputs, names);
 }
@@ -214,7 +220,8 @@ void Translation::share(const OnnxNode& node, const std::vector<Value>& inputs,
                         const std::vector<Value>& outputs, const Names& names) {
   for (const Value input : inputs) {
     if (!input.valid() || independent_.contains(input.id)) continue;
-    // A Tile by 1, say, gives its input itself, which then stands for something that hangs on the lengths.
+    // A Tile by 1, say, gives its input itself, which then stands for something that hangs on the
+    // lengths.
     for (const Value output : outputs) independent_.erase(output.id);
     return;
   }
@@ -269,9 +276,10 @@ std::vector<Value> Translation::branch(const OnnxNode& node, const std::vector<V
   if (inputs.empty() || !inputs[0].valid()) throw InvalidInput("its condition is missing");
   const Tensor* condition = graph_.known(inputs[0]);
   if (condition == nullptr) {
-    throw NeedsValue(fmt::format("If {} chooses a branch by a value that depends on the model's inputs; "
-                                 "give the inputs that decide it by value when the graph is built",
-                                 in_quotes(node.title())));
+    throw NeedsValue(
+        fmt::format("If {} chooses a branch by a value that depends on the model's inputs; "
+                    "give the inputs that decide it by value when the graph is built",
+                    in_quotes(node.title())));
   }
   if (condition->size() != 1) {
     throw InvalidInput(fmt::format("its condition must be one truth value but has the shape {}",
@@ -311,7 +319,8 @@ std::vector<Value> Translation::call(const OnnxFunction& function, const OnnxNod
   calls_.push_back(&function);
   translate_all(body, function.outputs, inner);
   std::vector<Value> outputs;
-  for (const std::string& name : function.outputs) outputs.push_back(value_of(name, inner, node.title()));
+  for (const std::string& name : function.outputs)
+    outputs.push_back(value_of(name, inner, node.title()));
   calls_.pop_back();
   return outputs;
 }

@@ -1,5 +1,5 @@
-// From nodes to a graph: branches, functions, optional inputs, and what is said where something does
-// not fit.
+// From nodes to a graph: branches, functions, optional inputs, and what is said where something
+// does not fit.
 #include "onnx/translation.h"
 
 #include <gmock/gmock.h>
@@ -82,7 +82,8 @@ TEST(OnnxOperators, IntegersAreMultipliedExactly) {
   add_node(model.graph(), "MatMul", {"w", "w"}, {"folded"});
   add_node(model.graph(), "MatMul", {"x", "w"}, {"y"});
   model.output("y");
-  EXPECT_THAT(model.compute("folded"), ElementsAre(9 + 5 * (1 << 20), (3 - 7) * (1 << 20), 15 - 35, 5 * (1 << 20) + 49));
+  EXPECT_THAT(model.compute("folded"),
+              ElementsAre(9 + 5 * (1 << 20), (3 - 7) * (1 << 20), 15 - 35, 5 * (1 << 20) + 49));
   const OnnxModel read(model.read());
   BuildRequest request{.inputs = {{"x", {{1, 2}, std::nullopt}}}, .outputs = {"y"}};
   const BuiltGraph built = read.build(request);
@@ -104,7 +105,8 @@ TEST(OnnxOperators, OldNearestResizesRoundDownAlongAxesThatGrowAndUpAlongThoseTh
 
 TEST(OnnxOperators, KnownIntegersThatA32BitTypeCannotHoldWrapAround) {
   TinyModel model;
-  add_integers(model.graph(), "w", {3}, {std::numeric_limits<int64_t>::max(), (int64_t{1} << 31) + 5, 7});
+  add_integers(model.graph(), "w", {3},
+               {std::numeric_limits<int64_t>::max(), (int64_t{1} << 31) + 5, 7});
   set_integer(add_node(model.graph(), "Cast", {"w"}, {"signed"}), "to", pb::TensorProto::INT32);
   set_integer(add_node(model.graph(), "Cast", {"w"}, {"unsigned"}), "to", pb::TensorProto::UINT32);
   EXPECT_THAT(model.compute("signed"), ElementsAre(-1, 5 - 0x1p31, 7));
@@ -280,10 +282,12 @@ TEST(OnnxModel, AttributesOfTheWrongKindAreRefused) {
   set_text(add_node(model.graph(), "Softmax", {"x"}, {"y"}), "axis", "last");
   set_integer(add_node(model.graph(), "Transpose", {"x"}, {"z"}), "perm", 0);
   const std::map<std::string, Tensor> x{{"x", pair(1, 2)}};
-  EXPECT_THAT(refusal<InvalidInput>([&] { model.compute("y", x); }),
-              AllOf(HasSubstr("'Softmax of y'"), HasSubstr("'axis' holds a text where an integer")));
-  EXPECT_THAT(refusal<InvalidInput>([&] { model.compute("z", x); }),
-              AllOf(HasSubstr("'Transpose of z'"), HasSubstr("'perm' holds an integer where integers")));
+  EXPECT_THAT(
+      refusal<InvalidInput>([&] { model.compute("y", x); }),
+      AllOf(HasSubstr("'Softmax of y'"), HasSubstr("'axis' holds a text where an integer")));
+  EXPECT_THAT(
+      refusal<InvalidInput>([&] { model.compute("z", x); }),
+      AllOf(HasSubstr("'Transpose of z'"), HasSubstr("'perm' holds an integer where integers")));
 }
 
 TEST(OnnxModel, AnInputThatIsReadMustBeGiven) {
@@ -302,7 +306,8 @@ TEST(OnnxModel, ValuesThatAreTooLargeAreRefusedBeforeTheyAreMade) {
   add_integers(model.graph(), "one", {}, {1});
   add_node(model.graph(), "ConstantOfShape", {"shape"}, {"y"});
   add_node(model.graph(), "Range", {"zero", "limit", "one"}, {"z"});
-  EXPECT_THAT(refusal<InvalidInput>([&] { model.compute("y"); }), HasSubstr("'ConstantOfShape of y'"));
+  EXPECT_THAT(refusal<InvalidInput>([&] { model.compute("y"); }),
+              HasSubstr("'ConstantOfShape of y'"));
   EXPECT_THAT(refusal<InvalidInput>([&] { model.compute("z"); }), HasSubstr("'Range of z'"));
 }
 
@@ -315,13 +320,13 @@ TEST(OnnxModel, LargeConstantsAreNotComputedWhileTheGraphIsBuilt) {
   add_node(model.graph(), "Reshape", {"zeros", "zeros"}, {"z"});
   const OnnxModel file(model.read());
   EXPECT_NO_THROW(file.build({.outputs = {"y"}}));
-  EXPECT_THAT(refusal<UnsupportedModel>([&] { file.build({.outputs = {"z"}}); }), HasSubstr("'Reshape of z'"));
+  EXPECT_THAT(refusal<UnsupportedModel>([&] { file.build({.outputs = {"z"}}); }),
+              HasSubstr("'Reshape of z'"));
 }
 
 // Otherwise the fuzzer would start from what is refused at once.
 TEST(OnnxModel, EverySeedOfTheFuzzerRuns) {
-  const std::filesystem::path folder =
-      source_folder() / "fuzz/corpus/onnx";
+  const std::filesystem::path folder = source_folder() / "fuzz/corpus/onnx";
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     SCOPED_TRACE(entry.path().filename().string());
     const OnnxModel model(read_onnx(entry.path()));
@@ -329,9 +334,11 @@ TEST(OnnxModel, EverySeedOfTheFuzzerRuns) {
     for (const InputInfo& input : model.file().graph.inputs) {
       Shape shape = input.shape;
       for (int64_t& length : shape) length = length < 0 ? 2 : length;
-      request.inputs[input.name] = {shape, Tensor::zeros(shape, held_as(input.type, request.floats))};
+      request.inputs[input.name] = {shape,
+                                    Tensor::zeros(shape, held_as(input.type, request.floats))};
     }
-    for (const InputInfo& output : model.file().graph.outputs) request.outputs.push_back(output.name);
+    for (const InputInfo& output : model.file().graph.outputs)
+      request.outputs.push_back(output.name);
     const BuiltGraph built = model.build(request);
     for (const std::string& output : request.outputs) {
       const Value value = built.values.at(output);

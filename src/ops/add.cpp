@@ -30,10 +30,16 @@ class Add final : public Op {
     const Tensor& a = inputs[0].defined() ? inputs[0] : sum;
     const Tensor& b = inputs[1].defined() ? inputs[1] : sum;
     switch (type.dtype) {
-      case DType::kFloat32: add_as<float, float>(sum, a, b); break;
-      case DType::kFloat64: add_as<double, double>(sum, a, b); break;
+      case DType::kFloat32:
+        add_as<float, float>(sum, a, b);
+        break;
+      case DType::kFloat64:
+        add_as<double, double>(sum, a, b);
+        break;
       // Integers wrap around.
-      case DType::kInt64: add_as<int64_t, uint64_t>(sum, a, b); break;
+      case DType::kInt64:
+        add_as<int64_t, uint64_t>(sum, a, b);
+        break;
     }
     return {{sum}, {}};
   }
@@ -56,8 +62,8 @@ class Add final : public Op {
                     const Wanted& wanted) const override {
     if (rule.kind != RuleKind::kProportional) return Op::relevance(call, relevance, rule, wanted);
     const Tensor& r = relevance[0];
-    const Tensor s = map([&](auto a, auto b) { return rule.stabiliser.ratio(a, b); }, r,
-                         call.outputs[0]);
+    const Tensor s =
+        map([&](auto a, auto b) { return rule.stabiliser.ratio(a, b); }, r, call.outputs[0]);
     Tensors shares(2);
     for (size_t i = 0; i < 2; ++i) {
       if (!wanted[i] && !rule.rescale) continue;
@@ -84,20 +90,22 @@ class Add final : public Op {
   template <typename T, typename U>
   void add_as(Tensor& sum, const Tensor& a, const Tensor& b) const {
     if constexpr (std::is_same_v<T, float>) {
-      if (sign_ == Sign::kPlus && a.shape() == b.shape() && a.is_contiguous() && b.is_contiguous()) {
+      if (sign_ == Sign::kPlus && a.shape() == b.shape() && a.is_contiguous() &&
+          b.is_contiguous()) {
         float* out = sum.mutable_data<float>();
         parallel_for(sum.size(), 16384, [&](int64_t begin, int64_t end) {
-          whyformer::add(a.data<float>() + begin, b.data<float>() + begin, out + begin, end - begin);
+          whyformer::add(a.data<float>() + begin, b.data<float>() + begin, out + begin,
+                         end - begin);
         });
         return;
       }
     }
     if (sign_ == Sign::kPlus) {
-      broadcast_into<T>(sum, [](T x, T y) { return static_cast<U>(x) + static_cast<U>(y); }, as<T>(a),
-                        as<T>(b));
+      broadcast_into<T>(
+          sum, [](T x, T y) { return static_cast<U>(x) + static_cast<U>(y); }, as<T>(a), as<T>(b));
     } else {
-      broadcast_into<T>(sum, [](T x, T y) { return static_cast<U>(x) - static_cast<U>(y); }, as<T>(a),
-                        as<T>(b));
+      broadcast_into<T>(
+          sum, [](T x, T y) { return static_cast<U>(x) - static_cast<U>(y); }, as<T>(a), as<T>(b));
     }
   }
 
@@ -112,8 +120,8 @@ class Add final : public Op {
         const double wanted = stabiliser.ratio(part, both) * totals[sample];
         factors.push_back(stabiliser.ratio(wanted, sums[i][sample]));
       }
-      const bool unchanged = std::all_of(factors.begin(), factors.end(),
-                                         [](double factor) { return factor == 1; });
+      const bool unchanged =
+          std::all_of(factors.begin(), factors.end(), [](double factor) { return factor == 1; });
       if (!unchanged) shares[i] = scale_samples(shares[i], factors);
     }
   }

@@ -1,5 +1,5 @@
-// Element-wise functions of one and two values, choices between values, and reductions. Numbers may be
-// 32- or 64-bit floats or 64-bit integers; truth is the integers 0 and 1.
+// Element-wise functions of one and two values, choices between values, and reductions. Numbers may
+// be 32- or 64-bit floats or 64-bit integers; truth is the integers 0 and 1.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,22 @@
 namespace whyformer {
 
 enum class UnaryFunction {
-  kNegate, kAbs, kSign, kFloor, kCeil, kRound, kSqrt, kReciprocal, kExp, kLog, kErf, kSin, kCos,
-  kSoftplus, kIsNan, kNot
+  kNegate,
+  kAbs,
+  kSign,
+  kFloor,
+  kCeil,
+  kRound,
+  kSqrt,
+  kReciprocal,
+  kExp,
+  kLog,
+  kErf,
+  kSin,
+  kCos,
+  kSoftplus,
+  kIsNan,
+  kNot
 };
 // f(x), element by element; the operator's kind is ONNX's name ("Sqrt").
 Value unary(GraphBuilder& graph, Value x, UnaryFunction f, std::string name);
@@ -35,8 +49,22 @@ Value hard_swish(GraphBuilder& graph, Value x, std::string name);
 Value sigmoid_times(GraphBuilder& graph, Value x, double alpha, std::string name);
 
 enum class BinaryFunction {
-  kSubtract, kMultiply, kDivide, kPower, kModulo, kRemainder, kMinimum, kMaximum, kEqual, kLess,
-  kLessOrEqual, kGreater, kGreaterOrEqual, kAnd, kOr, kXor
+  kSubtract,
+  kMultiply,
+  kDivide,
+  kPower,
+  kModulo,
+  kRemainder,
+  kMinimum,
+  kMaximum,
+  kEqual,
+  kLess,
+  kLessOrEqual,
+  kGreater,
+  kGreaterOrEqual,
+  kAnd,
+  kOr,
+  kXor
 };
 // f(a, b) with NumPy's broadcasting; the operator's kind is ONNX's name ("Mul"). Integers divide
 // towards zero; kModulo has the sign of the divisor, kRemainder that of the dividend.

@@ -7,10 +7,10 @@
 #include <limits>
 
 #include "graph/pass.h"
-#include "relevance/relevance_walk.h"
 #include "graph/walk_back.h"
-#include "tests/support/check_op.h"
 #include "ops/ops.h"
+#include "relevance/relevance_walk.h"
+#include "tests/support/check_op.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -73,11 +73,10 @@ TEST(Unary, SlopesAreDerivatives) {
               .smallest_input = low,
               .largest_input = high});
   };
-  for (const UnaryFunction f : {UnaryFunction::kNegate, UnaryFunction::kAbs, UnaryFunction::kExp,
-                                UnaryFunction::kErf, UnaryFunction::kSin, UnaryFunction::kCos,
-                                UnaryFunction::kSoftplus, UnaryFunction::kSign,
-                                UnaryFunction::kFloor, UnaryFunction::kCeil,
-                                UnaryFunction::kRound}) {
+  for (const UnaryFunction f :
+       {UnaryFunction::kNegate, UnaryFunction::kAbs, UnaryFunction::kExp, UnaryFunction::kErf,
+        UnaryFunction::kSin, UnaryFunction::kCos, UnaryFunction::kSoftplus, UnaryFunction::kSign,
+        UnaryFunction::kFloor, UnaryFunction::kCeil, UnaryFunction::kRound}) {
     check(f, -3, 3);
   }
   for (const UnaryFunction f :
@@ -110,9 +109,9 @@ TEST(Unary, RoundsHalvesToEvenAndAnswersQuestionsWithIntegers) {
 }
 
 TEST(Unary, InfiniteSlopePassesNothingWhereNothingArrives) {
-  const auto found = gradients(
-      [](auto& g, const Inputs& x) { return unary(g, x[0], UnaryFunction::kSqrt, "f"); },
-      {numbers({2}, {0, 4})}, numbers({2}, {0, 1}));
+  const auto found =
+      gradients([](auto& g, const Inputs& x) { return unary(g, x[0], UnaryFunction::kSqrt, "f"); },
+                {numbers({2}, {0, 4})}, numbers({2}, {0, 1}));
   EXPECT_THAT(found[0], ElementsAre(0, 0.25));
 }
 
@@ -129,18 +128,20 @@ TEST(BentFunctions, SlopesAreDerivatives) {
 
 TEST(BentFunctions, GiveWhatIsNotANumberBack) {
   using Build = Value (*)(GraphBuilder&, Value);
-  const Build functions[] = {[](GraphBuilder& g, Value x) { return leaky_relu(g, x, 0.1, "f"); },
-                             [](GraphBuilder& g, Value x) { return elu(g, x, 0.7, "f"); },
-                             [](GraphBuilder& g, Value x) { return hard_sigmoid(g, x, 0.3, 0.4, "f"); },
-                             [](GraphBuilder& g, Value x) { return hard_swish(g, x, "f"); },
-                             [](GraphBuilder& g, Value x) { return sigmoid_times(g, x, 1.702, "f"); }};
+  const Build functions[] = {
+      [](GraphBuilder& g, Value x) { return leaky_relu(g, x, 0.1, "f"); },
+      [](GraphBuilder& g, Value x) { return elu(g, x, 0.7, "f"); },
+      [](GraphBuilder& g, Value x) { return hard_sigmoid(g, x, 0.3, 0.4, "f"); },
+      [](GraphBuilder& g, Value x) { return hard_swish(g, x, "f"); },
+      [](GraphBuilder& g, Value x) { return sigmoid_times(g, x, 1.702, "f"); }};
   for (const Build build : functions) {
     GraphBuilder builder;
     const Value x = builder.input("x", {2}, DType::kFloat64);
     const Value y = build(builder, x);
     const Graph graph = builder.finish();
     const Pass pass = run(graph, {{x, numbers({2}, {kNotANumber, 0.5})}}, {.outputs = {y}});
-    EXPECT_THAT(pass[y].to_doubles(), ElementsAre(testing::IsNan(), testing::Not(testing::IsNan())));
+    EXPECT_THAT(pass[y].to_doubles(),
+                ElementsAre(testing::IsNan(), testing::Not(testing::IsNan())));
   }
 }
 
@@ -153,11 +154,11 @@ TEST(Binary, GradientsAreDerivativesForEveryWayToBroadcast) {
         BinaryFunction::kPower, BinaryFunction::kModulo, BinaryFunction::kRemainder,
         BinaryFunction::kMinimum, BinaryFunction::kMaximum}) {
     for (const auto& inputs : shapes) {
-      check_op({.build = [f](auto& g, const Inputs& x,
-                             DType) { return binary(g, x[0], x[1], f, "f"); },
-                .inputs = inputs,
-                .smallest_input = 0.3,
-                .largest_input = 2});
+      check_op(
+          {.build = [f](auto& g, const Inputs& x, DType) { return binary(g, x[0], x[1], f, "f"); },
+           .inputs = inputs,
+           .smallest_input = 0.3,
+           .largest_input = 2});
     }
   }
 }
@@ -207,7 +208,8 @@ TEST(Binary, ModuloOfFloatsHasTheSignOfTheDivisor) {
   const Tensor a = numbers({4}, {5.5, -5.5, 5.5, -6});
   const Tensor b = numbers({4}, {3, 3, -3, 3});
   EXPECT_THAT(of_two(BinaryFunction::kModulo, a, b).to_doubles(), ElementsAre(2.5, 0.5, -0.5, 0));
-  EXPECT_THAT(of_two(BinaryFunction::kRemainder, a, b).to_doubles(), ElementsAre(2.5, -2.5, 2.5, 0));
+  EXPECT_THAT(of_two(BinaryFunction::kRemainder, a, b).to_doubles(),
+              ElementsAre(2.5, -2.5, 2.5, 0));
 }
 
 TEST(Binary, ComparisonsGiveTruth) {
@@ -285,9 +287,9 @@ TEST(Where, PicksAndPassesGradientsOverBroadcastAxes) {
 
 TEST(Cast, CutsTowardsZeroAndClampsWhatDoesNotFit) {
   const auto to_integers = [](const Tensor& x, bool truth) {
-    return folded([=](auto& g, const Inputs& in) {
-      return cast(g, in[0], DType::kInt64, truth, "cast");
-    }, {x});
+    return folded(
+        [=](auto& g, const Inputs& in) { return cast(g, in[0], DType::kInt64, truth, "cast"); },
+        {x});
   };
   const Tensor x = numbers({6}, {1.9, -1.9, kNotANumber, kInfinity, -kInfinity, 0});
   const Tensor cut = to_integers(x, false);
@@ -321,8 +323,9 @@ std::vector<Doubles> relevances(const Build& build, const Tensors& tensors, cons
   const Graph graph = builder.finish();
   const Pass pass = run(graph, feeds, {.keep = Keep::kEverything, .outputs = {output}});
   const Policy policy{"test", Policy::Seed::kOne, {{.rule = rule}}};
-  const auto found = walk_back(graph, pass, output, seed,
-                               PolicyRule(graph, policy, RelevanceForm::kExplicit, nullptr), inputs);
+  const auto found =
+      walk_back(graph, pass, output, seed,
+                PolicyRule(graph, policy, RelevanceForm::kExplicit, nullptr), inputs);
   std::vector<Doubles> results;
   for (const Value input : inputs) results.push_back(found.at(input).to_doubles());
   return results;
@@ -330,7 +333,9 @@ std::vector<Doubles> relevances(const Build& build, const Tensors& tensors, cons
 
 TEST(ArithmeticRelevance, OfDifferencesIsProportionalWithTheirSign) {
   const auto found = relevances(
-      [](auto& g, const Inputs& x) { return binary(g, x[0], x[1], BinaryFunction::kSubtract, "s"); },
+      [](auto& g, const Inputs& x) {
+        return binary(g, x[0], x[1], BinaryFunction::kSubtract, "s");
+      },
       {numbers({2}, {3, 1}), numbers({2}, {1, -1})}, numbers({2}, {4, 6}),
       {.stabiliser = {0, true}});
   EXPECT_THAT(found[0], ElementsAre(6, 3));
@@ -342,14 +347,18 @@ TEST(ArithmeticRelevance, OfProductsIsSharedAndOfQuotientsGoesToTheDividend) {
   const Rule halves{.stabiliser = {0, true}, .shares = {0.5, 0.5}};
   for (const Rule& rule : {halves, Rule{.kind = RuleKind::kIdentity}}) {
     const auto product = relevances(
-        [](auto& g, const Inputs& x) { return binary(g, x[0], x[1], BinaryFunction::kMultiply, "m"); },
+        [](auto& g, const Inputs& x) {
+          return binary(g, x[0], x[1], BinaryFunction::kMultiply, "m");
+        },
         inputs, numbers({2}, {4, 6}), rule);
     EXPECT_THAT(product[0], ElementsAre(2, 3));
     EXPECT_THAT(product[1], ElementsAre(5));
   }
   for (const RuleKind kind : {RuleKind::kProportional, RuleKind::kIdentity}) {
     const auto quotient = relevances(
-        [](auto& g, const Inputs& x) { return binary(g, x[0], x[1], BinaryFunction::kDivide, "d"); },
+        [](auto& g, const Inputs& x) {
+          return binary(g, x[0], x[1], BinaryFunction::kDivide, "d");
+        },
         inputs, numbers({2}, {4, 6}), {.kind = kind, .stabiliser = {0, true}});
     EXPECT_THAT(quotient[0], ElementsAre(4, 6));
     EXPECT_THAT(quotient[1], ElementsAre(0));
@@ -364,8 +373,8 @@ Value spelt_out(GraphBuilder& g, Value x) {
   const Value variance = reduce(g, square, Reduction::kMean, {2}, true, "variance");
   const Value deviation = unary(g, variance, UnaryFunction::kSqrt, "deviation");
   const Value normal = binary(g, centred, deviation, BinaryFunction::kDivide, "normalise");
-  const Value gated = binary(g, normal, sigmoid_times(g, x, 1.702, "gate"),
-                             BinaryFunction::kMultiply, "gated");
+  const Value gated =
+      binary(g, normal, sigmoid_times(g, x, 1.702, "gate"), BinaryFunction::kMultiply, "gated");
   const Value largest = binary(g, gated, x, BinaryFunction::kMaximum, "largest");
   return reduce(g, largest, Reduction::kSum, {1}, false, "pool");
 }
@@ -378,8 +387,8 @@ TEST(ArithmeticRelevance, PassesUnderEveryPolicy) {
   const Pass pass = run(graph, {{x, random_tensor({1, 4, 6}, DType::kFloat64, 3)}},
                         {.keep = Keep::kEverything, .outputs = {y}});
   for (const std::string& name : policy_names()) {
-    const auto found = walk_relevance(graph, pass, y, {2}, policy_named(name),
-                                      RelevanceForm::kExplicit, {x});
+    const auto found =
+        walk_relevance(graph, pass, y, {2}, policy_named(name), RelevanceForm::kExplicit, {x});
     double magnitude = 0;
     for (const double r : found.at(x).to_doubles()) magnitude += std::abs(r);
     EXPECT_TRUE(std::isfinite(magnitude) && magnitude > 0) << name;
@@ -403,9 +412,9 @@ TEST(ArithmeticRelevance, AsGradientTimesInputIsThatOfTheRule) {
 }
 
 TEST(ArithmeticRelevance, OfAnElementwiseFunctionPassesWhole) {
-  const auto found = relevances(
-      [](auto& g, const Inputs& x) { return unary(g, x[0], UnaryFunction::kErf, "f"); },
-      {numbers({2}, {0.5, -2})}, numbers({2}, {4, 6}), {.stabiliser = {0, true}});
+  const auto found =
+      relevances([](auto& g, const Inputs& x) { return unary(g, x[0], UnaryFunction::kErf, "f"); },
+                 {numbers({2}, {0.5, -2})}, numbers({2}, {4, 6}), {.stabiliser = {0, true}});
   EXPECT_NEAR(found[0][0], 4, 1e-12);
   EXPECT_NEAR(found[0][1], 6, 1e-12);
 }

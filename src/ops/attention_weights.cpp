@@ -41,8 +41,8 @@ MatrixView<float> mutable_matrix_of(const Tensor& stack, int64_t index) {
   return {one.mutable_data<float>(), one.dim(0), one.dim(1), one.stride(0), one.stride(1)};
 }
 
-// The way back through one matrix of weights p = softmax(scale · a·b), a few rows of d_scores at a time:
-// da = ds·bᵀ and dbᵀ = dsᵀ·a. Where nothing is wanted, `da` or `d_keys` has no data.
+// The way back through one matrix of weights p = softmax(scale · a·b), a few rows of d_scores at a
+// time: da = ds·bᵀ and dbᵀ = dsᵀ·a. Where nothing is wanted, `da` or `d_keys` has no data.
 struct HeadGradient {
   MatrixView<const float> a, keys;  // keys = bᵀ
   MatrixView<const float> p, dp;
@@ -117,19 +117,21 @@ class AttentionWeights final : public OpPair {
     }
     const Tensor p = call.outputs[0].contiguous();
     const Tensor from = dp[0].contiguous();
-    const Tensor stacks[] = {as_stack(a), as_stack(b.transpose(-1, -2)), as_stack(p), as_stack(from)};
+    const Tensor stacks[] = {as_stack(a), as_stack(b.transpose(-1, -2)), as_stack(p),
+                             as_stack(from)};
     const Tensor da = wanted[0] ? as_stack(results[0]) : Tensor();
     const Tensor dk = wanted[1] ? as_stack(d_keys) : Tensor();
     parallel_for(stacks[2].dim(0) * stacks[2].dim(1), 1, [&](int64_t begin, int64_t end) {
       static thread_local Scratch scores, turned;
       for (int64_t item = begin; item < end; ++item) {
-        const HeadGradient head{.a = matrix_of(stacks[0], item),
-                                .keys = matrix_of(stacks[1], item),
-                                .p = matrix_of(stacks[2], item),
-                                .dp = matrix_of(stacks[3], item),
-                                .da = wanted[0] ? mutable_matrix_of(da, item) : MatrixView<float>{},
-                                .d_keys = wanted[1] ? mutable_matrix_of(dk, item) : MatrixView<float>{},
-                                .scale = static_cast<float>(softmax_->softmax_scale())};
+        const HeadGradient head{
+            .a = matrix_of(stacks[0], item),
+            .keys = matrix_of(stacks[1], item),
+            .p = matrix_of(stacks[2], item),
+            .dp = matrix_of(stacks[3], item),
+            .da = wanted[0] ? mutable_matrix_of(da, item) : MatrixView<float>{},
+            .d_keys = wanted[1] ? mutable_matrix_of(dk, item) : MatrixView<float>{},
+            .scale = static_cast<float>(softmax_->softmax_scale())};
         head.run(scores, turned);
       }
     });
@@ -139,7 +141,8 @@ class AttentionWeights final : public OpPair {
  private:
   // Heads whose rows lie in one piece, none of them repeated; keys as rows too.
   static bool fits(const Tensor& a, const Tensor& b) {
-    if (a.dtype() != DType::kFloat32 || a.rank() != b.rank() || a.size() == 0 || b.size() == 0) return false;
+    if (a.dtype() != DType::kFloat32 || a.rank() != b.rank() || a.size() == 0 || b.size() == 0)
+      return false;
     for (int axis = 0; axis < a.rank() - 2; ++axis) {
       if (a.dim(axis) != b.dim(axis)) return false;
     }
@@ -161,9 +164,8 @@ class AttentionWeights final : public OpPair {
     first_only[0] = true;
     const Tensors d_scores =
         softmax_->gradient({types, unknown, call.outputs, call.kept}, dp, first_only);
-    Tensors results = product_->gradient(
-        {call.input_types.first(2), call.inputs.first(2), {}, {}}, {d_scores.data(), 1},
-        {wanted[0], wanted[1]});
+    Tensors results = product_->gradient({call.input_types.first(2), call.inputs.first(2), {}, {}},
+                                         {d_scores.data(), 1}, {wanted[0], wanted[1]});
     results.resize(call.input_types.size());
     return results;
   }

@@ -14,9 +14,13 @@ struct LeakyRelu {
 
   static std::string_view kind() { return "LeakyRelu"; }
   template <typename T>
-  T value(T x) const { return x >= 0 ? x : static_cast<T>(negative_slope) * x; }
+  T value(T x) const {
+    return x >= 0 ? x : static_cast<T>(negative_slope) * x;
+  }
   template <typename T>
-  T slope(T x) const { return x > 0 ? T{1} : static_cast<T>(negative_slope); }
+  T slope(T x) const {
+    return x > 0 ? T{1} : static_cast<T>(negative_slope);
+  }
 };
 
 struct Elu {
@@ -24,9 +28,13 @@ struct Elu {
 
   static std::string_view kind() { return "Elu"; }
   template <typename T>
-  T value(T x) const { return x > 0 ? x : static_cast<T>(alpha) * std::expm1(x); }
+  T value(T x) const {
+    return x > 0 ? x : static_cast<T>(alpha) * std::expm1(x);
+  }
   template <typename T>
-  T slope(T x) const { return x > 0 ? T{1} : static_cast<T>(alpha) * std::exp(x); }
+  T slope(T x) const {
+    return x > 0 ? T{1} : static_cast<T>(alpha) * std::exp(x);
+  }
 };
 
 // In the order in which std::min and std::max let NaN pass.
@@ -36,20 +44,30 @@ struct HardSigmoid {
 
   static std::string_view kind() { return "HardSigmoid"; }
   template <typename T>
-  T line(T x) const { return static_cast<T>(steepness) * x + static_cast<T>(offset); }
+  T line(T x) const {
+    return static_cast<T>(steepness) * x + static_cast<T>(offset);
+  }
   template <typename T>
-  T value(T x) const { return std::max(std::min(line(x), T{1}), T{0}); }
+  T value(T x) const {
+    return std::max(std::min(line(x), T{1}), T{0});
+  }
   template <typename T>
-  T slope(T x) const { return line(x) > 0 && line(x) < 1 ? static_cast<T>(steepness) : T{0}; }
+  T slope(T x) const {
+    return line(x) > 0 && line(x) < 1 ? static_cast<T>(steepness) : T{0};
+  }
 };
 
 // x · max(0, min(1, x/6 + 1/2)).
 struct HardSwish {
   static std::string_view kind() { return "HardSwish"; }
   template <typename T>
-  T value(T x) const { return x * std::max(std::min(x / 6 + T{0.5}, T{1}), T{0}); }
+  T value(T x) const {
+    return x * std::max(std::min(x / 6 + T{0.5}, T{1}), T{0});
+  }
   template <typename T>
-  T slope(T x) const { return x <= -3 ? T{0} : x >= 3 ? T{1} : x / 3 + T{0.5}; }
+  T slope(T x) const {
+    return x <= -3 ? T{0} : x >= 3 ? T{1} : x / 3 + T{0.5};
+  }
 };
 
 struct SigmoidTimes {
@@ -57,9 +75,13 @@ struct SigmoidTimes {
 
   static std::string_view kind() { return "QuickGelu"; }
   template <typename T>
-  T sigmoid(T x) const { return 1 / (1 + std::exp(-static_cast<T>(alpha) * x)); }
+  T sigmoid(T x) const {
+    return 1 / (1 + std::exp(-static_cast<T>(alpha) * x));
+  }
   template <typename T>
-  T value(T x) const { return x * sigmoid(x); }
+  T value(T x) const {
+    return x * sigmoid(x);
+  }
   template <typename T>
   T slope(T x) const {
     const T s = sigmoid(x);
@@ -98,7 +120,8 @@ Value hard_swish(GraphBuilder& graph, Value x, std::string name) {
 
 Value sigmoid_times(GraphBuilder& graph, Value x, double alpha, std::string name) {
   constexpr double kQuickGelu = 1.702;  // files store it rounded to a float
-  if (std::abs(alpha - kQuickGelu) < 1e-6) return activation(graph, x, Activation::kQuickGelu, std::move(name));
+  if (std::abs(alpha - kQuickGelu) < 1e-6)
+    return activation(graph, x, Activation::kQuickGelu, std::move(name));
   return add_to(graph, x, SigmoidTimes{alpha}, std::move(name));
 }
 

@@ -25,13 +25,21 @@ struct Multiply {
   static constexpr bool kMovesData = false;
   static constexpr bool kSecondIsParameter = false;
   template <typename T>
-  static T value(T a, T b) { return a * b; }
+  static T value(T a, T b) {
+    return a * b;
+  }
   template <typename T>
-  static T left(T, T b) { return b; }
+  static T left(T, T b) {
+    return b;
+  }
   template <typename T>
-  static T right(T a, T) { return a; }
+  static T right(T a, T) {
+    return a;
+  }
   template <typename T>
-  static T ratio(T, T b) { return b; }
+  static T ratio(T, T b) {
+    return b;
+  }
   static int64_t integer_value(int64_t a, int64_t b) { return wrapping_product(a, b); }
 };
 
@@ -41,13 +49,21 @@ struct Divide {
   static constexpr bool kMovesData = false;
   static constexpr bool kSecondIsParameter = true;
   template <typename T>
-  static T value(T a, T b) { return a / b; }
+  static T value(T a, T b) {
+    return a / b;
+  }
   template <typename T>
-  static T left(T, T b) { return 1 / b; }
+  static T left(T, T b) {
+    return 1 / b;
+  }
   template <typename T>
-  static T right(T a, T b) { return -a / (b * b); }
+  static T right(T a, T b) {
+    return -a / (b * b);
+  }
   template <typename T>
-  static T ratio(T, T b) { return 1 / b; }
+  static T ratio(T, T b) {
+    return 1 / b;
+  }
   static int64_t integer_value(int64_t a, int64_t b) {
     // The one quotient that does not fit wraps around.
     return checked_divisor(b) == -1 ? wrapping_product(a, -1) : a / b;
@@ -59,14 +75,22 @@ struct Power {
   static constexpr bool kMovesData = false;
   static constexpr bool kSecondIsParameter = true;
   template <typename T>
-  static T value(T a, T b) { return b == 2 ? a * a : b == 3 ? a * a * a : std::pow(a, b); }
+  static T value(T a, T b) {
+    return b == 2 ? a * a : b == 3 ? a * a * a : std::pow(a, b);
+  }
   template <typename T>
-  static T left(T a, T b) { return b == 0 ? T{0} : b * value(a, b - 1); }
+  static T left(T a, T b) {
+    return b == 0 ? T{0} : b * value(a, b - 1);
+  }
   // Below 0 only whole exponents have a value, and at 0 the slope is 0 or infinite.
   template <typename T>
-  static T right(T a, T b) { return a > 0 ? std::pow(a, b) * std::log(a) : T{0}; }
+  static T right(T a, T b) {
+    return a > 0 ? std::pow(a, b) * std::log(a) : T{0};
+  }
   template <typename T>
-  static T ratio(T a, T b) { return a == 0 ? left(a, b) : value(a, b) / a; }
+  static T ratio(T a, T b) {
+    return a == 0 ? left(a, b) : value(a, b) / a;
+  }
   static int64_t integer_value(int64_t a, int64_t b) {
     if (b < 0) return a == -1 && b % 2 == 0 ? 1 : 1 / checked_divisor(a);
     int64_t result = 1;
@@ -84,13 +108,21 @@ struct Remainder {
   static constexpr bool kMovesData = false;
   static constexpr bool kSecondIsParameter = false;
   template <typename T>
-  static T value(T a, T b) { return std::fmod(a, b); }
+  static T value(T a, T b) {
+    return std::fmod(a, b);
+  }
   template <typename T>
-  static T left(T, T) { return 1; }
+  static T left(T, T) {
+    return 1;
+  }
   template <typename T>
-  static T right(T a, T b) { return -std::trunc(a / b); }
+  static T right(T a, T b) {
+    return -std::trunc(a / b);
+  }
   template <typename T>
-  static T ratio(T, T) { return 1; }
+  static T ratio(T, T) {
+    return 1;
+  }
   static int64_t integer_value(int64_t a, int64_t b) {
     return checked_divisor(b) == -1 ? 0 : a % b;
   }
@@ -107,11 +139,17 @@ struct Modulo {
     return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
   }
   template <typename T>
-  static T left(T, T) { return 1; }
+  static T left(T, T) {
+    return 1;
+  }
   template <typename T>
-  static T right(T a, T b) { return -std::floor(a / b); }
+  static T right(T a, T b) {
+    return -std::floor(a / b);
+  }
   template <typename T>
-  static T ratio(T, T) { return 1; }
+  static T ratio(T, T) {
+    return 1;
+  }
   static int64_t integer_value(int64_t a, int64_t b) {
     const int64_t rest = Remainder::integer_value(a, b);
     return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
@@ -125,15 +163,25 @@ struct Extremum {
   static constexpr bool kMovesData = true;
   static constexpr bool kSecondIsParameter = false;
   template <typename T>
-  static bool first_wins(T a, T b) { return (kLargest ? a >= b : a <= b) || a != a; }
+  static bool first_wins(T a, T b) {
+    return (kLargest ? a >= b : a <= b) || a != a;
+  }
   template <typename T>
-  static T value(T a, T b) { return first_wins(a, b) ? a : b; }
+  static T value(T a, T b) {
+    return first_wins(a, b) ? a : b;
+  }
   template <typename T>
-  static T left(T a, T b) { return first_wins(a, b) ? T{1} : T{0}; }
+  static T left(T a, T b) {
+    return first_wins(a, b) ? T{1} : T{0};
+  }
   template <typename T>
-  static T right(T a, T b) { return first_wins(a, b) ? T{0} : T{1}; }
+  static T right(T a, T b) {
+    return first_wins(a, b) ? T{0} : T{1};
+  }
   template <typename T>
-  static T ratio(T a, T b) { return left(a, b); }
+  static T ratio(T a, T b) {
+    return left(a, b);
+  }
   static int64_t integer_value(int64_t a, int64_t b) { return value(a, b); }
 };
 
@@ -156,8 +204,10 @@ class Binary final : public Op {
     with_number_type(type.dtype, [&](auto zero) {
       using T = decltype(zero);
       const auto f = [](T left, T right) {
-        if constexpr (std::is_same_v<T, int64_t>) return F::integer_value(left, right);
-        else return F::value(left, right);
+        if constexpr (std::is_same_v<T, int64_t>)
+          return F::integer_value(left, right);
+        else
+          return F::value(left, right);
       };
       broadcast_into<T>(y, f, as<T>(a), as<T>(b));
     });
@@ -211,9 +261,9 @@ class Binary final : public Op {
     return with_float_type(dy.dtype(), [&](auto zero) {
       using T = decltype(zero);
       const auto f = [&](T d, T a, T b) { return passed_back<T>(d, slope(a, b)); };
-      return sum_to(broadcast_map<T>(f, dy.shape(), as<T>(dy), as<T>(call.inputs[0]),
-                                     as<T>(call.inputs[1])),
-                    call.input_types[input].shape);
+      return sum_to(
+          broadcast_map<T>(f, dy.shape(), as<T>(dy), as<T>(call.inputs[0]), as<T>(call.inputs[1])),
+          call.input_types[input].shape);
     });
   }
 };
@@ -225,15 +275,24 @@ Value binary(GraphBuilder& graph, Value a, Value b, BinaryFunction f, std::strin
     return graph.add(std::move(op), {a, b}, std::move(name));
   };
   switch (f) {
-    case BinaryFunction::kSubtract: return subtract(graph, a, b, std::move(name));
-    case BinaryFunction::kMultiply: return add_op(std::make_shared<Binary<Multiply>>());
-    case BinaryFunction::kDivide: return add_op(std::make_shared<Binary<Divide>>());
-    case BinaryFunction::kPower: return add_op(std::make_shared<Binary<Power>>());
-    case BinaryFunction::kModulo: return add_op(std::make_shared<Binary<Modulo>>());
-    case BinaryFunction::kRemainder: return add_op(std::make_shared<Binary<Remainder>>());
-    case BinaryFunction::kMinimum: return add_op(std::make_shared<Binary<Extremum<false>>>());
-    case BinaryFunction::kMaximum: return add_op(std::make_shared<Binary<Extremum<true>>>());
-    default: return compare(graph, a, b, f, std::move(name));
+    case BinaryFunction::kSubtract:
+      return subtract(graph, a, b, std::move(name));
+    case BinaryFunction::kMultiply:
+      return add_op(std::make_shared<Binary<Multiply>>());
+    case BinaryFunction::kDivide:
+      return add_op(std::make_shared<Binary<Divide>>());
+    case BinaryFunction::kPower:
+      return add_op(std::make_shared<Binary<Power>>());
+    case BinaryFunction::kModulo:
+      return add_op(std::make_shared<Binary<Modulo>>());
+    case BinaryFunction::kRemainder:
+      return add_op(std::make_shared<Binary<Remainder>>());
+    case BinaryFunction::kMinimum:
+      return add_op(std::make_shared<Binary<Extremum<false>>>());
+    case BinaryFunction::kMaximum:
+      return add_op(std::make_shared<Binary<Extremum<true>>>());
+    default:
+      return compare(graph, a, b, f, std::move(name));
   }
 }
 

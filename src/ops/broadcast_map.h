@@ -1,5 +1,5 @@
-// Element-wise loops over operands that are broadcast to one shape, in parallel. Operands may have any
-// strides and each its own element type.
+// Element-wise loops over operands that are broadcast to one shape, in parallel. Operands may have
+// any strides and each its own element type.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ class BroadcastRows {
   // How far an operand moves from one element of a row to the next.
   int64_t step(size_t operand) const { return steps_[operand][0]; }
 
-  // Calls body(first, count, offsets) for pieces of rows: `count` output elements from `first`, whose
-  // operands start at the offsets.
+  // Calls body(first, count, offsets) for pieces of rows: `count` output elements from `first`,
+  // whose operands start at the offsets.
   using Body = std::function<void(int64_t first, int64_t count, std::span<const int64_t> offsets)>;
   void for_each(const Body& body) const;
 
@@ -67,8 +67,8 @@ struct Stepping {
   T operator[](int64_t i) const { return at[i * step]; }
 };
 
-// Chooses a loop by how the operands are read: repeated or neighbouring elements each have their own,
-// everything else steps.
+// Chooses a loop by how the operands are read: repeated or neighbouring elements each have their
+// own, everything else steps.
 template <typename Out, typename F, typename... Ts>
 class BroadcastMap {
  public:
@@ -89,15 +89,20 @@ class BroadcastMap {
   template <typename Chosen, typename T, typename... Rest>
   void choose() const {
     constexpr size_t kOperand = std::tuple_size_v<Chosen>;
-    if (rows_.step(kOperand) == 0) go_on<Chosen, Repeated<T>, Rest...>();
-    else go_on<Chosen, Neighbouring<T>, Rest...>();
+    if (rows_.step(kOperand) == 0)
+      go_on<Chosen, Repeated<T>, Rest...>();
+    else
+      go_on<Chosen, Neighbouring<T>, Rest...>();
   }
 
   template <typename Chosen, typename Reader, typename... Rest>
   void go_on() const {
-    using More = decltype(std::tuple_cat(std::declval<Chosen>(), std::declval<std::tuple<Reader>>()));
-    if constexpr (sizeof...(Rest) > 0) choose<More, Rest...>();
-    else fill_as(static_cast<More*>(nullptr));
+    using More =
+        decltype(std::tuple_cat(std::declval<Chosen>(), std::declval<std::tuple<Reader>>()));
+    if constexpr (sizeof...(Rest) > 0)
+      choose<More, Rest...>();
+    else
+      fill_as(static_cast<More*>(nullptr));
   }
 
   template <typename... Readers>
@@ -127,7 +132,8 @@ class BroadcastMap {
   std::tuple<const Ts*...> data_;
 };
 
-// out = f(operands…); `out` is contiguous and may be the memory of an operand of its shape and type.
+// out = f(operands…); `out` is contiguous and may be the memory of an operand of its shape and
+// type.
 template <typename Out, typename F, typename... Ts>
 void broadcast_into(Tensor& out, const F& f, const Operand<Ts>&... operands) {
   if (out.size() > 0) BroadcastMap<Out, F, Ts...>(out, f, operands...).run();

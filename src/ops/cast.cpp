@@ -39,8 +39,10 @@ class Cast final : public Op {
         using To = decltype(to);
         const auto convert = [this](From v) -> To {
           if (to_truth_) return static_cast<To>(v != 0);
-          if constexpr (std::is_floating_point_v<From>) return static_cast<To>(cut_off(v));
-          else return static_cast<To>(v);
+          if constexpr (std::is_floating_point_v<From>)
+            return static_cast<To>(cut_off(v));
+          else
+            return static_cast<To>(v);
         };
         return Forward{{broadcast_map<To>(convert, x.shape(), as<From>(x))}, {}};
       });

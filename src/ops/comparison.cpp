@@ -71,15 +71,24 @@ class Comparison final : public Op {
 
 std::shared_ptr<const Op> op_of(BinaryFunction f) {
   switch (f) {
-    case BinaryFunction::kEqual: return std::make_shared<Comparison<Equal>>();
-    case BinaryFunction::kLess: return std::make_shared<Comparison<Less>>();
-    case BinaryFunction::kLessOrEqual: return std::make_shared<Comparison<LessOrEqual>>();
-    case BinaryFunction::kGreater: return std::make_shared<Comparison<Greater>>();
-    case BinaryFunction::kGreaterOrEqual: return std::make_shared<Comparison<GreaterOrEqual>>();
-    case BinaryFunction::kAnd: return std::make_shared<Comparison<And>>();
-    case BinaryFunction::kOr: return std::make_shared<Comparison<Or>>();
-    case BinaryFunction::kXor: return std::make_shared<Comparison<Xor>>();
-    default: throw Error("this function of two values is no comparison");
+    case BinaryFunction::kEqual:
+      return std::make_shared<Comparison<Equal>>();
+    case BinaryFunction::kLess:
+      return std::make_shared<Comparison<Less>>();
+    case BinaryFunction::kLessOrEqual:
+      return std::make_shared<Comparison<LessOrEqual>>();
+    case BinaryFunction::kGreater:
+      return std::make_shared<Comparison<Greater>>();
+    case BinaryFunction::kGreaterOrEqual:
+      return std::make_shared<Comparison<GreaterOrEqual>>();
+    case BinaryFunction::kAnd:
+      return std::make_shared<Comparison<And>>();
+    case BinaryFunction::kOr:
+      return std::make_shared<Comparison<Or>>();
+    case BinaryFunction::kXor:
+      return std::make_shared<Comparison<Xor>>();
+    default:
+      throw Error("this function of two values is no comparison");
   }
 }
 

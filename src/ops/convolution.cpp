@@ -55,8 +55,8 @@ Bounds pixel_bounds(const Tensor& image) {
   return bounds;
 }
 
-// The patches of one group of channels, for as many samples as fit in a few megabytes: a convolution
-// is a Linear on them, and what comes back is added up where patches overlap.
+// The patches of one group of channels, for as many samples as fit in a few megabytes: a
+// convolution is a Linear on them, and what comes back is added up where patches overlap.
 struct Part {
   WindowGrid grid;
   int64_t first_sample, samples;
@@ -116,8 +116,9 @@ Tensor convolved(const Tensor& image, int64_t features, const Window& window, co
 Tensor convolved(const Tensor& image, const GroupWeights& weights, const Window& window) {
   return convolved(image, weights[0]->out_features() * window.groups, window,
                    [&](size_t group, const Tensor& rows) {
-    return weights[group]->apply(rows, Direction::kForward, WeightPart::kAll, true);
-  });
+                     return weights[group]->apply(rows, Direction::kForward, WeightPart::kAll,
+                                                  true);
+                   });
 }
 
 Tensor input_gradient(const Shape& image, const GroupWeights& weights, const Window& window,
@@ -157,9 +158,10 @@ class Convolution final : public Op {
   Forward forward(std::span<Tensor> inputs, KeepForBackward) const override {
     if (exact_.empty()) return {{convolved(inputs[0], weights_, window_)}, {}};
     const int64_t features = weights_[0]->out_features() * window_.groups;
-    return {{convolved(inputs[0], features, window_,
-                       [&](size_t group, const Tensor& rows) { return exact_[group]->apply(rows); })},
-            {}};
+    return {
+        {convolved(inputs[0], features, window_,
+                   [&](size_t group, const Tensor& rows) { return exact_[group]->apply(rows); })},
+        {}};
   }
 
   Tensors gradient(const Call& call, TensorSpan dy, const Wanted&) const override {
@@ -207,8 +209,8 @@ class ConvolutionProduct final : public Op {
     check_weight(inputs[0].shape, inputs[1].shape, window_);
     const Shape features{inputs[1].shape[0]};
     if (inputs.size() > 2 && inputs[2].shape != features) {
-      throw InvalidInput(fmt::format("a bias {} for {} features", to_string(inputs[2].shape),
-                                     features[0]));
+      throw InvalidInput(
+          fmt::format("a bias {} for {} features", to_string(inputs[2].shape), features[0]));
     }
     return {{WindowGrid(inputs[0].shape, window_).output_shape(features[0]), inputs[0].dtype}};
   }
@@ -224,8 +226,8 @@ class ConvolutionProduct final : public Op {
     const Tensor &image = call.inputs[0], &weight = call.inputs[1];
     Tensors results(call.inputs.size());
     if (wanted[0]) {
-      results[0] = input_gradient(image.shape(), split_groups(weight, {}, window_.groups), window_,
-                                  dy[0]);
+      results[0] =
+          input_gradient(image.shape(), split_groups(weight, {}, window_.groups), window_, dy[0]);
     }
     if (wanted[1]) results[1] = weight_gradient(image, weight.shape(), dy[0]);
     if (wanted.size() > 2 && wanted[2]) {
@@ -262,8 +264,8 @@ class ConvolutionProduct final : public Op {
  private:
   Tensor weight_gradient(const Tensor& image, const Shape& weight, const Tensor& dy) const {
     const int64_t features = weight[0] / window_.groups;
-    Tensor dw = Tensor::zeros(
-        {weight[0], element_count({weight.begin() + 1, weight.end()})}, dy.dtype());
+    Tensor dw =
+        Tensor::zeros({weight[0], element_count({weight.begin() + 1, weight.end()})}, dy.dtype());
     for_each_part(image.shape(), window_, [&](const Part& part) {
       const Tensor rows = part.rows(dy), patches = part.patches(image);
       with_float_type(dy.dtype(), [&](auto zero) {
@@ -308,8 +310,9 @@ Value convolution(GraphBuilder& graph, Value x, Tensor weight, Tensor bias, Wind
 
 Value convolution(GraphBuilder& graph, Value x, std::shared_ptr<const LinearWeights> weights,
                   Window window, std::string name) {
-  return graph.add(std::make_shared<Convolution>(GroupWeights{std::move(weights)}, std::move(window)),
-                   {x}, std::move(name));
+  return graph.add(
+      std::make_shared<Convolution>(GroupWeights{std::move(weights)}, std::move(window)), {x},
+      std::move(name));
 }
 
 Value integer_convolution(GraphBuilder& graph, Value x, Tensor weight, Window window,

@@ -8,8 +8,8 @@
 namespace whyformer {
 namespace {
 
-// y_p = Σ_{q ≤ p} x_q, without q = p if exclusive and over q ≥ p if reversed; its transpose is the same
-// sum from the other end.
+// y_p = Σ_{q ≤ p} x_q, without q = p if exclusive and over q ≥ p if reversed; its transpose is the
+// same sum from the other end.
 class CumulativeSum final : public Op {
  public:
   CumulativeSum(int axis, bool exclusive, bool reverse)

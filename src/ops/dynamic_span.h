@@ -25,7 +25,8 @@ template <typename T>
 std::vector<DynamicSpan<T>> dynamic_spans(const Tensor& x, const SampleAxis& samples) {
   const int64_t positions = samples.count == 1 ? 1 : x.dim(samples.axis);
   int64_t behind = x.size();
-  for (int axis = 0; samples.count > 1 && axis <= samples.axis; ++axis) behind /= std::max<int64_t>(1, x.dim(axis));
+  for (int axis = 0; samples.count > 1 && axis <= samples.axis; ++axis)
+    behind /= std::max<int64_t>(1, x.dim(axis));
   const int64_t run = std::max<int64_t>(1, behind);
   std::vector<T> least(samples.count, T{0}), most(samples.count, T{0});
   const T* numbers = x.data<T>();
@@ -40,7 +41,8 @@ std::vector<DynamicSpan<T>> dynamic_spans(const Tensor& x, const SampleAxis& sam
     most[sample] = high;
   }
   std::vector<DynamicSpan<T>> spans;
-  for (int64_t sample = 0; sample < samples.count; ++sample) spans.push_back(dynamic_span(least[sample], most[sample]));
+  for (int64_t sample = 0; sample < samples.count; ++sample)
+    spans.push_back(dynamic_span(least[sample], most[sample]));
   return spans;
 }
 

@@ -33,7 +33,8 @@ Shape steps_of(const Shape& shape) {
   return steps;
 }
 
-// Goes through the positions of `shape` in row-major order and keeps their offset under other steps.
+// Goes through the positions of `shape` in row-major order and keeps their offset under other
+// steps.
 class Walk {
  public:
   Walk(Shape shape, Shape steps)
@@ -89,8 +90,10 @@ Tensor pick(const Tensor& x, int axis, std::span<const int64_t> positions, doubl
       for (int64_t row = begin; row < end; ++row) {
         T* to = out + row * behind;
         const int64_t position = positions[index];
-        if (position < 0) std::fill_n(to, behind, element<T>(fill));
-        else std::copy_n(from + (slab * length + position) * behind, behind, to);
+        if (position < 0)
+          std::fill_n(to, behind, element<T>(fill));
+        else
+          std::copy_n(from + (slab * length + position) * behind, behind, to);
         if (++index == count) {
           index = 0;
           ++slab;

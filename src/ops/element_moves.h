@@ -45,11 +45,11 @@ Tensor take(const Tensor& x, const Blocks& blocks, Shape shape);
 // The transpose: zeros of `shape` to which the blocks are added.
 Tensor sum_blocks(const Tensor& values, const Blocks& blocks, Shape shape);
 
-// What GatherElements and ScatterElements address in a tensor of that shape: the element at an index
-// along `axis`, and in the place of the index along the other axes.
+// What GatherElements and ScatterElements address in a tensor of that shape: the element at an
+// index along `axis`, and in the place of the index along the other axes.
 Blocks element_blocks(const Shape& shape, const Tensor& indices, int axis);
-// What GatherND and ScatterND address: the last axis of `indices` holds coordinates of the axes after
-// the first `batch_axes`, which both share.
+// What GatherND and ScatterND address: the last axis of `indices` holds coordinates of the axes
+// after the first `batch_axes`, which both share.
 Blocks coordinate_blocks(const Shape& shape, const Tensor& indices, int batch_axes);
 
 }  // namespace whyformer

@@ -36,8 +36,8 @@ class ElementwiseOp final : public Op {
     const Tensor& x = inputs[0].defined() ? inputs[0] : y;
     if (type.dtype == DType::kInt64) {
       if constexpr (TakesIntegers<F>) {
-        broadcast_into<int64_t>(y, [this](int64_t v) { return f_.integer_value(v); },
-                                as<int64_t>(x));
+        broadcast_into<int64_t>(
+            y, [this](int64_t v) { return f_.integer_value(v); }, as<int64_t>(x));
       }
       return {{y}, {}};
     }

@@ -42,8 +42,10 @@ class Embedding final : public Op {
             "together?",
             id, rows_));
       }
-      if (numbers_ != nullptr) numbers_->read(id, 1, rows.mutable_data<float>() + i * width_);
-      else copy_row(id, i, rows);
+      if (numbers_ != nullptr)
+        numbers_->read(id, 1, rows.mutable_data<float>() + i * width_);
+      else
+        copy_row(id, i, rows);
     }
     return {{rows}, {}};
   }
@@ -68,7 +70,8 @@ class Embedding final : public Op {
   void copy_row(int64_t id, int64_t to, Tensor& rows) const {
     with_float_type(table_.dtype(), [&](auto zero) {
       using T = decltype(zero);
-      std::memcpy(rows.mutable_data<T>() + to * width_, table_.data<T>() + id * width_, width_ * sizeof(T));
+      std::memcpy(rows.mutable_data<T>() + to * width_, table_.data<T>() + id * width_,
+                  width_ * sizeof(T));
     });
   }
 
@@ -83,7 +86,8 @@ Value embedding(GraphBuilder& graph, Value ids, Tensor table, std::string name) 
   return graph.add(std::make_shared<Embedding>(std::move(table)), {ids}, std::move(name));
 }
 
-Value embedding(GraphBuilder& graph, Value ids, std::shared_ptr<const WholeNumbers> table, std::string name) {
+Value embedding(GraphBuilder& graph, Value ids, std::shared_ptr<const WholeNumbers> table,
+                std::string name) {
   return graph.add(std::make_shared<Embedding>(std::move(table)), {ids}, std::move(name));
 }
 

@@ -17,8 +17,8 @@ class Gather final : public Op {
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     if (inputs[1].dtype != DType::kInt64) throw InvalidInput("indices must be integers");
     if (axis_ < 0 || axis_ >= static_cast<int>(inputs[0].shape.size())) {
-      throw InvalidInput(fmt::format("there is no axis {} in {}", axis_,
-                                     to_string(inputs[0].shape)));
+      throw InvalidInput(
+          fmt::format("there is no axis {} in {}", axis_, to_string(inputs[0].shape)));
     }
     const Shape shape = output_shape(inputs[0].shape, inputs[1].shape);
     check_size(shape);

@@ -18,8 +18,8 @@ class GatherElements final : public Op {
     const Shape& shape = inputs[0].shape;
     const Shape& indices = inputs[1].shape;
     if (inputs[1].dtype != DType::kInt64) throw InvalidInput("indices must be integers");
-    bool fits = axis_ >= 0 && axis_ < static_cast<int>(shape.size()) &&
-                indices.size() == shape.size();
+    bool fits =
+        axis_ >= 0 && axis_ < static_cast<int>(shape.size()) && indices.size() == shape.size();
     for (size_t axis = 0; fits && axis < shape.size(); ++axis) {
       fits = static_cast<int>(axis) == axis_ || indices[axis] <= shape[axis];
     }

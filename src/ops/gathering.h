@@ -1,6 +1,6 @@
-// Operators that pick, place, repeat and pad elements by index. Elements may be of any type; indices
-// are 64-bit integers and may depend on the model's inputs. Negative indices count from the end; every
-// index is checked when the operator runs.
+// Operators that pick, place, repeat and pad elements by index. Elements may be of any type;
+// indices are 64-bit integers and may depend on the model's inputs. Negative indices count from the
+// end; every index is checked when the operator runs.
 #pragma once
 
 #include <string>

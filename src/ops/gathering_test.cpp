@@ -6,11 +6,11 @@
 #include <functional>
 #include <limits>
 
-#include "graph/pass.h"
 #include "discovery/restrict_rows.h"
+#include "graph/pass.h"
 #include "graph/walk_back.h"
-#include "tests/support/check_op.h"
 #include "ops/ops.h"
+#include "tests/support/check_op.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -97,7 +97,8 @@ TEST(GatherElements, EqualsTheDefinitionAndItsGradient) {
   for (const int axis : {0, 1}) {
     check_op({.build =
                   [axis](auto& g, const Inputs& v, DType) {
-                    const Value at = g.constant(integers({2, 2, 2}, {1, 1, 0, 1, -1, 0, 1, 1}), "i");
+                    const Value at =
+                        g.constant(integers({2, 2, 2}, {1, 1, 0, 1, -1, 0, 1, 1}), "i");
                     return gather_elements(g, v[0], at, axis, "g");
                   },
               .inputs = {{2, 3, 2}}});
@@ -175,8 +176,9 @@ TEST(Scatter, NamesShapesThatDoNotFit) {
 }
 
 TEST(Expand, RepeatsBothWaysAndAddsGradientsUp) {
-  check_op({.build = [](auto& g, const Inputs& x, DType) { return expand(g, x[0], {2, 3, 4}, "e"); },
-            .inputs = {{3, 1}}});
+  check_op(
+      {.build = [](auto& g, const Inputs& x, DType) { return expand(g, x[0], {2, 3, 4}, "e"); },
+       .inputs = {{3, 1}}});
   check_op({.build = [](auto& g, const Inputs& x, DType) { return expand(g, x[0], {5}, "e"); },
             .inputs = {{2, 3, 1}}});
 }
@@ -204,11 +206,10 @@ TEST(Pad, ContinuesAnAxisInEveryMode) {
   EXPECT_THAT(padded(PadMode::kWrap), ElementsAre(2, 0, 1, 2, 0, 1, 2, 0, 1, 2));
   for (const PadMode mode :
        {PadMode::kConstant, PadMode::kEdge, PadMode::kReflect, PadMode::kWrap}) {
-    check_op({.build =
-                  [mode](auto& g, const Inputs& x, DType) {
-                    return pad(g, x[0], {0, 2, -1}, {0, 1, 2}, mode, 0.5, "p");
-                  },
-              .inputs = {{2, 3, 4}}});
+    check_op(
+        {.build = [mode](auto& g, const Inputs& x,
+                         DType) { return pad(g, x[0], {0, 2, -1}, {0, 1, 2}, mode, 0.5, "p"); },
+         .inputs = {{2, 3, 4}}});
   }
 }
 
@@ -322,19 +323,18 @@ TEST(Gathering, RowsAloneEqualRowsOfTheWhole) {
     for (const Value row : rows) {
       const Restricted alone = restrict_rows(graph, row, {});
       const Value row_alone = alone.new_value[row.id];
-      EXPECT_EQ(run(alone.graph, {{alone.new_value[x.id], input}}, {.outputs = {row_alone}})[row_alone]
-                    .to_doubles(),
-                run(graph, {{x, input}}, {.outputs = {row}})[row].to_doubles())
+      EXPECT_EQ(
+          run(alone.graph, {{alone.new_value[x.id], input}}, {.outputs = {row_alone}})[row_alone]
+              .to_doubles(),
+          run(graph, {{x, input}}, {.outputs = {row}})[row].to_doubles())
           << graph.nodes()[graph.producer(moved)].op->kind() << " " << row.id - rows[0].id;
     }
   }
 }
 
 TEST(Concat, JoinsManyPartsAlongAnAxis) {
-  check_op({.build =
-                [](auto& g, const Inputs& x, DType) {
-                  return concat(g, {x[0], x[1], x[2]}, 1, "c");
-                },
+  check_op({.build = [](auto& g, const Inputs& x,
+                        DType) { return concat(g, {x[0], x[1], x[2]}, 1, "c"); },
             .inputs = {{2, 1, 4}, {2, 3, 4}, {2, 2, 4}}});
 }
 

@@ -29,8 +29,8 @@ SamplePoint reflected(SamplePoint place, double least, double most) {
   return {below == even ? least + rest : most - rest, even ? -place.slope : place.slope};
 }
 
-// What one axis contributes at one point: up to four positions (-1 for none), their weights, and how
-// the weights change with the coordinate.
+// What one axis contributes at one point: up to four positions (-1 for none), their weights, and
+// how the weights change with the coordinate.
 struct AxisSample {
   int count = 0;
   std::array<int64_t, 4> index{};
@@ -41,14 +41,17 @@ struct AxisSample {
 class AxisSampler {
  public:
   AxisSampler(int64_t length, ResizeMode mode, GridPadding padding, bool align_corners)
-      : length_(static_cast<double>(length)), mode_(mode), padding_(padding),
-        align_corners_(align_corners), least_(align_corners ? 0 : -0.5),
+      : length_(static_cast<double>(length)),
+        mode_(mode),
+        padding_(padding),
+        align_corners_(align_corners),
+        least_(align_corners ? 0 : -0.5),
         most_(align_corners ? length_ - 1 : length_ - 0.5) {}
 
   SamplePoint place(double coordinate) const {
     SamplePoint place = align_corners_
-                      ? SamplePoint{(coordinate + 1) / 2 * (length_ - 1), (length_ - 1) / 2}
-                      : SamplePoint{((coordinate + 1) * length_ - 1) / 2, length_ / 2};
+                            ? SamplePoint{(coordinate + 1) / 2 * (length_ - 1), (length_ - 1) / 2}
+                            : SamplePoint{((coordinate + 1) * length_ - 1) / 2, length_ / 2};
     // No number reads nothing; far away is far enough.
     place.at = std::isnan(place.at) ? -kFar : std::clamp(place.at, -kFar, kFar);
     if (mode_ == ResizeMode::kNearest) place = {std::nearbyint(place.at), 0};
@@ -82,7 +85,8 @@ class AxisSampler {
       const double offset = place.at - static_cast<double>(i), distance = std::abs(offset);
       const double side = i <= left ? 1 : -1;
       if (mode_ == ResizeMode::kCubic) {
-        add(sample, i, cubic_weight(distance, kCubic), side * cubic_slope(distance, kCubic) * place.slope);
+        add(sample, i, cubic_weight(distance, kCubic),
+            side * cubic_slope(distance, kCubic) * place.slope);
       } else {
         add(sample, i, 1 - distance, -side * place.slope);
       }
@@ -97,8 +101,10 @@ class AxisSampler {
   void add(AxisSample& sample, int64_t index, double weight, double slope) const {
     const auto length = static_cast<int64_t>(length_);
     if (index < 0 || index >= length) {
-      if (padding_ == GridPadding::kZeros) index = -1;
-      else if (padding_ == GridPadding::kBorder) index = std::clamp<int64_t>(index, 0, length - 1);
+      if (padding_ == GridPadding::kZeros)
+        index = -1;
+      else if (padding_ == GridPadding::kBorder)
+        index = std::clamp<int64_t>(index, 0, length - 1);
       else {
         const double at = reflected({static_cast<double>(index), 0}, least_, most_).at;
         index = std::clamp<int64_t>(static_cast<int64_t>(std::nearbyint(at)), 0, length - 1);
@@ -130,9 +136,10 @@ class GridSample final : public Op {
     check_same_type(inputs[0], inputs[1]);
     with_float_type(inputs[0].dtype, [](auto) {});
     const Shape &x = inputs[0].shape, &grid = inputs[1].shape;
-    if (x.size() != 4 || grid.size() != 4 || grid[3] != 2 || grid[0] != x[0] || x[2] < 1 || x[3] < 1) {
-      throw InvalidInput(fmt::format("a grid {} does not fit an input {}", to_string(grid),
-                                     to_string(x)));
+    if (x.size() != 4 || grid.size() != 4 || grid[3] != 2 || grid[0] != x[0] || x[2] < 1 ||
+        x[3] < 1) {
+      throw InvalidInput(
+          fmt::format("a grid {} does not fit an input {}", to_string(grid), to_string(x)));
     }
     return {{{x[0], x[1], grid[1], grid[2]}, inputs[0].dtype}};
   }
@@ -177,11 +184,12 @@ class GridSample final : public Op {
         double along_x = 0, along_y = 0;
         for (int64_t c = n * x.dim(1); c < (n + 1) * x.dim(1); ++c) {
           const double d = from.data<T>()[c * points + p];
-          at.for_each_tap(x.dim(3), [&](int64_t offset, double weight, double slope_x, double slope_y) {
-            if (dx != nullptr) dx[c * plane + offset] += static_cast<T>(weight * d);
-            along_x += slope_x * d * x.data<T>()[c * plane + offset];
-            along_y += slope_y * d * x.data<T>()[c * plane + offset];
-          });
+          at.for_each_tap(x.dim(3),
+                          [&](int64_t offset, double weight, double slope_x, double slope_y) {
+                            if (dx != nullptr) dx[c * plane + offset] += static_cast<T>(weight * d);
+                            along_x += slope_x * d * x.data<T>()[c * plane + offset];
+                            along_y += slope_y * d * x.data<T>()[c * plane + offset];
+                          });
         }
         if (dgrid == nullptr) return;
         dgrid[(n * points + p) * 2] = static_cast<T>(along_x);
@@ -231,7 +239,8 @@ class GridSample final : public Op {
     const T* coordinates = grid.data<T>();
     parallel_for(x[0], 16384 / (points * x[1] * 4 + 1) + 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin * points; i < end * points; ++i) {
-        SamplePoint right = across.place(coordinates[2 * i]), below = down.place(coordinates[2 * i + 1]);
+        SamplePoint right = across.place(coordinates[2 * i]),
+                    below = down.place(coordinates[2 * i + 1]);
         if (across.is_outside(right) || down.is_outside(below)) {
           right = across.brought_in(right);
           below = down.brought_in(below);

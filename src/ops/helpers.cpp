@@ -11,9 +11,12 @@ namespace {
 
 std::string_view name_of(DType type) {
   switch (type) {
-    case DType::kFloat32: return "32-bit floats";
-    case DType::kFloat64: return "64-bit floats";
-    case DType::kInt64: return "integers";
+    case DType::kFloat32:
+      return "32-bit floats";
+    case DType::kFloat64:
+      return "64-bit floats";
+    case DType::kInt64:
+      return "integers";
   }
   return "";
 }

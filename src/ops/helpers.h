@@ -45,8 +45,8 @@ inline std::optional<AxisFlow> same_axis_mixing_last(int axis, int rank) {
   return AxisFlow{{axis}, axis != rank - 1};
 }
 
-// The rule of a map with fixed weights, such as averages and interpolation: whatever a policy says of
-// other operators, relevance is shared in proportion, or stops.
+// The rule of a map with fixed weights, such as averages and interpolation: whatever a policy says
+// of other operators, relevance is shared in proportion, or stops.
 inline Rule rule_of_fixed_map(Rule rule) {
   if (rule.kind != RuleKind::kStop) rule.kind = RuleKind::kProportional;
   return rule;

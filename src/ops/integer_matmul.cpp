@@ -42,8 +42,8 @@ class IntegerLinear final : public Op {
 
   Tensors relevance(const Call& call, TensorSpan relevance, const Rule& rule,
                     const Wanted&) const override {
-    return {linear_relevance(weights_->linear(), call.inputs[0], call.outputs[0], relevance[0],
-                             rule)};
+    return {
+        linear_relevance(weights_->linear(), call.inputs[0], call.outputs[0], relevance[0], rule)};
   }
 
   std::optional<AxisFlow> follow(int axis, ValueTypes inputs) const override {
@@ -100,8 +100,8 @@ class IntegerProduct final : public Op {
  private:
   static Shape product_shape(const Shape& a, const Shape& b) {
     if (a.size() < 2 || b.size() < 2 || a.back() != b[b.size() - 2]) {
-      throw InvalidInput(fmt::format("shapes {} and {} have no matrix product", to_string(a),
-                                     to_string(b)));
+      throw InvalidInput(
+          fmt::format("shapes {} and {} have no matrix product", to_string(a), to_string(b)));
     }
     Shape shape = broadcast({a.begin(), a.end() - 2}, {b.begin(), b.end() - 2});
     shape.push_back(a[a.size() - 2]);

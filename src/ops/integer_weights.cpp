@@ -14,7 +14,8 @@ IntegerWeights::IntegerWeights(std::shared_ptr<const WholeNumbers> numbers)
 
 Tensor IntegerWeights::scaled_weight(const Tensor& scales) const {
   const Tensor& whole = linear_.weight();
-  const Tensor spread = scales.cast(whole.dtype()).reshape({scales.size(), 1}).expand(whole.shape());
+  const Tensor spread =
+      scales.cast(whole.dtype()).reshape({scales.size(), 1}).expand(whole.shape());
   return map([](auto w, auto s) { return w * s; }, whole, spread);
 }
 
@@ -26,8 +27,9 @@ std::shared_ptr<const LinearWeights> IntegerWeights::scaled(const Tensor& scales
   for (const Scaled& made : scaled_) {
     if (made.scales == factors && made.bias == addends) return made.weights;
   }
-  auto weights = numbers_ != nullptr ? std::make_shared<const LinearWeights>(numbers_, scales, bias)
-                                     : std::make_shared<const LinearWeights>(scaled_weight(scales), bias);
+  auto weights = numbers_ != nullptr
+                     ? std::make_shared<const LinearWeights>(numbers_, scales, bias)
+                     : std::make_shared<const LinearWeights>(scaled_weight(scales), bias);
   scaled_.push_back({factors, addends, weights});
   return weights;
 }
@@ -35,7 +37,8 @@ std::shared_ptr<const LinearWeights> IntegerWeights::scaled(const Tensor& scales
 std::shared_ptr<const IntegerWeights> IntegerWeights::rows(int64_t start, int64_t count) const {
   const std::lock_guard lock(mutex_);
   auto& made = rows_[{start, count}];
-  if (!made && numbers_ != nullptr) made = std::make_shared<IntegerWeights>(some_rows(numbers_, start, count));
+  if (!made && numbers_ != nullptr)
+    made = std::make_shared<IntegerWeights>(some_rows(numbers_, start, count));
   if (!made) {
     made = std::make_shared<IntegerWeights>(linear_.weight().slice(0, start, count).contiguous());
   }
@@ -52,7 +55,8 @@ Tensor IntegerWeights::apply(const Tensor& rows) const {
     const Tensor& weight = linear_.weight();
     for (int64_t first = 0; first < in; first += kExactTerms) {
       parts_.emplace_back(weight.data<float>() + first * weight.stride(1),
-                          std::min(kExactTerms, in - first), out, weight.stride(1), weight.stride(0));
+                          std::min(kExactTerms, in - first), out, weight.stride(1),
+                          weight.stride(0));
     }
   });
   const Tensor source = rows.contiguous();
@@ -79,7 +83,8 @@ Tensor IntegerWeights::apply_narrow(const Tensor& rows) const {
   std::call_once(once_, [&] {
     const Tensor weight = numbers_->floats();
     for (int64_t first = 0; first < in; first += kExactTerms) {
-      narrow_parts_.emplace_back(weight.data<float>() + first, std::min(kExactTerms, in - first), out, 1, in);
+      narrow_parts_.emplace_back(weight.data<float>() + first, std::min(kExactTerms, in - first),
+                                 out, 1, in);
     }
   });
   const Tensor source = rows.contiguous();
@@ -99,7 +104,8 @@ Tensor IntegerWeights::apply_narrow(const Tensor& rows) const {
         for (size_t i = 0; i < sums.size(); ++i) sums[i] += products[i];
       }
       for (int64_t row = 0; row < count; ++row) {
-        for (int64_t i = 0; i < columns; ++i) to[row * out + group * kColumns + i] = static_cast<float>(sums[row * kColumns + i]);
+        for (int64_t i = 0; i < columns; ++i)
+          to[row * out + group * kColumns + i] = static_cast<float>(sums[row * kColumns + i]);
       }
     }
   });

@@ -22,8 +22,8 @@ class IntegerWeights {
   // The matrix as that of a Linear, for what need not be exact.
   const LinearWeights& linear() const { return linear_; }
 
-  // The weights times `scales` (one, or one per row) as those of a Linear with that bias, which may be
-  // undefined: made once for all graphs that ask for the same.
+  // The weights times `scales` (one, or one per row) as those of a Linear with that bias, which may
+  // be undefined: made once for all graphs that ask for the same.
   std::shared_ptr<const LinearWeights> scaled(const Tensor& scales, const Tensor& bias) const;
 
   // Some of the rows by themselves, made once.

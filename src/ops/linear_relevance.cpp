@@ -117,9 +117,9 @@ class LinearRelevance {
   Tensor group(const Tensor& y, const Tensor& sizes, int sign) const {
     const Tensor sums = map([sign](auto a, auto m) { return (a + sign * m) / 2; }, y, sizes);
     const Tensor s = ratio(r_, sums);
-    return map([sign](auto x, auto all, auto sized) {
-      return (x * all + sign * std::abs(x) * sized) / 2;
-    }, x_, weights_.apply(s, kBack), weights_.apply(s, kBack, WeightPart::kMagnitude));
+    return map(
+        [sign](auto x, auto all, auto sized) { return (x * all + sign * std::abs(x) * sized) / 2; },
+        x_, weights_.apply(s, kBack), weights_.apply(s, kBack, WeightPart::kMagnitude));
   }
 
   const LinearWeights& weights_;
@@ -136,15 +136,21 @@ Tensor linear_relevance(const LinearWeights& weights, const Tensor& x, const Ten
   const LinearRelevance shares(weights, x, y, relevance, rule);
   switch (rule.kind) {
     case RuleKind::kProportional:
-    case RuleKind::kGradient: return shares.proportional();
-    case RuleKind::kAlphaBeta: return shares.alpha_beta();
-    case RuleKind::kPositiveBySign: return shares.positive_by_sign();
-    case RuleKind::kGamma: return shares.gamma();
+    case RuleKind::kGradient:
+      return shares.proportional();
+    case RuleKind::kAlphaBeta:
+      return shares.alpha_beta();
+    case RuleKind::kPositiveBySign:
+      return shares.positive_by_sign();
+    case RuleKind::kGamma:
+      return shares.gamma();
     case RuleKind::kBox:
       if (bounds.least.defined()) return shares.box(bounds);
       break;
-    case RuleKind::kStop: return {};
-    default: break;
+    case RuleKind::kStop:
+      return {};
+    default:
+      break;
   }
   throw InvalidInput(
       fmt::format("the rule '{}' has no meaning for a linear layer", name_of(rule.kind)));

@@ -11,8 +11,8 @@ struct Bounds {
   Tensor least, most;
 };
 
-// `y` = x·Wᵀ + bias is known from the forward run. All of [rows, in] or [rows, out]. `bounds` only for
-// the box rule. Throws InvalidInput for rules that have no meaning here.
+// `y` = x·Wᵀ + bias is known from the forward run. All of [rows, in] or [rows, out]. `bounds` only
+// for the box rule. Throws InvalidInput for rules that have no meaning here.
 Tensor linear_relevance(const LinearWeights& weights, const Tensor& x, const Tensor& y,
                         const Tensor& relevance, const Rule& rule, const Bounds& bounds = {});
 

@@ -48,7 +48,8 @@ LinearWeights::LinearWeights(Tensor weight, Tensor bias)
   check_bias();
 }
 
-LinearWeights::LinearWeights(std::shared_ptr<const WholeNumbers> numbers, const Tensor& scales, Tensor bias)
+LinearWeights::LinearWeights(std::shared_ptr<const WholeNumbers> numbers, const Tensor& scales,
+                             Tensor bias)
     : out_(numbers->rows()),
       in_(numbers->columns()),
       dtype_(DType::kFloat32),
@@ -57,15 +58,18 @@ LinearWeights::LinearWeights(std::shared_ptr<const WholeNumbers> numbers, const 
   check_bias();
   if (!scales.defined()) return;
   if (scales.dtype() != dtype_ || (scales.size() != 1 && scales.size() != out_)) {
-    throw InvalidInput(fmt::format("scales {} do not fit a weight of {} rows", to_string(scales.shape()), out_));
+    throw InvalidInput(
+        fmt::format("scales {} do not fit a weight of {} rows", to_string(scales.shape()), out_));
   }
   const Tensor factors = scales.contiguous();
-  for (int64_t row = 0; row < out_; ++row) scales_.push_back(factors.data<float>()[factors.size() == 1 ? 0 : row]);
+  for (int64_t row = 0; row < out_; ++row)
+    scales_.push_back(factors.data<float>()[factors.size() == 1 ? 0 : row]);
 }
 
 void LinearWeights::check_bias() const {
   if (bias_.defined() && (bias_.shape() != Shape{out_} || bias_.dtype() != dtype_)) {
-    throw InvalidInput(fmt::format("a bias {} does not fit a weight {}", to_string(bias_.shape()), to_string({out_, in_})));
+    throw InvalidInput(fmt::format("a bias {} does not fit a weight {}", to_string(bias_.shape()),
+                                   to_string({out_, in_})));
   }
 }
 
@@ -90,7 +94,8 @@ Tensor LinearWeights::weights_of(WeightPart part) const {
       return map([](auto w) { return std::min(w, decltype(w){0}); }, all);
     case WeightPart::kMagnitude:
       return map([](auto w) { return std::abs(w); }, all);
-    case WeightPart::kAll: break;
+    case WeightPart::kAll:
+      break;
   }
   return all;
 }
@@ -100,14 +105,15 @@ const NarrowMatrix& LinearWeights::narrow_panels(Direction direction) const {
   std::call_once(panels.once, [&] {
     const Tensor all = numbers_->floats();
     const float* w = all.data<float>();
-    panels.narrow = direction == Direction::kForward ? NarrowMatrix(w, in_, out_, 1, in_) : NarrowMatrix(w, out_, in_, in_, 1);
+    panels.narrow = direction == Direction::kForward ? NarrowMatrix(w, in_, out_, 1, in_)
+                                                     : NarrowMatrix(w, out_, in_, in_, 1);
   });
   return panels.narrow;
 }
 
 // Whole numbers stay as they are where all of them take part.
-void LinearWeights::multiply(const float* rows, int64_t count, Direction direction, WeightPart part, const Tensor& bias,
-                             float* to) const {
+void LinearWeights::multiply(const float* rows, int64_t count, Direction direction, WeightPart part,
+                             const Tensor& bias, float* to) const {
   const bool forward = direction == Direction::kForward;
   const int64_t depth = forward ? in_ : out_, columns = forward ? out_ : in_;
   const float* addends = bias.defined() ? bias.data<float>() : nullptr;
@@ -117,7 +123,8 @@ void LinearWeights::multiply(const float* rows, int64_t count, Direction directi
   }
   using Along = NarrowScales::Along;
   const Along along = scales_.empty() ? Along::kNone : forward ? Along::kColumns : Along::kRows;
-  narrow_panels(direction).multiply(rows, count, depth, to, columns, {along, scales_.data()}, addends);
+  narrow_panels(direction).multiply(rows, count, depth, to, columns, {along, scales_.data()},
+                                    addends);
 }
 
 const PackedMatrix& LinearWeights::panels(Direction direction, WeightPart part) const {
@@ -152,7 +159,8 @@ Tensor LinearWeights::apply(const Tensor& x, Direction direction, WeightPart par
       std::fill_n(to, range.begin * columns, 0.0f);
       std::fill_n(to + range.end * columns, (rows.dim(0) - range.end) * columns, 0.0f);
     }
-    multiply(from + range.begin * depth, range.end - range.begin, direction, part, bias, to + range.begin * columns);
+    multiply(from + range.begin * depth, range.end - range.begin, direction, part, bias,
+             to + range.begin * columns);
     return result;
   }
   const Tensor weights = weights_of(part);

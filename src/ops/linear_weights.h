@@ -21,11 +21,11 @@ enum class WeightPart { kAll, kPositive, kNegative, kMagnitude };
 
 class LinearWeights {
  public:
-  // weight [out, in]; bias [out], or undefined for none. Both 32-bit or both 64-bit. A weight whose rows
-  // or columns lie in one piece is not copied: it may be a transposed view.
+  // weight [out, in]; bias [out], or undefined for none. Both 32-bit or both 64-bit. A weight whose
+  // rows or columns lie in one piece is not copied: it may be a transposed view.
   LinearWeights(Tensor weight, Tensor bias);
-  // Whole numbers [out, in] times `scales` (one, or one for each row; undefined for none), 32-bit. They stay whole numbers
-  // until somebody asks for the weight itself.
+  // Whole numbers [out, in] times `scales` (one, or one for each row; undefined for none), 32-bit.
+  // They stay whole numbers until somebody asks for the weight itself.
   LinearWeights(std::shared_ptr<const WholeNumbers> numbers, const Tensor& scales, Tensor bias);
 
   int64_t out_features() const { return out_; }
@@ -34,12 +34,13 @@ class LinearWeights {
   const Tensor& weight() const;
   const Tensor& bias() const { return bias_; }
 
-  // Rows [..., in] to [..., out], or back; `with_bias` forward only. Panels are packed on first use.
+  // Rows [..., in] to [..., out], or back; `with_bias` forward only. Panels are packed on first
+  // use.
   Tensor apply(const Tensor& rows, Direction direction, WeightPart part = WeightPart::kAll,
                bool with_bias = false) const;
 
-  // y = x·Wᵀ + bias in 32 bits, where `then` gets each part of y, rows of `out` features, as soon as it
-  // is done.
+  // y = x·Wᵀ + bias in 32 bits, where `then` gets each part of y, rows of `out` features, as soon
+  // as it is done.
   using PartDone = std::function<void(float* y, const ProductPart& part)>;
   Tensor apply_then(const Tensor& x, const PartDone& then) const;
 
@@ -51,7 +52,8 @@ class LinearWeights {
   };
   const PackedMatrix& panels(Direction direction, WeightPart part) const;
   const NarrowMatrix& narrow_panels(Direction direction) const;
-  void multiply(const float* rows, int64_t count, Direction direction, WeightPart part, const Tensor& bias, float* to) const;
+  void multiply(const float* rows, int64_t count, Direction direction, WeightPart part,
+                const Tensor& bias, float* to) const;
   Tensor weights_of(WeightPart part) const;
   Tensor widened() const;
   void check_bias() const;

@@ -9,7 +9,8 @@ namespace whyformer {
 namespace {
 
 void multiply_into(const Tensor& a, const Tensor& b, Tensor& c) {
-  with_float_type(c.dtype(), [&](auto zero) { multiply_stack(product_stack<decltype(zero)>(a, b, c)); });
+  with_float_type(c.dtype(),
+                  [&](auto zero) { multiply_stack(product_stack<decltype(zero)>(a, b, c)); });
 }
 
 // c = a·b, da = dc·bᵀ, db = aᵀ·dc, each gradient in the memory order of its operand.
@@ -28,8 +29,8 @@ class MatMul final : public Op {
   Forward forward(std::span<Tensor> inputs, KeepForBackward) const override {
     const Shape shape = product_shape(inputs[0].shape(), inputs[1].shape());
     const DType type = inputs[0].dtype();
-    Tensor c = order_.empty() ? Tensor::empty(shape, type)
-                              : Tensor::empty_in_order(shape, order_, type);
+    Tensor c =
+        order_.empty() ? Tensor::empty(shape, type) : Tensor::empty_in_order(shape, order_, type);
     multiply_into(inputs[0], inputs[1], c);
     return {{c}, {}};
   }

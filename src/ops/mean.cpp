@@ -15,8 +15,8 @@ class Mean final : public Op {
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     if (axis_ < 0 || axis_ >= static_cast<int>(inputs[0].shape.size())) {
-      throw InvalidInput(fmt::format("there is no axis {} in {}", axis_,
-                                     to_string(inputs[0].shape)));
+      throw InvalidInput(
+          fmt::format("there is no axis {} in {}", axis_, to_string(inputs[0].shape)));
     }
     Shape shape = inputs[0].shape;
     shape.erase(shape.begin() + axis_);

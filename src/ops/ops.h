@@ -1,5 +1,5 @@
-// Every operator, as a function that adds it to a graph. Each lives in the file of its name, with its
-// value, gradient, relevance and axes. Floats may be 32 or 64 bits; all inputs of a node agree.
+// Every operator, as a function that adds it to a graph. Each lives in the file of its name, with
+// its value, gradient, relevance and axes. Floats may be 32 or 64 bits; all inputs of a node agree.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,8 @@ Value concat(GraphBuilder& graph, std::vector<Value> parts, int axis, std::strin
 // Rows of `table` [rows, width] picked by integer ids: [..., width].
 Value embedding(GraphBuilder& graph, Value ids, Tensor table, std::string name);
 // The same of whole numbers, which become floats as they are picked.
-Value embedding(GraphBuilder& graph, Value ids, std::shared_ptr<const WholeNumbers> table, std::string name);
+Value embedding(GraphBuilder& graph, Value ids, std::shared_ptr<const WholeNumbers> table,
+                std::string name);
 
 // x / ‖x‖₂ along the last axis.
 Value l2_normalise(GraphBuilder& graph, Value x, std::string name);

@@ -18,9 +18,9 @@ using Inputs = std::vector<Value>;
 
 std::shared_ptr<const LinearWeights> linear_weights(int64_t out, int64_t in, DType dtype,
                                                     bool bias = true) {
-  return std::make_shared<LinearWeights>(random_tensor({out, in}, DType::kFloat32, 7).cast(dtype),
-                                         bias ? random_tensor({out}, DType::kFloat32, 8).cast(dtype)
-                                              : Tensor());
+  return std::make_shared<LinearWeights>(
+      random_tensor({out, in}, DType::kFloat32, 7).cast(dtype),
+      bias ? random_tensor({out}, DType::kFloat32, 8).cast(dtype) : Tensor());
 }
 
 TEST(Add, PassesGradientsToBothSides) {
@@ -68,8 +68,9 @@ TEST(Embedding, PicksRowsAndRefusesIdsOutsideTheTable) {
   EXPECT_THAT(pass[rows].to_doubles(),
               testing::ElementsAre(table[6], table[7], table[0], table[1], table[6], table[7]));
   for (const int64_t bad : {int64_t{4}, int64_t{-1}}) {
-    EXPECT_THROW(run(graph, {{ids, Tensor::of<int64_t>({1, 3}, {0l, bad, 0l})}}, {.outputs = {rows}}),
-                 InvalidInput);
+    EXPECT_THROW(
+        run(graph, {{ids, Tensor::of<int64_t>({1, 3}, {0l, bad, 0l})}}, {.outputs = {rows}}),
+        InvalidInput);
   }
 }
 
@@ -108,8 +109,7 @@ TEST(Linear, GivesRowsWithoutGradientZeros) {
   const auto weights = linear_weights(5, 3, DType::kFloat32);
   const Tensor dy = random_tensor({7, 5}, DType::kFloat32, 1);
   const Tensor whole = weights->apply(dy, Direction::kBackward);
-  for (const std::vector<int64_t>& kept :
-       std::vector<std::vector<int64_t>>{{2, 4}, {0}, {6}, {}}) {
+  for (const std::vector<int64_t>& kept : std::vector<std::vector<int64_t>>{{2, 4}, {0}, {6}, {}}) {
     Tensor some = Tensor::zeros({7, 5}), expected = Tensor::zeros({7, 3});
     for (const int64_t row : kept) {
       some.slice(0, row, 1).copy_from(dy.slice(0, row, 1));
@@ -137,11 +137,10 @@ TEST(MatMul, OfStackedHeadsAndTransposedOperands) {
   check_op({.build = build, .inputs = {{2, 3, 4, 5}, {2, 3, 5, 6}}});
   check_op({.build = build, .inputs = {{4, 5}, {5, 2}}});
   check_op({.build = build, .inputs = {{2, 1, 4, 5}, {1, 3, 5, 6}}});
-  check_op({.build =
-                [](auto& g, const Inputs& x, DType) {
-                  return matmul(g, x[0], transpose(g, x[1], {0, 1, 3, 2}, "t"), "m");
-                },
-            .inputs = {{1, 2, 7, 3}, {1, 2, 9, 3}}});
+  check_op(
+      {.build = [](auto& g, const Inputs& x,
+                   DType) { return matmul(g, x[0], transpose(g, x[1], {0, 1, 3, 2}, "t"), "m"); },
+       .inputs = {{1, 2, 7, 3}, {1, 2, 9, 3}}});
 }
 
 TEST(MatMul, WritesInTheOrderOfTheTranspositionAfterIt) {
@@ -170,9 +169,9 @@ TEST(Reshape, FollowsAxesThatGoThroughWhole) {
   EXPECT_EQ(op.follow(0, types)->sources[0], 0);
   EXPECT_EQ(op.follow(1, types)->sources[0], 1);
   EXPECT_FALSE(op.follow(2, types).has_value());
-  check_op({.build = [](auto& g, const Inputs& v,
-                        DType) { return reshape(g, v[0], {2, 3, 2, 2}, "r"); },
-            .inputs = {{2, 3, 4}}});
+  check_op(
+      {.build = [](auto& g, const Inputs& v, DType) { return reshape(g, v[0], {2, 3, 2, 2}, "r"); },
+       .inputs = {{2, 3, 4}}});
 }
 
 TEST(Slice, GivesTheOtherPositionsNoGradient) {
@@ -181,13 +180,13 @@ TEST(Slice, GivesTheOtherPositionsNoGradient) {
 }
 
 TEST(Softmax, GradientWithScaleAndMask) {
-  check_op({.build = [](auto& g, const Inputs& x,
-                        DType) { return softmax(g, x[0], Value{}, 0.7, "s"); },
-            .inputs = {{2, 2, 3, 5}}});
-  check_op({.build = [](auto& g, const Inputs& x,
-                        DType) { return softmax(g, x[0], x[1], 0.7, "s"); },
-            .inputs = {{2, 2, 3, 5}, {2, 1, 1, 5}},
-            .constant = {false, true}});
+  check_op(
+      {.build = [](auto& g, const Inputs& x, DType) { return softmax(g, x[0], Value{}, 0.7, "s"); },
+       .inputs = {{2, 2, 3, 5}}});
+  check_op(
+      {.build = [](auto& g, const Inputs& x, DType) { return softmax(g, x[0], x[1], 0.7, "s"); },
+       .inputs = {{2, 2, 3, 5}, {2, 1, 1, 5}},
+       .constant = {false, true}});
 }
 
 TEST(Softmax, GivesMaskedKeysExactlyZero) {
@@ -214,9 +213,9 @@ TEST(Concat, JoinsAlongAnAxis) {
 }
 
 TEST(Transpose, MovesGradientsBack) {
-  check_op({.build = [](auto& g, const Inputs& x,
-                        DType) { return transpose(g, x[0], {2, 0, 1}, "t"); },
-            .inputs = {{2, 3, 4}}});
+  check_op(
+      {.build = [](auto& g, const Inputs& x, DType) { return transpose(g, x[0], {2, 0, 1}, "t"); },
+       .inputs = {{2, 3, 4}}});
 }
 
 }  // namespace

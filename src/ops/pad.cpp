@@ -86,10 +86,14 @@ class Pad final : public Op {
 
   int64_t source(int64_t position, int64_t length) const {
     switch (mode_) {
-      case PadMode::kConstant: return position >= 0 && position < length ? position : -1;
-      case PadMode::kEdge: return std::clamp<int64_t>(position, 0, length - 1);
-      case PadMode::kWrap: return wrapped(position, length);
-      case PadMode::kReflect: break;
+      case PadMode::kConstant:
+        return position >= 0 && position < length ? position : -1;
+      case PadMode::kEdge:
+        return std::clamp<int64_t>(position, 0, length - 1);
+      case PadMode::kWrap:
+        return wrapped(position, length);
+      case PadMode::kReflect:
+        break;
     }
     if (length == 1) return 0;
     const int64_t there_and_back = wrapped(position, 2 * (length - 1));

@@ -4,8 +4,8 @@
 #include "graph/pass.h"
 #include "graph/walk_back.h"
 #include "kernels/every_target.h"
-#include "tests/support/check_op.h"
 #include "ops/ops.h"
+#include "tests/support/check_op.h"
 
 namespace whyformer {
 namespace {
@@ -74,8 +74,8 @@ void expect_the_same_values(const TwoNodes& nodes) {
 // Gradients with respect to the inputs, with or without a stop at what lies between.
 std::vector<std::vector<double>> gradients(const TwoNodes& nodes, const Tensor& seed,
                                            bool stop_between) {
-  const Pass pass = run(nodes.graph, random_feeds(nodes),
-                        {.keep = Keep::kGradients, .outputs = {nodes.output}});
+  const Pass pass =
+      run(nodes.graph, random_feeds(nodes), {.keep = Keep::kGradients, .outputs = {nodes.output}});
   std::vector<Value> wanted = nodes.inputs;
   if (stop_between) wanted.push_back(nodes.between);
   const auto found = walk_back(nodes.graph, pass, nodes.output, seed, gradient_rule(), wanted);
@@ -100,7 +100,8 @@ Tensor random_seed(const TwoNodes& nodes) {
   return random_tensor(nodes.graph.shape(nodes.output), DType::kFloat32, 9);
 }
 
-// Whole heads, several blocks of rows, more columns than are packed at a time, one row, a batch, heads of one column.
+// Whole heads, several blocks of rows, more columns than are packed at a time, one row, a batch,
+// heads of one column.
 std::vector<TwoNodes> attentions() {
   std::vector<TwoNodes> cases;
   cases.push_back(attention(1, 3, 17, 17, 8, false));

@@ -40,7 +40,12 @@ Value average_pool(GraphBuilder& graph, Value x, Window window, bool count_pads,
 
 enum class ResizeMode { kNearest, kLinear, kCubic };
 enum class ResizeCoordinates {
-  kHalfPixel, kHalfPixelSymmetric, kPytorchHalfPixel, kAsymmetric, kAlignCorners, kCrop
+  kHalfPixel,
+  kHalfPixelSymmetric,
+  kPytorchHalfPixel,
+  kAsymmetric,
+  kAlignCorners,
+  kCrop
 };
 enum class ResizeRounding { kPreferFloor, kPreferCeil, kFloor, kCeil };
 struct ResizeOptions {

@@ -26,8 +26,8 @@ void for_each_plane(const WindowGrid& grid, const Use& use) {
   const int64_t work = grid.positions() * std::min(grid.kernel_size(), grid.plane());
   parallel_for(grid.batch() * grid.channels(), 16384 / (work + 1) + 1,
                [&](int64_t begin, int64_t end) {
-    for (int64_t plane = begin; plane < end; ++plane) use(plane);
-  });
+                 for (int64_t plane = begin; plane < end; ++plane) use(plane);
+               });
 }
 
 // The largest element under the window; gradient and relevance go to where it was.
@@ -102,7 +102,8 @@ class MaxPool final : public Op {
 // The mean of what is under the window; pads count as zeros or not at all.
 class AveragePool final : public Op {
  public:
-  AveragePool(Window window, bool count_pads) : window_(std::move(window)), count_pads_(count_pads) {}
+  AveragePool(Window window, bool count_pads)
+      : window_(std::move(window)), count_pads_(count_pads) {}
 
   std::string_view kind() const override { return "AveragePool"; }
 
@@ -122,9 +123,8 @@ class AveragePool final : public Op {
       for_each_plane(grid, [&](int64_t plane) {
         for (int64_t position = 0; position < grid.positions(); ++position) {
           double sum = 0;
-          grid.for_each_inside(position, [&](int64_t offset) {
-            sum += from[plane * grid.plane() + offset];
-          });
+          grid.for_each_inside(position,
+                               [&](int64_t offset) { sum += from[plane * grid.plane() + offset]; });
           to[plane * grid.positions() + position] = static_cast<T>(sum * shares[position]);
         }
       });
@@ -143,10 +143,10 @@ class AveragePool final : public Op {
       T* out = dx.mutable_data<T>();
       for_each_plane(grid, [&](int64_t plane) {
         for (int64_t position = 0; position < grid.positions(); ++position) {
-          const T share = static_cast<T>(values[plane * grid.positions() + position] * shares[position]);
-          grid.for_each_inside(position, [&](int64_t offset) {
-            out[plane * grid.plane() + offset] += share;
-          });
+          const T share =
+              static_cast<T>(values[plane * grid.positions() + position] * shares[position]);
+          grid.for_each_inside(
+              position, [&](int64_t offset) { out[plane * grid.plane() + offset] += share; });
         }
       });
     });
@@ -167,8 +167,10 @@ class AveragePool final : public Op {
     std::vector<double> shares;
     for (int64_t position = 0; position < grid.positions(); ++position) {
       int64_t count = 0;
-      if (count_pads_) count = grid.padded_count(position);
-      else grid.for_each_inside(position, [&](int64_t) { ++count; });
+      if (count_pads_)
+        count = grid.padded_count(position);
+      else
+        grid.for_each_inside(position, [&](int64_t) { ++count; });
       shares.push_back(count == 0 ? 0 : 1.0 / static_cast<double>(count));
     }
     return shares;

@@ -18,7 +18,8 @@ Value along_axis(GraphBuilder& graph, Value numbers, const Shape& x, int axis,
                  const std::string& name) {
   if (!numbers.valid()) return numbers;
   const Shape& shape = graph.shape(numbers);
-  if (element_count(shape) == 1 && shape.size() != x.size()) return reshape(graph, numbers, {}, name);
+  if (element_count(shape) == 1 && shape.size() != x.size())
+    return reshape(graph, numbers, {}, name);
   if (shape.size() != 1 || axis < 0 || axis >= static_cast<int>(x.size()) || x.size() == 1) {
     return numbers;
   }
@@ -34,7 +35,8 @@ void for_each_run(const Shape& shape, const Tensor& scale, const Tensor& zero, c
   const auto one = [](const Tensor& t, double otherwise) {
     return t.defined() ? static_cast<T>(t.to_doubles()[0]) : static_cast<T>(otherwise);
   };
-  const bool single = (!scale.defined() || scale.size() == 1) && (!zero.defined() || zero.size() == 1);
+  const bool single =
+      (!scale.defined() || scale.size() == 1) && (!zero.defined() || zero.size() == 1);
   if (single) {
     const T s = count == 0 ? T{1} : one(scale, 1), z = count == 0 ? T{0} : one(zero, 0);
     parallel_for(count, 16384, [&](int64_t begin, int64_t end) { use(begin, end, s, z); });
@@ -64,7 +66,8 @@ void for_each_run(const Shape& shape, const Tensor& scale, const Tensor& zero, c
         continue;
       }
       for (int64_t i = 0; i < columns; ++i) {
-        use(at + i, at + i + 1, s ? s[i * scales.stride(-1)] : T{1}, z ? z[i * zeros.stride(-1)] : T{0});
+        use(at + i, at + i + 1, s ? s[i * scales.stride(-1)] : T{1},
+            z ? z[i * zeros.stride(-1)] : T{0});
       }
     }
   });
@@ -132,11 +135,11 @@ class Quantise final : public Quantisation {
       const T least = static_cast<T>(range_.least), most = static_cast<T>(range_.most);
       for_each_run<T>(x.shape(), scale_of(inputs), zero_of(inputs),
                       [&](int64_t begin, int64_t end, T scale, T zero) {
-        for (int64_t i = begin; i < end; ++i) {
-          const T whole = std::nearbyint(from[i] / scale) + zero;
-          out[i] = whole > least ? std::min(whole, most) : least;
-        }
-      });
+                        for (int64_t i = begin; i < end; ++i) {
+                          const T whole = std::nearbyint(from[i] / scale) + zero;
+                          out[i] = whole > least ? std::min(whole, most) : least;
+                        }
+                      });
     });
     return {{y}, {}};
   }
@@ -153,11 +156,12 @@ class Quantise final : public Quantisation {
       const T least = static_cast<T>(passing_.least), most = static_cast<T>(passing_.most);
       for_each_run<T>(x.shape(), scale_of(call.inputs), zero_of(call.inputs),
                       [&](int64_t begin, int64_t end, T scale, T zero) {
-        for (int64_t i = begin; i < end; ++i) {
-          const T whole = std::nearbyint(x.data<T>()[i] / scale) + zero;
-          out[i] = whole >= least && whole <= most ? from.data<T>()[i] / scale : T{0};
-        }
-      });
+                        for (int64_t i = begin; i < end; ++i) {
+                          const T whole = std::nearbyint(x.data<T>()[i] / scale) + zero;
+                          out[i] =
+                              whole >= least && whole <= most ? from.data<T>()[i] / scale : T{0};
+                        }
+                      });
     });
     return results;
   }

@@ -11,12 +11,14 @@
 namespace whyformer {
 namespace {
 
-// y = s·(q·Wᵀ)·w + bias with x rounded to q, whole numbers of 8 bits and step s. On the way back it is
-// the Linear that those numbers stand for.
+// y = s·(q·Wᵀ)·w + bias with x rounded to q, whole numbers of 8 bits and step s. On the way back it
+// is the Linear that those numbers stand for.
 class QuantisedLinear final : public Op {
  public:
   QuantisedLinear(std::shared_ptr<const IntegerWeights> whole, Tensor scales, const Tensor& bias)
-      : whole_(std::move(whole)), scales_(std::move(scales)), floats_(whole_->scaled(scales_, bias)) {}
+      : whole_(std::move(whole)),
+        scales_(std::move(scales)),
+        floats_(whole_->scaled(scales_, bias)) {}
   QuantisedLinear(const QuantisedLinear& other, const SampleAxis& samples)
       : whole_(other.whole_), scales_(other.scales_), floats_(other.floats_), samples_(samples) {}
 
@@ -92,7 +94,8 @@ class QuantisedLinear final : public Op {
     for (int axis = samples_.axis + 1; axis < x.rank() - 1; ++axis) behind *= x.dim(axis);
     std::vector<DynamicSpan<T>> by_row;
     for (int64_t row = 0; row < row_count(x); ++row) {
-      by_row.push_back(spans[samples_.count == 1 ? 0 : samples_.sample_at(row / behind % x.dim(samples_.axis))]);
+      by_row.push_back(
+          spans[samples_.count == 1 ? 0 : samples_.sample_at(row / behind % x.dim(samples_.axis))]);
     }
     return by_row;
   }

@@ -6,12 +6,12 @@
 #include <cmath>
 
 #include "graph/pass.h"
-#include "relevance/policy.h"
-#include "relevance/relevance_walk.h"
 #include "graph/walk_back.h"
 #include "ops/arithmetic.h"
-#include "tests/support/check_op.h"
 #include "ops/ops.h"
+#include "relevance/policy.h"
+#include "relevance/relevance_walk.h"
+#include "tests/support/check_op.h"
 
 namespace whyformer {
 namespace {
@@ -44,8 +44,8 @@ TEST(Quantise, RoundsHalfToEvenAndCutsOff) {
                         {.keep = Keep::kGradients, .outputs = {q, back}});
   EXPECT_THAT(pass[q].to_doubles(), ElementsAre(10, 12, 12, 10, 0, 255, 13));
   EXPECT_THAT(pass[back].to_doubles(), ElementsAre(0, 4, 4, 0, -20, 490, 6));
-  const auto gradients = walk_back(graph, pass, back, vector_of({1, 2, 3, 4, 5, 6, 7}),
-                                   gradient_rule(), {x});
+  const auto gradients =
+      walk_back(graph, pass, back, vector_of({1, 2, 3, 4, 5, 6, 7}), gradient_rule(), {x});
   EXPECT_THAT(gradients.at(x).to_doubles(), ElementsAre(1, 2, 3, 4, 0, 0, 7));
 }
 
@@ -56,12 +56,12 @@ TEST(Quantise, TakesAScalePerChannelOrPerBlock) {
   const Value zero = builder.constant(vector_of({1, 2}), "zero");
   const Value channels = dequantise(builder, x, scale, zero, 1, "channels");
   const Value last = dequantise(builder, x, scale, Value{}, 2, "last");
-  const Value each = builder.constant(
-      Tensor::of<float>({2, 1, 2}, {1.f, 2.f, 3.f, 4.f}), "each");
+  const Value each = builder.constant(Tensor::of<float>({2, 1, 2}, {1.f, 2.f, 3.f, 4.f}), "each");
   const Value blocks = dequantise(builder, x, each, Value{}, 2, "blocks");
   const Graph graph = builder.finish();
-  const Pass pass = run(graph, {{x, Tensor::of<float>({2, 2, 2}, {1.f, 2.f, 3.f, 4.f, 5.f, 6.f, 7.f, 8.f})}},
-                        {.outputs = {channels, last, blocks}});
+  const Pass pass =
+      run(graph, {{x, Tensor::of<float>({2, 2, 2}, {1.f, 2.f, 3.f, 4.f, 5.f, 6.f, 7.f, 8.f})}},
+          {.outputs = {channels, last, blocks}});
   EXPECT_THAT(pass[channels].to_doubles(), ElementsAre(0, 1, 10, 20, 4, 5, 50, 60));
   EXPECT_THAT(pass[last].to_doubles(), ElementsAre(1, 20, 3, 40, 5, 60, 7, 80));
   EXPECT_THAT(pass[blocks].to_doubles(), ElementsAre(1, 4, 3, 8, 15, 24, 21, 32));
@@ -106,7 +106,8 @@ TEST(IntegerMatMul, IsExactWhereFloatSumsAreNot) {
   for (const bool known : {false, true}) {
     GraphBuilder builder(Folding::kYes);
     const Value x = builder.input("x", {3, 1500}, DType::kFloat32);
-    const Value y = known ? builder.constant(b, "b") : builder.input("b", {1500, 4}, DType::kFloat32);
+    const Value y =
+        known ? builder.constant(b, "b") : builder.input("b", {1500, 4}, DType::kFloat32);
     const Value c = integer_matmul(builder, x, y, builder.constant(a_zero, "az"),
                                    builder.constant(b_zero, "bz"), "c");
     const Graph graph = builder.finish();
@@ -147,12 +148,13 @@ TEST(QuantisedLinear, HasTheGradientOfItsFloatLinear) {
   const std::vector<Value> q = quantise_dynamically(builder, x, "q");
   const Value product = integer_matmul(builder, q[0], builder.constant(weight, "w"), q[2], {}, "m");
   const Value of_x = dequantise(builder, product, q[1], {}, 0, "scale of x");
-  const Value y = dequantise(builder, of_x, builder.constant(scales, "scales"), {}, 1, "scale of w");
+  const Value y =
+      dequantise(builder, of_x, builder.constant(scales, "scales"), {}, 1, "scale of w");
   const Value exact = linear(
-      builder, x,
-      std::make_shared<LinearWeights>(
-          weight.permute({1, 0}).contiguous(), Tensor()), "float");
-  const Value scaled = dequantise(builder, exact, builder.constant(scales, "scales"), {}, 1, "scale");
+      builder, x, std::make_shared<LinearWeights>(weight.permute({1, 0}).contiguous(), Tensor()),
+      "float");
+  const Value scaled =
+      dequantise(builder, exact, builder.constant(scales, "scales"), {}, 1, "scale");
   const Graph graph = builder.finish();
   const Pass pass = run(graph, {{x, random_tensor({2, 16}, DType::kFloat32, 3)}},
                         {.keep = Keep::kGradients, .outputs = {y, scaled}});
@@ -170,16 +172,17 @@ TEST(QuantisedLinear, ConservesRelevance) {
   const std::vector<Value> q = quantise_dynamically(builder, x, "q");
   const Value weight = builder.constant(whole_numbers({16, 5}, 1, -128, 127), "w");
   const Value product = integer_matmul(builder, q[0], weight, q[2], {}, "m");
-  const Value scale = binary(builder, q[1], builder.constant(Tensor::of<float>({}, {0.01f}), "w scale"),
-                             BinaryFunction::kMultiply, "scales");
+  const Value scale =
+      binary(builder, q[1], builder.constant(Tensor::of<float>({}, {0.01f}), "w scale"),
+             BinaryFunction::kMultiply, "scales");
   const Value y = binary(builder, product, scale, BinaryFunction::kMultiply, "y");
   const Graph graph = builder.finish();
   EXPECT_FALSE(graph.varies(scale));
   const Pass pass = run(graph, {{x, random_tensor({1, 16}, DType::kFloat32, 3)}},
                         {.keep = Keep::kEverything, .outputs = {y}});
   for (const char* name : {"attn-lrp", "epsilon"}) {
-    const auto relevance = walk_relevance(graph, pass, y, {2}, policy_named(name),
-                                          RelevanceForm::kExplicit, {x});
+    const auto relevance =
+        walk_relevance(graph, pass, y, {2}, policy_named(name), RelevanceForm::kExplicit, {x});
     double sum = 0;
     for (const double share : relevance.at(x).to_doubles()) sum += share;
     EXPECT_NEAR(sum, pass[y].to_doubles()[2], 1e-4) << name;
@@ -195,8 +198,8 @@ TEST(Quantised, NothingAndScalarsAreFine) {
   const Value of_none = quantise(builder, none, scales, scales, 1, {0, 255}, "of none");
   const Value of_one = quantise(builder, one, scale, scale, 0, {0, 255}, "of one");
   const Value nothing = quantise_dynamically(builder, none, "dynamic")[0];
-  const Value product = integer_matmul(builder, none, builder.constant(Tensor::zeros({3, 2}), "w"), {},
-                                       {}, "product");
+  const Value product = integer_matmul(builder, none, builder.constant(Tensor::zeros({3, 2}), "w"),
+                                       {}, {}, "product");
   const Graph graph = builder.finish();
   const Pass pass = run(graph, {{none, Tensor::zeros({0, 3})}, {one, Tensor::of<float>({}, {7.f})}},
                         {.outputs = {of_none, of_one, nothing, product}});
@@ -215,8 +218,8 @@ TEST(QuantisedLinear, EqualsTheChainItStandsFor) {
   const Value x = builder.input("x", {2, 4, 300}, DType::kFloat32);
   const std::vector<Value> q = quantise_dynamically(builder, x, "q");
   const Value sums = integer_matmul(builder, q[0], builder.constant(weight, "w"), q[2], {}, "m");
-  const Value factor = binary(builder, q[1], builder.constant(scales, "s"),
-                              BinaryFunction::kMultiply, "factor");
+  const Value factor =
+      binary(builder, q[1], builder.constant(scales, "s"), BinaryFunction::kMultiply, "factor");
   const Value scaled = binary(builder, sums, factor, BinaryFunction::kMultiply, "scaled");
   const Value chain = add(builder, scaled, builder.constant(bias, "b"), "bias");
   const auto weights = std::make_shared<IntegerWeights>(weight.transpose(0, 1).contiguous());
@@ -231,7 +234,8 @@ TEST(QuantisedLinear, EqualsTheChainItStandsFor) {
   EXPECT_THAT(found.at(x).to_doubles(), Pointwise(DoubleNear(1e-4), expected.at(x).to_doubles()));
 }
 
-// Weights [in, out] as bytes of a file, less a zero for each column, against the same numbers as floats: to the last bit.
+// Weights [in, out] as bytes of a file, less a zero for each column, against the same numbers as
+// floats: to the last bit.
 TEST(QuantisedLinear, OfBytesEqualsThatOfFloats) {
   constexpr int64_t kIn = 300, kOut = 70;
   for (const bool is_signed : {true, false}) {
@@ -249,8 +253,10 @@ TEST(QuantisedLinear, OfBytesEqualsThatOfFloats) {
     }
     const Tensor factors = Tensor::of<float>({kOut}, std::span<const float>(scales));
     const std::vector<std::shared_ptr<const IntegerWeights>> both{
-        std::make_shared<IntegerWeights>(Tensor::of<float>({kOut, kIn}, std::span<const float>(numbers))),
-        std::make_shared<IntegerWeights>(whole_numbers(StoredBytes{bytes_of(bytes), kOut, kIn, is_signed, true, zeros}))};
+        std::make_shared<IntegerWeights>(
+            Tensor::of<float>({kOut, kIn}, std::span<const float>(numbers))),
+        std::make_shared<IntegerWeights>(
+            whole_numbers(StoredBytes{bytes_of(bytes), kOut, kIn, is_signed, true, zeros}))};
     std::vector<std::vector<double>> found;
     for (auto weights : both) {
       if (!found.empty()) {
@@ -260,9 +266,11 @@ TEST(QuantisedLinear, OfBytesEqualsThatOfFloats) {
         GraphBuilder builder;
         const Value x = builder.input("x", {2, 4, kIn}, DType::kFloat32);
         const Tensor own = part ? factors.slice(0, 5, 3).contiguous() : factors;
-        const Value y = quantised_linear(builder, x, part ? weights->rows(5, 3) : weights, own, own, "y");
+        const Value y =
+            quantised_linear(builder, x, part ? weights->rows(5, 3) : weights, own, own, "y");
         const Graph graph = builder.finish();
-        const Pass pass = run(graph, {{x, random_tensor({2, 4, kIn}, DType::kFloat32, 3)}}, {.keep = Keep::kGradients, .outputs = {y}});
+        const Pass pass = run(graph, {{x, random_tensor({2, 4, kIn}, DType::kFloat32, 3)}},
+                              {.keep = Keep::kGradients, .outputs = {y}});
         found.push_back(pass[y].to_doubles());
         const Tensor seed = random_tensor(graph.shape(y), DType::kFloat32, 4);
         found.push_back(walk_back(graph, pass, y, seed, gradient_rule(), {x}).at(x).to_doubles());

@@ -30,15 +30,24 @@ class Reduce final : public Op {
 
   std::string_view kind() const override {
     switch (f_) {
-      case Reduction::kSum: return "ReduceSum";
-      case Reduction::kMean: return "ReduceMean";
-      case Reduction::kMax: return "ReduceMax";
-      case Reduction::kMin: return "ReduceMin";
-      case Reduction::kL1: return "ReduceL1";
-      case Reduction::kL2: return "ReduceL2";
-      case Reduction::kProduct: return "ReduceProd";
-      case Reduction::kSumOfSquares: return "ReduceSumSquare";
-      case Reduction::kLogSumExp: return "ReduceLogSumExp";
+      case Reduction::kSum:
+        return "ReduceSum";
+      case Reduction::kMean:
+        return "ReduceMean";
+      case Reduction::kMax:
+        return "ReduceMax";
+      case Reduction::kMin:
+        return "ReduceMin";
+      case Reduction::kL1:
+        return "ReduceL1";
+      case Reduction::kL2:
+        return "ReduceL2";
+      case Reduction::kProduct:
+        return "ReduceProd";
+      case Reduction::kSumOfSquares:
+        return "ReduceSumSquare";
+      case Reduction::kLogSumExp:
+        return "ReduceLogSumExp";
     }
     return "";
   }
@@ -78,14 +87,15 @@ class Reduce final : public Op {
     const Tensor y = call.outputs[0].reshape(one);
     switch (f_) {
       case Reduction::kMax:
-      case Reduction::kMin: return {winners_gradient(dy, x, y)};
+      case Reduction::kMin:
+        return {winners_gradient(dy, x, y)};
       case Reduction::kL1:
         return {spread(dy, x, y, [](auto d, auto v, auto) { return d * ((v > 0) - (v < 0)); })};
       case Reduction::kL2:
-        return {spread(dy, x, y, [](auto d, auto v, auto norm) {
-          return norm == 0 ? 0 : d * v / norm;
-        })};
-      case Reduction::kProduct: return {product_gradient(dy, x, y)};
+        return {spread(dy, x, y,
+                       [](auto d, auto v, auto norm) { return norm == 0 ? 0 : d * v / norm; })};
+      case Reduction::kProduct:
+        return {product_gradient(dy, x, y)};
       case Reduction::kSumOfSquares:
         return {spread(dy, x, y, [](auto d, auto v, auto) { return 2 * d * v; })};
       default:
@@ -152,22 +162,23 @@ class Reduce final : public Op {
   Tensor winners_gradient(const Tensor& dy, const Tensor& x, const Tensor& y) const {
     const Tensor wins = spread(y, x, y, [](auto, auto v, auto best) { return v == best; });
     const Tensor ties = reduce_values(wins, Reduction::kSum, axes_);
-    const Tensor shares = map([](auto d, auto count) { return count == 0 ? 0 : d / count; }, dy, ties);
-    return spread(shares, x, y, [](auto share, auto v, auto best) { return v == best ? share : 0; });
+    const Tensor shares =
+        map([](auto d, auto count) { return count == 0 ? 0 : d / count; }, dy, ties);
+    return spread(shares, x, y,
+                  [](auto share, auto v, auto best) { return v == best ? share : 0; });
   }
 
   // The product of the others: y / x, but where elements are 0 it is made of those that are not.
   Tensor product_gradient(const Tensor& dy, const Tensor& x, const Tensor& y) const {
     const Tensor zero = map([](auto v) { return v == 0; }, x);
     const Tensor zeros = reduce_values(zero, Reduction::kSum, axes_);
-    const Tensor rest = reduce_values(map([](auto v) { return v == 0 ? 1 : v; }, x),
-                                      Reduction::kProduct, axes_);
-    const Tensor plain = spread(dy, x, y, [](auto d, auto v, auto product) {
-      return v == 0 ? 0 : d * product / v;
-    });
-    const Tensor lone = map([](auto d, auto count, auto product) {
-      return count == 1 ? d * product : 0;
-    }, dy, zeros, rest);
+    const Tensor rest =
+        reduce_values(map([](auto v) { return v == 0 ? 1 : v; }, x), Reduction::kProduct, axes_);
+    const Tensor plain =
+        spread(dy, x, y, [](auto d, auto v, auto product) { return v == 0 ? 0 : d * product / v; });
+    const Tensor lone =
+        map([](auto d, auto count, auto product) { return count == 1 ? d * product : 0; }, dy,
+            zeros, rest);
     return spread(lone, zero, plain, [](auto d, auto is_zero, auto otherwise) {
       return is_zero != 0 ? d : otherwise;
     });

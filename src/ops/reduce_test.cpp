@@ -7,8 +7,8 @@
 #include "graph/pass.h"
 #include "graph/walk_back.h"
 #include "ops/arithmetic.h"
-#include "tests/support/check_op.h"
 #include "ops/ops.h"
+#include "tests/support/check_op.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -19,10 +19,9 @@ using Inputs = std::vector<Value>;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-constexpr Reduction kAll[] = {Reduction::kSum,     Reduction::kMean, Reduction::kMax,
-                              Reduction::kMin,     Reduction::kL1,   Reduction::kL2,
-                              Reduction::kProduct, Reduction::kSumOfSquares,
-                              Reduction::kLogSumExp};
+constexpr Reduction kAll[] = {Reduction::kSum,     Reduction::kMean,         Reduction::kMax,
+                              Reduction::kMin,     Reduction::kL1,           Reduction::kL2,
+                              Reduction::kProduct, Reduction::kSumOfSquares, Reduction::kLogSumExp};
 
 Tensor folded(const Tensor& x, const std::function<Value(GraphBuilder&, Value)>& build) {
   GraphBuilder builder(Folding::kYes);
@@ -80,7 +79,8 @@ TEST(Reduce, OfNothingIsWhereTheReductionStarts) {
   const Tensor none = Tensor::zeros({2, 0}, DType::kFloat64);
   EXPECT_THAT(reduced(none, Reduction::kSum, {1}).to_doubles(), ElementsAre(0, 0));
   EXPECT_THAT(reduced(none, Reduction::kProduct, {1}).to_doubles(), ElementsAre(1, 1));
-  EXPECT_THAT(reduced(none, Reduction::kMax, {1}).to_doubles(), ElementsAre(-kInfinity, -kInfinity));
+  EXPECT_THAT(reduced(none, Reduction::kMax, {1}).to_doubles(),
+              ElementsAre(-kInfinity, -kInfinity));
   EXPECT_THAT(reduced(none, Reduction::kLogSumExp, {1}).to_doubles(),
               ElementsAre(-kInfinity, -kInfinity));
   EXPECT_EQ(reduced(none, Reduction::kSum, {0}).shape(), (Shape{0}));
@@ -149,9 +149,10 @@ TEST(CumulativeSum, GradientIsTheSumFromTheOtherEnd) {
   for (const int axis : {0, 1}) {
     for (const bool exclusive : {false, true}) {
       for (const bool reverse : {false, true}) {
-        check_op({.build = [=](auto& g, const Inputs& x,
-                               DType) { return cumulative_sum(g, x[0], axis, exclusive, reverse, "c"); },
-                  .inputs = {{3, 4, 2}}});
+        check_op(
+            {.build = [=](auto& g, const Inputs& x,
+                          DType) { return cumulative_sum(g, x[0], axis, exclusive, reverse, "c"); },
+             .inputs = {{3, 4, 2}}});
       }
     }
   }
@@ -160,9 +161,9 @@ TEST(CumulativeSum, GradientIsTheSumFromTheOtherEnd) {
 TEST(CumulativeSum, CountsIntegersEitherWay) {
   const Tensor x = Tensor::of<int64_t>({4}, {1, 2, 3, 4});
   const auto sums = [&](bool exclusive, bool reverse) {
-    return folded(x, [=](auto& g, Value v) {
-      return cumulative_sum(g, v, 0, exclusive, reverse, "c");
-    }).to_doubles();
+    return folded(x, [=](auto& g,
+                         Value v) { return cumulative_sum(g, v, 0, exclusive, reverse, "c"); })
+        .to_doubles();
   };
   EXPECT_THAT(sums(false, false), ElementsAre(1, 3, 6, 10));
   EXPECT_THAT(sums(true, false), ElementsAre(0, 1, 3, 6));

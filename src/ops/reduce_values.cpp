@@ -38,8 +38,10 @@ struct Sum {
 template <typename A>
 struct Mean : Sum<A> {
   static A finish(A total, int64_t count) {
-    if constexpr (std::is_same_v<A, double>) return total / static_cast<double>(count);
-    else return count == 0 ? 0 : total / count;
+    if constexpr (std::is_same_v<A, double>)
+      return total / static_cast<double>(count);
+    else
+      return count == 0 ? 0 : total / count;
   }
 };
 
@@ -73,8 +75,10 @@ template <typename A, bool kLargest>
 struct Extremum {
   using Limits = std::numeric_limits<A>;
   static constexpr A start() {
-    if constexpr (Limits::has_infinity) return kLargest ? -Limits::infinity() : Limits::infinity();
-    else return kLargest ? Limits::min() : Limits::max();
+    if constexpr (Limits::has_infinity)
+      return kLargest ? -Limits::infinity() : Limits::infinity();
+    else
+      return kLargest ? Limits::min() : Limits::max();
   }
   static A term(A x) { return x; }
   static A merge(A a, A b) { return (kLargest ? b > a : b < a) || b != b ? b : a; }
@@ -155,15 +159,24 @@ void reduce_as(const Tensor& x, Tensor& y, const AroundAxes& around) {
 template <typename T>
 void reduce_with(Reduction f, const Tensor& x, Tensor& y, const AroundAxes& around) {
   switch (f) {
-    case Reduction::kSum: return reduce_as<Sum, T>(x, y, around);
-    case Reduction::kMean: return reduce_as<Mean, T>(x, y, around);
-    case Reduction::kMax: return reduce_as<Max, T>(x, y, around);
-    case Reduction::kMin: return reduce_as<Min, T>(x, y, around);
-    case Reduction::kL1: return reduce_as<L1, T>(x, y, around);
-    case Reduction::kL2: return reduce_as<L2, T>(x, y, around);
-    case Reduction::kProduct: return reduce_as<Product, T>(x, y, around);
-    case Reduction::kSumOfSquares: return reduce_as<SumOfSquares, T>(x, y, around);
-    case Reduction::kLogSumExp: break;  // made of two others
+    case Reduction::kSum:
+      return reduce_as<Sum, T>(x, y, around);
+    case Reduction::kMean:
+      return reduce_as<Mean, T>(x, y, around);
+    case Reduction::kMax:
+      return reduce_as<Max, T>(x, y, around);
+    case Reduction::kMin:
+      return reduce_as<Min, T>(x, y, around);
+    case Reduction::kL1:
+      return reduce_as<L1, T>(x, y, around);
+    case Reduction::kL2:
+      return reduce_as<L2, T>(x, y, around);
+    case Reduction::kProduct:
+      return reduce_as<Product, T>(x, y, around);
+    case Reduction::kSumOfSquares:
+      return reduce_as<SumOfSquares, T>(x, y, around);
+    case Reduction::kLogSumExp:
+      break;  // made of two others
   }
 }
 
@@ -186,7 +199,9 @@ Tensor log_sum_exp(const Tensor& x, const std::vector<int>& axes) {
 AroundAxes around_axes(const Shape& shape, int first, int count) {
   AroundAxes result;
   for (int axis = 0; axis < static_cast<int>(shape.size()); ++axis) {
-    int64_t& part = axis < first ? result.outer : axis < first + count ? result.length : result.inner;
+    int64_t& part = axis < first           ? result.outer
+                    : axis < first + count ? result.length
+                                           : result.inner;
     part *= shape[axis];
   }
   return result;

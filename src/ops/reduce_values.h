@@ -16,8 +16,8 @@ struct AroundAxes {
 };
 AroundAxes around_axes(const Shape& shape, int first, int count);
 
-// x reduced over those axes, which stay with length 1. Floats are summed in double; the result is the
-// same for any strides and any number of threads. No LogSumExp of integers.
+// x reduced over those axes, which stay with length 1. Floats are summed in double; the result is
+// the same for any strides and any number of threads. No LogSumExp of integers.
 Tensor reduce_values(const Tensor& x, Reduction f, const std::vector<int>& axes);
 
 // `shape` with those axes of length 1.

@@ -6,11 +6,11 @@
 #include <functional>
 #include <numeric>
 
-#include "relevance/relevance_walk.h"
-#include "tests/support/check_op.h"
 #include "ops/ops.h"
 #include "ops/pictures.h"
+#include "relevance/relevance_walk.h"
 #include "tensor/map.h"
+#include "tests/support/check_op.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -45,8 +45,9 @@ Walked walk(const Build& build, Tensors inputs, const Rule& rule, Tensor seed = 
   const Pass pass = run(graph, feeds, {.keep = Keep::kEverything, .outputs = {output}});
   if (!seed.defined()) seed = random_tensor(graph.shape(output), inputs[0].dtype(), 77);
   const Policy policy = only(rule);
-  const auto found = walk_back(graph, pass, output, seed,
-                               PolicyRule(graph, policy, RelevanceForm::kExplicit, nullptr), values);
+  const auto found =
+      walk_back(graph, pass, output, seed,
+                PolicyRule(graph, policy, RelevanceForm::kExplicit, nullptr), values);
   Walked walked{std::move(inputs), pass[output], seed, {}};
   for (const Value value : values) walked.relevance.push_back(found.at(value).to_doubles());
   return walked;
@@ -133,8 +134,7 @@ TEST(LinearRelevance, OfPositiveProductsHasOneDenominatorAndIgnoresTheBias) {
 
 TEST(LinearRelevance, OfAlphaBetaWeighsTheTwoGroups) {
   const LinearCase linear;
-  const Walked walked =
-      linear.walk_with({.kind = RuleKind::kAlphaBeta, .alpha = 2, .beta = 1});
+  const Walked walked = linear.walk_with({.kind = RuleKind::kAlphaBeta, .alpha = 2, .beta = 1});
   const Doubles expected = by_loops(linear, walked, [](int64_t, const Doubles& z) {
     Doubles up = scaled(z, positive, sum_of_parts(z, positive) + 1e-9);
     const Doubles down = scaled(z, negative, sum_of_parts(z, negative) + 1e-9);
@@ -146,7 +146,8 @@ TEST(LinearRelevance, OfAlphaBetaWeighsTheTwoGroups) {
 
 TEST(LinearRelevance, DividedBySignOfTheInputGivesEachGroupEverything) {
   const LinearCase linear;
-  const Tensor ones = map([](auto) { return 1.0; }, random_tensor({kRows, kOut}, DType::kFloat64, 1));
+  const Tensor ones =
+      map([](auto) { return 1.0; }, random_tensor({kRows, kOut}, DType::kFloat64, 1));
   const Walked walked =
       linear.walk_with({.kind = RuleKind::kPositiveBySign}, DType::kFloat64, ones);
   Doubles expected(kRows * kIn, 0.0);
@@ -173,8 +174,7 @@ TEST(LinearRelevance, DividedBySignOfTheInputGivesEachGroupEverything) {
 
 TEST(LinearRelevance, OfEpsilonKeepsTheBiasInTheDenominator) {
   const LinearCase linear;
-  const Walked walked =
-      linear.walk_with({.stabiliser = {1e-3, true}, .bias = true});
+  const Walked walked = linear.walk_with({.stabiliser = {1e-3, true}, .bias = true});
   const Doubles expected = by_loops(linear, walked, [&](int64_t i, const Doubles& z) {
     const double y = total(z) + linear.b(i);
     return scaled(z, [](double v) { return v; }, y + (y < 0 ? -1e-3 : 1e-3));
@@ -203,7 +203,8 @@ TEST(LinearRelevance, OfGammaFavoursProductsOfTheOutputsSign) {
 TEST(LinearRelevance, InFloatEqualsDouble) {
   const LinearCase linear;
   const Tensor seed = random_tensor({kRows, kOut}, DType::kFloat64, 5);
-  for (const Rule& rule : {Rule{.kind = RuleKind::kAlphaBeta}, Rule{.kind = RuleKind::kAlphaBeta, .alpha = 2, .beta = 1},
+  for (const Rule& rule : {Rule{.kind = RuleKind::kAlphaBeta},
+                           Rule{.kind = RuleKind::kAlphaBeta, .alpha = 2, .beta = 1},
                            Rule{.kind = RuleKind::kPositiveBySign}, Rule{.bias = true},
                            Rule{.kind = RuleKind::kGamma, .bias = true, .gamma = 0.25}}) {
     const Walked exact = linear.walk_with(rule, DType::kFloat64, seed);
@@ -238,11 +239,12 @@ TEST(AddRelevance, RescaledKeepsTheSignOfTheWholeSampleBySample) {
     EXPECT_NEAR(left + right, whole, 1e-8);
     EXPECT_GE(left * whole, 0);
     EXPECT_GE(right * whole, 0);
-    const double k = whole / (std::abs(part(plain.relevance[0])) + std::abs(part(plain.relevance[1])));
+    const double k =
+        whole / (std::abs(part(plain.relevance[0])) + std::abs(part(plain.relevance[1])));
     const double sign = part(plain.relevance[1]) < 0 ? -1 : 1;
     for (int i = 0; i < 3; ++i) {
-      EXPECT_NEAR(walked.relevance[1][3 * sample + i], k * sign * plain.relevance[1][3 * sample + i],
-                  1e-8);
+      EXPECT_NEAR(walked.relevance[1][3 * sample + i],
+                  k * sign * plain.relevance[1][3 * sample + i], 1e-8);
     }
   }
   EXPECT_LT(total({plain.relevance[0][0], plain.relevance[0][1], plain.relevance[0][2]}) *
@@ -271,7 +273,9 @@ TEST(AddRelevance, SumsWhatABroadcastAddendReceives) {
 
 TEST(MatMulRelevance, GivesEachFactorHalf) {
   const Walked walked = walk(
-      [](GraphBuilder& graph, const std::vector<Value>& x) { return matmul(graph, x[0], x[1], "m"); },
+      [](GraphBuilder& graph, const std::vector<Value>& x) {
+        return matmul(graph, x[0], x[1], "m");
+      },
       {random_tensor({2, 3, 4}, DType::kFloat64, 1), random_tensor({2, 4, 5}, DType::kFloat64, 2)},
       {.shares = {0.5, 0.5}});
   const double half = total(walked.seed.to_doubles()) / 2;
@@ -281,11 +285,10 @@ TEST(MatMulRelevance, GivesEachFactorHalf) {
 
 TEST(SoftmaxRelevance, OfTheGradientRuleIsScoreTimesGradientOfTheSeedOverTheProbability) {
   const Tensor scores = random_tensor({2, 5}, DType::kFloat64, 1, -3, 3);
-  const Walked walked = walk(
-      [](GraphBuilder& graph, const std::vector<Value>& x) {
-        return softmax(graph, x[0], {}, 0.5, "s");
-      },
-      {scores}, {.kind = RuleKind::kGradient, .stabiliser = {0, true}});
+  const Walked walked =
+      walk([](GraphBuilder& graph,
+              const std::vector<Value>& x) { return softmax(graph, x[0], {}, 0.5, "s"); },
+           {scores}, {.kind = RuleKind::kGradient, .stabiliser = {0, true}});
   const Doubles p = walked.output.to_doubles(), r = walked.seed.to_doubles();
   const Doubles x = scores.to_doubles();
   Doubles expected;
@@ -346,11 +349,13 @@ TEST(ConvRelevance, OfTheBoxRuleEqualsItsFormulaAndIsConserved) {
   Doubles expected(pixels.size(), 0.0);
   for (int sample = 0; sample < 2; ++sample) {
     const auto first = pixels.begin() + sample * 48;
-    const double low = *std::min_element(first, first + 48), high = *std::max_element(first, first + 48);
+    const double low = *std::min_element(first, first + 48),
+                 high = *std::max_element(first, first + 48);
     for (int window = 0; window < 4; ++window) {
       std::vector<int> at;
       for (int k = 0; k < 12; ++k) {
-        at.push_back(sample * 48 + k / 4 * 16 + (window / 2 * 2 + k % 4 / 2) * 4 + window % 2 * 2 + k % 2);
+        at.push_back(sample * 48 + k / 4 * 16 + (window / 2 * 2 + k % 4 / 2) * 4 + window % 2 * 2 +
+                     k % 2);
       }
       for (int feature = 0; feature < 4; ++feature) {
         Doubles part;

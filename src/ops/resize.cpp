@@ -23,8 +23,11 @@ class AxisTaps {
  public:
   AxisTaps(int64_t from, int64_t to, double scale, double roi_start, double roi_end,
            const ResizeOptions& options)
-      : from_(from), to_(to), scale_(static_cast<float>(scale)),
-        roi_start_(static_cast<float>(roi_start)), roi_end_(static_cast<float>(roi_end)),
+      : from_(from),
+        to_(to),
+        scale_(static_cast<float>(scale)),
+        roi_start_(static_cast<float>(roi_start)),
+        roi_end_(static_cast<float>(roi_end)),
         options_(options) {}
 
   Taps at(int64_t position) const {
@@ -44,29 +47,36 @@ class AxisTaps {
   float coordinate(float x) const {
     const auto from = static_cast<float>(from_), to = static_cast<float>(to_);
     switch (options_.coordinates) {
-      case ResizeCoordinates::kHalfPixel: return (x + 0.5f) / scale_ - 0.5f;
+      case ResizeCoordinates::kHalfPixel:
+        return (x + 0.5f) / scale_ - 0.5f;
       case ResizeCoordinates::kHalfPixelSymmetric: {
         const float adjustment = to / (scale_ * from);
         return from / 2 * (1 - adjustment) + (x + 0.5f) / scale_ - 0.5f;
       }
       case ResizeCoordinates::kPytorchHalfPixel:
         return to_ > 1 ? (x + 0.5f) / scale_ - 0.5f : 0.0f;
-      case ResizeCoordinates::kAsymmetric: return x / scale_;
-      case ResizeCoordinates::kAlignCorners: return to_ == 1 ? 0 : x * (from - 1) / (to - 1);
+      case ResizeCoordinates::kAsymmetric:
+        return x / scale_;
+      case ResizeCoordinates::kAlignCorners:
+        return to_ == 1 ? 0 : x * (from - 1) / (to - 1);
       case ResizeCoordinates::kCrop:
-        return to_ > 1 ? roi_start_ * (from - 1) +
-                             x * (roi_end_ - roi_start_) * (from - 1) / (to - 1)
-                       : 0.5f * (roi_start_ + roi_end_) * (from - 1);
+        return to_ > 1
+                   ? roi_start_ * (from - 1) + x * (roi_end_ - roi_start_) * (from - 1) / (to - 1)
+                   : 0.5f * (roi_start_ + roi_end_) * (from - 1);
     }
     return x;
   }
 
   int64_t nearest(float x) const {
     switch (options_.rounding) {
-      case ResizeRounding::kPreferFloor: return static_cast<int64_t>(std::ceil(x - 0.5f));
-      case ResizeRounding::kPreferCeil: return static_cast<int64_t>(std::floor(x + 0.5f));
-      case ResizeRounding::kFloor: return static_cast<int64_t>(std::floor(x));
-      case ResizeRounding::kCeil: return static_cast<int64_t>(std::ceil(x));
+      case ResizeRounding::kPreferFloor:
+        return static_cast<int64_t>(std::ceil(x - 0.5f));
+      case ResizeRounding::kPreferCeil:
+        return static_cast<int64_t>(std::floor(x + 0.5f));
+      case ResizeRounding::kFloor:
+        return static_cast<int64_t>(std::floor(x));
+      case ResizeRounding::kCeil:
+        return static_cast<int64_t>(std::ceil(x));
     }
     return 0;
   }
@@ -83,7 +93,8 @@ class AxisTaps {
     const auto last = static_cast<int64_t>(floor + std::ceil(reach));
     for (int64_t i = first; i <= last; ++i) {
       const double distance = std::abs(static_cast<double>(i) - x) * widening;
-      double weight = cubic ? cubic_weight(distance, options_.cubic_a) : std::max(0.0, 1 - distance);
+      double weight =
+          cubic ? cubic_weight(distance, options_.cubic_a) : std::max(0.0, 1 - distance);
       if (options_.exclude_outside && (i < 0 || i >= from_)) weight = 0;
       if (weight == 0) continue;
       sum += weight;
@@ -113,9 +124,9 @@ class Resize final : public Op {
     const size_t rank = input.size();
     if (lengths_.size() != rank || scales_.size() != rank ||
         (!options_.roi.empty() && options_.roi.size() != 2 * rank)) {
-      throw InvalidInput(fmt::format("an input {} cannot become {} with {} scales and {} limits of a region",
-                                     to_string(input), to_string(lengths_), scales_.size(),
-                                     options_.roi.size()));
+      throw InvalidInput(
+          fmt::format("an input {} cannot become {} with {} scales and {} limits of a region",
+                      to_string(input), to_string(lengths_), scales_.size(), options_.roi.size()));
     }
     for (size_t axis = 0; axis < rank; ++axis) {
       if (lengths_[axis] < 0 || (input[axis] == 0 && lengths_[axis] != 0) || !(scales_[axis] > 0)) {
@@ -206,20 +217,21 @@ class Resize final : public Op {
       const int64_t work = inner * std::max(from_length, to_length);
       parallel_for(element_count({shape.begin(), split}), 16384 / (work + 1) + 1,
                    [&](int64_t begin, int64_t end) {
-        for (int64_t outer = begin; outer < end; ++outer) {
-          const T* source = from + outer * from_length * inner;
-          T* target = to + outer * to_length * inner;
-          for (size_t i = 0; i < taps.size(); ++i) {
-            for (const auto& [index, weight] : taps[i].taps) {
-              const int64_t here = static_cast<int64_t>(i) * inner, there = index * inner;
-              const T* a = source + (back ? here : there);
-              T* b = target + (back ? there : here);
-              const T w = static_cast<T>(weight);
-              for (int64_t k = 0; k < inner; ++k) b[k] += w * a[k];
-            }
-          }
-        }
-      });
+                     for (int64_t outer = begin; outer < end; ++outer) {
+                       const T* source = from + outer * from_length * inner;
+                       T* target = to + outer * to_length * inner;
+                       for (size_t i = 0; i < taps.size(); ++i) {
+                         for (const auto& [index, weight] : taps[i].taps) {
+                           const int64_t here = static_cast<int64_t>(i) * inner,
+                                         there = index * inner;
+                           const T* a = source + (back ? here : there);
+                           T* b = target + (back ? there : here);
+                           const T w = static_cast<T>(weight);
+                           for (int64_t k = 0; k < inner; ++k) b[k] += w * a[k];
+                         }
+                       }
+                     }
+                   });
     });
     return y;
   }

@@ -9,11 +9,11 @@
 namespace whyformer {
 namespace {
 
-// y = n ⊙ weight, n = r·x, r = 1/√(mean(x²) + epsilon); dx = r (g - n mean(g ⊙ n)), g = dy ⊙ weight.
+// y = n ⊙ weight, n = r·x, r = 1/√(mean(x²) + epsilon); dx = r (g - n mean(g ⊙ n)), g = dy ⊙
+// weight.
 class RmsNorm final : public Op {
  public:
-  RmsNorm(Tensor weight, double epsilon)
-      : weight_(weight.contiguous()), epsilon_(epsilon) {}
+  RmsNorm(Tensor weight, double epsilon) : weight_(weight.contiguous()), epsilon_(epsilon) {}
 
   std::string_view kind() const override { return "RmsNorm"; }
 

@@ -13,8 +13,10 @@ Tensor scaled_rows(const Tensor& rows, const Tensor& scale) {
     const T* factors = scale.data<T>();
     for (int64_t i = 0; i < result.size(); ++i) values[i] *= factors[i / width];
   };
-  if (rows.dtype() == DType::kFloat64) multiply(double{});
-  else multiply(float{});
+  if (rows.dtype() == DType::kFloat64)
+    multiply(double{});
+  else
+    multiply(float{});
   return result;
 }
 

@@ -104,7 +104,8 @@ class Scatter final : public Op {
     return {{result}, std::move(kept)};
   }
 
-  // Backwards through the updates: each takes the gradient of its place away from earlier ones and x.
+  // Backwards through the updates: each takes the gradient of its place away from earlier ones and
+  // x.
   Tensors gradient(const Call& call, TensorSpan dy, const Wanted& wanted) const override {
     const Blocks blocks = places_.blocks(call.input_types[0].shape, call.kept[0]);
     Tensor dx = dy[0].copy();

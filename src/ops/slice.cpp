@@ -17,8 +17,8 @@ class Slice final : public Op {
     Shape shape = inputs[0].shape;
     if (axis_ < 0 || axis_ >= static_cast<int>(shape.size()) || start_ < 0 || length_ < 0 ||
         start_ > shape[axis_] || length_ > shape[axis_] - start_) {
-      throw InvalidInput(fmt::format("{} positions from {} on of axis {} are not all in {}", length_,
-                                     start_, axis_, to_string(shape)));
+      throw InvalidInput(fmt::format("{} positions from {} on of axis {} are not all in {}",
+                                     length_, start_, axis_, to_string(shape)));
     }
     shape[axis_] = length_;
     return {{shape, inputs[0].dtype}};

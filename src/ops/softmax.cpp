@@ -56,8 +56,8 @@ class Softmax final : public Op {
       T* out = results[0].template mutable_data<T>();
       parallel_for(row_count(p), grain(columns), [&](int64_t begin, int64_t end) {
         const int64_t at = begin * columns;
-        softmax_rows_gradient(p.data<T>() + at, from.data<T>() + at, out + at, end - begin,
-                              columns, static_cast<T>(scale_));
+        softmax_rows_gradient(p.data<T>() + at, from.data<T>() + at, out + at, end - begin, columns,
+                              static_cast<T>(scale_));
       });
     });
     return results;

@@ -18,9 +18,10 @@ class StridedSlice final : public Op {
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     Shape shape = inputs[0].shape;
     if (axis_ < 0 || axis_ >= static_cast<int>(shape.size()) || !inside(shape[axis_])) {
-      throw InvalidInput(fmt::format("{} positions of axis {} from {} in steps of {} are not all in "
-                                     "{}",
-                                     length_, axis_, start_, step_, to_string(shape)));
+      throw InvalidInput(
+          fmt::format("{} positions of axis {} from {} in steps of {} are not all in "
+                      "{}",
+                      length_, axis_, start_, step_, to_string(shape)));
     }
     shape[axis_] = length_;
     check_size(shape);
@@ -67,8 +68,7 @@ class StridedSlice final : public Op {
 
 Value strided_slice(GraphBuilder& graph, Value x, int axis, int64_t start, int64_t step,
                     int64_t length, std::string name) {
-  return graph.add(std::make_shared<StridedSlice>(axis, start, step, length), {x},
-                   std::move(name));
+  return graph.add(std::make_shared<StridedSlice>(axis, start, step, length), {x}, std::move(name));
 }
 
 }  // namespace whyformer

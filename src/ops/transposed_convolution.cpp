@@ -9,7 +9,8 @@
 namespace whyformer {
 namespace {
 
-// The way back of a convolution, used forward: each input position spreads its kernel over the output.
+// The way back of a convolution, used forward: each input position spreads its kernel over the
+// output.
 class TransposedConvolution final : public Op {
  public:
   TransposedConvolution(Tensor weight, Tensor bias, Window window, std::vector<int64_t> output_pads)
@@ -72,8 +73,8 @@ class TransposedConvolution final : public Op {
     return {dx};
   }
 
-  // Every rule but `stop` shares in proportion: the groups of products by sign would need the kernel
-  // spread by sign, and no policy asks for it.
+  // Every rule but `stop` shares in proportion: the groups of products by sign would need the
+  // kernel spread by sign, and no policy asks for it.
   Tensors relevance(const Call& call, TensorSpan relevance, const Rule& rule,
                     const Wanted& wanted) const override {
     if (rule.kind == RuleKind::kStop) return {Tensor()};
@@ -81,8 +82,8 @@ class TransposedConvolution final : public Op {
     if (bias_.defined() && !rule.bias) {
       y = map([](auto sum, auto bias) { return sum - bias; }, y, spread_bias(y.shape()));
     }
-    const Tensor ratios = map([&](auto r, auto f) { return rule.stabiliser.ratio(r, f); },
-                              relevance[0], y);
+    const Tensor ratios =
+        map([&](auto r, auto f) { return rule.stabiliser.ratio(r, f); }, relevance[0], y);
     const Tensors back = gradient(call, std::vector<Tensor>{ratios}, wanted);
     return {map([](auto share, auto x) { return share * x; }, back[0], call.inputs[0])};
   }
@@ -138,15 +139,14 @@ Value transposed_convolution(GraphBuilder& graph, Value x, Tensor weight, Tensor
   if (shape.size() != window.kernel.size() + 2 || window.groups < 1 ||
       window.groups > std::max<int64_t>(shape[0], 1) || shape[0] % window.groups != 0 ||
       (bias.defined() && bias.shape() != Shape{shape[1] * window.groups})) {
-    throw InvalidInput(fmt::format("ConvTranspose '{}': weights {} and bias {} in {} groups", name,
-                                   to_string(shape),
-                                   to_string(bias.defined() ? bias.shape() : Shape{}),
-                                   window.groups));
+    throw InvalidInput(fmt::format(
+        "ConvTranspose '{}': weights {} and bias {} in {} groups", name, to_string(shape),
+        to_string(bias.defined() ? bias.shape() : Shape{}), window.groups));
   }
-  return graph.add(std::make_shared<TransposedConvolution>(std::move(weight), std::move(bias),
-                                                           std::move(window),
-                                                           std::move(output_pads)),
-                   {x}, std::move(name));
+  return graph.add(
+      std::make_shared<TransposedConvolution>(std::move(weight), std::move(bias), std::move(window),
+                                              std::move(output_pads)),
+      {x}, std::move(name));
 }
 
 }  // namespace whyformer

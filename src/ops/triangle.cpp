@@ -19,8 +19,8 @@ class Triangle final : public Op {
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     if (inputs[0].shape.size() < 2) {
-      throw InvalidInput(fmt::format("a triangle needs two axes but the shape is {}",
-                                     to_string(inputs[0].shape)));
+      throw InvalidInput(
+          fmt::format("a triangle needs two axes but the shape is {}", to_string(inputs[0].shape)));
     }
     return {inputs[0]};
   }
@@ -29,7 +29,9 @@ class Triangle final : public Op {
     return {{cut(inputs[0])}, {}};
   }
 
-  Tensors gradient(const Call&, TensorSpan dy, const Wanted&) const override { return {cut(dy[0])}; }
+  Tensors gradient(const Call&, TensorSpan dy, const Wanted&) const override {
+    return {cut(dy[0])};
+  }
 
   bool moves_data() const override { return true; }
 

@@ -22,10 +22,10 @@ class Where final : public Op {
     const Shape shape = shape_of(inputs[0].shape(), inputs[1].shape(), inputs[2].shape());
     return with_number_type(inputs[1].dtype(), [&](auto zero) {
       using T = decltype(zero);
-      return Forward{{broadcast_map<T>([](int64_t c, T yes, T no) { return c != 0 ? yes : no; },
-                                       shape, as<int64_t>(inputs[0]), as<T>(inputs[1]),
-                                       as<T>(inputs[2]))},
-                     {}};
+      return Forward{
+          {broadcast_map<T>([](int64_t c, T yes, T no) { return c != 0 ? yes : no; }, shape,
+                            as<int64_t>(inputs[0]), as<T>(inputs[1]), as<T>(inputs[2]))},
+          {}};
     });
   }
 

@@ -27,7 +27,8 @@ class WholeNumbers {
   int64_t rows_, columns_;
 };
 
-// Bytes [rows, columns], or [columns, rows] where they lie transposed, less a zero for all or for each row.
+// Bytes [rows, columns], or [columns, rows] where they lie transposed, less a zero for all or for
+// each row.
 struct StoredBytes {
   Bytes data;
   int64_t rows = 0, columns = 0;
@@ -37,7 +38,9 @@ struct StoredBytes {
 };
 
 std::shared_ptr<const WholeNumbers> whole_numbers(StoredBytes bytes);
-std::shared_ptr<const WholeNumbers> whole_numbers(Tensor matrix);  // [rows, columns] of 32-bit floats
-std::shared_ptr<const WholeNumbers> some_rows(std::shared_ptr<const WholeNumbers> all, int64_t first, int64_t count);
+std::shared_ptr<const WholeNumbers> whole_numbers(
+    Tensor matrix);  // [rows, columns] of 32-bit floats
+std::shared_ptr<const WholeNumbers> some_rows(std::shared_ptr<const WholeNumbers> all,
+                                              int64_t first, int64_t count);
 
 }  // namespace whyformer

@@ -32,14 +32,13 @@ void check_numbers(const std::vector<int64_t>& numbers, size_t axes, int64_t lea
 
 size_t checked_axes(const Shape& input, const Window& window) {
   if (input.size() < 3 || input.size() > 5) {
-    throw InvalidInput(
-        fmt::format("a grid has 1 to 3 axes after batch and channels but the input is {}",
-                    to_string(input)));
+    throw InvalidInput(fmt::format(
+        "a grid has 1 to 3 axes after batch and channels but the input is {}", to_string(input)));
   }
   const size_t axes = input.size() - 2;
   if (window.kernel.size() != axes) {
-    throw InvalidInput(fmt::format("a kernel {} does not fit an input {}",
-                                   to_string(window.kernel), to_string(input)));
+    throw InvalidInput(fmt::format("a kernel {} does not fit an input {}", to_string(window.kernel),
+                                   to_string(input)));
   }
   check_numbers(window.kernel, axes, 1, "kernel lengths");
   check_numbers(window.strides, axes, 1, "strides");
@@ -67,8 +66,9 @@ WindowGrid::WindowGrid(const Shape& input, const Window& window) : rank_(input.s
     const int64_t length = input_[at] + before_[at] + after_[at] + number_at(window.overhang, i, 0);
     const int64_t reach = (kernel_[at] - 1) * dilations_[at] + 1;
     if (length < reach) {
-      throw InvalidInput(fmt::format("the kernel spans {} positions of axis {} but the input {} has {}",
-                                     reach, i + 2, to_string(input), length));
+      throw InvalidInput(
+          fmt::format("the kernel spans {} positions of axis {} but the input {} has {}", reach,
+                      i + 2, to_string(input), length));
     }
     output_[at] = (length - reach) / strides_[at] + 1;
   }
@@ -90,8 +90,8 @@ Shape WindowGrid::space_before(const Shape& input, const Window& window,
                            number_at(window.pads_before, i, 0) -
                            number_at(window.pads_after, i, 0) + number_at(output_pads, i, 0);
     if (length < 0) {
-      throw InvalidInput(fmt::format("pads cut more off axis {} than there is of an input {}", i + 2,
-                                     to_string(input)));
+      throw InvalidInput(fmt::format("pads cut more off axis {} than there is of an input {}",
+                                     i + 2, to_string(input)));
     }
     space.push_back(length);
   }
@@ -171,18 +171,19 @@ void WindowGrid::fold(const Tensor& rows, int64_t first, int64_t count, Tensor& 
     T* to = input.mutable_data<T>();
     parallel_for(batch_ * count, 16384 / (positions() * kernel_size() + 1) + 1,
                  [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t sample = i / count, channel = i % count;
-        T* out = to + (sample * channels_ + first + channel) * plane();
-        for (int64_t position = 0; position < positions(); ++position) {
-          const T* patch = from + (sample * positions() + position) * depth + channel * kernel_size();
-          for_each_offset(position, [&](int64_t offset) {
-            if (offset >= 0) out[offset] += *patch;
-            ++patch;
-          });
-        }
-      }
-    });
+                   for (int64_t i = begin; i < end; ++i) {
+                     const int64_t sample = i / count, channel = i % count;
+                     T* out = to + (sample * channels_ + first + channel) * plane();
+                     for (int64_t position = 0; position < positions(); ++position) {
+                       const T* patch = from + (sample * positions() + position) * depth +
+                                        channel * kernel_size();
+                       for_each_offset(position, [&](int64_t offset) {
+                         if (offset >= 0) out[offset] += *patch;
+                         ++patch;
+                       });
+                     }
+                   }
+                 });
   });
 }
 

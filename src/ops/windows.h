@@ -29,7 +29,8 @@ class WindowGrid {
   int64_t kernel_size() const { return kernel_[0] * kernel_[1] * kernel_[2]; }
   Shape output_shape(int64_t channels) const;
 
-  // Offsets in the input's plane under the window at `position`, in the kernel's order; -1 in a pad.
+  // Offsets in the input's plane under the window at `position`, in the kernel's order; -1 in a
+  // pad.
   template <typename Use>
   void for_each_offset(int64_t position, const Use& use) const {
     const Space at = origin(position);
@@ -59,8 +60,8 @@ class WindowGrid {
     }
     for (int64_t i = first[0]; i < end[0]; ++i) {
       for (int64_t j = first[1]; j < end[1]; ++j) {
-        const int64_t line = ((at[0] + i * dilations_[0]) * input_[1] + at[1] + j * dilations_[1]) *
-                             input_[2];
+        const int64_t line =
+            ((at[0] + i * dilations_[0]) * input_[1] + at[1] + j * dilations_[1]) * input_[2];
         for (int64_t k = first[2]; k < end[2]; ++k) use(line + at[2] + k * dilations_[2]);
       }
     }
@@ -69,7 +70,8 @@ class WindowGrid {
   // How many elements under the window lie in the input or its pads.
   int64_t padded_count(int64_t position) const;
 
-  // Patches under the kernel, of `count` channels from `first`: rows [batch · positions, count · kernel].
+  // Patches under the kernel, of `count` channels from `first`: rows [batch · positions, count ·
+  // kernel].
   Tensor patches(const Tensor& input, int64_t first, int64_t count) const;
   // Adds rows of patches up where they came from.
   void fold(const Tensor& rows, int64_t first, int64_t count, Tensor& input) const;

@@ -10,7 +10,8 @@
 namespace whyformer {
 namespace {
 
-// An array of the file as the engine holds it: floats of 32 bits, or of 64 where it has them, or integers of 64.
+// An array of the file as the engine holds it: floats of 32 bits, or of 64 where it has them, or
+// integers of 64.
 Tensor tensor_from(const StoredTensor& stored, const std::string& name) {
   switch (stored.type) {
     case WeightType::kF64: {
@@ -25,7 +26,8 @@ Tensor tensor_from(const StoredTensor& stored, const std::string& name) {
       to_float32(stored, tensor.mutable_data<float>());
       return tensor;
     }
-    default: break;
+    default:
+      break;
   }
   Tensor tensor = Tensor::empty(stored.shape, DType::kInt64);
   int64_t* out = tensor.mutable_data<int64_t>();
@@ -38,15 +40,30 @@ Tensor tensor_from(const StoredTensor& stored, const std::string& name) {
     }
   };
   switch (stored.type) {
-    case WeightType::kI64: convert(int64_t{}); break;
-    case WeightType::kI32: convert(int32_t{}); break;
-    case WeightType::kI16: convert(int16_t{}); break;
-    case WeightType::kI8: convert(int8_t{}); break;
-    case WeightType::kU32: convert(uint32_t{}); break;
-    case WeightType::kU16: convert(uint16_t{}); break;
+    case WeightType::kI64:
+      convert(int64_t{});
+      break;
+    case WeightType::kI32:
+      convert(int32_t{});
+      break;
+    case WeightType::kI16:
+      convert(int16_t{});
+      break;
+    case WeightType::kI8:
+      convert(int8_t{});
+      break;
+    case WeightType::kU32:
+      convert(uint32_t{});
+      break;
+    case WeightType::kU16:
+      convert(uint16_t{});
+      break;
     case WeightType::kU8:
-    case WeightType::kBool: convert(uint8_t{}); break;
-    default: throw InvalidInput(fmt::format("the array '{}' has a type that no input takes", name));
+    case WeightType::kBool:
+      convert(uint8_t{});
+      break;
+    default:
+      throw InvalidInput(fmt::format("the array '{}' has a type that no input takes", name));
   }
   return tensor;
 }
@@ -57,17 +74,21 @@ ArrayViews read_array_views(const std::filesystem::path& path) {
   ArrayViews views;
   for (const auto& [name, stored] : read_safetensors(map_file(path), path.filename().string())) {
     views[name] = {std::string(name_of(stored.type)), stored.shape,
-                   std::shared_ptr<const void>(stored.data.owner, stored.data.view.data()), stored.data.size()};
+                   std::shared_ptr<const void>(stored.data.owner, stored.data.view.data()),
+                   stored.data.size()};
   }
   return views;
 }
 
 NamedArrays tensors_of(const ArrayViews& views) {
   NamedArrays arrays;
-  for (const auto& [name, stored] : stored_tensors(views, "array")) arrays[name] = tensor_from(stored, name);
+  for (const auto& [name, stored] : stored_tensors(views, "array"))
+    arrays[name] = tensor_from(stored, name);
   return arrays;
 }
 
-NamedArrays read_arrays(const std::filesystem::path& path) { return tensors_of(read_array_views(path)); }
+NamedArrays read_arrays(const std::filesystem::path& path) {
+  return tensors_of(read_array_views(path));
+}
 
 }  // namespace whyformer

@@ -12,7 +12,8 @@ namespace whyformer {
 // InvalidInput for types that no input takes.
 NamedArrays read_arrays(const std::filesystem::path& path);
 
-// The same for arrays in memory. Throws InvalidInput where the bytes are not as many as type and shape say.
+// The same for arrays in memory. Throws InvalidInput where the bytes are not as many as type and
+// shape say.
 NamedArrays tensors_of(const ArrayViews& views);
 
 }  // namespace whyformer

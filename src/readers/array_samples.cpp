@@ -31,7 +31,9 @@ std::vector<Value> starts_of_samples(const OnnxProbe& probe) {
     const bool ids = probe.graph.type(value).dtype == DType::kInt64;
     std::vector<Value> own{value};
     if (ids) own.clear();
-    for (const PickedRows& one : ids ? rows_picked_by(probe.graph, value) : std::vector<PickedRows>()) own.push_back(one.rows);
+    for (const PickedRows& one :
+         ids ? rows_picked_by(probe.graph, value) : std::vector<PickedRows>())
+      own.push_back(one.rows);
     for (const Value start : own) {
       const Shape& shape = probe.graph.shape(start);
       if (!shape.empty() && shape[0] == probe.batch) starts.push_back(start);
@@ -41,10 +43,12 @@ std::vector<Value> starts_of_samples(const OnnxProbe& probe) {
 }
 
 // What the element is; nothing where it does not belong to one input.
-std::optional<double> value_of_one_sample(const Samples& samples, const OnnxProbe& probe, Value output, int axis) {
+std::optional<double> value_of_one_sample(const Samples& samples, const OnnxProbe& probe,
+                                          Value output, int axis) {
   const Shape& shape = probe.graph.shape(output);
   if (shape.empty() || shape[axis] != probe.batch) return std::nullopt;
-  const Feeds feeds = OnnxArrayModel::feeds(probe, OnnxArrayModel::with_batch_in_front(probe, samples.arrays));
+  const Feeds feeds =
+      OnnxArrayModel::feeds(probe, OnnxArrayModel::with_batch_in_front(probe, samples.arrays));
   const Pass pass = run(probe.graph, feeds, {Keep::kGradients, {output}});
   Tensor seed = Tensor::zeros(shape, probe.graph.type(output).dtype);
   Tensor element = seed, value = pass[output];
@@ -53,28 +57,33 @@ std::optional<double> value_of_one_sample(const Samples& samples, const OnnxProb
     value = value.select(0, index);
   }
   element.fill(1);
-  for (const auto& [start, gradient] : walk_back(probe.graph, pass, output, seed, gradient_rule(), starts_of_samples(probe))) {
+  for (const auto& [start, gradient] :
+       walk_back(probe.graph, pass, output, seed, gradient_rule(), starts_of_samples(probe))) {
     for (int64_t sample = 0; sample < probe.batch; ++sample) {
       const std::vector<double> own = gradient.select(0, sample).contiguous().to_doubles();
-      const bool alone = sample == samples.indices[axis] || std::all_of(own.begin(), own.end(), [](double g) { return g == 0; });
+      const bool alone = sample == samples.indices[axis] ||
+                         std::all_of(own.begin(), own.end(), [](double g) { return g == 0; });
       if (!alone) return std::nullopt;
     }
   }
   return value.contiguous().to_doubles()[0];
 }
 
-// Of an array as the file takes it; -1 where it is the same for all inputs. What goes with the explained ones may have its
-// batch where they have it, or in front as masks do.
+// Of an array as the file takes it; -1 where it is the same for all inputs. What goes with the
+// explained ones may have its batch where they have it, or in front as masks do.
 int batch_axis_of(const std::string& name, const Tensor& array, const OnnxProbe& probe) {
-  const auto counts = [&](int axis) { return array.rank() > axis && array.dim(axis) == probe.batch; };
+  const auto counts = [&](int axis) {
+    return array.rank() > axis && array.dim(axis) == probe.batch;
+  };
   if (probe.batches.contains(name)) {
     const BatchAxis own = probe.batch_axis(name);
     const int axis = own == BatchAxis::kSecond ? 1 : 0;
     return own != BatchAxis::kNone && counts(axis) ? axis : -1;
   }
   if (counts(0)) return 0;
-  const bool any = std::any_of(probe.batches.begin(), probe.batches.end(),
-                               [](const auto& one) { return one.second.axis == BatchAxis::kSecond; });
+  const bool any = std::any_of(probe.batches.begin(), probe.batches.end(), [](const auto& one) {
+    return one.second.axis == BatchAxis::kSecond;
+  });
   return any && counts(1) ? 1 : -1;
 }
 
@@ -85,8 +94,10 @@ Samples with_sample_first(Samples samples, const OnnxProbe& probe, Value output)
   const int sample_axis = axis_of_samples(probe, output);
   samples.value = value_of_one_sample(samples, probe, output, sample_axis);
   if (!samples.value) {
-    throw InvalidInput(fmt::format("element {} does not belong to one of the {} inputs that were given together: give one of each",
-                                   fmt::join(samples.indices, ","), probe.batch));
+    throw InvalidInput(
+        fmt::format("element {} does not belong to one of the {} inputs that were given together: "
+                    "give one of each",
+                    fmt::join(samples.indices, ","), probe.batch));
   }
   const int64_t asked = std::exchange(samples.indices[sample_axis], 0);
   if (asked == 0) return samples;

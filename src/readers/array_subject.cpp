@@ -20,13 +20,15 @@ int64_t width_of(const std::vector<int64_t>& units, int64_t count) {
 }
 
 // The mean over the positions that the cuts run along, for each number.
-std::vector<double> means_along(const ArrayPart& part, const Shape& shape, const std::vector<double>& numbers) {
+std::vector<double> means_along(const ArrayPart& part, const Shape& shape,
+                                const std::vector<double>& numbers) {
   std::vector<int64_t> group(numbers.size(), 0);
   int64_t inner = static_cast<int64_t>(numbers.size()), groups = 1;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     inner /= shape[axis];
-    const bool cut = std::any_of(part.cuts.begin(), part.cuts.end(),
-                                 [&](const ArrayPart::Cut& one) { return one.axis == static_cast<int>(axis); });
+    const bool cut =
+        std::any_of(part.cuts.begin(), part.cuts.end(),
+                    [&](const ArrayPart::Cut& one) { return one.axis == static_cast<int>(axis); });
     if (cut) continue;
     for (size_t i = 0; i < numbers.size(); ++i) {
       group[i] = group[i] * shape[axis] + static_cast<int64_t>(i) / inner % shape[axis];
@@ -42,12 +44,14 @@ std::vector<double> means_along(const ArrayPart& part, const Shape& shape, const
 
 }  // namespace
 
-ArraySubject::ArraySubject(std::shared_ptr<const ElementGraph> element, NamedArrays arrays, std::optional<int64_t> hiding_id)
+ArraySubject::ArraySubject(std::shared_ptr<const ElementGraph> element, NamedArrays arrays,
+                           std::optional<int64_t> hiding_id)
     : element_(std::move(element)),
       arrays_(std::move(arrays)),
       hiding_id_(hiding_id),
       units_(whyformer::array_units(*element_->probe)),
-      first_layers_(first_layer_parts(*element_->probe, units_, element_->probe->outputs.begin()->second)) {
+      first_layers_(
+          first_layer_parts(*element_->probe, units_, element_->probe->outputs.begin()->second)) {
   for (const ArrayPart& part : units_.parts) {
     special_.insert(special_.end(), part.units.count, part.cuts.empty());
     if (!part.cuts.empty()) hideable_.push_back(part);
@@ -72,7 +76,8 @@ Run ArraySubject::copies(int64_t) const { return run_arrays(arrays_); }
 
 Variant ArraySubject::hiding(const std::vector<bool>& hidden, const std::string& how) const {
   if (how != "auto" && how != "mask" && how != "zero" && how != "mean") {
-    throw InvalidInput(fmt::format("tokens of arrays are hidden by mask, numbers by zero or mean, not by '{}'", how));
+    throw InvalidInput(fmt::format(
+        "tokens of arrays are hidden by mask, numbers by zero or mean, not by '{}'", how));
   }
   Variant variant{how == "mean" ? 1 : 0};
   for (size_t unit = 0; unit < hidden.size(); ++unit) {
@@ -84,11 +89,13 @@ Variant ArraySubject::hiding(const std::vector<bool>& hidden, const std::string&
 
 Run ArraySubject::run_of(std::span<const Variant> inputs) const {
   std::vector<bool> hidden;
-  for (int64_t unit = 0; unit < units(); ++unit) hidden.push_back((inputs[0][1 + unit / kBits] >> (unit % kBits) & 1) != 0);
+  for (int64_t unit = 0; unit < units(); ++unit)
+    hidden.push_back((inputs[0][1 + unit / kBits] >> (unit % kBits) & 1) != 0);
   return run_arrays(hidden_arrays(hidden, inputs[0][0] == 1 ? "mean" : "zero"));
 }
 
-NamedArrays ArraySubject::hidden_arrays(const std::vector<bool>& hidden, const std::string& how) const {
+NamedArrays ArraySubject::hidden_arrays(const std::vector<bool>& hidden,
+                                        const std::string& how) const {
   NamedArrays arrays = arrays_;
   for (const ArrayPart& part : hideable_) {
     const auto first = hidden.begin() + part.units.first;
@@ -100,8 +107,9 @@ NamedArrays ArraySubject::hidden_arrays(const std::vector<bool>& hidden, const s
     const Tensor own = array.select(0, 0).contiguous();
     const std::vector<int64_t> units = unit_of_each(part, own.shape());
     std::vector<double> numbers = own.to_doubles();
-    const std::vector<double> mean =
-        how == "mean" && !part.are_ids ? means_along(part, own.shape(), numbers) : std::vector<double>(numbers.size(), 0.0);
+    const std::vector<double> mean = how == "mean" && !part.are_ids
+                                         ? means_along(part, own.shape(), numbers)
+                                         : std::vector<double>(numbers.size(), 0.0);
     for (size_t i = 0; i < numbers.size(); ++i) {
       if (first[units[i]]) numbers[i] = part.are_ids ? static_cast<double>(*hiding_id_) : mean[i];
     }
@@ -118,7 +126,9 @@ std::vector<int64_t> ArraySubject::players() const {
     if (!special_[unit]) units.push_back(unit);
   }
   if (units.empty()) {
-    throw InvalidInput("no token was followed back to an input, so there is nothing to hide: attention methods explain the model");
+    throw InvalidInput(
+        "no token was followed back to an input, so there is nothing to hide: attention methods "
+        "explain the model");
   }
   return units;
 }
@@ -128,10 +138,12 @@ std::vector<bool> ArraySubject::can_hide(const std::string& how) const {
   std::vector<bool> can(units(), false);
   for (const ArrayPart& part : hideable_) {
     if (part.are_ids && !hiding_id_) {
-      throw InvalidInput(fmt::format("nothing tells which id stands for a hidden token of '{}': give it with --hiding-id",
-                                     part.segment.input));
+      throw InvalidInput(fmt::format(
+          "nothing tells which id stands for a hidden token of '{}': give it with --hiding-id",
+          part.segment.input));
     }
-    const std::vector<double> own = arrays_.at(part.segment.input).select(0, 0).contiguous().to_doubles();
+    const std::vector<double> own =
+        arrays_.at(part.segment.input).select(0, 0).contiguous().to_doubles();
     for (int64_t i = 0; i < part.units.count; ++i) {
       can[part.units.first + i] = !part.are_ids || own[i] != static_cast<double>(*hiding_id_);
     }
@@ -166,13 +178,16 @@ PlayerTree ArraySubject::player_tree() const {
   return tree;
 }
 
-Subject::Cells ArraySubject::cells() const { return {.width = static_cast<int64_t>(players().size())}; }
+Subject::Cells ArraySubject::cells() const {
+  return {.width = static_cast<int64_t>(players().size())};
+}
 
 Variant ArraySubject::hiding_cells(const std::vector<bool>& hidden, const std::string& how) const {
   const std::vector<bool> can = can_hide(how);
   std::vector<bool> by_unit(units(), false);
   const std::vector<int64_t> players = this->players();
-  for (size_t cell = 0; cell < players.size(); ++cell) by_unit[players[cell]] = hidden[cell] && can[players[cell]];
+  for (size_t cell = 0; cell < players.size(); ++cell)
+    by_unit[players[cell]] = hidden[cell] && can[players[cell]];
   return hiding(by_unit, how);
 }
 
@@ -187,13 +202,16 @@ const std::vector<ArrayPart>& ArraySubject::parts_at(Place place) const {
   if (place == Place::kInput) {
     if (!inputs_.empty()) return inputs_;
     throw InvalidInput(
-        "where the tokens' numbers enter the model was not recognised: methods by attention and by hiding tokens explain it");
+        "where the tokens' numbers enter the model was not recognised: methods by attention and by "
+        "hiding tokens explain it");
   }
   if (place == Place::kFirstLayer && !first_layers_.empty()) return first_layers_;
-  throw InvalidInput(place == Place::kFirstLayer
-                         ? "what enters the first layer was not recognised in this model; choose at=input"
-                         : "where positions are added is not looked for in models given arrays; choose at=input or "
-                           "at=first-layer");
+  throw InvalidInput(
+      place == Place::kFirstLayer
+          ? "what enters the first layer was not recognised in this model; choose at=input"
+          : "where positions are added is not looked for in models given arrays; choose at=input "
+            "or "
+            "at=first-layer");
 }
 
 std::vector<Value> ArraySubject::values_at(const ModelGraph&, Place place) const {
@@ -269,7 +287,8 @@ std::vector<int64_t> ArraySubject::units_out_of_reach(Place place) const {
 }
 
 std::string ArraySubject::usual_baseline() const {
-  const bool any_tokens = std::any_of(inputs_.begin(), inputs_.end(), [](const ArrayPart& part) { return part.are_ids; });
+  const bool any_tokens = std::any_of(inputs_.begin(), inputs_.end(),
+                                      [](const ArrayPart& part) { return part.are_ids; });
   return any_tokens && hiding_id_ ? "mask" : "zero";
 }
 
@@ -286,7 +305,8 @@ Tensor ArraySubject::baseline(Place place, const std::string& name) const {
   for (const Value value : values) numbers.push_back(pass[value].select(0, 0).contiguous());
   Tensor neutral = rows(place, numbers);
   for (int64_t unit = 0; way == "zero" && unit < units(); ++unit) {
-    if (!special_[unit]) neutral.select(0, unit).fill(0);  // learned tokens are no part of the input
+    if (!special_[unit])
+      neutral.select(0, unit).fill(0);  // learned tokens are no part of the input
   }
   return neutral;
 }

@@ -11,7 +11,8 @@ namespace whyformer {
 class ArraySubject final : public Subject {
  public:
   // `element` is the one whose value is explained; `hiding_id` stands in for hidden tokens.
-  ArraySubject(std::shared_ptr<const ElementGraph> element, NamedArrays arrays, std::optional<int64_t> hiding_id);
+  ArraySubject(std::shared_ptr<const ElementGraph> element, NamedArrays arrays,
+               std::optional<int64_t> hiding_id);
 
   const ArrayUnits& array_units() const { return units_; }
 
@@ -52,9 +53,10 @@ class ArraySubject final : public Subject {
   NamedArrays arrays_;
   std::optional<int64_t> hiding_id_;
   ArrayUnits units_;
-  std::vector<ArrayPart> hideable_;      // those parts whose positions in an input are known
-  std::vector<ArrayPart> inputs_;        // where their numbers enter, as far as that was found
-  std::vector<ArrayPart> first_layers_;  // what enters the first layer of each stream; empty where one was not found
+  std::vector<ArrayPart> hideable_;  // those parts whose positions in an input are known
+  std::vector<ArrayPart> inputs_;    // where their numbers enter, as far as that was found
+  std::vector<ArrayPart>
+      first_layers_;  // what enters the first layer of each stream; empty where one was not found
   std::vector<bool> special_;
 };
 

@@ -22,7 +22,8 @@ void find_positions(const OnnxProbe& probe, const std::vector<ArrayPart>& before
   const auto input = probe.inputs.find(segment.input);
   if (input == probe.inputs.end()) return;
   const Shape& shape = probe.graph.shape(input->second);
-  const std::vector<int64_t> cells = segment.kind == Kind::kPatches ? segment.grid : std::vector{segment.length};
+  const std::vector<int64_t> cells =
+      segment.kind == Kind::kPatches ? segment.grid : std::vector{segment.length};
   if (segment.axes.size() != cells.size() || shape.empty() || shape[0] != probe.batch) return;
   const bool one_each = segment.kind == Kind::kTokens || segment.kind == Kind::kFeatures;
   for (size_t i = 0; i < cells.size(); ++i) {
@@ -38,15 +39,18 @@ void find_positions(const OnnxProbe& probe, const std::vector<ArrayPart>& before
   part.are_ids = probe.graph.type(input->second).dtype == DType::kInt64;
 }
 
-// Those units of the part, whose cuts are known, that pick the rows; nothing where the rows' axes are not theirs.
-std::optional<ArrayPart> picked_part(const OnnxProbe& probe, const ArrayPart& part, const PickedRows& picked) {
+// Those units of the part, whose cuts are known, that pick the rows; nothing where the rows' axes
+// are not theirs.
+std::optional<ArrayPart> picked_part(const OnnxProbe& probe, const ArrayPart& part,
+                                     const PickedRows& picked) {
   ArrayPart place = part;
   place.place = picked.rows;
   Shape rows = probe.graph.shape(picked.rows);
   rows.pop_back();
   Shape expected = probe.graph.shape(probe.inputs.at(part.segment.input));
   if (picked.positions) {
-    if (part.cuts.size() != 1 || picked.positions->axis != part.cuts[0].axis + 1) return std::nullopt;
+    if (part.cuts.size() != 1 || picked.positions->axis != part.cuts[0].axis + 1)
+      return std::nullopt;
     place.units = {part.units.first + picked.positions->start, picked.positions->length};
     place.cuts[0].cells = picked.positions->length;
     expected[picked.positions->axis] = picked.positions->length;
@@ -73,20 +77,24 @@ void find_places(const OnnxProbe& probe, const ArrayPart& part, std::vector<Arra
   }
 }
 
-void add_stream(const OnnxProbe& probe, const std::vector<StreamSegment>& segments, int64_t tokens, ArrayUnits& units) {
+void add_stream(const OnnxProbe& probe, const std::vector<StreamSegment>& segments, int64_t tokens,
+                ArrayUnits& units) {
   const int64_t first = units.count();
   int64_t at = first;
   for (const StreamSegment& segment : segments) {
-    ArrayPart part{.segment = segment, .stream = static_cast<int>(units.streams.size()), .units = {at, segment.length}};
+    ArrayPart part{.segment = segment,
+                   .stream = static_cast<int>(units.streams.size()),
+                   .units = {at, segment.length}};
     find_positions(probe, units.parts, part);
     find_places(probe, part, units.places);
     units.parts.push_back(std::move(part));
     at += segment.length;
   }
   if (at != first + tokens) {
-    throw UnsupportedModel(fmt::format("a stream of {} tokens comes from {} positions of the inputs: what they are was not "
-                                       "recognised",
-                                       tokens, at - first));
+    throw UnsupportedModel(fmt::format(
+        "a stream of {} tokens comes from {} positions of the inputs: what they are was not "
+        "recognised",
+        tokens, at - first));
   }
   units.streams.push_back({first, tokens});
 }
@@ -94,12 +102,15 @@ void add_stream(const OnnxProbe& probe, const std::vector<StreamSegment>& segmen
 // Positions of an input as they lie in it.
 StreamSegment plain_segment(const OnnxProbe& probe, const std::string& name, const Shape& shape) {
   const auto rank = static_cast<int>(shape.size());
-  if (probe.graph.type(probe.inputs.at(name)).dtype == DType::kInt64) return {Kind::kTokens, name, shape[1], {}, {1}};
+  if (probe.graph.type(probe.inputs.at(name)).dtype == DType::kInt64)
+    return {Kind::kTokens, name, shape[1], {}, {1}};
   if (rank != 4) return {Kind::kFeatures, name, shape[1], {}, {1}};
   // Channels stand in front of rows and columns, or behind them where a Linear takes them.
-  const bool behind = shape[3] > 1 && AxisUse(probe.graph, probe.inputs.at(name), 3).is_of_features();
+  const bool behind =
+      shape[3] > 1 && AxisUse(probe.graph, probe.inputs.at(name), 3).is_of_features();
   const int first = behind ? 1 : 2;
-  const int64_t rows = std::min(kMostCells, shape[first]), columns = std::min(kMostCells, shape[first + 1]);
+  const int64_t rows = std::min(kMostCells, shape[first]),
+                columns = std::min(kMostCells, shape[first + 1]);
   return {Kind::kPatches, name, rows * columns, {rows, columns}, {first, first + 1}};
 }
 
@@ -112,21 +123,26 @@ ArrayUnits units_of_inputs(const OnnxProbe& probe, std::string why_no_maps) {
     const StreamSegment segment = plain_segment(probe, name, shape);
     add_stream(probe, {segment}, segment.length, units);
   }
-  if (units.streams.empty()) throw UnsupportedModel("no input of the model has positions that could get scores");
+  if (units.streams.empty())
+    throw UnsupportedModel("no input of the model has positions that could get scores");
   return units;
 }
 
 std::string maps_problem(const OnnxProbe& probe) {
   for (const AttentionSite& site : probe.found.sites) {
     if (site.windows > 1) {
-      return fmt::format("attention '{}' works on {} windows, each by itself: its maps do not go over the whole input; methods "
-                         "by gradients, by relevance down to the input and by hiding parts explain the model",
-                         site.name, site.windows);
+      return fmt::format(
+          "attention '{}' works on {} windows, each by itself: its maps do not go over the whole "
+          "input; methods "
+          "by gradients, by relevance down to the input and by hiding parts explain the model",
+          site.name, site.windows);
     }
     if (!probe.found.covers_tokens(site)) {
-      return fmt::format("the map of attention '{}' does not go over whole streams of tokens; methods by gradients, by "
-                         "relevance down to the input and by hiding parts explain the model",
-                         site.name);
+      return fmt::format(
+          "the map of attention '{}' does not go over whole streams of tokens; methods by "
+          "gradients, by "
+          "relevance down to the input and by hiding parts explain the model",
+          site.name);
     }
   }
   return probe.found.sites.empty() ? kNoAttention : "";
@@ -137,8 +153,10 @@ bool reaches_around(const Graph& graph, const std::vector<Value>& from, Value cu
   std::vector<bool> reached(graph.value_count(), false);
   for (const Value value : from) reached[value.id] = value != cut;
   for (const Node& node : graph.nodes()) {
-    const bool any = std::any_of(node.inputs.begin(), node.inputs.end(), [&](Value input) { return reached[input.id]; });
-    for (const Value value : node.outputs) reached[value.id] = (reached[value.id] || any) && value != cut;
+    const bool any = std::any_of(node.inputs.begin(), node.inputs.end(),
+                                 [&](Value input) { return reached[input.id]; });
+    for (const Value value : node.outputs)
+      reached[value.id] = (reached[value.id] || any) && value != cut;
   }
   return reached[output.id];
 }
@@ -148,21 +166,23 @@ std::vector<bool> behind(const Graph& graph, Value value) {
   found[value.id] = true;
   for (size_t index = graph.nodes().size(); index-- > 0;) {
     const Node& node = graph.nodes()[index];
-    const bool any = std::any_of(node.outputs.begin(), node.outputs.end(), [&](Value one) { return found[one.id]; });
+    const bool any = std::any_of(node.outputs.begin(), node.outputs.end(),
+                                 [&](Value one) { return found[one.id]; });
     for (const Value input : node.inputs) found[input.id] = found[input.id] || any;
   }
   return found;
 }
 
-Value first_layer_of(const OnnxProbe& probe, const Stream& stream, const std::vector<Value>& from, Value output) {
+Value first_layer_of(const OnnxProbe& probe, const Stream& stream, const std::vector<Value>& from,
+                     Value output) {
   const Graph& graph = probe.graph;
   if (stream.sites.empty()) return {};
   const std::vector<bool> before = behind(graph, probe.found.sites[stream.sites[0]].attention);
   for (size_t index = graph.nodes().size(); index-- > 0;) {
     const Value value = graph.nodes()[index].outputs[0];
     const Shape& shape = graph.shape(value);
-    const bool tokens = before[value.id] && shape.size() == 3 && shape[0] == probe.batch && shape[1] == stream.tokens &&
-                        graph.type(value).dtype != DType::kInt64;
+    const bool tokens = before[value.id] && shape.size() == 3 && shape[0] == probe.batch &&
+                        shape[1] == stream.tokens && graph.type(value).dtype != DType::kInt64;
     if (tokens && !reaches_around(graph, from, value, output)) return value;
   }
   return {};
@@ -170,7 +190,8 @@ Value first_layer_of(const OnnxProbe& probe, const Stream& stream, const std::ve
 
 }  // namespace
 
-std::vector<ArrayPart> first_layer_parts(const OnnxProbe& probe, const ArrayUnits& units, Value output) {
+std::vector<ArrayPart> first_layer_parts(const OnnxProbe& probe, const ArrayUnits& units,
+                                         Value output) {
   std::vector<ArrayPart> parts;
   if (!units.why_no_maps.empty()) return parts;
   for (size_t stream = 0; stream < units.streams.size(); ++stream) {
@@ -179,7 +200,8 @@ std::vector<ArrayPart> first_layer_parts(const OnnxProbe& probe, const ArrayUnit
       if (part.stream == static_cast<int>(stream)) from.push_back(part.place);
     }
     if (from.empty()) continue;
-    ArrayPart whole{.segment = {}, .stream = static_cast<int>(stream), .units = units.streams[stream]};
+    ArrayPart whole{
+        .segment = {}, .stream = static_cast<int>(stream), .units = units.streams[stream]};
     whole.cuts = {{0, units.streams[stream].count}};
     whole.place = first_layer_of(probe, probe.found.streams[stream], from, output);
     if (!whole.place.valid()) return {};
@@ -192,7 +214,8 @@ ArrayUnits array_units(const OnnxProbe& probe) {
   const std::string problem = maps_problem(probe);
   if (!problem.empty()) return units_of_inputs(probe, problem);
   ArrayUnits units;
-  for (const Stream& stream : probe.found.streams) add_stream(probe, stream.segments, stream.tokens, units);
+  for (const Stream& stream : probe.found.streams)
+    add_stream(probe, stream.segments, stream.tokens, units);
   return units;
 }
 
@@ -215,7 +238,8 @@ std::vector<int64_t> unit_of_each(const ArrayPart& part, const Shape& shape) {
 std::string name_of_unit(const ArrayPart& part, int64_t index) {
   const StreamSegment& segment = part.segment;
   if (segment.kind == Kind::kPatches && segment.grid.size() == 2) {
-    return fmt::format("{} row {}, column {}", segment.input, index / segment.grid[1], index % segment.grid[1]);
+    return fmt::format("{} row {}, column {}", segment.input, index / segment.grid[1],
+                       index % segment.grid[1]);
   }
   if (segment.kind == Kind::kLearned) return fmt::format("learned {}", index);
   return fmt::format("{} {}", segment.input.empty() ? "token" : segment.input, index);

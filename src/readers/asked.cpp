@@ -33,8 +33,12 @@ DType dtype_of(Precision precision) {
 
 // What the answers are called, whichever kind of model gives them.
 template <class AnyModel>
-Asked named(const AnyModel& model, const std::optional<std::string>& similar_to, Precision precision) {
-  Asked asked{.kind = {.dtype = dtype_of(precision)}, .problem = model.problem(), .output = {}, .notes = {}};
+Asked named(const AnyModel& model, const std::optional<std::string>& similar_to,
+            Precision precision) {
+  Asked asked{.kind = {.dtype = dtype_of(precision)},
+              .problem = model.problem(),
+              .output = {},
+              .notes = {}};
   if (similar_to) {
     asked.kind.head = Head::kSimilarity;
     asked.output = {"similarity", {}, {fmt::format("similarity to \"{}\"", *similar_to)}};
@@ -42,9 +46,9 @@ Asked named(const AnyModel& model, const std::optional<std::string>& similar_to,
   }
   asked.kind.head = model.has_classifier() ? Head::kLogits : Head::kEmbedding;
   asked.output.labels = model.output_names();
-  asked.output.space = !model.has_classifier()                     ? "embedding"
+  asked.output.space = !model.has_classifier()                   ? "embedding"
                        : model.problem() == Problem::kRegression ? "value"
-                                                                   : "logit";
+                                                                 : "logit";
   return asked;
 }
 
@@ -62,10 +66,12 @@ Encoding encode(const TextModel& model, const TextInput& input, std::vector<std:
         "of {}.",
         encoding.truncated, model.max_tokens()));
   }
-  const auto padding = std::count_if(encoding.ids.begin(), encoding.ids.end(), [&](int64_t id) { return id == model.pad_id(); });
+  const auto padding = std::count_if(encoding.ids.begin(), encoding.ids.end(),
+                                     [&](int64_t id) { return id == model.pad_id(); });
   if (model.fixed_tokens() > 0 && padding > 0) {
-    notes.push_back(fmt::format("The file takes exactly {} tokens: {} of them are padding{}.", model.fixed_tokens(), padding,
-                                model.hides_padding() ? "" : ", which the model reads like any other token"));
+    notes.push_back(fmt::format(
+        "The file takes exactly {} tokens: {} of them are padding{}.", model.fixed_tokens(),
+        padding, model.hides_padding() ? "" : ", which the model reads like any other token"));
   }
   if (encoding.invalid_bytes > 0) {
     notes.push_back(fmt::format("{} byte sequences are not valid UTF-8 and were read as U+FFFD.",
@@ -77,7 +83,8 @@ Encoding encode(const TextModel& model, const TextInput& input, std::vector<std:
   return encoding;
 }
 
-Asked asked_of(const TextModel& model, const std::optional<std::string>& similar_to, Precision precision) {
+Asked asked_of(const TextModel& model, const std::optional<std::string>& similar_to,
+               Precision precision) {
   if (similar_to && model.has_classifier()) {
     throw InvalidInput(
         "similarity to a text needs an encoder without a classifier; this model classifies: choose "
@@ -86,39 +93,45 @@ Asked asked_of(const TextModel& model, const std::optional<std::string>& similar
   Asked asked = named(model, similar_to, precision);
   asked.notes = model.notes();
   if (!model.averaged_output().empty()) {
-    asked.notes.push_back(fmt::format(
-        "The output '{}' has numbers for each token; their mean over the tokens is explained. To explain those of one token, give "
-        "arrays (--inputs, --output, --element).",
-        model.averaged_output()));
+    asked.notes.push_back(
+        fmt::format("The output '{}' has numbers for each token; their mean over the tokens is "
+                    "explained. To explain those of one token, give "
+                    "arrays (--inputs, --output, --element).",
+                    model.averaged_output()));
   }
   if (!model.head_left_out().empty()) {
     asked.notes.push_back(fmt::format(
         "'{}' has a head that {}; it is left out, and the model is explained as an encoder.",
         model.head_left_out(), model.work_left_out()));
   }
-  if (similar_to) asked.kind.reference = reference_vector(model, *similar_to, asked.kind.dtype, asked.notes);
+  if (similar_to)
+    asked.kind.reference = reference_vector(model, *similar_to, asked.kind.dtype, asked.notes);
   return asked;
 }
 
-Asked asked_of(const PictureModel& model, const std::optional<std::string>& similar_to, Precision precision) {
+Asked asked_of(const PictureModel& model, const std::optional<std::string>& similar_to,
+               Precision precision) {
   Asked asked = named(model, similar_to, precision);
   asked.notes = model.notes();
   if (!model.head_left_out().empty()) {
-    asked.notes.push_back(fmt::format(
-        "'{}' has a head that does not classify pictures; it is left out, and the model is explained as an encoder.",
-        model.head_left_out()));
+    asked.notes.push_back(
+        fmt::format("'{}' has a head that does not classify pictures; it is left out, and the "
+                    "model is explained as an encoder.",
+                    model.head_left_out()));
   }
   if (similar_to) asked.kind.reference = model.text_embedding(*similar_to);
   return asked;
 }
 
-Asked asked_of(const TableModel& model, int64_t columns, const std::optional<std::string>& similar_to,
-               Precision precision) {
+Asked asked_of(const TableModel& model, int64_t columns,
+               const std::optional<std::string>& similar_to, Precision precision) {
   if (similar_to) throw InvalidInput("similarity to a text has no meaning for rows of a table");
   const std::optional<Problem> problem = model.problem(columns);
   return {.kind = {.dtype = dtype_of(precision)},
           .problem = problem,
-          .output = {problem == Problem::kRegression ? "value" : "logit", {}, model.output_names(columns)},
+          .output = {problem == Problem::kRegression ? "value" : "logit",
+                     {},
+                     model.output_names(columns)},
           .notes = {}};
 }
 

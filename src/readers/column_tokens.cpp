@@ -29,12 +29,15 @@ std::vector<int64_t> columns_of_tokens(int64_t columns, const RunChanged& run) {
       with[column] = (column & bit) != 0;
       without[column] = !with[column];
     }
-    const std::vector<bool> by_with = differences(own, run(with)), by_without = differences(own, run(without));
+    const std::vector<bool> by_with = differences(own, run(with)),
+                            by_without = differences(own, run(without));
     for (size_t token = 0; token < found.size(); ++token) {
       if (found[token] < 0) continue;
       // A token of one column moves with either half, never with both or neither.
-      if (by_with[token] == by_without[token]) found[token] = kSeveralColumns;
-      else if (by_with[token]) found[token] |= bit;
+      if (by_with[token] == by_without[token])
+        found[token] = kSeveralColumns;
+      else if (by_with[token])
+        found[token] |= bit;
     }
   }
   return found;

@@ -8,14 +8,16 @@
 
 namespace whyformer {
 
-constexpr int64_t kNoColumn = -1;       // the token is the same whatever the columns say, as a class token is
+constexpr int64_t kNoColumn =
+    -1;  // the token is the same whatever the columns say, as a class token is
 constexpr int64_t kSeveralColumns = -2;
 
-// Runs the graph up to `tokens` [1, tokens, width] with some columns changed; `changed` tells which.
+// Runs the graph up to `tokens` [1, tokens, width] with some columns changed; `changed` tells
+// which.
 using RunChanged = std::function<Tensor(const std::vector<bool>& changed)>;
 
-// For each token its column, from 0, or one of the two constants. Columns are told apart by their numbers' bits, so that
-// few runs do.
+// For each token its column, from 0, or one of the two constants. Columns are told apart by their
+// numbers' bits, so that few runs do.
 std::vector<int64_t> columns_of_tokens(int64_t columns, const RunChanged& run);
 
 }  // namespace whyformer

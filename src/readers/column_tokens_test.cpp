@@ -28,12 +28,14 @@ RunChanged sums_of(const std::vector<std::vector<int64_t>>& columns_of) {
       tokens.push_back(1);
       for (const int64_t column : columns) tokens.back() += changed[column] ? 1 << column : 0;
     }
-    return Tensor::of<double>({1, static_cast<int64_t>(tokens.size()), 1}, std::span<const double>(tokens));
+    return Tensor::of<double>({1, static_cast<int64_t>(tokens.size()), 1},
+                              std::span<const double>(tokens));
   };
 }
 
 TEST(ColumnTokens, AreFoundByTheBitsOfTheirNumbers) {
-  EXPECT_THAT(columns_of_tokens(5, sums_of({{}, {4}, {0}, {3}, {1}, {2}})), ElementsAre(kNoColumn, 4, 0, 3, 1, 2));
+  EXPECT_THAT(columns_of_tokens(5, sums_of({{}, {4}, {0}, {3}, {1}, {2}})),
+              ElementsAre(kNoColumn, 4, 0, 3, 1, 2));
   EXPECT_THAT(columns_of_tokens(1, sums_of({{0}, {}})), ElementsAre(0, kNoColumn));
   EXPECT_THAT(columns_of_tokens(3, sums_of({{0, 1}, {2}})), ElementsAre(kSeveralColumns, 2));
 }
@@ -60,9 +62,11 @@ TinyModel attending_in_another_order() {
   return model;
 }
 
-Explanation explained(const TinyModel& model, const RowInput& row, std::vector<MethodRequest> methods) {
+Explanation explained(const TinyModel& model, const RowInput& row,
+                      std::vector<MethodRequest> methods) {
   const std::string own = testing::UnitTest::GetInstance()->current_test_info()->name();
-  const std::filesystem::path path = std::filesystem::temp_directory_path() / ("whyformer_" + own + ".onnx");
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("whyformer_" + own + ".onnx");
   save(path, model.text());
   ExplainRequest request;
   request.methods = std::move(methods);
@@ -74,12 +78,14 @@ Explanation explained(const TinyModel& model, const RowInput& row, std::vector<M
 
 TEST(ColumnTokens, ColumnsInAnotherOrderThanTheTokensAreNamedAndDrawnWhereTheirTokensAre) {
   const RowInput row{{"a", "b", "c"}, {0.4, -1.5, 2}};
-  const Explanation found = explained(attending_in_another_order(), row,
-                                      {{"leave-one-out", {{"how", std::string("zero")}}}, {"raw-attention", {}}});
+  const Explanation found =
+      explained(attending_in_another_order(), row,
+                {{"leave-one-out", {{"how", std::string("zero")}}}, {"raw-attention", {}}});
   ASSERT_EQ(found.attention.size(), 1u);
   ASSERT_EQ(found.units.size(), 3u);
   EXPECT_EQ(found.text, "c = 2, a = 0.4, b = -1.5");
-  for (const Unit& unit : found.units) EXPECT_EQ(found.text.substr(unit.start, unit.end - unit.start), unit.text);
+  for (const Unit& unit : found.units)
+    EXPECT_EQ(found.text.substr(unit.start, unit.end - unit.start), unit.text);
   // By hand: what y[0] loses when a column is 0.
   const auto answer = [](std::vector<double> x) {
     const double v[3][2] = {{0.3 * x[2], x[2]}, {x[0], 0.5 * x[0]}, {-x[1], 2 * x[1]}};
@@ -104,7 +110,8 @@ TEST(ColumnTokens, ColumnsInAnotherOrderThanTheTokensAreNamedAndDrawnWhereTheirT
   EXPECT_NEAR(scores[2], whole - answer({0.4, 0, 2}), 1e-5);
 }
 
-// y = 2 a + the second number of row c of a table, whose vectors are (3, 1), (5, 7), (11, 13); ids come as floats.
+// y = 2 a + the second number of row c of a table, whose vectors are (3, 1), (5, 7), (11, 13); ids
+// come as floats.
 TinyModel with_ids_as_floats(const std::string& how) {
   TinyModel model;
   model.input("x", {-1, 2});
@@ -123,7 +130,8 @@ TinyModel with_ids_as_floats(const std::string& how) {
   } else {
     add_integers(model.graph(), "modulus", {1}, {2});
     add_node(model.graph(), "Mod", {"ids", "modulus"}, {"odd"});
-    set_integer(add_node(model.graph(), "Cast", {"odd"}, {"part"}), "to", onnx::pb::TensorProto::FLOAT);
+    set_integer(add_node(model.graph(), "Cast", {"odd"}, {"part"}), "to",
+                onnx::pb::TensorProto::FLOAT);
   }
   add_floats(model.graph(), "factor", {1}, {2});
   add_node(model.graph(), "Mul", {"a", "factor"}, {"double"});
@@ -133,13 +141,15 @@ TinyModel with_ids_as_floats(const std::string& how) {
 }
 
 TEST(ColumnTokens, IdsThatComeAsFloatsAreScoredAtTheVectorsTheyPick) {
-  const Explanation found = explained(with_ids_as_floats("gather"), {{"a", "c"}, {0.25, 2}}, {{"gradient-x-input", {}}});
-  EXPECT_THAT(found.attributions[0].scores, ElementsAre(testing::DoubleNear(0.5, 1e-6), testing::DoubleNear(13, 1e-5)));
+  const Explanation found =
+      explained(with_ids_as_floats("gather"), {{"a", "c"}, {0.25, 2}}, {{"gradient-x-input", {}}});
+  EXPECT_THAT(found.attributions[0].scores,
+              ElementsAre(testing::DoubleNear(0.5, 1e-6), testing::DoubleNear(13, 1e-5)));
 }
 
 TEST(ColumnTokens, IdsWhoseVectorsAreNotFoundHaveNoScore) {
-  const Explanation found =
-      explained(with_ids_as_floats("odd"), {{"a", "c"}, {0.25, 1}}, {{"gradient-x-input", {}}, {"saliency", {}}});
+  const Explanation found = explained(with_ids_as_floats("odd"), {{"a", "c"}, {0.25, 1}},
+                                      {{"gradient-x-input", {}}, {"saliency", {}}});
   for (const Attribution& one : found.attributions) {
     EXPECT_GT(one.scores[0], 0);
     EXPECT_TRUE(std::isnan(one.scores[1]));

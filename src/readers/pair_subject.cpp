@@ -10,11 +10,13 @@
 namespace whyformer {
 namespace {
 
-constexpr std::array<std::string_view, 6> kTextWords{"mask", "delete", "retokenize", "pad", "unk", "zero"};
+constexpr std::array<std::string_view, 6> kTextWords{"mask", "delete", "retokenize",
+                                                     "pad",  "unk",    "zero"};
 constexpr std::array<std::string_view, 5> kPictureWords{"grey", "black", "white", "mean", "blur"};
 
 // Hidden units of the text, and of the picture.
-std::pair<std::vector<bool>, std::vector<bool>> parted(const std::vector<bool>& units, int64_t tokens) {
+std::pair<std::vector<bool>, std::vector<bool>> parted(const std::vector<bool>& units,
+                                                       int64_t tokens) {
   return {{units.begin(), units.begin() + tokens}, {units.begin() + tokens, units.end()}};
 }
 
@@ -56,8 +58,9 @@ std::string word_for(PairSide side, const std::string& word) {
   return std::find(others.begin(), others.end(), word) != others.end() ? "auto" : word;
 }
 
-PairSubject::PairSubject(std::unique_ptr<const TextSubject> text, std::unique_ptr<const PictureSubject> picture,
-                         DType dtype, int64_t memory_bytes)
+PairSubject::PairSubject(std::unique_ptr<const TextSubject> text,
+                         std::unique_ptr<const PictureSubject> picture, DType dtype,
+                         int64_t memory_bytes)
     : text_(std::move(text)),
       picture_(std::move(picture)),
       dtype_(dtype),
@@ -88,7 +91,8 @@ Variant PairSubject::hiding(const std::vector<bool>& hidden, const std::string& 
                 picture_->hiding(picture, word_for(PairSide::kPicture, how)));
 }
 
-std::vector<std::vector<double>> PairSubject::vectors(const Subject& side, const std::vector<Variant>& variants,
+std::vector<std::vector<double>> PairSubject::vectors(const Subject& side,
+                                                      const std::vector<Variant>& variants,
                                                       AnswerMemo& memo, int64_t& count) const {
   // Those that run together share their first number and their length.
   std::map<std::pair<int64_t, size_t>, std::set<Variant>> unknown;
@@ -101,9 +105,11 @@ std::vector<std::vector<double>> PairSubject::vectors(const Subject& side, const
     count += static_cast<int64_t>(batch.size());
     const Run together = side.run_of(batch);
     const Value output = together.graph->output;
-    const Tensor answers = run(together.graph->graph, together.feeds, {.outputs = {output}})[output];
+    const Tensor answers =
+        run(together.graph->graph, together.feeds, {.outputs = {output}})[output];
     for (size_t i = 0; i < batch.size(); ++i) {
-      std::vector<double>& vector = found[batch[i]] = answers.select(0, static_cast<int64_t>(i)).to_doubles();
+      std::vector<double>& vector = found[batch[i]] =
+          answers.select(0, static_cast<int64_t>(i)).to_doubles();
       make_length_one(vector);
     }
   }
@@ -129,7 +135,8 @@ Run PairSubject::run_of(std::span<const Variant> inputs) const {
   std::vector<double> logits;
   for (size_t i = 0; i < inputs.size(); ++i) {
     double cosine = 0;
-    for (size_t k = 0; k < text_vectors[i].size(); ++k) cosine += text_vectors[i][k] * picture_vectors[i][k];
+    for (size_t k = 0; k < text_vectors[i].size(); ++k)
+      cosine += text_vectors[i][k] * picture_vectors[i][k];
     logits.push_back(scale * cosine);
   }
   const auto batch = static_cast<int64_t>(inputs.size());
@@ -137,7 +144,8 @@ Run PairSubject::run_of(std::span<const Variant> inputs) const {
   auto graph = std::make_shared<ModelGraph>();
   graph->output = builder.input("logits", {batch, 1}, DType::kFloat64);
   graph->graph = builder.finish();
-  return {graph, {{graph->output, Tensor::of<double>({batch, 1}, std::span<const double>(logits))}}};
+  return {graph,
+          {{graph->output, Tensor::of<double>({batch, 1}, std::span<const double>(logits))}}};
 }
 
 std::vector<int64_t> PairSubject::players() const {
@@ -165,13 +173,16 @@ PlayerTree PairSubject::player_tree() const {
     tree.merges.push_back({moved(left), moved(right)});
   }
   for (const auto& [left, right] : of_picture.merges) {
-    const auto moved = [&](int64_t node) { return texts + node + (node < patches ? 0 : text_merges); };
+    const auto moved = [&](int64_t node) {
+      return texts + node + (node < patches ? 0 : text_merges);
+    };
     tree.merges.push_back({moved(left), moved(right)});
   }
   const int64_t first_merge = texts + patches;
   // A side of one player is that player.
   const int64_t text_root = text_merges > 0 ? first_merge + text_merges - 1 : 0;
-  const int64_t picture_root = picture_merges > 0 ? first_merge + text_merges + picture_merges - 1 : texts;
+  const int64_t picture_root =
+      picture_merges > 0 ? first_merge + text_merges + picture_merges - 1 : texts;
   tree.merges.push_back({text_root, picture_root});
   return tree;
 }
@@ -179,7 +190,8 @@ PlayerTree PairSubject::player_tree() const {
 std::vector<Value> PairSubject::values_at(const ModelGraph& graph, Place place) const {
   const auto& pair = static_cast<const PairGraph&>(graph);
   if (place == Place::kInput) return {pair.word_embeddings, pair.pixels};
-  return {pair.text_embeddings, place == Place::kEmbeddingBlock ? pair.embeddings : pair.layers_input};
+  return {pair.text_embeddings,
+          place == Place::kEmbeddingBlock ? pair.embeddings : pair.layers_input};
 }
 
 Tensor PairSubject::rows(Place place, const std::vector<Tensor>& values) const {
@@ -198,7 +210,8 @@ std::vector<int64_t> PairSubject::row_widths(Place place) const {
   const std::vector<Value> values = values_at(graph, place);
   const PatchGrid& grid = picture_->grid();
   const int64_t of_pixels = picture_->model().channels() * grid.patch_height * grid.patch_width;
-  return {graph.graph.shape(values[0]).back(), place == Place::kInput ? of_pixels : graph.graph.shape(values[1]).back()};
+  return {graph.graph.shape(values[0]).back(),
+          place == Place::kInput ? of_pixels : graph.graph.shape(values[1]).back()};
 }
 
 std::optional<Tensor> PairSubject::pixel_channels(const Tensor& rows) const {

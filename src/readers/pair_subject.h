@@ -1,25 +1,25 @@
-// A picture and a text that a model compares. Units are the text's tokens, then those of the picture; the answer is
-// the logit of the two. Whatever is hidden on one side leaves the other side's vector as it is, so each variant of a
-// side runs once.
+// A picture and a text that a model compares. Units are the text's tokens, then those of the
+// picture; the answer is the logit of the two. Whatever is hidden on one side leaves the other
+// side's vector as it is, so each variant of a side runs once.
 #pragma once
 
-#include "run/answer_memo.h"
 #include "readers/picture_subject.h"
 #include "readers/text_subject.h"
+#include "run/answer_memo.h"
 
 namespace whyformer {
 
 enum class PairSide { kText, kPicture };
 
-// What an option's word says to one side: "grey" says nothing to a text, so that goes its usual way; "drop" says
-// something to both.
+// What an option's word says to one side: "grey" says nothing to a text, so that goes its usual
+// way; "drop" says something to both.
 std::string word_for(PairSide side, const std::string& word);
 
 class PairSubject : public Subject {
  public:
   // Sides that give their vectors (Head::kEmbedding), of models that belong together.
-  PairSubject(std::unique_ptr<const TextSubject> text, std::unique_ptr<const PictureSubject> picture, DType dtype,
-              int64_t memory_bytes);
+  PairSubject(std::unique_ptr<const TextSubject> text,
+              std::unique_ptr<const PictureSubject> picture, DType dtype, int64_t memory_bytes);
 
   const TextSubject& text() const { return *text_; }
   const PictureSubject& picture() const { return *picture_; }
@@ -56,8 +56,9 @@ class PairSubject : public Subject {
   // Numbers of a unit of the text, and of one of the picture.
   std::vector<int64_t> row_widths(Place place) const;
   // Vectors of length 1 of one side's variants.
-  std::vector<std::vector<double>> vectors(const Subject& side, const std::vector<Variant>& variants,
-                                           AnswerMemo& memo, int64_t& count) const;
+  std::vector<std::vector<double>> vectors(const Subject& side,
+                                           const std::vector<Variant>& variants, AnswerMemo& memo,
+                                           int64_t& count) const;
 
   std::unique_ptr<const TextSubject> text_;
   std::unique_ptr<const PictureSubject> picture_;

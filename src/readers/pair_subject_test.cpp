@@ -7,12 +7,12 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "base/bytes.h"
-#include "tests/support/source_folder.h"
-#include "methods/method.h"
 #include "api/prepare_pair.h"
+#include "base/bytes.h"
 #include "formats/weights.h"
+#include "methods/method.h"
 #include "models/checkpoint.h"
+#include "tests/support/source_folder.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -26,7 +26,8 @@ const std::filesystem::path kFolder = source_folder() / "tests/golden/pairs";
 constexpr int64_t kPatches = 9;
 
 const nlohmann::json& expected() {
-  static const nlohmann::json json = nlohmann::json::parse(map_file(kFolder / "expected.json").text());
+  static const nlohmann::json json =
+      nlohmann::json::parse(map_file(kFolder / "expected.json").text());
   return json;
 }
 
@@ -38,14 +39,17 @@ const Model& clip() {
 PreparedPair prepared(const std::string& name, const Needs& needs) {
   ExplainRequest request;
   request.precision = Precision::kDouble;
-  return prepare_pair(clip(), read_picture(kFolder / "picture.png"), expected()[name]["text"].get<std::string>(),
-                      request, {.each_side = needs, .together = needs});
+  return prepare_pair(clip(), read_picture(kFolder / "picture.png"),
+                      expected()[name]["text"].get<std::string>(), request,
+                      {.each_side = needs, .together = needs});
 }
 
-Attribution explained(const std::string& name, const std::string& method, const Options& options = {}) {
+Attribution explained(const std::string& name, const std::string& method,
+                      const Options& options = {}) {
   ExplainRequest request{.methods = {{method, options}}};
   request.precision = Precision::kDouble;
-  const PictureWithText input{PictureFile{kFolder / "picture.png"}, expected()[name]["text"].get<std::string>()};
+  const PictureWithText input{PictureFile{kFolder / "picture.png"},
+                              expected()[name]["text"].get<std::string>()};
   return explain(clip(), input, request).attributions[0];
 }
 
@@ -63,9 +67,12 @@ double total_of(const std::vector<double>& values) {
 }
 
 // The logit where bit i of `text` and `picture` shows token or patch i of the short text.
-double worth(int64_t text, int64_t picture) { return expected()["coalitions"][text][picture].get<double>(); }
+double worth(int64_t text, int64_t picture) {
+  return expected()["coalitions"][text][picture].get<double>();
+}
 
-// Scores of units as players of the short text: two tokens between the ends, then the patches behind a class token.
+// Scores of units as players of the short text: two tokens between the ends, then the patches
+// behind a class token.
 std::vector<double> of_players(const std::vector<double>& scores) {
   std::vector<double> players{scores[1], scores[2]};
   players.insert(players.end(), scores.begin() + 5, scores.end());
@@ -79,19 +86,22 @@ TEST(Pair, AllThreeRunsAnswerTheLogitOfTransformers) {
     EXPECT_NEAR(pair.text->outputs()[0], logit, 1e-5);
     EXPECT_NEAR(pair.picture->outputs()[0], logit, 1e-5);
     EXPECT_NEAR(pair.together->outputs()[0], logit, 1e-5);
-    EXPECT_EQ(pair.text->text().encoding().ids, expected()[name]["ids"].get<std::vector<int64_t>>());
+    EXPECT_EQ(pair.text->text().encoding().ids,
+              expected()[name]["ids"].get<std::vector<int64_t>>());
     EXPECT_EQ(pair.together->tokens(), pair.text->tokens() + pair.picture->tokens());
   }
 }
 
 TEST(Pair, MapsAndTheirGradientsOnBothSidesAreThoseOfTransformers) {
-  const Checkpoint file(read_safetensors(map_file(kFolder / "expected.safetensors"), "expected.safetensors"));
+  const Checkpoint file(
+      read_safetensors(map_file(kFolder / "expected.safetensors"), "expected.safetensors"));
   const auto golden = [&](const std::string& map, int layer) {
     return file.tensor(map + std::to_string(layer), {-1, -1, -1}, DType::kFloat64).to_doubles();
   };
   for (const std::string name : {"short", "long"}) {
     PreparedPair pair = prepared(name, {.attention = true, .attention_gradient = true});
-    const std::vector<std::pair<std::string, Explained*>> sides{{"text", pair.text.get()}, {"picture", pair.picture.get()}};
+    const std::vector<std::pair<std::string, Explained*>> sides{{"text", pair.text.get()},
+                                                                {"picture", pair.picture.get()}};
     for (const auto& [side, explained] : sides) {
       ASSERT_EQ(explained->layers(), side == "text" ? 3 : 2);
       EXPECT_EQ(explained->read_out_row(), side == "text" ? explained->tokens() - 1 : 0);
@@ -108,7 +118,8 @@ TEST(Pair, MapsAndTheirGradientsOnBothSidesAreThoseOfTransformers) {
 
 TEST(Pair, GaeIsThatOfTheAuthorsOnEachSide) {
   for (const char* name : {"short", "long"}) {
-    EXPECT_THAT(explained(name, "gae").scores, Pointwise(DoubleNear(1e-4), golden_scores(name, "gae")));
+    EXPECT_THAT(explained(name, "gae").scores,
+                Pointwise(DoubleNear(1e-4), golden_scores(name, "gae")));
     EXPECT_THAT(explained(name, "gae", {{"start", int64_t{-1}}}).scores,
                 Pointwise(DoubleNear(1e-4), golden_scores(name, "gae_last")));
   }
@@ -116,7 +127,8 @@ TEST(Pair, GaeIsThatOfTheAuthorsOnEachSide) {
 
 TEST(Pair, GradientsAreThoseOfTransformers) {
   for (const char* name : {"short", "long"}) {
-    EXPECT_THAT(explained(name, "saliency").scores, Pointwise(DoubleNear(1e-4), golden_scores(name, "saliency")));
+    EXPECT_THAT(explained(name, "saliency").scores,
+                Pointwise(DoubleNear(1e-4), golden_scores(name, "saliency")));
     EXPECT_THAT(explained(name, "gradient-x-input").scores,
                 Pointwise(DoubleNear(1e-4), golden_scores(name, "gradient_x_input")));
   }
@@ -125,7 +137,8 @@ TEST(Pair, GradientsAreThoseOfTransformers) {
 TEST(Pair, IntegratedGradientsGoOneWayOnBothSidesAsInCaptum) {
   for (const char* name : {"short", "long"}) {
     const Attribution found = explained(name, "integrated-gradients", {{"steps", int64_t{64}}});
-    EXPECT_THAT(found.scores, Pointwise(DoubleNear(1e-4), golden_scores(name, "integrated_gradients")));
+    EXPECT_THAT(found.scores,
+                Pointwise(DoubleNear(1e-4), golden_scores(name, "integrated_gradients")));
     EXPECT_NEAR(*found.completeness_gap, 0, 1e-4);
     EXPECT_EQ(found.pixels.size(), 24u * 24u);
   }
@@ -133,7 +146,8 @@ TEST(Pair, IntegratedGradientsGoOneWayOnBothSidesAsInCaptum) {
 
 TEST(Pair, ExactShapGivesShapleyValuesByTheirDefinition) {
   const Attribution found = explained("short", "exact-shap");
-  EXPECT_THAT(of_players(found.scores), Pointwise(DoubleNear(1e-5), expected()["shapley"].get<std::vector<double>>()));
+  EXPECT_THAT(of_players(found.scores),
+              Pointwise(DoubleNear(1e-5), expected()["shapley"].get<std::vector<double>>()));
   EXPECT_NEAR(found.estimate->base, worth(0, 0), 1e-5);
   EXPECT_EQ(found.scores[0], 0);  // what the template adds stays
   EXPECT_EQ(found.scores[4], 0);
@@ -150,7 +164,8 @@ TEST(Pair, TheTreeSplitsTextFromPictureFirst) {
   const Attribution found = explained("short", "partition-shap", {{"max-evals", int64_t{100000}}});
   // An Owen value of a group at the root is its Shapley value in the game of the two groups.
   const std::vector<double> players = of_players(found.scores);
-  EXPECT_NEAR(players[0] + players[1], (worth(3, 511) - worth(0, 511) + worth(3, 0) - worth(0, 0)) / 2, 1e-5);
+  EXPECT_NEAR(players[0] + players[1],
+              (worth(3, 511) - worth(0, 511) + worth(3, 0) - worth(0, 0)) / 2, 1e-5);
 }
 
 TEST(Pair, TheJoinedTreeHasEveryPlayerOnce) {
@@ -170,10 +185,14 @@ TEST(Pair, TheJoinedTreeHasEveryPlayerOnce) {
 
 TEST(Pair, LeaveOneOutAndOcclusionReadTheSameCoalitions) {
   std::vector<double> falls;
-  for (int64_t token = 0; token < 2; ++token) falls.push_back(worth(3, 511) - worth(3 ^ (1 << token), 511));
-  for (int64_t patch = 0; patch < kPatches; ++patch) falls.push_back(worth(3, 511) - worth(3, 511 ^ (1 << patch)));
-  EXPECT_THAT(of_players(explained("short", "leave-one-out").scores), Pointwise(DoubleNear(1e-5), falls));
-  EXPECT_THAT(of_players(explained("short", "occlusion").scores), Pointwise(DoubleNear(1e-5), falls));
+  for (int64_t token = 0; token < 2; ++token)
+    falls.push_back(worth(3, 511) - worth(3 ^ (1 << token), 511));
+  for (int64_t patch = 0; patch < kPatches; ++patch)
+    falls.push_back(worth(3, 511) - worth(3, 511 ^ (1 << patch)));
+  EXPECT_THAT(of_players(explained("short", "leave-one-out").scores),
+              Pointwise(DoubleNear(1e-5), falls));
+  EXPECT_THAT(of_players(explained("short", "occlusion").scores),
+              Pointwise(DoubleNear(1e-5), falls));
 }
 
 TEST(Pair, EachVariantOfASideRunsOnce) {
@@ -221,7 +240,8 @@ TEST(Pair, EveryMethodScoresEveryUnit) {
 
 TEST(Pair, UnitsAreTokensOfTheTextThenThePicture) {
   ExplainRequest request{.methods = {{"gae", {}}}};
-  const Explanation found = explain(clip(), PictureWithText{PictureFile{kFolder / "picture.png"}, "A photo of a dog!"}, request);
+  const Explanation found = explain(
+      clip(), PictureWithText{PictureFile{kFolder / "picture.png"}, "A photo of a dog!"}, request);
   EXPECT_EQ(found.text, "picture.png");
   EXPECT_EQ(found.pair, "A photo of a dog!");
   const int64_t tokens = found.picture->first_patch - 1;
@@ -272,11 +292,13 @@ TEST(ClipText, ATokenThatAttentionDoesNotSeeIsAsIfItHadAnotherWord) {
   // "drop" keeps positions: neither the token's word nor its row reaches the end token.
   const TextModel& texts = clip().text_model();
   const auto answer = [&](const char* text) {
-    const TextSubject subject(texts, texts.encode(text, {}), {.head = Head::kEmbedding, .dtype = DType::kFloat64});
+    const TextSubject subject(texts, texts.encode(text, {}),
+                              {.head = Head::kEmbedding, .dtype = DType::kFloat64});
     const std::vector<Variant> one{subject.hiding({false, false, true, false, false}, "drop")};
     const whyformer::Run run_of_one = subject.run_of(one);
     const Value output = run_of_one.graph->output;
-    return whyformer::run(run_of_one.graph->graph, run_of_one.feeds, {.outputs = {output}})[output].to_doubles();
+    return whyformer::run(run_of_one.graph->graph, run_of_one.feeds, {.outputs = {output}})[output]
+        .to_doubles();
   };
   EXPECT_THAT(answer("a cat of"), Pointwise(DoubleNear(1e-12), answer("a dog of")));
 }

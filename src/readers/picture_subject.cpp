@@ -13,7 +13,8 @@
 namespace whyformer {
 namespace {
 
-// Blocks of a picture whose model has no tokens that stay: about as many as a usual ViT has patches.
+// Blocks of a picture whose model has no tokens that stay: about as many as a usual ViT has
+// patches.
 constexpr int64_t kMostBlocks = 16;
 
 int64_t mirrored(int64_t i, int64_t size) {
@@ -30,7 +31,8 @@ void blur_line(const std::vector<double>& weights, double* line, int64_t count, 
   for (int64_t i = 0; i < count; ++i) old[i] = line[i * step];
   for (int64_t i = 0; i < count; ++i) {
     double sum = 0;
-    for (int64_t k = -radius; k <= radius; ++k) sum += weights[k + radius] * old[mirrored(i + k, count)];
+    for (int64_t k = -radius; k <= radius; ++k)
+      sum += weights[k + radius] * old[mirrored(i + k, count)];
     line[i * step] = sum;
   }
 }
@@ -48,7 +50,8 @@ std::vector<double> gaussian(double deviation) {
 }
 
 constexpr const char* kMethodsWithoutMaps =
-    "saliency, gradient-x-input, integrated-gradients, smooth-grad, shap and its relatives, lime, leave-one-out, "
+    "saliency, gradient-x-input, integrated-gradients, smooth-grad, shap and its relatives, lime, "
+    "leave-one-out, "
     "occlusion and, with at=pixels, lrp, attn-lrp and cp-lrp explain it";
 
 int64_t tokens_of(const PictureGraph& graph) {
@@ -87,22 +90,31 @@ PictureSubject::PictureSubject(const PictureModel& model, const PictureProcessor
 std::string patch_maps_problem(const PictureGraph& graph) {
   const std::vector<AttentionSite>& sites = graph.found.sites;
   if (sites.empty()) return kNoAttention;
-  if (std::any_of(sites.begin(), sites.end(), [](const AttentionSite& site) { return site.windows > 1; })) {
-    return fmt::format("this model attends within windows and merges patches between layers, so no attention map goes over "
-                       "all of its patches; {}", kMethodsWithoutMaps);
+  if (std::any_of(sites.begin(), sites.end(),
+                  [](const AttentionSite& site) { return site.windows > 1; })) {
+    return fmt::format(
+        "this model attends within windows and merges patches between layers, so no attention map "
+        "goes over "
+        "all of its patches; {}",
+        kMethodsWithoutMaps);
   }
   const int64_t tokens = tokens_of(graph);
   const auto partial = std::find_if(sites.begin(), sites.end(), [&](const AttentionSite& site) {
     return !graph.found.covers_tokens(site, tokens);
   });
   if (partial != sites.end()) {
-    return fmt::format("attention '{}' has {} queries and {} keys, which are not the tokens that enter the first layer, so its "
-                       "map does not go over all patches; {}",
-                       partial->name, partial->queries, partial->keys, kMethodsWithoutMaps);
+    return fmt::format(
+        "attention '{}' has {} queries and {} keys, which are not the tokens that enter the first "
+        "layer, so its "
+        "map does not go over all patches; {}",
+        partial->name, partial->queries, partial->keys, kMethodsWithoutMaps);
   }
   if (tokens >= graph.grid.first + graph.grid.count()) return "";
-  return fmt::format("which part of the picture each of the {} tokens stands for was not recognised, so attention cannot be "
-                     "shown on it; {}", tokens, kMethodsWithoutMaps);
+  return fmt::format(
+      "which part of the picture each of the {} tokens stands for was not recognised, so attention "
+      "cannot be "
+      "shown on it; {}",
+      tokens, kMethodsWithoutMaps);
 }
 
 void PictureSubject::choose_units(const PictureGraph& graph) {
@@ -142,7 +154,8 @@ Run PictureSubject::copies(int64_t count) const {
 
 Tensor PictureSubject::paint(const std::string& how) const {
   if (how == "black" || how == "white") {
-    return processor_.values(of_one_colour(input_.seen, how == "black" ? 0 : 255)).cast(kind_.dtype);
+    return processor_.values(of_one_colour(input_.seen, how == "black" ? 0 : 255))
+        .cast(kind_.dtype);
   }
   if (how == "blur") {
     return blurred(pixels_, static_cast<double>(std::min(pixels_.dim(1), pixels_.dim(2))) / 10);
@@ -172,8 +185,8 @@ Subject::Cells PictureSubject::cells() const {
 
 namespace {
 
-// What a picture variant's first number says: how parts are hidden, whether they are pixels, and how many units are
-// left where they are taken out.
+// What a picture variant's first number says: how parts are hidden, whether they are pixels, and
+// how many units are left where they are taken out.
 constexpr std::array<std::string_view, 5> kWays{"grey", "black", "mean", "blur", "drop"};
 constexpr int64_t kPixels = 8, kUnitsLeft = 16;
 
@@ -181,7 +194,8 @@ int64_t way_of(const std::string& how) {
   const auto way = std::find(kWays.begin(), kWays.end(), how == "auto" ? "grey" : how);
   if (way == kWays.end()) {
     throw InvalidInput(
-        fmt::format("parts of a picture are hidden by painting them grey, black, in its mean colour or blurred, or by "
+        fmt::format("parts of a picture are hidden by painting them grey, black, in its mean "
+                    "colour or blurred, or by "
                     "drop, not by '{}'",
                     how));
   }
@@ -199,7 +213,8 @@ Variant packed(int64_t first, const std::vector<bool>& bits) {
 
 std::vector<bool> unpacked(const Variant& variant, int64_t size) {
   std::vector<bool> bits(size);
-  for (int64_t i = 0; i < size; ++i) bits[i] = static_cast<uint64_t>(variant[1 + i / 64]) >> (i % 64) & 1;
+  for (int64_t i = 0; i < size; ++i)
+    bits[i] = static_cast<uint64_t>(variant[1 + i / 64]) >> (i % 64) & 1;
   return bits;
 }
 
@@ -211,9 +226,11 @@ Variant PictureSubject::hiding(const std::vector<bool>& hidden, const std::strin
   return packed(first, hidden);
 }
 
-Variant PictureSubject::hiding_cells(const std::vector<bool>& hidden, const std::string& how) const {
+Variant PictureSubject::hiding_cells(const std::vector<bool>& hidden,
+                                     const std::string& how) const {
   const int64_t way = way_of(how);
-  if (kWays[way] == "drop") throw InvalidInput("patches can be dropped, pixels cannot: paint them, such as grey");
+  if (kWays[way] == "drop")
+    throw InvalidInput("patches can be dropped, pixels cannot: paint them, such as grey");
   return packed(way + kPixels, hidden);
 }
 
@@ -239,13 +256,16 @@ Run PictureSubject::run_of(std::span<const Variant> inputs) const {
 
 Run PictureSubject::without(const HiddenUnits& hidden) const {
   if (!attends_by_unit_) {
-    throw InvalidInput("this model merges patches between layers, so none can be left out: hide them by painting, such "
-                       "as grey");
+    throw InvalidInput(
+        "this model merges patches between layers, so none can be left out: hide them by painting, "
+        "such "
+        "as grey");
   }
   if (!embeddings_.defined()) {
     const Run own = copies(1);
     const Value value = own.graph->embeddings;
-    embeddings_ = run(own.graph->graph, own.feeds, {.outputs = {value}})[value].select(0, 0).contiguous();
+    embeddings_ =
+        run(own.graph->graph, own.feeds, {.outputs = {value}})[value].select(0, 0).contiguous();
   }
   const int64_t batch = static_cast<int64_t>(hidden.size());
   const int64_t left = std::count(hidden[0].begin(), hidden[0].end(), false);
@@ -259,7 +279,8 @@ Run PictureSubject::without(const HiddenUnits& hidden) const {
   for (int64_t i = 0; i < batch; ++i) {
     int64_t row = 0;
     for (int64_t unit = 0; unit < units(); ++unit) {
-      if (!hidden[i][unit]) tokens.select(0, i).select(0, row++).copy_from(embeddings_.select(0, unit));
+      if (!hidden[i][unit])
+        tokens.select(0, i).select(0, row++).copy_from(embeddings_.select(0, unit));
     }
   }
   Shape shape = pixels_.shape();
@@ -283,7 +304,8 @@ std::vector<bool> PictureSubject::can_hide(const std::string&) const {
 
 PlayerTree PictureSubject::player_tree() const { return grid_tree(grid_.rows, grid_.columns); }
 
-Run PictureSubject::painted(const std::vector<std::vector<bool>>& pixels, const std::string& how) const {
+Run PictureSubject::painted(const std::vector<std::vector<bool>>& pixels,
+                            const std::string& how) const {
   const std::vector<double> own = pixels_.to_doubles();
   const std::vector<double> other = paint(how).to_doubles();
   const int64_t plane = pixels_.dim(1) * pixels_.dim(2);
@@ -319,7 +341,8 @@ std::vector<double> PictureSubject::unit_means(const std::vector<double>& cells)
   std::vector<double> sums(units(), 0.0), counts(units(), 0.0);
   for (int64_t y = 0; y < std::min(height, grid_.rows * grid_.patch_height); ++y) {
     for (int64_t x = 0; x < std::min(width, grid_.columns * grid_.patch_width); ++x) {
-      const int64_t unit = grid_.first + y / grid_.patch_height * grid_.columns + x / grid_.patch_width;
+      const int64_t unit =
+          grid_.first + y / grid_.patch_height * grid_.columns + x / grid_.patch_width;
       sums[unit] += cells[y * width + x];
       counts[unit] += 1;
     }
@@ -364,7 +387,8 @@ Tensor PictureSubject::rows(Place place, const std::vector<Tensor>& values_at_pl
   const std::vector<double> values = value.to_doubles();
   const int64_t width = pixels_.dim(0) * grid_.patch_height * grid_.patch_width;
   std::vector<double> rows(units() * width, 0.0);
-  for_each_pixel(grid_, pixels_.shape(), [&](int64_t row, int64_t pixel) { rows[row] = values[pixel]; });
+  for_each_pixel(grid_, pixels_.shape(),
+                 [&](int64_t row, int64_t pixel) { rows[row] = values[pixel]; });
   return Tensor::of<double>({units(), width}, std::span<const double>(rows)).cast(value.dtype());
 }
 
@@ -373,7 +397,8 @@ std::vector<Tensor> PictureSubject::from_rows(Place place, const Tensor& rows) c
   // Pixels that no patch covers stay as they are.
   std::vector<double> values = pixels_.to_doubles();
   const std::vector<double> given = rows.to_doubles();
-  for_each_pixel(grid_, pixels_.shape(), [&](int64_t row, int64_t pixel) { values[pixel] = given[row]; });
+  for_each_pixel(grid_, pixels_.shape(),
+                 [&](int64_t row, int64_t pixel) { values[pixel] = given[row]; });
   return {Tensor::of<double>(pixels_.shape(), std::span<const double>(values)).cast(rows.dtype())};
 }
 
@@ -394,7 +419,9 @@ Tensor PictureSubject::baseline(Place place, const std::string& name) const {
   shape.insert(shape.begin(), 1);
   const Run other = run_of(neutral.reshape(shape));
   const Value value = value_at(*other.graph, place);
-  return run(other.graph->graph, other.feeds, {.outputs = {value}})[value].select(0, 0).contiguous();
+  return run(other.graph->graph, other.feeds, {.outputs = {value}})[value]
+      .select(0, 0)
+      .contiguous();
 }
 
 }  // namespace whyformer

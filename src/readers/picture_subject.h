@@ -1,20 +1,20 @@
-// A picture, as its processor gives it, with its model. Units are the class tokens and the patches; where a
-// model attends within windows, they are square blocks of pixels.
+// A picture, as its processor gives it, with its model. Units are the class tokens and the patches;
+// where a model attends within windows, they are square blocks of pixels.
 #pragma once
 
 #include <map>
 
-#include "run/two_states.h"
-#include "run/subject.h"
-#include "readers/pictures/picture_processor.h"
 #include "models/picture_model.h"
+#include "readers/pictures/picture_processor.h"
+#include "run/subject.h"
+#include "run/two_states.h"
 
 namespace whyformer {
 
 class PictureSubject : public Subject {
  public:
-  PictureSubject(const PictureModel& model, const PictureProcessor& processor, ProcessedPicture input,
-                 RunKind kind);
+  PictureSubject(const PictureModel& model, const PictureProcessor& processor,
+                 ProcessedPicture input, RunKind kind);
 
   const PictureModel& model() const { return model_; }
   const Picture& seen() const { return input_.seen; }
@@ -28,8 +28,8 @@ class PictureSubject : public Subject {
   std::string why_no_maps() const override { return why_no_maps_; }
   int64_t most_at_once() const override { return model_.most_at_once(); }
   Run copies(int64_t count) const override;
-  // Painted "grey" (0 after normalisation), "black", in the picture's "mean" colour, or as its "blur"; or patches are
-  // left out by "drop", so that the model gets fewer tokens.
+  // Painted "grey" (0 after normalisation), "black", in the picture's "mean" colour, or as its
+  // "blur"; or patches are left out by "drop", so that the model gets fewer tokens.
   using Subject::hiding;
   Variant hiding(const std::vector<bool>& hidden, const std::string& how) const override;
   Run run_of(std::span<const Variant> inputs) const override;
@@ -40,7 +40,9 @@ class PictureSubject : public Subject {
   Cells cells() const override;
   Variant hiding_cells(const std::vector<bool>& hidden, const std::string& how) const override;
   std::vector<double> unit_means(const std::vector<double>& cells) const override;
-  std::vector<Value> values_at(const ModelGraph& graph, Place place) const override { return {value_at(graph, place)}; }
+  std::vector<Value> values_at(const ModelGraph& graph, Place place) const override {
+    return {value_at(graph, place)};
+  }
   Tensor rows(Place place, const std::vector<Tensor>& values) const override;
   std::vector<Tensor> from_rows(Place place, const Tensor& rows) const override;
   std::optional<Tensor> pixel_channels(const Tensor& rows) const override;
@@ -69,7 +71,7 @@ class PictureSubject : public Subject {
   bool attends_by_unit_ = true;
   std::string why_no_maps_;
   mutable std::map<std::string, TwoStates> painted_states_;  // by how they are painted
-  mutable Tensor embeddings_;                                // [tokens, width], once they are needed
+  mutable Tensor embeddings_;  // [tokens, width], once they are needed
 };
 
 // What keeps attention maps from being maps of patches; empty where nothing does.

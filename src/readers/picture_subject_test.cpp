@@ -6,10 +6,10 @@
 
 #include <cmath>
 
-#include "tests/support/source_folder.h"
+#include "graph/walk_back.h"
 #include "methods/method.h"
 #include "tests/support/hiding_test_helpers.h"
-#include "graph/walk_back.h"
+#include "tests/support/source_folder.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -26,7 +26,8 @@ struct Case {
 
   struct Anywhere {};
   Case(const std::filesystem::path& path, Anywhere) {
-    const Needs needs{.attention = true, .attention_gradient = true, .embedding_gradient = true, .values = true};
+    const Needs needs{
+        .attention = true, .attention_gradient = true, .embedding_gradient = true, .values = true};
     model = PictureModel::load_if_one(path);
     PictureSettings settings;
     settings.size = PictureSize{.width = model->width(), .height = model->height()};
@@ -36,8 +37,10 @@ struct Case {
     for (int64_t i = 0; i < 3 * picture.width * picture.height; ++i) {
       picture.pixels.push_back(static_cast<uint8_t>((i * 37 + i * i % 101) % 256));
     }
-    const Explained::Settings run{.needs = needs, .dtype = DType::kFloat64, .memory_bytes = 1 << 24};
-    auto owned = std::make_unique<PictureSubject>(*model, *processor, (*processor)(picture), run.kind());
+    const Explained::Settings run{
+        .needs = needs, .dtype = DType::kFloat64, .memory_bytes = 1 << 24};
+    auto owned =
+        std::make_unique<PictureSubject>(*model, *processor, (*processor)(picture), run.kind());
     subject = owned.get();
     explained = std::make_unique<Explained>(std::move(owned), run);
     explained->set_target(1);
@@ -59,9 +62,11 @@ double sum(const std::vector<double>& values) {
   return total;
 }
 
-// The file rounds pixels by the span they have while it runs, which is the first patch's: where that is hidden, all others come out otherwise.
+// The file rounds pixels by the span they have while it runs, which is the first patch's: where
+// that is hidden, all others come out otherwise.
 TEST(PictureSubject, RoundedWhileItRunsAnswersTheSameWhateverRunsBesideIt) {
-  const auto model = PictureModel::load_if_one(source_folder() / "tests/golden/onnx_optimised/vit_dynamic.onnx");
+  const auto model =
+      PictureModel::load_if_one(source_folder() / "tests/golden/onnx_optimised/vit_dynamic.onnx");
   PictureSettings settings;
   settings.size = PictureSize{.width = model->width(), .height = model->height()};
   settings.normalisation = {{0.5, 0.5, 0.5}, {0.5, 0.5, 0.5}};
@@ -79,12 +84,14 @@ TEST(PictureSubject, RoundedWhileItRunsAnswersTheSameWhateverRunsBesideIt) {
   std::vector<Variant> inputs;
   for (int64_t coalition = 0; coalition < int64_t{1} << count; ++coalition) {
     std::vector<bool> hidden(subject.units(), false);
-    for (int64_t patch = 0; patch < count; ++patch) hidden[first + patch] = (coalition >> patch & 1) != 0;
+    for (int64_t patch = 0; patch < count; ++patch)
+      hidden[first + patch] = (coalition >> patch & 1) != 0;
     inputs.push_back(subject.hiding(hidden, "grey"));
   }
   const auto answers = [&](std::span<const Variant> some) {
     const auto one = subject.run_of(some);
-    return run(one.graph->graph, one.feeds, {.outputs = {one.graph->output}})[one.graph->output].to_doubles();
+    return run(one.graph->graph, one.feeds, {.outputs = {one.graph->output}})[one.graph->output]
+        .to_doubles();
   };
   std::vector<double> alone;
   for (const Variant& input : inputs) {
@@ -125,7 +132,8 @@ TEST(PictureSubject, PixelGradientsAreSlopes) {
   for (const std::string name : {"vit", "swin", "beit"}) {
     Case test(name);
     const Tensor input = test.explained->embeddings(Place::kInput);
-    const std::vector<double> gradient = test.explained->embedding_gradient(Place::kInput).to_doubles();
+    const std::vector<double> gradient =
+        test.explained->embedding_gradient(Place::kInput).to_doubles();
     const int64_t patch = test.subject->grid().first, width = input.dim(1);
     for (const int64_t element : {patch * width, patch * width + 17, (patch + 3) * width + 5}) {
       const double step = 1e-5;
@@ -136,7 +144,8 @@ TEST(PictureSubject, PixelGradientsAreSlopes) {
         moved.push_back(Tensor::of<double>(input.shape(), std::span<const double>(values)));
       }
       const auto slopes = test.explained->slopes(Place::kInput, moved);
-      EXPECT_NEAR((slopes[1].value - slopes[0].value) / (2 * step), gradient[element], 1e-8) << name;
+      EXPECT_NEAR((slopes[1].value - slopes[0].value) / (2 * step), gradient[element], 1e-8)
+          << name;
     }
   }
 }
@@ -152,13 +161,16 @@ TEST(PictureMethods, AllGiveAScoreForEveryUnit) {
         continue;
       }
       const Scores scores = test.scores(*method, small_budget(*method));
-      ASSERT_EQ(static_cast<int64_t>(scores.values.size()), test.subject->units()) << method->info.name;
-      for (const double score : scores.values) EXPECT_TRUE(std::isfinite(score)) << name << method->info.name;
+      ASSERT_EQ(static_cast<int64_t>(scores.values.size()), test.subject->units())
+          << method->info.name;
+      for (const double score : scores.values)
+        EXPECT_TRUE(std::isfinite(score)) << name << method->info.name;
       if (method == &kDecompX) {
         EXPECT_NEAR(*scores.completeness_gap, 0, 1e-4) << name;
       }
       if (method == &kGradCam) continue;  // 0 everywhere if every head speaks against the target
-      EXPECT_TRUE(std::any_of(scores.values.begin(), scores.values.end(), [](double x) { return x != 0; }))
+      EXPECT_TRUE(
+          std::any_of(scores.values.begin(), scores.values.end(), [](double x) { return x != 0; }))
           << name << ' ' << method->info.name;
     }
   }
@@ -168,7 +180,8 @@ TEST(PictureMethods, PixelsAddUpToPatches) {
   Case test("vit");
   for (const Method* method : {&kGradientTimesInput, &kIntegratedGradients, &kAttnLrp}) {
     const Scores scores = test.scores(*method);
-    ASSERT_EQ(static_cast<int64_t>(scores.pixels.size()), test.model->height() * test.model->width());
+    ASSERT_EQ(static_cast<int64_t>(scores.pixels.size()),
+              test.model->height() * test.model->width());
     const std::vector<double> means = test.subject->unit_means(scores.pixels);
     const PatchGrid& grid = test.subject->grid();
     const auto area = static_cast<double>(grid.patch_height * grid.patch_width);
@@ -194,14 +207,16 @@ TEST(PictureMethods, GreyIsNeitherBlackNorWhiteWhereNothingIsNormalised) {
 TEST(PictureMethods, IntegratedGradientsAddUpToTheDifferenceFromTheBaseline) {
   Case test("dinov2");
   for (const std::string baseline : {"black", "grey", "white", "blur"}) {
-    const Scores scores = test.scores(kIntegratedGradients, {{"baseline", baseline}, {"tolerance", 1e-6}});
+    const Scores scores =
+        test.scores(kIntegratedGradients, {{"baseline", baseline}, {"tolerance", 1e-6}});
     const Variant hidden = test.subject->hiding(std::vector<bool>(test.subject->units(), true),
                                                 baseline == "white" ? "grey" : baseline);
     const auto other = test.subject->run_of({&hidden, 1});
     EXPECT_LT(std::abs(*scores.completeness_gap), 1e-4) << baseline;
     if (baseline == "white") continue;
     const double at = run(other.graph->graph, other.feeds,
-                          {.outputs = {other.graph->output}})[other.graph->output].to_doubles()[1];
+                          {.outputs = {other.graph->output}})[other.graph->output]
+                          .to_doubles()[1];
     EXPECT_NEAR(sum(scores.values), test.explained->target_value() - at, 1e-4) << baseline;
   }
 }
@@ -216,17 +231,19 @@ TEST(PictureMethods, OcclusionByPatchesIsLeaveOneOut) {
   }
 }
 
-// A ViT that reads its class token cannot tell a patch that is left out from one that no token attends to; without any
-// patch, only the class token is left.
+// A ViT that reads its class token cannot tell a patch that is left out from one that no token
+// attends to; without any patch, only the class token is left.
 TEST(PictureSubject, DropsPatchesFromTheTokens) {
   for (const std::string name : {"vit", "dinov2"}) {
     Case test(name);
     const Subject& subject = *test.subject;
     const std::vector<bool> nothing(subject.units(), false);
     const std::vector<double> whole = answers_hiding(*test.explained, {nothing}, "drop")[0];
-    for (size_t i = 0; i < whole.size(); ++i) EXPECT_NEAR(whole[i], test.explained->outputs()[i], 1e-6) << name;
+    for (size_t i = 0; i < whole.size(); ++i)
+      EXPECT_NEAR(whole[i], test.explained->outputs()[i], 1e-6) << name;
     std::vector<std::vector<bool>> hidden(3, nothing);
-    hidden[0][subject.units() - 1] = hidden[1][subject.units() - 2] = hidden[2][subject.units() - 1] = true;
+    hidden[0][subject.units() - 1] = hidden[1][subject.units() - 2] =
+        hidden[2][subject.units() - 1] = true;
     hidden[2][subject.units() - 3] = true;
     const auto answers = answers_hiding(*test.explained, hidden, "drop");
     EXPECT_NE(answers[0], answers[1]) << name;
@@ -242,12 +259,16 @@ TEST(PictureSubject, DropsPatchesFromTheTokens) {
 
 TEST(PictureMethods, AWindowOverAllGivesOneNumberEverywhere) {
   Case test("vit");
-  const Scores scores = test.scores(kOcclusion, {{"window", int64_t{1000}}, {"how", std::string("black")}});
-  const Variant hidden = test.subject->hiding(std::vector<bool>(test.subject->units(), true), "black");
+  const Scores scores =
+      test.scores(kOcclusion, {{"window", int64_t{1000}}, {"how", std::string("black")}});
+  const Variant hidden =
+      test.subject->hiding(std::vector<bool>(test.subject->units(), true), "black");
   const auto black = test.subject->run_of({&hidden, 1});
-  const double at = run(black.graph->graph, black.feeds,
-                        {.outputs = {black.graph->output}})[black.graph->output].to_doubles()[1];
-  for (const double pixel : scores.pixels) EXPECT_NEAR(pixel, test.explained->target_value() - at, 1e-12);
+  const double at =
+      run(black.graph->graph, black.feeds, {.outputs = {black.graph->output}})[black.graph->output]
+          .to_doubles()[1];
+  for (const double pixel : scores.pixels)
+    EXPECT_NEAR(pixel, test.explained->target_value() - at, 1e-12);
 }
 
 TEST(PictureMethods, WindowsOverlapAsCaptumAveragesThem) {
@@ -270,7 +291,8 @@ TEST(PictureMethods, WindowsOverlapAsCaptumAveragesThem) {
       count[p] += hidden[p];
     }
   }
-  for (int64_t p = 0; p < size * size; ++p) EXPECT_NEAR(scores.pixels[p], total[p] / count[p], 1e-12);
+  for (int64_t p = 0; p < size * size; ++p)
+    EXPECT_NEAR(scores.pixels[p], total[p] / count[p], 1e-12);
 }
 
 TEST(PictureMethods, GenericAttentionIsTheProductOfItsRule) {
@@ -281,13 +303,15 @@ TEST(PictureMethods, GenericAttentionIsTheProductOfItsRule) {
   for (int64_t i = 0; i < n; ++i) relevance[i * n + i] = 1;
   for (int layer = 0; layer < test.explained->layers(); ++layer) {
     const Tensor map = test.explained->attention(layer);
-    const std::vector<double> a = map.to_doubles(), g = test.explained->attention_gradient(layer).to_doubles();
+    const std::vector<double> a = map.to_doubles(),
+                              g = test.explained->attention_gradient(layer).to_doubles();
     std::vector<double> next = relevance;
     for (int64_t i = 0; i < n; ++i) {
       for (int64_t k = 0; k < n; ++k) {
         double mean = 0;
         for (int64_t h = 0; h < map.dim(0); ++h) {
-          mean += std::max(0.0, a[(h * n + i) * n + k] * g[(h * n + i) * n + k]) / static_cast<double>(map.dim(0));
+          mean += std::max(0.0, a[(h * n + i) * n + k] * g[(h * n + i) * n + k]) /
+                  static_cast<double>(map.dim(0));
         }
         for (int64_t j = 0; j < n; ++j) next[i * n + j] += mean * relevance[k * n + j];
       }
@@ -302,8 +326,9 @@ TEST(PictureMethods, GenericAttentionIsTheProductOfItsRule) {
 TEST(PictureMethods, AreRefusedWhereWindowsAttendByThemselves) {
   Case test("swin");
   EXPECT_FALSE(test.subject->attends_by_unit());
-  for (const Method* method : {&kGenericAttention, &kRollout, &kRawAttention, &kGradCam, &kGradSam,
-                               &kTransformerAttribution, &kPartialLrp, &kAlti, &kGlobEnc, &kDecompX}) {
+  for (const Method* method :
+       {&kGenericAttention, &kRollout, &kRawAttention, &kGradCam, &kGradSam,
+        &kTransformerAttribution, &kPartialLrp, &kAlti, &kGlobEnc, &kDecompX}) {
     try {
       test.scores(*method);
       ADD_FAILURE() << method->info.name;
@@ -311,8 +336,8 @@ TEST(PictureMethods, AreRefusedWhereWindowsAttendByThemselves) {
       EXPECT_THAT(error.what(), HasSubstr("attends within windows")) << method->info.name;
     }
   }
-  for (const Method* method : {&kSaliency, &kGradientTimesInput, &kIntegratedGradients, &kSmoothGrad,
-                               &kLeaveOneOut, &kAttnLrp, &kCpLrp}) {
+  for (const Method* method : {&kSaliency, &kGradientTimesInput, &kIntegratedGradients,
+                               &kSmoothGrad, &kLeaveOneOut, &kAttnLrp, &kCpLrp}) {
     EXPECT_EQ(static_cast<int64_t>(test.scores(*method).values.size()), test.subject->units());
   }
   EXPECT_EQ(static_cast<int64_t>(test.scores(kLrp, {{"at", std::string("pixels")}}).values.size()),
@@ -342,7 +367,8 @@ TEST(OnnxPictures, WindowsAreFoundAndRefused) {
 
 TEST(OnnxPictures, OtherFilesAreNoPictureModels) {
   const auto folder = source_folder() / "tests/golden/onnx/models";
-  for (const std::string name : {"bert.eager.legacy.11", "whisper.eager.new.20", "lxmert.eager.new.20"}) {
+  for (const std::string name :
+       {"bert.eager.legacy.11", "whisper.eager.new.20", "lxmert.eager.new.20"}) {
     EXPECT_EQ(PictureModel::load_if_one(folder / (name + ".onnx")), nullptr) << name;
   }
 }
@@ -359,7 +385,8 @@ TEST(PictureMethods, TwoTokensThatAreReadCountHalfEach) {
 TEST(PictureMethods, RefuseWhatOnlyTextsHave) {
   Case test("vit");
   EXPECT_THROW(test.scores(kLeaveOneOut, {{"how", std::string("delete")}}), InvalidInput);
-  EXPECT_THROW(test.scores(kIntegratedGradients, {{"baseline", std::string("mask")}}), InvalidInput);
+  EXPECT_THROW(test.scores(kIntegratedGradients, {{"baseline", std::string("mask")}}),
+               InvalidInput);
   EXPECT_THROW(test.scores(kSaliency, {{"at", std::string("word-embeddings")}}), InvalidInput);
 }
 

@@ -19,16 +19,20 @@ constexpr int64_t kMostCells = int64_t{1} << 28;
 
 using Cells = std::vector<std::string>;
 
-// One line's cells, from `at` on; moves behind it. Quoted cells may hold commas, quotes and line ends.
+// One line's cells, from `at` on; moves behind it. Quoted cells may hold commas, quotes and line
+// ends.
 Cells next_line(std::string_view text, size_t& at, const std::string& name, int64_t line) {
   Cells cells(1);
   bool quoted = false;
   for (; at < text.size(); ++at) {
     const char c = text[at];
     if (quoted) {
-      if (c != '"') cells.back() += c;
-      else if (at + 1 < text.size() && text[at + 1] == '"') cells.back() += text[at++];
-      else quoted = false;
+      if (c != '"')
+        cells.back() += c;
+      else if (at + 1 < text.size() && text[at + 1] == '"')
+        cells.back() += text[at++];
+      else
+        quoted = false;
     } else if (c == '"' && cells.back().empty()) {
       quoted = true;
     } else if (c == ',') {
@@ -52,10 +56,12 @@ std::optional<double> number_in(std::string_view cell) {
   double number = 0;
   auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), number);
   if (error == std::errc::result_out_of_range) {
-    number = std::strtod(std::string(cell).c_str(), nullptr);  // too small is 0; too large is refused below
+    number = std::strtod(std::string(cell).c_str(),
+                         nullptr);  // too small is 0; too large is refused below
     error = {};
   }
-  if (error != std::errc() || end != cell.data() + cell.size() || !std::isfinite(number)) return std::nullopt;
+  if (error != std::errc() || end != cell.data() + cell.size() || !std::isfinite(number))
+    return std::nullopt;
   return number;
 }
 
@@ -77,9 +83,10 @@ const std::string* name_given_twice(const std::vector<std::string>& names) {
 
 Cells names_in(const Cells& cells, const std::string& name, int64_t line) {
   if (const std::string* twice = name_given_twice(cells)) {
-    throw FileError(fmt::format("{}, line {}: {}; give each column a name of its own, or none to any", name, line,
-                                twice->empty() ? "two columns have an empty name"
-                                               : fmt::format("two columns are called '{}'", twice->substr(0, 40))));
+    throw FileError(fmt::format(
+        "{}, line {}: {}; give each column a name of its own, or none to any", name, line,
+        twice->empty() ? "two columns have an empty name"
+                       : fmt::format("two columns are called '{}'", twice->substr(0, 40))));
   }
   return cells;
 }
@@ -105,19 +112,21 @@ NamedTable read_csv(std::string_view text, const std::string& name) {
       if (names) continue;
     }
     if (static_cast<int64_t>(cells.size()) != table.columns) {
-      throw FileError(fmt::format("{}, line {}: {} cells where the first line has {}", name, line, cells.size(),
-                                  table.columns));
+      throw FileError(fmt::format("{}, line {}: {} cells where the first line has {}", name, line,
+                                  cells.size(), table.columns));
     }
     for (size_t i = 0; i < cells.size(); ++i) {
       const std::optional<double> number = number_in(cells[i]);
       if (!number && cells[i].empty()) {
-        throw FileError(fmt::format("{}, line {}: column '{}' has no value; fill missing values in first", name, line,
-                                    result.names[i]));
+        throw FileError(
+            fmt::format("{}, line {}: column '{}' has no value; fill missing values in first", name,
+                        line, result.names[i]));
       }
       if (!number) {
-        throw FileError(fmt::format("{}, line {}: '{}' in column '{}' is not a number; give categories as the numbers "
-                                    "that the model takes",
-                                    name, line, cells[i].substr(0, 40), result.names[i]));
+        throw FileError(fmt::format(
+            "{}, line {}: '{}' in column '{}' is not a number; give categories as the numbers "
+            "that the model takes",
+            name, line, cells[i].substr(0, 40), result.names[i]));
       }
       table.values.push_back(*number);
     }
@@ -132,22 +141,28 @@ NamedTable side_by_side(const NamedArrays& arrays, const std::string& name) {
   NamedTable result;
   std::vector<std::vector<double>> parts;
   for (const auto& [input, array] : arrays) {
-    if (array.rank() != 2 || array.dim(0) < 1 || array.dim(1) < 1 || array.dim(1) > kMostCells / array.dim(0) || (!parts.empty() && array.dim(0) != result.table.rows)) {
-      throw FileError(fmt::format("{}: '{}' is no array [rows, columns] with as many rows as the others", name, input));
+    if (array.rank() != 2 || array.dim(0) < 1 || array.dim(1) < 1 ||
+        array.dim(1) > kMostCells / array.dim(0) ||
+        (!parts.empty() && array.dim(0) != result.table.rows)) {
+      throw FileError(fmt::format(
+          "{}: '{}' is no array [rows, columns] with as many rows as the others", name, input));
     }
     for (const double number : array.to_doubles()) {
-      if (!std::isfinite(number)) throw FileError(fmt::format("{}: '{}' holds a number that is not finite", name, input));
+      if (!std::isfinite(number))
+        throw FileError(fmt::format("{}: '{}' holds a number that is not finite", name, input));
     }
     result.table.rows = array.dim(0);
     parts.push_back(array.to_doubles());
-    for (int64_t i = 0; i < array.dim(1); ++i) result.names.push_back(fmt::format("{}.{}", input, i));
+    for (int64_t i = 0; i < array.dim(1); ++i)
+      result.names.push_back(fmt::format("{}.{}", input, i));
   }
   result.table.columns = static_cast<int64_t>(result.names.size());
   if (result.table.rows == 0) throw FileError(name + ": there are no rows of numbers");
   for (int64_t row = 0; row < result.table.rows; ++row) {
     for (const std::vector<double>& part : parts) {
       const auto width = static_cast<int64_t>(part.size()) / result.table.rows;
-      result.table.values.insert(result.table.values.end(), part.begin() + row * width, part.begin() + (row + 1) * width);
+      result.table.values.insert(result.table.values.end(), part.begin() + row * width,
+                                 part.begin() + (row + 1) * width);
     }
   }
   return result;
@@ -164,21 +179,26 @@ NamedTable read_table(const std::filesystem::path& path) {
 
 NamedTable in_order_of(const std::vector<std::string>& names, const NamedTable& table) {
   if (table.names.size() != names.size()) {
-    throw InvalidInput(fmt::format("the background has {} columns, but the table has {}", table.names.size(), names.size()));
+    throw InvalidInput(fmt::format("the background has {} columns, but the table has {}",
+                                   table.names.size(), names.size()));
   }
   for (const std::vector<std::string>* all : {&names, &table.names}) {
     if (const std::string* twice = name_given_twice(*all)) {
-      throw InvalidInput(fmt::format("two columns of the {} are called '{}': which of them is meant is not known",
-                                     all == &names ? "table" : "background", *twice));
+      throw InvalidInput(
+          fmt::format("two columns of the {} are called '{}': which of them is meant is not known",
+                      all == &names ? "table" : "background", *twice));
     }
   }
   const Cells unnamed = numbered_names(names.size());
   if (table.names == names || table.names == unnamed || names == unnamed) return table;
-  NamedTable ordered{names, {.rows = table.table.rows, .columns = table.table.columns, .values = table.table.values}};
+  NamedTable ordered{
+      names,
+      {.rows = table.table.rows, .columns = table.table.columns, .values = table.table.values}};
   for (size_t column = 0; column < names.size(); ++column) {
     const auto found = std::find(table.names.begin(), table.names.end(), names[column]);
     if (found == table.names.end()) {
-      throw InvalidInput(fmt::format("the background has no column '{}', which the table has", names[column]));
+      throw InvalidInput(
+          fmt::format("the background has no column '{}', which the table has", names[column]));
     }
     const int64_t from = found - table.names.begin();
     for (int64_t row = 0; row < table.table.rows; ++row) {
@@ -199,7 +219,8 @@ std::vector<double> take_column(NamedTable& table, const std::string& name) {
   const int64_t column = found - table.names.begin();
   std::vector<double> taken, rest;
   for (size_t i = 0; i < table.table.values.size(); ++i) {
-    (static_cast<int64_t>(i) % table.table.columns == column ? taken : rest).push_back(table.table.values[i]);
+    (static_cast<int64_t>(i) % table.table.columns == column ? taken : rest)
+        .push_back(table.table.values[i]);
   }
   table.names.erase(found);
   table.table.values = std::move(rest);

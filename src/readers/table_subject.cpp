@@ -17,7 +17,8 @@ TableSubject::TableSubject(const TableModel& model, RowInput row, RunKind kind)
   const auto count = static_cast<int64_t>(row_.values.size());
   all_columns_ = model.columns(count);
   if (row_.background.rows > 0 && row_.background.columns != count) {
-    throw InvalidInput(fmt::format("the background has {} columns, but the row has {}", row_.background.columns, count));
+    throw InvalidInput(fmt::format("the background has {} columns, but the row has {}",
+                                   row_.background.columns, count));
   }
   const Run own = copies(1);
   graph_ = std::static_pointer_cast<const TableGraph>(own.graph);
@@ -29,9 +30,9 @@ std::vector<int64_t> TableSubject::columns_by_segments(const Discovery& found) c
   if (found.streams.empty()) return tokens;
   for (const StreamSegment& segment : found.streams[0].segments) {
     for (int64_t i = 0; i < segment.length; ++i) {
-      const auto column = std::find_if(all_columns_.begin(), all_columns_.end(), [&](const TableColumn& one) {
-        return one.input == segment.input && one.index == i;
-      });
+      const auto column = std::find_if(
+          all_columns_.begin(), all_columns_.end(),
+          [&](const TableColumn& one) { return one.input == segment.input && one.index == i; });
       tokens.push_back(column == all_columns_.end() ? kNoColumn : column - all_columns_.begin());
     }
   }
@@ -51,10 +52,12 @@ std::vector<int64_t> TableSubject::columns_by_changes(const Run& own) const {
       const size_t width = numbers.size() / place.enters.size();
       for (size_t i = 0; i < numbers.size(); ++i) {
         const size_t index = i / width;
-        if (place.enters[index] && changed[column_of(place, index)]) numbers[i] += 1 + 0.5 * static_cast<double>(i % 3);
+        if (place.enters[index] && changed[column_of(place, index)])
+          numbers[i] += 1 + 0.5 * static_cast<double>(i % 3);
       }
       const Tensor& like = pass[place.value];
-      feeds[place.value] = Tensor::of<double>(like.shape(), std::span<const double>(numbers)).cast(like.dtype());
+      feeds[place.value] =
+          Tensor::of<double>(like.shape(), std::span<const double>(numbers)).cast(like.dtype());
     }
     return run(graph_->graph, feeds, {.outputs = {tokens}})[tokens];
   };
@@ -66,7 +69,8 @@ void TableSubject::choose_units(const Run& own) {
   const Discovery& found = graph_->found;
   std::vector<int64_t> tokens = columns_by_segments(found);
   const auto size = static_cast<int64_t>(tokens.size());
-  const std::vector<int64_t> shown = found.sites.empty() ? std::vector<int64_t>() : columns_by_changes(own);
+  const std::vector<int64_t> shown =
+      found.sites.empty() ? std::vector<int64_t>() : columns_by_changes(own);
   bool one_each = true;
   for (size_t token = 0; token < tokens.size() && shown.size() == tokens.size(); ++token) {
     one_each &= shown[token] != kSeveralColumns;
@@ -88,12 +92,14 @@ void TableSubject::choose_units(const Run& own) {
 }
 
 std::string TableSubject::why_no_maps() const {
-  return "this model's attention does not go over all columns of the table, so there is no map of them; shap and its "
+  return "this model's attention does not go over all columns of the table, so there is no map of "
+         "them; shap and its "
          "relatives, lime, leave-one-out, saliency and gradient-x-input explain it";
 }
 
 Run TableSubject::run_rows(const std::vector<std::vector<double>>& rows) const {
-  const auto graph = model_.graph(static_cast<int64_t>(rows.size()), static_cast<int64_t>(row_.values.size()), kind_.dtype);
+  const auto graph = model_.graph(static_cast<int64_t>(rows.size()),
+                                  static_cast<int64_t>(row_.values.size()), kind_.dtype);
   return {graph, model_.feeds(*graph, rows)};
 }
 
@@ -110,7 +116,9 @@ std::vector<double> TableSubject::background_weights() const {
 std::vector<double> TableSubject::mean_row() const {
   const Table& table = row_.background;
   if (table.rows == 0) {
-    throw InvalidInput("hidden columns take their values from a background: give rows of the table, or hide by 'zero'");
+    throw InvalidInput(
+        "hidden columns take their values from a background: give rows of the table, or hide by "
+        "'zero'");
   }
   const std::vector<double> weights = background_weights();
   std::vector<double> mean(table.columns, 0.0);
@@ -127,7 +135,8 @@ std::vector<double> TableSubject::hidden_row(const std::string& how, int64_t bac
   if (how == "zero") return std::vector<double>(row_.values.size(), 0.0);
   if (how == "mean") return mean_row();
   if (how != "auto" && how != "background") {
-    throw InvalidInput(fmt::format("columns of a table are hidden by background, mean or zero, not by '{}'", how));
+    throw InvalidInput(
+        fmt::format("columns of a table are hidden by background, mean or zero, not by '{}'", how));
   }
   const Table& table = row_.background;
   if (table.rows == 0) return mean_row();  // says what is missing
@@ -139,7 +148,8 @@ Variant TableSubject::hiding(const std::vector<bool>& hidden, const std::string&
   return hiding(hidden, how == "auto" ? "mean" : how, 0);
 }
 
-Variant TableSubject::hiding(const std::vector<bool>& hidden, const std::string& how, int64_t background) const {
+Variant TableSubject::hiding(const std::vector<bool>& hidden, const std::string& how,
+                             int64_t background) const {
   std::vector<double> row = row_.values;
   const std::vector<double> other = hidden_row(how, background);
   for (size_t unit = 0; unit < hidden.size(); ++unit) {
@@ -154,7 +164,8 @@ Run TableSubject::run_of(std::span<const Variant> inputs) const {
   std::vector<std::vector<double>> rows;
   for (const Variant& input : inputs) {
     rows.emplace_back();
-    for (size_t i = 1; i < input.size(); ++i) rows.back().push_back(std::bit_cast<double>(input[i]));
+    for (size_t i = 1; i < input.size(); ++i)
+      rows.back().push_back(std::bit_cast<double>(input[i]));
   }
   return run_rows(rows);
 }
@@ -204,7 +215,9 @@ PlayerTree TableSubject::player_tree() const {
   return tree;
 }
 
-Subject::Cells TableSubject::cells() const { return {.width = static_cast<int64_t>(row_.values.size())}; }
+Subject::Cells TableSubject::cells() const {
+  return {.width = static_cast<int64_t>(row_.values.size())};
+}
 
 Variant TableSubject::hiding_cells(const std::vector<bool>& hidden, const std::string& how) const {
   std::vector<bool> units;
@@ -227,7 +240,8 @@ int64_t TableSubject::column_of(const TablePlace& place, size_t index) const {
       return static_cast<int64_t>(column);
     }
   }
-  throw Error(fmt::format("the input '{}' has no column {}", place.input, place.first + static_cast<int64_t>(index)));
+  throw Error(fmt::format("the input '{}' has no column {}", place.input,
+                          place.first + static_cast<int64_t>(index)));
 }
 
 template <class Visit>
@@ -239,9 +253,11 @@ void TableSubject::for_each_unit(const TablePlace& place, Visit visit) const {
 }
 
 std::vector<Value> TableSubject::values_at(const ModelGraph& graph, Place place) const {
-  if (place != Place::kInput) return {place == Place::kEmbeddingBlock ? graph.embeddings : graph.layers_input};
+  if (place != Place::kInput)
+    return {place == Place::kEmbeddingBlock ? graph.embeddings : graph.layers_input};
   std::vector<Value> values;
-  for (const TablePlace& one : static_cast<const TableGraph&>(graph).places) values.push_back(one.value);
+  for (const TablePlace& one : static_cast<const TableGraph&>(graph).places)
+    values.push_back(one.value);
   return values;
 }
 
@@ -251,8 +267,10 @@ Tensor TableSubject::rows(Place place, const std::vector<Tensor>& values) const 
     throw InvalidInput(why_no_maps());
   }
   if (values.empty()) {
-    throw InvalidInput("the model takes whole numbers, and where they become vectors was not found: methods by attention and "
-                       "by hiding columns explain it");
+    throw InvalidInput(
+        "the model takes whole numbers, and where they become vectors was not found: methods by "
+        "attention and "
+        "by hiding columns explain it");
   }
   size_t width = 1;
   for (size_t k = 0; k < values.size(); ++k) {
@@ -263,10 +281,12 @@ Tensor TableSubject::rows(Place place, const std::vector<Tensor>& values) const 
     const std::vector<double> numbers = values[k].to_doubles();
     const size_t own = numbers.size() / places()[k].enters.size();
     for_each_unit(places()[k], [&](int64_t unit, size_t index) {
-      std::copy_n(numbers.begin() + static_cast<int64_t>(index * own), own, all.begin() + unit * static_cast<int64_t>(width));
+      std::copy_n(numbers.begin() + static_cast<int64_t>(index * own), own,
+                  all.begin() + unit * static_cast<int64_t>(width));
     });
   }
-  return Tensor::of<double>({units(), static_cast<int64_t>(width)}, std::span<const double>(all)).cast(values[0].dtype());
+  return Tensor::of<double>({units(), static_cast<int64_t>(width)}, std::span<const double>(all))
+      .cast(values[0].dtype());
 }
 
 std::vector<Tensor> TableSubject::from_rows(Place place, const Tensor& rows) const {
@@ -285,9 +305,11 @@ std::vector<Tensor> TableSubject::from_rows(Place place, const Tensor& rows) con
       numbers.insert(numbers.end(), own, row_.values[column_of(one, index)]);
     }
     for_each_unit(one, [&](int64_t unit, size_t index) {
-      std::copy_n(all.begin() + unit * rows.dim(1), own, numbers.begin() + static_cast<int64_t>(index) * own);
+      std::copy_n(all.begin() + unit * rows.dim(1), own,
+                  numbers.begin() + static_cast<int64_t>(index) * own);
     });
-    values.push_back(Tensor::of<double>(shape, std::span<const double>(numbers)).cast(rows.dtype()));
+    values.push_back(
+        Tensor::of<double>(shape, std::span<const double>(numbers)).cast(rows.dtype()));
   }
   return values;
 }
@@ -322,7 +344,8 @@ std::vector<int64_t> TableSubject::units_out_of_reach(Place place) const {
 Tensor TableSubject::baseline(Place place, const std::string& name) const {
   const std::string way = baseline_taken(name);
   if (way != "mean" && way != "zero") {
-    throw InvalidInput(fmt::format("a row's baseline is the background's mean or zero, not '{}'", name));
+    throw InvalidInput(
+        fmt::format("a row's baseline is the background's mean or zero, not '{}'", name));
   }
   const Run other = run_rows({hidden_row(way, 0)});
   const std::vector<Value> values = values_at(*other.graph, place);

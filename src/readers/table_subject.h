@@ -1,9 +1,9 @@
-// A row of a table with its model. Units are the model's tokens where attention goes over all columns (a class token
-// and one for each column), else the columns.
+// A row of a table with its model. Units are the model's tokens where attention goes over all
+// columns (a class token and one for each column), else the columns.
 #pragma once
 
-#include "run/subject.h"
 #include "models/table_model.h"
+#include "run/subject.h"
 #include "whyformer/tables.h"
 
 namespace whyformer {
@@ -20,11 +20,14 @@ class TableSubject final : public Subject {
   const std::vector<bool>& special() const override { return special_; }
   bool attends_by_unit() const override { return attends_by_unit_; }
   std::string why_no_maps() const override;
-  int64_t most_at_once() const override { return model_.most_rows_at_once(static_cast<int64_t>(row_.values.size())); }
+  int64_t most_at_once() const override {
+    return model_.most_rows_at_once(static_cast<int64_t>(row_.values.size()));
+  }
   Run copies(int64_t count) const override;
   // Columns as in a "background" row, at the background's "mean", or "zero".
   Variant hiding(const std::vector<bool>& hidden, const std::string& how) const override;
-  Variant hiding(const std::vector<bool>& hidden, const std::string& how, int64_t background) const override;
+  Variant hiding(const std::vector<bool>& hidden, const std::string& how,
+                 int64_t background) const override;
   std::vector<double> background_weights() const override;
   Run run_of(std::span<const Variant> inputs) const override;
   std::vector<int64_t> players() const override;
@@ -37,7 +40,8 @@ class TableSubject final : public Subject {
   std::vector<Value> values_at(const ModelGraph& graph, Place place) const override;
   Tensor rows(Place place, const std::vector<Tensor>& values) const override;
   std::vector<Tensor> from_rows(Place place, const Tensor& rows) const override;
-  std::vector<double> ranges(Place place, const Tensor& all) const override;  // of what enters together
+  std::vector<double> ranges(Place place,
+                             const Tensor& all) const override;  // of what enters together
   std::vector<int64_t> units_out_of_reach(Place place) const override;
   // The background's "mean" row, or "zero".
   Tensor baseline(Place place, const std::string& name) const override;

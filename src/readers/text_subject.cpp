@@ -28,16 +28,23 @@ std::string token_maps_problem(const Discovery& found, int64_t tokens) {
   if (found.sites.empty()) return kNoAttention;
   for (const AttentionSite& site : found.sites) {
     if (site.windows == 1 && found.covers_tokens(site, tokens)) continue;
-    const std::string windows = site.windows > 1 ? fmt::format(" in each of {} windows", site.windows) : "";
-    return fmt::format("attention '{}' has {} queries and {} keys{}, which are not the {} tokens of the text, so its map does not "
-                       "go over them; methods by gradients, by relevance down to the input and by hiding tokens explain the model",
-                       site.name, site.queries, site.keys, windows, tokens);
+    const std::string windows =
+        site.windows > 1 ? fmt::format(" in each of {} windows", site.windows) : "";
+    return fmt::format(
+        "attention '{}' has {} queries and {} keys{}, which are not the {} tokens of the text, so "
+        "its map does not "
+        "go over them; methods by gradients, by relevance down to the input and by hiding tokens "
+        "explain the model",
+        site.name, site.queries, site.keys, windows, tokens);
   }
   return "";
 }
 
 TextSubject::TextSubject(const TextModel& model, Encoding encoding, RunKind kind, TextInput input)
-    : model_(model), encoding_(std::move(encoding)), kind_(std::move(kind)), input_(std::move(input)) {}
+    : model_(model),
+      encoding_(std::move(encoding)),
+      kind_(std::move(kind)),
+      input_(std::move(input)) {}
 
 TokenBatch TextSubject::repeated(int64_t count) const {
   TokenBatch batch;
@@ -89,7 +96,8 @@ std::vector<std::string> TextSubject::segments() const {
 }
 
 Variant TextSubject::retokenized(const std::vector<bool>& hidden) const {
-  if (input_.text.empty()) throw InvalidInput("there is no text to tokenize again: only its tokens are known");
+  if (input_.text.empty())
+    throw InvalidInput("there is no text to tokenize again: only its tokens are known");
   const std::vector<std::string> pieces = segments();
   const std::string mask = model_.mask_id() ? model_.tokenizer().token(*model_.mask_id()) : "";
   TextInput other{masked_text(encoding_, pieces, 0, hidden, mask), {}};
@@ -100,7 +108,8 @@ Variant TextSubject::retokenized(const std::vector<bool>& hidden) const {
 Variant TextSubject::hiding(const std::vector<bool>& hidden, const std::string& how) const {
   const std::string way = how == "auto" ? (model_.mask_id() ? "mask" : "delete") : how;
   if (way == "retokenize") return retokenized(hidden);
-  if (way == "delete") return variant_of(shown(encoding_.ids, hidden), shown(encoding_.type_ids, hidden));
+  if (way == "delete")
+    return variant_of(shown(encoding_.ids, hidden), shown(encoding_.type_ids, hidden));
   if (way == "mask") {
     if (!model_.mask_id()) {
       throw InvalidInput("this tokenizer has no mask token: hide tokens by 'delete' or 'drop'");
@@ -112,8 +121,8 @@ Variant TextSubject::hiding(const std::vector<bool>& hidden, const std::string& 
     return variant_of(ids, encoding_.type_ids);
   }
   if (way != "drop" && way != "zero") {
-    throw InvalidInput(
-        fmt::format("a text's tokens are hidden by mask, delete, drop, zero or retokenize, not by '{}'", how));
+    throw InvalidInput(fmt::format(
+        "a text's tokens are hidden by mask, delete, drop, zero or retokenize, not by '{}'", how));
   }
   Variant variant = variant_of(encoding_.ids, encoding_.type_ids);
   variant[0] = way == "drop" ? kWithHidden : kWithZeros;
@@ -167,12 +176,14 @@ Run TextSubject::run_of(std::span<const Variant> inputs) const {
   return result;
 }
 
-void TextSubject::zero_word_vectors(Run& zeroing, const std::vector<std::vector<bool>>& zeroed) const {
+void TextSubject::zero_word_vectors(Run& zeroing,
+                                    const std::vector<std::vector<bool>>& zeroed) const {
   const Value words = value_at(*zeroing.graph, Place::kInput);
   Tensor vectors = run(zeroing.graph->graph, zeroing.feeds, {.outputs = {words}})[words].copy();
   for (size_t i = 0; i < zeroed.size(); ++i) {
     for (size_t t = 0; t < zeroed[i].size(); ++t) {
-      if (zeroed[i][t]) vectors.select(0, static_cast<int64_t>(i)).select(0, static_cast<int64_t>(t)).fill(0);
+      if (zeroed[i][t])
+        vectors.select(0, static_cast<int64_t>(i)).select(0, static_cast<int64_t>(t)).fill(0);
     }
   }
   zeroing.feeds[words] = vectors;
@@ -199,7 +210,8 @@ PlayerTree TextSubject::player_tree() const {
   std::vector<std::string> pieces = segments();
   const std::optional<int64_t> id = model_.tokenizer().sep_id();
   const std::string separator = id ? model_.tokenizer().token(*id) : "";
-  // Between two texts the template's separators stand for themselves, so that the texts come together last.
+  // Between two texts the template's separators stand for themselves, so that the texts come
+  // together last.
   if (input_.pair) {
     for (size_t i = 0; i + 1 < pieces.size(); ++i) {
       if (id && encoding_.ids[i] == *id) pieces[i] = separator;

@@ -1,9 +1,9 @@
 // A tokenised text with its model.
 #pragma once
 
+#include "models/text_model.h"
 #include "run/subject.h"
 #include "run/two_states.h"
-#include "models/text_model.h"
 #include "whyformer/model.h"
 
 namespace whyformer {
@@ -26,16 +26,20 @@ class TextSubject : public Subject {
   std::string why_no_maps() const override;
   Run copies(int64_t count) const override;
   int64_t most_at_once() const override { return model_.most_at_once(); }
-  // "mask" in place, "delete" (later positions move up), "drop" from attention in every layer, "zero" their word vectors
-  // while positions stay, or "retokenize" the text with mask tokens written into it.
+  // "mask" in place, "delete" (later positions move up), "drop" from attention in every layer,
+  // "zero" their word vectors while positions stay, or "retokenize" the text with mask tokens
+  // written into it.
   using Subject::hiding;
   Variant hiding(const std::vector<bool>& hidden, const std::string& how) const override;
   Run run_of(std::span<const Variant> inputs) const override;
   std::vector<int64_t> players() const override;
   std::vector<bool> can_hide(const std::string& how) const override;
   PlayerTree player_tree() const override;
-  std::vector<Value> values_at(const ModelGraph& graph, Place place) const override { return {value_at(graph, place)}; }
-  // Every ordinary token replaced by "pad", "mask" or "unk", or by a "zero" vector; special tokens are kept.
+  std::vector<Value> values_at(const ModelGraph& graph, Place place) const override {
+    return {value_at(graph, place)};
+  }
+  // Every ordinary token replaced by "pad", "mask" or "unk", or by a "zero" vector; special tokens
+  // are kept.
   Tensor baseline(Place place, const std::string& name) const override;
   std::string usual_baseline() const override { return "pad"; }
 
@@ -46,7 +50,8 @@ class TextSubject : public Subject {
   void zero_word_vectors(Run& run, const std::vector<std::vector<bool>>& zeroed) const;
   std::vector<std::string> segments() const;
   Variant retokenized(const std::vector<bool>& hidden) const;
-  // The masked positions of each input; nothing unless they differ from the explained one by mask tokens alone.
+  // The masked positions of each input; nothing unless they differ from the explained one by mask
+  // tokens alone.
   std::optional<HiddenUnits> masked_only(std::span<const Variant> inputs) const;
 
   const TextModel& model_;

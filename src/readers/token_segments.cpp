@@ -15,7 +15,8 @@ bool is_space(char32_t c) { return tokenization::is_whitespace(c) || (c >= 0x1C 
 class CodePoints {
  public:
   explicit CodePoints(std::string_view text) : text_(text) {
-    for (size_t at = 0; at < text.size(); at += tokenization::utf8_length(text[at])) starts_.push_back(at);
+    for (size_t at = 0; at < text.size(); at += tokenization::utf8_length(text[at]))
+      starts_.push_back(at);
     starts_.push_back(text.size());
   }
   std::string slice(int64_t start, int64_t end) const {
@@ -61,7 +62,8 @@ std::string_view trimmed(std::string_view text) {
   return begin < end ? text.substr(begin, end - begin) : std::string_view();
 }
 
-std::vector<std::string> token_segments(const Encoding& encoding, std::string_view text, std::string_view pair) {
+std::vector<std::string> token_segments(const Encoding& encoding, std::string_view text,
+                                        std::string_view pair) {
   const tokenization::CleanText clean = tokenization::replace_ill_formed_utf8(text);
   const tokenization::CleanText clean_pair = tokenization::replace_ill_formed_utf8(pair);
   const CodePoints texts[] = {CodePoints(clean.text), CodePoints(clean_pair.text)};
@@ -76,8 +78,9 @@ std::vector<std::string> token_segments(const Encoding& encoding, std::string_vi
   return segments;
 }
 
-std::string masked_text(const Encoding& encoding, const std::vector<std::string>& segments, int segment,
-                        const std::vector<bool>& hidden, const std::string& mask_token) {
+std::string masked_text(const Encoding& encoding, const std::vector<std::string>& segments,
+                        int segment, const std::vector<bool>& hidden,
+                        const std::string& mask_token) {
   const std::string mask = mask_token.empty() ? " ..." : " " + mask_token;
   std::string text;
   bool after_mask = false;

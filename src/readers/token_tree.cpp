@@ -20,10 +20,12 @@ struct Group {
   size_t size() const { return end - begin; }
 };
 
-// The pattern ^.*\W$ of the shap package, whose dot stops at a line feed and whose $ may stand before a last one.
+// The pattern ^.*\W$ of the shap package, whose dot stops at a line feed and whose $ may stand
+// before a last one.
 bool ends_outside_a_word(std::string_view text) {
   std::vector<char32_t> characters;
-  for (size_t at = 0; at < text.size();) characters.push_back(tokenization::next_character(text, at));
+  for (size_t at = 0; at < text.size();)
+    characters.push_back(tokenization::next_character(text, at));
   for (int without = 0; without < 2; ++without) {
     if (without == 1) {
       if (characters.empty() || characters.back() != '\n') return false;
@@ -38,15 +40,16 @@ bool ends_outside_a_word(std::string_view text) {
 }
 
 bool starts_with_letter(std::string_view text) {
-  return !text.empty() && ((text[0] >= 'a' && text[0] <= 'z') || (text[0] >= 'A' && text[0] <= 'Z'));
+  return !text.empty() &&
+         ((text[0] >= 'a' && text[0] <= 'z') || (text[0] >= 'A' && text[0] <= 'Z'));
 }
 
 // Trimmed, and "##" in front of what continues a word.
 std::vector<Token> tokens_of(const std::vector<std::string>& segments) {
   std::vector<Token> tokens;
   for (size_t i = 0; i < segments.size(); ++i) {
-    const bool continues = i > 0 && !ends_outside_a_word(segments[i - 1]) && starts_with_letter(segments[i]) &&
-                           !tokens[i - 1].text.empty();
+    const bool continues = i > 0 && !ends_outside_a_word(segments[i - 1]) &&
+                           starts_with_letter(segments[i]) && !tokens[i - 1].text.empty();
     Token token{(continues ? "##" : "") + std::string(trimmed(segments[i]))};
     token.balanced = token.text != "(" && token.text != ")";
     tokens.push_back(std::move(token));
@@ -54,9 +57,7 @@ std::vector<Token> tokens_of(const std::vector<std::string>& segments) {
   return tokens;
 }
 
-bool is_control(const std::string& text) {
-  return text.starts_with('[') && text.ends_with(']');
-}
+bool is_control(const std::string& text) { return text.starts_with('[') && text.ends_with(']'); }
 bool ends_sentence(const std::string& text) { return text == "." || text == "?" || text == "!"; }
 bool connects(const std::string& text) { return text == "but" || text == "and" || text == "or"; }
 bool is_ending(const std::string& text) { return text == "t" || text == "s"; }

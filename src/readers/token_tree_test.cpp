@@ -1,12 +1,12 @@
 #include <gmock/gmock.h>
-#include <nlohmann/json.hpp>
 #include <zlib.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <fstream>
 
-#include "tests/support/source_folder.h"
 #include "readers/token_segments.h"
+#include "tests/support/source_folder.h"
 #include "whyformer/games.h"
 
 namespace whyformer {
@@ -26,10 +26,12 @@ nlohmann::json read_json_gz(const std::filesystem::path& path) {
 // Made by scripts/golden/text_masker_golden.py from the shap package.
 class TextMaskerGolden : public testing::Test {
  protected:
-  const nlohmann::json cases_ = read_json_gz(source_folder() / "tests/golden/games/text_masker.json.gz");
+  const nlohmann::json cases_ =
+      read_json_gz(source_folder() / "tests/golden/games/text_masker.json.gz");
 
   static Encoding encode(const nlohmann::json& one) {
-    const auto folder = source_folder() / "tests/golden/tokenizers" / one.at("tokenizer").get<std::string>();
+    const auto folder =
+        source_folder() / "tests/golden/tokenizers" / one.at("tokenizer").get<std::string>();
     static std::map<std::filesystem::path, std::shared_ptr<const Tokenizer>> known;
     auto& tokenizer = known[folder];
     if (tokenizer == nullptr) {
@@ -47,13 +49,16 @@ TEST_F(TextMaskerGolden, CutsTextsIntoTheSamePieces) {
   ASSERT_EQ(cases_.size(), 500u);
   for (const auto& one : cases_) {
     const auto text = one.at("text").get<std::string>();
-    EXPECT_EQ(token_segments(encode(one), text, ""), one.at("segments").get<std::vector<std::string>>()) << text;
+    EXPECT_EQ(token_segments(encode(one), text, ""),
+              one.at("segments").get<std::vector<std::string>>())
+        << text;
   }
 }
 
 TEST_F(TextMaskerGolden, BuildsTheSameTree) {
   for (const auto& one : cases_) {
-    const PlayerTree tree = token_tree(one.at("segments").get<std::vector<std::string>>(), one.at("separator"));
+    const PlayerTree tree =
+        token_tree(one.at("segments").get<std::vector<std::string>>(), one.at("separator"));
     std::vector<std::vector<int64_t>> merges;
     for (const auto& [left, right] : tree.merges) merges.push_back({left, right});
     EXPECT_EQ(merges, one.at("merges").get<std::vector<std::vector<int64_t>>>()) << one.at("text");
@@ -67,7 +72,8 @@ TEST_F(TextMaskerGolden, MasksTheSameTexts) {
     for (const auto& example : one.at("masked")) {
       std::vector<bool> hidden;
       for (const int shown : example.at("shown")) hidden.push_back(shown == 0);
-      EXPECT_EQ(masked_text(encoding, one.at("segments"), 0, hidden, one.at("mask")), example.at("text"));
+      EXPECT_EQ(masked_text(encoding, one.at("segments"), 0, hidden, one.at("mask")),
+                example.at("text"));
       ++masked;
     }
   }
@@ -91,7 +97,8 @@ TEST(GridTree, GroupsPatchesAsShapGroupsPixels) {
       groups.push_back(std::move(group));
     }
     std::sort(groups.begin(), groups.end());
-    EXPECT_EQ(groups, one.at("groups").get<std::vector<std::vector<int64_t>>>()) << rows << 'x' << columns;
+    EXPECT_EQ(groups, one.at("groups").get<std::vector<std::vector<int64_t>>>())
+        << rows << 'x' << columns;
   }
 }
 

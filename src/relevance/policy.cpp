@@ -10,7 +10,7 @@
 namespace whyformer {
 namespace {
 
-constexpr Stabiliser kUnsigned{1e-9, false};    // what the code of Chefer et al. adds
+constexpr Stabiliser kUnsigned{1e-9, false};  // what the code of Chefer et al. adds
 constexpr Stabiliser kSignAware{1e-6, true};
 constexpr Stabiliser kNone{0, true};
 
@@ -44,14 +44,11 @@ Entries chefer_entries(const Rule& linear, bool rescale) {
 
 // Everything but Linear in AttnLRP (Achtibat et al., 2024), without a stabiliser.
 Entries attn_lrp_entries(const Rule& linear, const Rule& softmax, const Rule& matmul) {
-  return {{.kind = "Linear", .rule = linear},
-          {.kind = "Conv", .rule = linear},
-          {.kind = "MatMul", .rule = matmul},
-          {.kind = "Mul", .rule = product(kNone, 0.5, 0.5)},
-          {.kind = "Softmax", .rule = softmax},
-          {.kind = "Activation", .rule = kIdentity},
-          {.kind = "L2Normalise", .rule = kIdentity},
-          {.rule = proportional(kNone)}};
+  return {
+      {.kind = "Linear", .rule = linear},         {.kind = "Conv", .rule = linear},
+      {.kind = "MatMul", .rule = matmul},         {.kind = "Mul", .rule = product(kNone, 0.5, 0.5)},
+      {.kind = "Softmax", .rule = softmax},       {.kind = "Activation", .rule = kIdentity},
+      {.kind = "L2Normalise", .rule = kIdentity}, {.rule = proportional(kNone)}};
 }
 
 Policy chefer() {
@@ -65,12 +62,10 @@ Policy lrp_orig() {
 }
 
 Policy alpha_beta() {
-  Policy policy{"alpha-beta", Policy::Seed::kOne,
-                chefer_entries({.kind = RuleKind::kAlphaBeta,
-                                .stabiliser = kUnsigned,
-                                .alpha = 2,
-                                .beta = 1},
-                               false)};
+  Policy policy{
+      "alpha-beta", Policy::Seed::kOne,
+      chefer_entries({.kind = RuleKind::kAlphaBeta, .stabiliser = kUnsigned, .alpha = 2, .beta = 1},
+                     false)};
   return policy;
 }
 
@@ -114,8 +109,8 @@ Policy gamma() {
           attn_lrp_entries(linear, kGradient, product(kNone, 0.5, 0.5))};
 }
 
-constexpr std::array kPolicies{chefer,   lrp_orig, epsilon, alpha_beta,
-                               gamma,    attn_lrp, cp_lrp,  cp_lrp_derivative};
+constexpr std::array kPolicies{chefer, lrp_orig, epsilon, alpha_beta,
+                               gamma,  attn_lrp, cp_lrp,  cp_lrp_derivative};
 
 }  // namespace
 
@@ -142,22 +137,30 @@ bool fits_pattern(std::string_view pattern, std::string_view text) {
 
 std::string_view name_of(RuleKind kind) {
   switch (kind) {
-    case RuleKind::kIdentity: return "identity";
-    case RuleKind::kStop: return "stop";
-    case RuleKind::kProportional: return "proportional";
-    case RuleKind::kAlphaBeta: return "alpha-beta";
-    case RuleKind::kPositiveBySign: return "positive-by-sign";
-    case RuleKind::kGamma: return "gamma";
-    case RuleKind::kBox: return "box";
-    case RuleKind::kGradient: return "gradient";
+    case RuleKind::kIdentity:
+      return "identity";
+    case RuleKind::kStop:
+      return "stop";
+    case RuleKind::kProportional:
+      return "proportional";
+    case RuleKind::kAlphaBeta:
+      return "alpha-beta";
+    case RuleKind::kPositiveBySign:
+      return "positive-by-sign";
+    case RuleKind::kGamma:
+      return "gamma";
+    case RuleKind::kBox:
+      return "box";
+    case RuleKind::kGradient:
+      return "gradient";
   }
   return "";
 }
 
 size_t Policy::entry_for(const Node& node) const {
   size_t at = 0;
-  while (at < entries.size() &&
-         !(fits_pattern(entries[at].kind, node.op->kind()) && fits_pattern(entries[at].name, node.name))) {
+  while (at < entries.size() && !(fits_pattern(entries[at].kind, node.op->kind()) &&
+                                  fits_pattern(entries[at].name, node.name))) {
     ++at;
   }
   return at;
@@ -165,9 +168,10 @@ size_t Policy::entry_for(const Node& node) const {
 
 const Rule& Policy::rule_for(const Node& node) const {
   if (const size_t at = entry_for(node); at < entries.size()) return entries[at].rule;
-  throw InvalidInput(fmt::format("the policy '{}' has no rule for {} '{}'; end it with a rule for "
-                                 "every operator (\"operator\": \"*\")",
-                                 name, node.op->kind(), node.name));
+  throw InvalidInput(
+      fmt::format("the policy '{}' has no rule for {} '{}'; end it with a rule for "
+                  "every operator (\"operator\": \"*\")",
+                  name, node.op->kind(), node.name));
 }
 
 std::vector<std::string> policy_names() {
@@ -180,8 +184,9 @@ Policy policy_named(std::string_view name) {
   for (const auto make : kPolicies) {
     if (Policy policy = make(); policy.name == name) return policy;
   }
-  throw InvalidInput(fmt::format("there is no policy '{}'; known are {}, or a file that ends in .json",
-                                 name.substr(0, 60), fmt::join(policy_names(), ", ")));
+  throw InvalidInput(
+      fmt::format("there is no policy '{}'; known are {}, or a file that ends in .json",
+                  name.substr(0, 60), fmt::join(policy_names(), ", ")));
 }
 
 }  // namespace whyformer

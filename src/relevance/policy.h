@@ -26,7 +26,8 @@ struct Policy {
   std::string name;
   Seed seed = Seed::kOne;
   std::vector<PolicyEntry> entries;  // the first that fits a node counts
-  std::string file = {};             // where the first `written` entries stand; the others are those of its base
+  std::string file =
+      {};  // where the first `written` entries stand; the others are those of its base
   size_t written = 0;
 
   // Throws InvalidInput that names the node where no entry fits.

@@ -15,7 +15,8 @@ namespace {
 bool is_name(const std::string& pattern) { return pattern.find('*') == std::string::npos; }
 
 std::string in_lower_case(std::string text) {
-  for (char& letter : text) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  for (char& letter : text)
+    letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
   return text;
 }
 
@@ -31,18 +32,22 @@ std::string nearest_of(const std::string& name, const Names& names) {
   return best;
 }
 
-std::string place_of(const Policy& policy, size_t entry) { return fmt::format("{}, rule {}", policy.file, entry + 1); }
+std::string place_of(const Policy& policy, size_t entry) {
+  return fmt::format("{}, rule {}", policy.file, entry + 1);
+}
 
 void check_names(const Policy& policy, size_t entry, const std::vector<std::string>& nodes) {
   const PolicyEntry& rule = policy.entries[entry];
-  if (is_name(rule.kind) && std::find(kOperatorKinds.begin(), kOperatorKinds.end(), rule.kind) == kOperatorKinds.end()) {
+  if (is_name(rule.kind) &&
+      std::find(kOperatorKinds.begin(), kOperatorKinds.end(), rule.kind) == kOperatorKinds.end()) {
     throw InvalidInput(fmt::format("{}: there is no operator \"{}\"; the nearest is \"{}\"",
-                                   place_of(policy, entry), rule.kind.substr(0, 60), nearest_of(rule.kind, kOperatorKinds)));
+                                   place_of(policy, entry), rule.kind.substr(0, 60),
+                                   nearest_of(rule.kind, kOperatorKinds)));
   }
   if (is_name(rule.name) && std::find(nodes.begin(), nodes.end(), rule.name) == nodes.end()) {
-    throw InvalidInput(fmt::format(
-        "{}: this model has no node \"{}\"; the nearest is \"{}\"",
-        place_of(policy, entry), rule.name.substr(0, 120), nearest_of(rule.name, nodes)));
+    throw InvalidInput(fmt::format("{}: this model has no node \"{}\"; the nearest is \"{}\"",
+                                   place_of(policy, entry), rule.name.substr(0, 120),
+                                   nearest_of(rule.name, nodes)));
   }
 }
 
@@ -54,7 +59,8 @@ std::string reason_of(const PolicyEntry& rule, const Graph& graph) {
     if (!node.op->moves_data()) return "an earlier rule takes every node that it fits";
     moves = true;
   }
-  return moves ? "what it fits only moves values, which no rule changes" : "it fits no node of this model";
+  return moves ? "what it fits only moves values, which no rule changes"
+               : "it fits no node of this model";
 }
 
 }  // namespace
@@ -72,8 +78,9 @@ std::vector<std::string> check_policy(const Policy& policy, const Graph& graph) 
     check_names(policy, entry, nodes);
     const PolicyEntry& rule = policy.entries[entry];
     if (used[entry]) continue;
-    notes.push_back(fmt::format("{} (operator \"{}\", node \"{}\") changes nothing: {}.", place_of(policy, entry), rule.kind,
-                                rule.name, reason_of(rule, graph)));
+    notes.push_back(fmt::format("{} (operator \"{}\", node \"{}\") changes nothing: {}.",
+                                place_of(policy, entry), rule.kind, rule.name,
+                                reason_of(rule, graph)));
   }
   return notes;
 }

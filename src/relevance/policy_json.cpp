@@ -12,8 +12,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array kKinds{RuleKind::kIdentity,       RuleKind::kStop,  RuleKind::kProportional,
-                            RuleKind::kAlphaBeta,      RuleKind::kGamma, RuleKind::kBox,
+constexpr std::array kKinds{RuleKind::kIdentity,       RuleKind::kStop,    RuleKind::kProportional,
+                            RuleKind::kAlphaBeta,      RuleKind::kGamma,   RuleKind::kBox,
                             RuleKind::kPositiveBySign, RuleKind::kGradient};
 
 constexpr size_t kMostEntries = 10'000;
@@ -33,7 +33,8 @@ class Fields {
     for (const auto& [key, value] : json_.items()) {
       if (std::find(known.begin(), known.end(), key) != known.end()) continue;
       std::string list;
-      for (const std::string_view name : known) list += (list.empty() ? "" : ", ") + std::string(name);
+      for (const std::string_view name : known)
+        list += (list.empty() ? "" : ", ") + std::string(name);
       fail(fmt::format("unknown key \"{}\"; known are {}", key.substr(0, 60), list));
     }
   }

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/check_op.h"
 #include "ops/ops.h"
+#include "tests/support/check_op.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -13,8 +13,8 @@ namespace {
 Graph two_layers() {
   GraphBuilder builder;
   Value x = builder.input("x", {2, 3}, DType::kFloat64);
-  const auto weights = std::make_shared<LinearWeights>(random_tensor({3, 3}, DType::kFloat64, 1),
-                                                       Tensor());
+  const auto weights =
+      std::make_shared<LinearWeights>(random_tensor({3, 3}, DType::kFloat64, 1), Tensor());
   x = linear(builder, x, weights, "layer.0.dense");
   x = activation(builder, x, Activation::kGelu, "layer.0.act");
   x = linear(builder, x, weights, "layer.1.dense");
@@ -37,9 +37,7 @@ TEST(Policy, OfEveryNameHasARuleForEveryNode) {
   }
 }
 
-TEST(Policy, UnknownNameListsTheKnownOnes) {
-  EXPECT_THROW(policy_named("chefers"), InvalidInput);
-}
+TEST(Policy, UnknownNameListsTheKnownOnes) { EXPECT_THROW(policy_named("chefers"), InvalidInput); }
 
 TEST(Policy, FileOverridesItsBaseNodeByNode) {
   const Policy policy = parse_policy(
@@ -73,7 +71,8 @@ TEST(Policy, FileThatIsWrongSaysWhere) {
   expect_refused("{}", "\"rules\" must list");
   expect_refused(R"({"rules": [{"rule": "alfa"}]})", "p.json, rule 1: there is no rule \"alfa\"");
   expect_refused(R"({"rules": [{"rul": "stop"}]})", "unknown key \"rul\"");
-  expect_refused(R"({"rules": [{"rule": "gamma", "gamma": -1}]})", "\"gamma\" must be a number from 0");
+  expect_refused(R"({"rules": [{"rule": "gamma", "gamma": -1}]})",
+                 "\"gamma\" must be a number from 0");
   expect_refused(R"({"rules": [{"shares": [1]}]})", "\"shares\" must be two numbers");
   expect_refused(R"({"seed": "half", "rules": [{}]})", "\"seed\" must be");
   expect_refused(R"({"base": "none", "rules": [{}]})", "there is no policy 'none'");

@@ -14,8 +14,8 @@ Tensors gradient_form(const Node& node, const Call& call, TensorSpan from, const
   const std::string_view kind = node.op->kind();
   if (rule.kind == RuleKind::kStop) return Tensors(call.inputs.size());
   if (rule.kind == RuleKind::kGradient) return node.op->gradient(call, from, wanted);
-  const bool identity_of_function = rule.kind == RuleKind::kIdentity &&
-                                    (kind == "Activation" || kind == "L2Normalise");
+  const bool identity_of_function =
+      rule.kind == RuleKind::kIdentity && (kind == "Activation" || kind == "L2Normalise");
   if (rule.kind != RuleKind::kProportional && !identity_of_function) {
     throw InvalidInput(fmt::format("the rule '{}' of {} '{}' has no gradient × input form",
                                    name_of(rule.kind), kind, node.name));
@@ -82,8 +82,10 @@ Tensor seed_of(const Graph& graph, const Pass& pass, Value output,
     const auto at = static_cast<int64_t>(sample);
     Tensor entry = seed.select(0, at).slice(0, targets[sample], 1);
     // The gradient form starts from 1 as well: times the output it is the output.
-    if (start == Policy::Seed::kOne || form == RelevanceForm::kGradient) entry.fill(1);
-    else entry.copy_from(pass[output].select(0, at).slice(0, targets[sample], 1));
+    if (start == Policy::Seed::kOne || form == RelevanceForm::kGradient)
+      entry.fill(1);
+    else
+      entry.copy_from(pass[output].select(0, at).slice(0, targets[sample], 1));
   }
   return seed;
 }
@@ -91,8 +93,8 @@ Tensor seed_of(const Graph& graph, const Pass& pass, Value output,
 }  // namespace
 
 RelevanceWalk::RelevanceWalk(const Graph& graph, const Pass& pass, Value output,
-                             const std::vector<int64_t>& targets, Policy policy,
-                             RelevanceForm form, const std::vector<Value>& wanted, Notes notes)
+                             const std::vector<int64_t>& targets, Policy policy, RelevanceForm form,
+                             const std::vector<Value>& wanted, Notes notes)
     : pass_(pass),
       policy_(std::move(policy)),
       form_(form),

@@ -1,8 +1,8 @@
 // Relevance on its way back through a graph, and what became of it at every node.
 #pragma once
 
-#include "relevance/policy.h"
 #include "graph/walk_back.h"
+#include "relevance/policy.h"
 #include "tensor/map.h"
 
 namespace whyformer {
@@ -15,12 +15,12 @@ struct NodeFlow {
   Sums leaving;
 };
 
-// Two ways to say the same where both are defined: relevance itself, or gradients that are multiplied
-// by the value at the end (gradient × input).
+// Two ways to say the same where both are defined: relevance itself, or gradients that are
+// multiplied by the value at the end (gradient × input).
 enum class RelevanceForm { kExplicit, kGradient };
 
-// The policy's rules as what a backward walk does at each node; `flows`, where not null, gets an entry
-// for each. Must not outlive what it was made from.
+// The policy's rules as what a backward walk does at each node; `flows`, where not null, gets an
+// entry for each. Must not outlive what it was made from.
 class PolicyRule final : public LocalRule {
  public:
   PolicyRule(const Graph& graph, const Policy& policy, RelevanceForm form,
@@ -38,8 +38,8 @@ class PolicyRule final : public LocalRule {
   std::vector<NodeFlow>* flows_;
 };
 
-// Relevance on its way from sample b's output targets[b] to the wanted values, as far down as asked.
-// The pass must have kept everything. Must not outlive graph and pass.
+// Relevance on its way from sample b's output targets[b] to the wanted values, as far down as
+// asked. The pass must have kept everything. Must not outlive graph and pass.
 class RelevanceWalk {
  public:
   // Noting what passes each node takes a sixth of the time.

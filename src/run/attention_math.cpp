@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "base/parallel.h"
-#include "run/not_a_number.h"
 #include "ops/helpers.h"
+#include "run/not_a_number.h"
 
 namespace whyformer {
 namespace {
@@ -37,10 +37,14 @@ Matrix fuse_heads(const Tensor& maps, HeadFusion fusion) {
       for (int64_t head = 0; head < heads; ++head) {
         const T* row = values + (head * rows + i) * columns;
         for (int64_t j = 0; j < columns; ++j) {
-          if (head == 0) out[j] = row[j];
-          else if (fusion == HeadFusion::kMean) out[j] += row[j];
-          else if (fusion == HeadFusion::kMax) out[j] = larger_of(out[j], row[j]);
-          else out[j] = smaller_of(out[j], row[j]);
+          if (head == 0)
+            out[j] = row[j];
+          else if (fusion == HeadFusion::kMean)
+            out[j] += row[j];
+          else if (fusion == HeadFusion::kMax)
+            out[j] = larger_of(out[j], row[j]);
+          else
+            out[j] = smaller_of(out[j], row[j]);
         }
       }
       if (fusion != HeadFusion::kMean) return;
@@ -119,7 +123,9 @@ OwnEntry own_entry_named(const std::string& name) {
 
 void treat_own_entry(std::vector<double>& scores, std::optional<int64_t> row, OwnEntry how) {
   if (!row || how == OwnEntry::kKeep) return;
-  scores[*row] = how == OwnEntry::kZero ? 0 : std::accumulate(scores.begin(), scores.end(), scores[0], smaller_of);
+  scores[*row] = how == OwnEntry::kZero
+                     ? 0
+                     : std::accumulate(scores.begin(), scores.end(), scores[0], smaller_of);
 }
 
 void min_max(std::vector<double>& scores) {

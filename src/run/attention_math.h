@@ -1,5 +1,5 @@
-// The few matrix steps that attention methods share. Matrices are row-major, in double; row = query,
-// column = key; layer 0 is nearest the input.
+// The few matrix steps that attention methods share. Matrices are row-major, in double; row =
+// query, column = key; layer 0 is nearest the input.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ HeadFusion head_fusion_named(const std::string& name);
 // One matrix from maps [heads, queries, keys].
 Matrix fuse_heads(const Tensor& maps, HeadFusion fusion);
 
-// Mean over heads of (a ⊙ b)⁺, maps [heads, queries, keys]: with attention and its gradient eq. 5 of
-// Chefer et al., ICCV 2021. The positive part is taken per head, before the mean.
+// Mean over heads of (a ⊙ b)⁺, maps [heads, queries, keys]: with attention and its gradient eq. 5
+// of Chefer et al., ICCV 2021. The positive part is taken per head, before the mean.
 Matrix positive_product(const Tensor& a, const Tensor& b);
 
 // r ← r·M.

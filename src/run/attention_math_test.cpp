@@ -71,7 +71,8 @@ TEST(Rollout, UniformAttentionGivesTheClosedForm) {
 }
 
 TEST(Rollout, IdentityAttentionGivesTheIdentity) {
-  const std::vector<Tensor> layers(3, constant_maps(4, [](int64_t i, int64_t j) { return i == j; }));
+  const std::vector<Tensor> layers(3,
+                                   constant_maps(4, [](int64_t i, int64_t j) { return i == j; }));
   const Matrix result = rollout_matrix(layers);
   for (int64_t i = 0; i < 4; ++i) {
     for (int64_t j = 0; j < 4; ++j) EXPECT_EQ(result.at(i, j), i == j);
@@ -81,8 +82,9 @@ TEST(Rollout, IdentityAttentionGivesTheIdentity) {
 TEST(Rollout, LaterLayersMultiplyFromTheLeft) {
   // Two different permutations without residual: the product in the wrong order is another one.
   const Tensor first = constant_maps(3, [](int64_t i, int64_t j) { return j == (i + 1) % 3; });
-  const Tensor second =
-      constant_maps(3, [](int64_t i, int64_t j) { return j == (i == 0 ? 1 : i == 1 ? 0 : 2); });
+  const Tensor second = constant_maps(3, [](int64_t i, int64_t j) {
+    return j == (i == 0 ? 1 : i == 1 ? 0 : 2);
+  });
   const RolloutOptions options{.residual = false};
   const Matrix result = rollout_matrix({first, second}, options);
   const Matrix wrong =
@@ -90,8 +92,8 @@ TEST(Rollout, LaterLayersMultiplyFromTheLeft) {
   // Row 0 of the upper layer reads token 1, which reads token 2 below.
   EXPECT_EQ(result.at(0, 2), 1);
   EXPECT_NE(result.values, wrong.values);
-  const std::vector<double> row =
-      times(times({1, 0, 0}, rollout_factor(second, options, 0)), rollout_factor(first, options, 0));
+  const std::vector<double> row = times(times({1, 0, 0}, rollout_factor(second, options, 0)),
+                                        rollout_factor(first, options, 0));
   EXPECT_EQ(row, (std::vector<double>{0, 0, 1}));
 }
 

@@ -9,9 +9,9 @@
 
 #include "base/bytes.h"
 #include "base/pulse.h"
-#include "run/attention_math.h"
-#include "relevance/policy_check.h"
 #include "graph/walk_back.h"
+#include "relevance/policy_check.h"
+#include "run/attention_math.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -37,19 +37,23 @@ Policy policy_of(const std::string& name) {
 }
 
 // Ids that pick rows of a table have neither gradient nor relevance.
-bool is_number(const Graph& graph, Value value) { return !value.valid() || graph.type(value).dtype != DType::kInt64; }
+bool is_number(const Graph& graph, Value value) {
+  return !value.valid() || graph.type(value).dtype != DType::kInt64;
+}
 
 void require_number(const Graph& graph, Value value) {
   if (is_number(graph, value)) return;
   throw InvalidInput(
-      "what enters this model are ids alone, which have no gradient and no relevance, and no vectors of theirs were recognised: "
+      "what enters this model are ids alone, which have no gradient and no relevance, and no "
+      "vectors of theirs were recognised: "
       "shap and its relatives, lime and leave-one-out explain it");
 }
 
 }  // namespace
 
 Explained::Explained(const TextModel& model, Encoding encoding, Settings settings)
-    : Explained(std::make_unique<TextSubject>(model, std::move(encoding), settings.kind()), settings) {}
+    : Explained(std::make_unique<TextSubject>(model, std::move(encoding), settings.kind()),
+                settings) {}
 
 Explained::Explained(std::unique_ptr<const Subject> subject, Settings settings)
     : subject_(std::move(subject)), settings_(std::move(settings)) {
@@ -59,8 +63,8 @@ Explained::Explained(std::unique_ptr<const Subject> subject, Settings settings)
   graph_ = own.graph;
   const Needs& needs = settings_.needs;
   RunOptions options;
-  options.keep = needs.attention_gradient || needs.embedding_gradient ? Keep::kGradients
-                                                                      : Keep::kOutputs;
+  options.keep =
+      needs.attention_gradient || needs.embedding_gradient ? Keep::kGradients : Keep::kOutputs;
   options.outputs = {graph_->output};
   if (needs.attention || needs.attention_gradient) {
     for (const AttentionSite& site : graph_->found.sites) options.outputs.push_back(site.attention);
@@ -140,7 +144,8 @@ void Explained::require_maps() const {
 
 Tensor Explained::attention(int layer) const {
   require_maps();
-  return over_tokens(layer, (*pass_)[graph_->found.sites[layer].attention].select(0, 0).contiguous());
+  return over_tokens(layer,
+                     (*pass_)[graph_->found.sites[layer].attention].select(0, 0).contiguous());
 }
 
 Tensor Explained::attention_gradient(int layer) {
@@ -175,9 +180,9 @@ RelevanceWalk& Explained::relevance_walk(const RelevanceKind& kind) {
     for (const AttentionSite& site : graph_->found.sites) wanted.push_back(site.attention);
     Policy policy = policy_of(kind.policy);
     policy_notes_[kind.policy] = check_policy(policy, graph_->graph);
-    walk = std::make_unique<RelevanceWalk>(graph_->graph, *pass_, graph_->output,
-                                           std::vector{target_}, std::move(policy), kind.form,
-                                           wanted, kind.notes);
+    walk =
+        std::make_unique<RelevanceWalk>(graph_->graph, *pass_, graph_->output, std::vector{target_},
+                                        std::move(policy), kind.form, wanted, kind.notes);
   }
   return *walk;
 }
@@ -231,7 +236,8 @@ std::vector<double> Explained::read_out() const {
   const ReadOut& found = found_read_out();
   if (subject_->kind() == "arrays" && !found.read.valid() && found.kind != ReadOut::Kind::kRow) {
     throw InvalidInput(
-        "how this output reads the tokens was not recognised, so there is no row of attention to start from; methods by "
+        "how this output reads the tokens was not recognised, so there is no row of attention to "
+        "start from; methods by "
         "gradients, by relevance down to the input and by hiding tokens explain it");
   }
   if (found.kind == ReadOut::Kind::kShares && !several_streams()) return found.shares;
@@ -252,9 +258,10 @@ std::vector<double> Explained::read_out() const {
 std::vector<double> Explained::measured_read_out() const {
   const ReadOut& found = found_read_out();
   const Graph& graph = graph_->graph;
-  const Pass pass = run(graph, subject_->copies(1).feeds, {Keep::kGradients, {graph_->output, found.read}});
-  // Different weights for the outputs, so that their gradients do not cancel. Of arrays, whose output is a row or one element of
-  // it, always the element.
+  const Pass pass =
+      run(graph, subject_->copies(1).feeds, {Keep::kGradients, {graph_->output, found.read}});
+  // Different weights for the outputs, so that their gradients do not cancel. Of arrays, whose
+  // output is a row or one element of it, always the element.
   Tensor seed = Tensor::zeros(graph.shape(graph_->output), DType::kFloat64);
   const bool one = subject_->kind() == "arrays";
   for (int64_t i = 0; i < seed.size(); ++i) {
@@ -263,7 +270,8 @@ std::vector<double> Explained::measured_read_out() const {
   const auto gradients = walk_back(graph, pass, graph_->output, seed.cast(settings_.dtype),
                                    gradient_rule(), {found.read});
   const std::vector<double> shares = shares_along(gradients.at(found.read), found.axis);
-  const int64_t first = found.first + (several_streams() ? subject_->streams()[found.stream].first : 0);
+  const int64_t first =
+      found.first + (several_streams() ? subject_->streams()[found.stream].first : 0);
   std::vector<double> by_unit(static_cast<size_t>(first), 0.0);
   by_unit.insert(by_unit.end(), shares.begin(), shares.end());
   by_unit.resize(std::max(by_unit.size(), static_cast<size_t>(subject_->units())), 0.0);
@@ -279,15 +287,16 @@ std::optional<int64_t> Explained::read_out_row() const {
 }
 
 int64_t Explained::most_inputs_at_once() const {
-  const int64_t fitting =
-      whyformer::most_inputs_at_once(*graph_, tokens_in(*graph_, subject_->units()), settings_.memory_bytes);
+  const int64_t fitting = whyformer::most_inputs_at_once(
+      *graph_, tokens_in(*graph_, subject_->units()), settings_.memory_bytes);
   return std::min(fitting, subject_->most_at_once());
 }
 
 namespace {
 
 // Inputs that the memo does not know, each once, those that can run together side by side.
-std::vector<const Variant*> unknown_inputs(const std::vector<Variant>& inputs, const AnswerMemo& memo) {
+std::vector<const Variant*> unknown_inputs(const std::vector<Variant>& inputs,
+                                           const AnswerMemo& memo) {
   std::vector<const Variant*> unknown;
   for (const Variant& input : inputs) {
     if (memo.find(input) == nullptr) unknown.push_back(&input);
@@ -304,7 +313,8 @@ std::vector<const Variant*> unknown_inputs(const std::vector<Variant>& inputs, c
 
 }  // namespace
 
-std::vector<std::vector<double>> Explained::answers(const std::vector<Variant>& inputs, Report report) {
+std::vector<std::vector<double>> Explained::answers(const std::vector<Variant>& inputs,
+                                                    Report report) {
   const std::vector<const Variant*> unknown = unknown_inputs(inputs, memo_);
   const auto classes = static_cast<int64_t>(outputs_.size());
   const int64_t step = most_inputs_at_once();
@@ -314,7 +324,8 @@ std::vector<std::vector<double>> Explained::answers(const std::vector<Variant>& 
     std::vector<Variant> batch;
     for (; end < unknown.size() && static_cast<int64_t>(batch.size()) < step; ++end) {
       const Variant& next = *unknown[end];
-      if (!batch.empty() && (next.front() != batch[0].front() || next.size() != batch[0].size())) break;
+      if (!batch.empty() && (next.front() != batch[0].front() || next.size() != batch[0].size()))
+        break;
       batch.push_back(next);
     }
     const Run together = subject_->run_of(batch);
@@ -335,19 +346,23 @@ std::vector<std::vector<double>> Explained::answers(const std::vector<Variant>& 
     const auto* known = memo_.find(input);
     results.push_back(known != nullptr ? *known : fresh.at(input));
   }
-  for (auto& [input, answer] : fresh) memo_.add(input, std::move(answer), settings_.memory_bytes / 4);
+  for (auto& [input, answer] : fresh)
+    memo_.add(input, std::move(answer), settings_.memory_bytes / 4);
   return results;
 }
 
 bool Explained::has_probabilities() const {
-  return settings_.head == Head::kLogits && settings_.problem && *settings_.problem != Problem::kRegression;
+  return settings_.head == Head::kLogits && settings_.problem &&
+         *settings_.problem != Problem::kRegression;
 }
 
 double Explained::in_space(OutputSpace space, const std::vector<double>& outputs) const {
-  return whyformer::in_space(space, outputs, target_, has_probabilities() ? settings_.problem : std::nullopt);
+  return whyformer::in_space(space, outputs, target_,
+                             has_probabilities() ? settings_.problem : std::nullopt);
 }
 
-std::vector<Explained::Slope> Explained::slopes(Place place, const std::vector<Tensor>& replacements) {
+std::vector<Explained::Slope> Explained::slopes(Place place,
+                                                const std::vector<Tensor>& replacements) {
   std::vector<Slope> results;
   const auto count = static_cast<int64_t>(replacements.size());
   const int64_t taken = each_slope(
@@ -357,15 +372,18 @@ std::vector<Explained::Slope> Explained::slopes(Place place, const std::vector<T
   return results;
 }
 
-int64_t Explained::each_slope(Place place, int64_t count, const MakeReplacement& make, const TakeSlope& take) {
+int64_t Explained::each_slope(Place place, int64_t count, const MakeReplacement& make,
+                              const TakeSlope& take) {
   const int64_t step = most_inputs_at_once();
   int64_t done = 0;
   try {
     while (done < count) {
       std::vector<Tensor> replacements;
-      for (int64_t i = 0; i < std::min(count - done, step); ++i) replacements.push_back(make(done + i));
+      for (int64_t i = 0; i < std::min(count - done, step); ++i)
+        replacements.push_back(make(done + i));
       const std::vector<Slope> slopes = slopes_at_once(place, replacements);
-      for (size_t i = 0; i < slopes.size(); ++i) take(done + static_cast<int64_t>(i), replacements[i], slopes[i]);
+      for (size_t i = 0; i < slopes.size(); ++i)
+        take(done + static_cast<int64_t>(i), replacements[i], slopes[i]);
       done += static_cast<int64_t>(slopes.size());
       report_progress(done, count);
     }
@@ -375,25 +393,29 @@ int64_t Explained::each_slope(Place place, int64_t count, const MakeReplacement&
   return done;
 }
 
-std::vector<Explained::Slope> Explained::slopes_at_once(Place place, const std::vector<Tensor>& replacements) {
-  const auto size = static_cast<int64_t>(replacements.size()), classes = static_cast<int64_t>(outputs_.size());
+std::vector<Explained::Slope> Explained::slopes_at_once(Place place,
+                                                        const std::vector<Tensor>& replacements) {
+  const auto size = static_cast<int64_t>(replacements.size()),
+             classes = static_cast<int64_t>(outputs_.size());
   Run part = subject_->copies(size);
   const Graph& graph = part.graph->graph;
   const Value output = part.graph->output;
   const std::vector<Value> at = subject_->values_at(*part.graph, place);
-  for (const Value value : at) part.feeds[value] = Tensor::empty(graph.shape(value), settings_.dtype);
+  for (const Value value : at)
+    part.feeds[value] = Tensor::empty(graph.shape(value), settings_.dtype);
   for (int64_t i = 0; i < size; ++i) {
     const std::vector<Tensor> values = subject_->from_rows(place, replacements[i]);
     for (size_t k = 0; k < at.size(); ++k) part.feeds[at[k]].select(0, i).copy_from(values[k]);
   }
   const Pass pass = run(graph, part.feeds, {.keep = Keep::kGradients, .outputs = {output}});
-  const auto gradients = walk_back(graph, pass, output, one_hot(size, classes, target_, settings_.dtype),
-                                   gradient_rule(), at);
+  const auto gradients = walk_back(
+      graph, pass, output, one_hot(size, classes, target_, settings_.dtype), gradient_rule(), at);
   const std::vector<double> values = pass[output].to_doubles();
   std::vector<Slope> results;
   for (int64_t i = 0; i < size; ++i) {
     std::vector<Tensor> slopes_there;
-    for (const Value value : at) slopes_there.push_back(gradients.at(value).select(0, i).contiguous());
+    for (const Value value : at)
+      slopes_there.push_back(gradients.at(value).select(0, i).contiguous());
     results.push_back({values[i * classes + target_], subject_->rows(place, slopes_there)});
   }
   spent_.forwards += static_cast<int>(size);

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "run/answer_memo.h"
-#include "run/output_space.h"
 #include "readers/text_subject.h"
 #include "relevance/relevance_walk.h"
+#include "run/answer_memo.h"
+#include "run/output_space.h"
 #include "whyformer/model.h"
 
 namespace whyformer {
@@ -33,10 +33,10 @@ class Explained {
  public:
   struct Settings {
     Head head = Head::kLogits;
-    std::vector<double> reference = {};  // of the similarity head
+    std::vector<double> reference = {};   // of the similarity head
     std::optional<Problem> problem = {};  // that a classifier solves
     Needs needs = {};
-    DType dtype = DType::kFloat32;  // of the whole run
+    DType dtype = DType::kFloat32;         // of the whole run
     std::optional<ReadOut> read_out = {};  // instead of what discovery found
     int64_t seed = 0;
     int64_t memory_bytes = 0;
@@ -71,16 +71,16 @@ class Explained {
   const Pass& pass() const { return *pass_; }
   // Throws InvalidInput where attention maps do not go over the units.
   void require_maps() const;
-  // [heads, tokens, tokens] of the streams of queries and of keys, contiguous: where only some tokens ask, the others'
-  // rows are 0; keys that are no tokens are left out.
+  // [heads, tokens, tokens] of the streams of queries and of keys, contiguous: where only some
+  // tokens ask, the others' rows are 0; keys that are no tokens are left out.
   Tensor attention(int layer) const;
   Tensor attention_gradient(int layer);
   // [units, numbers].
   Tensor embeddings(Place place) const;
   Tensor embedding_gradient(Place place);
 
-  // Relevance at an attention map [heads, queries, keys], or at `place` [tokens, width]. One walk for
-  // each policy and form; needs Needs::values.
+  // Relevance at an attention map [heads, queries, keys], or at `place` [tokens, width]. One walk
+  // for each policy and form; needs Needs::values.
   struct RelevanceKind {
     std::string policy;  // a name, or the path of a JSON file
     RelevanceForm form = RelevanceForm::kExplicit;
@@ -94,33 +94,37 @@ class Explained {
   // What passed each node down to the word embeddings, output first; `kind` must say that it notes.
   const std::vector<NodeFlow>& relevance_flows(const RelevanceKind& kind);
 
-  // Share of each token row in the read-out: 1 at [CLS], or 1/n each for mean pooling. Where the graph
-  // does not tell, by the size of the outputs' gradient at each row.
+  // Share of each token row in the read-out: 1 at [CLS], or 1/n each for mean pooling. Where the
+  // graph does not tell, by the size of the outputs' gradient at each row.
   std::vector<double> read_out() const;
   // The one row that is read, if it is one.
   std::optional<int64_t> read_out_row() const;
 
-  // Outputs for inputs made from the explained one, [input][output]. Equal inputs run once, also over all methods of
-  // the call; those of one length run together, in batches that fit the memory.
+  // Outputs for inputs made from the explained one, [input][output]. Equal inputs run once, also
+  // over all methods of the call; those of one length run together, in batches that fit the memory.
   enum class Report { kNo, kYes };
-  std::vector<std::vector<double>> answers(const std::vector<Variant>& inputs, Report report = Report::kYes);
+  std::vector<std::vector<double>> answers(const std::vector<Variant>& inputs,
+                                           Report report = Report::kYes);
   int64_t most_inputs_at_once() const;
 
   // The target's value in that space. Throws InvalidInput where the model has no probabilities.
   double in_space(OutputSpace space, const std::vector<double>& outputs) const;
   bool has_probabilities() const;
 
-  // Target value and its gradient at `place` when that value is replaced; one entry per replacement.
+  // Target value and its gradient at `place` when that value is replaced; one entry per
+  // replacement.
   struct Slope {
     double value = 0;
     Tensor gradient;  // [units, numbers]
   };
   std::vector<Slope> slopes(Place place, const std::vector<Tensor>& replacements);
-  // The same for replacements that are made when their turn comes; `take` gets them in order, with their slopes. Returns
-  // how many it got before the caller stopped it.
+  // The same for replacements that are made when their turn comes; `take` gets them in order, with
+  // their slopes. Returns how many it got before the caller stopped it.
   using MakeReplacement = std::function<Tensor(int64_t number)>;
-  using TakeSlope = std::function<void(int64_t number, const Tensor& replacement, const Slope& slope)>;
-  int64_t each_slope(Place place, int64_t count, const MakeReplacement& make, const TakeSlope& take);
+  using TakeSlope =
+      std::function<void(int64_t number, const Tensor& replacement, const Slope& slope)>;
+  int64_t each_slope(Place place, int64_t count, const MakeReplacement& make,
+                     const TakeSlope& take);
 
   // False where the caller wants to stop.
   bool goes_on(int64_t done, int64_t total) const;

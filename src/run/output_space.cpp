@@ -28,7 +28,8 @@ double in_space(OutputSpace space, const std::vector<double>& outputs, int64_t t
   const double own = outputs[target];
   if (space == OutputSpace::kLogit) return own;
   if (!problem || *problem == Problem::kRegression) {
-    throw InvalidInput("this output is no class, so it has no probability: explain it with space=logit");
+    throw InvalidInput(
+        "this output is no class, so it has no probability: explain it with space=logit");
   }
   const bool by_itself = *problem == Problem::kMultiLabel || outputs.size() == 1;
   const double log_odds = by_itself ? own : own - log_sum_exp(outputs, target);
@@ -49,7 +50,8 @@ std::vector<double> probabilities_of(std::vector<double> outputs, Problem proble
 
 OptionInfo space_option(const std::string& fallback) {
   return {"space",
-          "what is explained: the model's own number (logit), the target's probability, or its log-odds",
+          "what is explained: the model's own number (logit), the target's probability, or its "
+          "log-odds",
           fallback,
           {"logit", "probability", "log-odds"}};
 }

@@ -1,5 +1,5 @@
-// One input with its model, as methods see them: units that get scores, and graphs that run the input or
-// others like it.
+// One input with its model, as methods see them: units that get scores, and graphs that run the
+// input or others like it.
 #pragma once
 
 #include <algorithm>
@@ -27,13 +27,14 @@ struct RunKind {
   DType dtype = DType::kFloat32;
 };
 
-// Another input of the same kind, as numbers: equal numbers are equal inputs. Those with the same first number and as
-// many numbers can run together.
+// Another input of the same kind, as numbers: equal numbers are equal inputs. Those with the same
+// first number and as many numbers can run together.
 using Variant = std::vector<int64_t>;
 
 // Why a method that reads attention says nothing about a model that has none.
 inline constexpr const char* kNoAttention =
-    "no attention was found in this model; methods by gradients, by relevance down to the input and by hiding parts explain it";
+    "no attention was found in this model; methods by gradients, by relevance down to the input "
+    "and by hiding parts explain it";
 
 class Subject {
  public:
@@ -49,7 +50,8 @@ class Subject {
   // Where they have not: what to say about it.
   virtual std::string why_no_maps() const { return ""; }
 
-  // Units of each token stream of the model, where it has several; empty for inputs whose units are one stream.
+  // Units of each token stream of the model, where it has several; empty for inputs whose units are
+  // one stream.
   struct UnitRange {
     int64_t first = 0;
     int64_t count = 0;
@@ -60,25 +62,27 @@ class Subject {
   virtual int64_t most_at_once() const { return int64_t{1} << 30; }
   // So many copies of the input.
   virtual Run copies(int64_t count) const = 0;
-  // The input with some of its units hidden. Throws InvalidInput for a way to hide them that this kind of input
-  // does not know.
+  // The input with some of its units hidden. Throws InvalidInput for a way to hide them that this
+  // kind of input does not know.
   virtual Variant hiding(const std::vector<bool>& hidden, const std::string& how) const = 0;
   virtual Run run_of(std::span<const Variant> inputs) const = 0;
 
-  // Rows of a table that hidden columns are taken from, with their weights, which sum to 1; others have one way to
-  // hide a unit.
+  // Rows of a table that hidden columns are taken from, with their weights, which sum to 1; others
+  // have one way to hide a unit.
   virtual std::vector<double> background_weights() const { return {1.0}; }
-  virtual Variant hiding(const std::vector<bool>& hidden, const std::string& how, int64_t /*background*/) const {
+  virtual Variant hiding(const std::vector<bool>& hidden, const std::string& how,
+                         int64_t /*background*/) const {
     return hiding(hidden, how);
   }
 
-  // Units that take part when parts of the input are hidden; those among them that can be hidden at all; and a tree
-  // over them, neighbours first.
+  // Units that take part when parts of the input are hidden; those among them that can be hidden at
+  // all; and a tree over them, neighbours first.
   virtual std::vector<int64_t> players() const = 0;
   virtual std::vector<bool> can_hide(const std::string& how) const = 0;  // by unit
   virtual PlayerTree player_tree() const = 0;
 
-  // The smallest pieces of the input that can be hidden, in their order: pixels, or else ordinary units in a row.
+  // The smallest pieces of the input that can be hidden, in their order: pixels, or else ordinary
+  // units in a row.
   struct Cells {
     int64_t height = 1;
     int64_t width = 0;
@@ -96,19 +100,24 @@ class Subject {
   // Those values of one input as [units, numbers], and back.
   virtual Tensor rows(Place, const std::vector<Tensor>& values) const { return values[0]; }
   virtual std::vector<Tensor> from_rows(Place, const Tensor& rows) const { return {rows}; }
-  // The range (most - least) of the numbers that share a scale with each unit's; `all` are rows at `place`.
+  // The range (most - least) of the numbers that share a scale with each unit's; `all` are rows at
+  // `place`.
   virtual std::vector<double> ranges(Place place, const Tensor& all) const;
-  // Units of the input that enter the model where no gradient is taken: they have no score at `place`.
+  // Units of the input that enter the model where no gradient is taken: they have no score at
+  // `place`.
   virtual std::vector<int64_t> units_out_of_reach(Place) const { return {}; }
   // The channels of a pixel in rows at kInput, [height · width, channels], where there are pixels.
   virtual std::optional<Tensor> pixel_channels(const Tensor&) const { return std::nullopt; }
 
-  // An input that says nothing, at `place` as rows; `name` is "auto" or a way that this kind of input knows.
+  // An input that says nothing, at `place` as rows; `name` is "auto" or a way that this kind of
+  // input knows.
   virtual Tensor baseline(Place place, const std::string& name) const = 0;
   // What "auto" stands for.
   virtual std::string usual_baseline() const = 0;
   // What is taken where a baseline of this name is asked for.
-  virtual std::string baseline_taken(const std::string& name) const { return name == "auto" ? usual_baseline() : name; }
+  virtual std::string baseline_taken(const std::string& name) const {
+    return name == "auto" ? usual_baseline() : name;
+  }
 };
 
 }  // namespace whyformer

@@ -44,17 +44,20 @@ std::vector<bool> depend_on_spans(const Graph& graph) {
 template <class T>
 Tensor pick_as(const Tensor& states, const HiddenUnits& hidden) {
   const int64_t units = states.dim(1), width = states.dim(2);
-  Tensor picked = Tensor::empty({static_cast<int64_t>(hidden.size()), units, width}, states.dtype());
+  Tensor picked =
+      Tensor::empty({static_cast<int64_t>(hidden.size()), units, width}, states.dtype());
   const T* from = states.data<T>();
   T* to = picked.mutable_data<T>();
   for (const std::vector<bool>& one : hidden) {
-    for (int64_t unit = 0; unit < units; ++unit) to = std::copy_n(from + (one[unit] * units + unit) * width, width, to);
+    for (int64_t unit = 0; unit < units; ++unit)
+      to = std::copy_n(from + (one[unit] * units + unit) * width, width, to);
   }
   return picked;
 }
 
 Tensor pick(const Tensor& states, const HiddenUnits& hidden) {
-  return states.dtype() == DType::kFloat64 ? pick_as<double>(states, hidden) : pick_as<float>(states, hidden);
+  return states.dtype() == DType::kFloat64 ? pick_as<double>(states, hidden)
+                                           : pick_as<float>(states, hidden);
 }
 
 std::vector<Tensor> run_up_to(const Run& inputs, const std::vector<Value>& values) {
@@ -64,8 +67,8 @@ std::vector<Tensor> run_up_to(const Run& inputs, const std::vector<Value>& value
   return results;
 }
 
-// Every unit's two states. Not every model keeps units apart at its input (a stem of convolutions does not), so one
-// input with every other unit hidden must come out the same as when it is run.
+// Every unit's two states. Not every model keeps units apart at its input (a stem of convolutions
+// does not), so one input with every other unit hidden must come out the same as when it is run.
 std::vector<Tensor> states_of(const TwoStates::MakeRun& make, int64_t units) {
   const Run both = make({std::vector<bool>(units, false), std::vector<bool>(units, true)});
   const std::vector<Value> values = values_of_single_units(*both.graph);
@@ -79,7 +82,8 @@ std::vector<Tensor> states_of(const TwoStates::MakeRun& make, int64_t units) {
   const std::vector<Tensor> expected = run_up_to(one, of_one);
   for (size_t i = 0; i < states.size(); ++i) {
     const Tensor picked = pick(states[i], {alternating});
-    if (picked.shape() != expected[i].shape() || picked.to_doubles() != expected[i].to_doubles()) return {};
+    if (picked.shape() != expected[i].shape() || picked.to_doubles() != expected[i].to_doubles())
+      return {};
   }
   return states;
 }

@@ -1,5 +1,6 @@
-// Inputs in which each unit is either itself or hidden in place. What depends on one unit alone (embeddings, and the
-// first layer's queries, keys and values) is computed once for both states of every unit, and picked for each input.
+// Inputs in which each unit is either itself or hidden in place. What depends on one unit alone
+// (embeddings, and the first layer's queries, keys and values) is computed once for both states of
+// every unit, and picked for each input.
 #pragma once
 
 #include <functional>
@@ -25,8 +26,8 @@ class TwoStates {
   mutable std::optional<std::vector<Tensor>> states_;
 };
 
-// Values [inputs, units, numbers] that are made unit by unit from the embeddings, and that something reads which
-// mixes units; in the graph's order.
+// Values [inputs, units, numbers] that are made unit by unit from the embeddings, and that
+// something reads which mixes units; in the graph's order.
 std::vector<Value> values_of_single_units(const ModelGraph& graph);
 
 }  // namespace whyformer

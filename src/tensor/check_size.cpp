@@ -17,8 +17,8 @@ void check_size(const Shape& shape) {
     }
     // Lengths beside one of 0 must not overflow either.
     if (length > kMostElements / count) {
-      throw InvalidInput(fmt::format("the shape {} has more than {} elements", to_string(shape),
-                                     kMostElements));
+      throw InvalidInput(
+          fmt::format("the shape {} has more than {} elements", to_string(shape), kMostElements));
     }
     count *= std::max<int64_t>(length, 1);
   }

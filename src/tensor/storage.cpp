@@ -14,7 +14,8 @@ constexpr size_t kAlignment = 64;
 constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kMostPooled = size_t{1} << 30;
 
-// A block may serve a request down to 7/8 of its size, so that sizes close to each other share blocks.
+// A block may serve a request down to 7/8 of its size, so that sizes close to each other share
+// blocks.
 class Pool {
  public:
   void* take(size_t& bytes) {

@@ -1,5 +1,5 @@
-// Memory for tensors: 64-byte aligned blocks that are kept for reuse, because the page faults of fresh
-// memory cost as much as the arithmetic done in it.
+// Memory for tensors: 64-byte aligned blocks that are kept for reuse, because the page faults of
+// fresh memory cost as much as the arithmetic done in it.
 #pragma once
 
 #include <cstddef>

@@ -9,8 +9,10 @@ namespace whyformer {
 namespace {
 
 TEST(Storage, MemoryOfEverySizeIsUsedAgain) {
-  // The size is this test's own where it is large, so that no other block of the pool fits it better.
-  for (const size_t bytes : {size_t{1}, size_t{8}, size_t{32}, size_t{60}, size_t{100}, size_t{7654321}}) {
+  // The size is this test's own where it is large, so that no other block of the pool fits it
+  // better.
+  for (const size_t bytes :
+       {size_t{1}, size_t{8}, size_t{32}, size_t{60}, size_t{100}, size_t{7654321}}) {
     const void* first = allocate(bytes).get();
     bool again = false;
     for (int i = 0; i < 3; ++i) again = again || allocate(bytes).get() == first;
@@ -28,7 +30,8 @@ TEST(Storage, SmallBlocksDoNotPileUp) {
     std::shared_ptr<void> now[4];
     for (auto& block : now) {
       block = allocate(24);
-      if (std::find(seen.begin(), seen.end(), block.get()) == seen.end()) seen.push_back(block.get());
+      if (std::find(seen.begin(), seen.end(), block.get()) == seen.end())
+        seen.push_back(block.get());
     }
   }
   EXPECT_LE(seen.size(), 8u);

@@ -51,19 +51,21 @@ void for_each_row(const Shape& shape, const Shape& strides, Visit visit) {
 template <typename T, typename U>
 void copy_columns(const T* source, int64_t rows, int64_t columns, int64_t column_stride, U* out) {
   constexpr int64_t kBlock = 32;
-  parallel_for((rows + kBlock - 1) / kBlock, 16384 / (columns + 1) + 1, [&](int64_t begin, int64_t end) {
-    for (int64_t first = begin * kBlock; first < std::min(end * kBlock, rows); first += kBlock) {
-      const int64_t last = std::min(first + kBlock, rows);
-      for (int64_t left = 0; left < columns; left += kBlock) {
-        const int64_t right = std::min(left + kBlock, columns);
-        for (int64_t row = first; row < last; ++row) {
-          for (int64_t column = left; column < right; ++column) {
-            out[row * columns + column] = static_cast<U>(source[row + column * column_stride]);
+  parallel_for(
+      (rows + kBlock - 1) / kBlock, 16384 / (columns + 1) + 1, [&](int64_t begin, int64_t end) {
+        for (int64_t first = begin * kBlock; first < std::min(end * kBlock, rows);
+             first += kBlock) {
+          const int64_t last = std::min(first + kBlock, rows);
+          for (int64_t left = 0; left < columns; left += kBlock) {
+            const int64_t right = std::min(left + kBlock, columns);
+            for (int64_t row = first; row < last; ++row) {
+              for (int64_t column = left; column < right; ++column) {
+                out[row * columns + column] = static_cast<U>(source[row + column * column_stride]);
+              }
+            }
           }
         }
-      }
-    }
-  });
+      });
 }
 
 template <typename T, typename U>
@@ -87,9 +89,12 @@ void copy_rows(const T* source, const Shape& shape, const Shape& strides, U* out
 template <typename Use>
 void with_type(DType type, Use use) {
   switch (type) {
-    case DType::kFloat32: return use(float{});
-    case DType::kFloat64: return use(double{});
-    case DType::kInt64: return use(int64_t{});
+    case DType::kFloat32:
+      return use(float{});
+    case DType::kFloat64:
+      return use(double{});
+    case DType::kInt64:
+      return use(int64_t{});
   }
 }
 
@@ -174,7 +179,8 @@ Tensor Tensor::wrap(Shape shape, DType type, std::shared_ptr<void> owner, void* 
 }
 
 Tensor Tensor::empty_in_order(const Shape& shape, const std::vector<int>& order, DType type) {
-  if (order.size() != shape.size()) throw Error("a tensor's axes and their order in memory do not match");
+  if (order.size() != shape.size())
+    throw Error("a tensor's axes and their order in memory do not match");
   Shape permuted(shape.size());
   std::vector<int> back(shape.size());
   for (size_t axis = 0; axis < shape.size(); ++axis) {

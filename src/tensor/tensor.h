@@ -1,5 +1,5 @@
-// A dense array with shared storage and strides. Transposing, slicing, splitting heads and (where the
-// strides allow it) reshaping give views of the same memory.
+// A dense array with shared storage and strides. Transposing, slicing, splitting heads and (where
+// the strides allow it) reshaping give views of the same memory.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,12 @@ std::string to_string(const Shape& shape);  // "[2, 12, 64]"
 
 template <typename T>
 constexpr DType dtype_of() {
-  if constexpr (std::is_same_v<T, float>) return DType::kFloat32;
-  else if constexpr (std::is_same_v<T, double>) return DType::kFloat64;
-  else return DType::kInt64;
+  if constexpr (std::is_same_v<T, float>)
+    return DType::kFloat32;
+  else if constexpr (std::is_same_v<T, double>)
+    return DType::kFloat64;
+  else
+    return DType::kInt64;
 }
 
 class Tensor {
@@ -41,8 +44,8 @@ class Tensor {
   }
   // Wraps memory that `owner` keeps alive, row-major.
   static Tensor wrap(Shape shape, DType type, std::shared_ptr<void> owner, void* data);
-  // Memory laid out so that permute(order) of the result is contiguous: what a product writes when a
-  // transposition follows.
+  // Memory laid out so that permute(order) of the result is contiguous: what a product writes when
+  // a transposition follows.
   static Tensor empty_in_order(const Shape& shape, const std::vector<int>& order, DType type);
   // Fresh memory with the shape of `like` and its axes in the same order in memory.
   static Tensor empty_like(const Tensor& like);

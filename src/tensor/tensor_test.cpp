@@ -52,7 +52,8 @@ TEST(Tensor, ReshapeToAnotherSizeNamesBothShapes) {
 TEST(Tensor, ATransposedMatrixIsCopiedElementByElement) {
   const int64_t rows = 67, columns = 130;  // neither is a multiple of a block
   Tensor matrix = Tensor::empty({rows, columns}, DType::kFloat32);
-  for (int64_t i = 0; i < matrix.size(); ++i) matrix.mutable_data<float>()[i] = static_cast<float>(i);
+  for (int64_t i = 0; i < matrix.size(); ++i)
+    matrix.mutable_data<float>()[i] = static_cast<float>(i);
   const Tensor turned = matrix.transpose(0, 1).contiguous();
   const Tensor wide = matrix.slice(1, 1, 40).transpose(0, 1).cast(DType::kFloat64);
   for (int64_t row = 0; row < rows; ++row) {

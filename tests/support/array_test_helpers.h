@@ -7,8 +7,8 @@
 #include <cmath>
 #include <filesystem>
 
-#include "tests/support/source_folder.h"
 #include "formats/weights.h"
+#include "tests/support/source_folder.h"
 #include "whyformer/arrays.h"
 #include "whyformer/error.h"
 
@@ -50,12 +50,15 @@ class InputFile {
   std::filesystem::path path_;
 };
 
-inline ArrayTrace trace_arrays(const std::filesystem::path& model, const std::filesystem::path& inputs, const ArrayTarget& target) {
+inline ArrayTrace trace_arrays(const std::filesystem::path& model,
+                               const std::filesystem::path& inputs, const ArrayTarget& target) {
   return ArrayModel::load(model).trace(read_array_views(inputs), target);
 }
 
-inline ArrayExplanation explained(const std::filesystem::path& model, const std::filesystem::path& inputs,
-                           const std::vector<MethodRequest>& methods, const ArrayTarget& target = {}) {
+inline ArrayExplanation explained(const std::filesystem::path& model,
+                                  const std::filesystem::path& inputs,
+                                  const std::vector<MethodRequest>& methods,
+                                  const ArrayTarget& target = {}) {
   ArrayRequest request;
   request.target = target;
   request.methods = methods;
@@ -75,7 +78,9 @@ inline NumberRows identity(size_t n) {
   for (size_t i = 0; i < n; ++i) result[i][i] = 1;
   return result;
 }
-inline NumberRows zeros(size_t rows, size_t columns) { return NumberRows(rows, std::vector<double>(columns, 0)); }
+inline NumberRows zeros(size_t rows, size_t columns) {
+  return NumberRows(rows, std::vector<double>(columns, 0));
+}
 inline NumberRows times(const NumberRows& a, const NumberRows& b) {
   NumberRows c = zeros(a.size(), b[0].size());
   for (size_t i = 0; i < a.size(); ++i) {
@@ -98,10 +103,11 @@ inline NumberRows flipped(const NumberRows& a) {
   }
   return result;
 }
-inline void expect_scores(const ArrayExplanation& explanation, int stream, std::vector<double> expected,
-                   int64_t itself = -1) {
+inline void expect_scores(const ArrayExplanation& explanation, int stream,
+                          std::vector<double> expected, int64_t itself = -1) {
   if (itself >= 0) expected[itself] = 0;
-  const std::vector<double> scores = explanation.by_stream(explanation.explanation.attributions[0])[stream].scores;
+  const std::vector<double> scores =
+      explanation.by_stream(explanation.explanation.attributions[0])[stream].scores;
   ASSERT_EQ(scores.size(), expected.size());
   double most = 0;
   for (const double x : expected) most = std::max(most, std::abs(x));

@@ -47,16 +47,15 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
   return sum;
 }
 
-std::map<Value, Tensor> gradients_of(const Built& built, const Tensors& tensors,
-                                     const Tensor& seed, const std::vector<Value>& wanted,
-                                     DType dtype) {
+std::map<Value, Tensor> gradients_of(const Built& built, const Tensors& tensors, const Tensor& seed,
+                                     const std::vector<Value>& wanted, DType dtype) {
   const Pass pass = run(built.graph, feeds_of(built, tensors, dtype),
                         {.keep = Keep::kGradients, .outputs = {built.output}});
   return walk_back(built.graph, pass, built.output, seed.cast(dtype), gradient_rule(), wanted);
 }
 
 void expect_all_near(const std::vector<double>& actual, const std::vector<double>& expected,
-                 double tolerance, const char* what) {
+                     double tolerance, const char* what) {
   ASSERT_EQ(actual.size(), expected.size()) << what;
   double scale = 1e-3;
   for (const double value : expected) scale = std::max(scale, std::abs(value));
@@ -141,8 +140,8 @@ void check_op(const OpCheck& check) {
   }
   const std::vector<double> value = value_of(exact, tensors, DType::kFloat64);
   expect_all_near(value_of(fast, tensors, DType::kFloat32), value, 1e-5, "float value");
-  const Tensor seed = random_tensor(exact.graph.shape(exact.output), DType::kFloat32, 99)
-                          .cast(DType::kFloat64);
+  const Tensor seed =
+      random_tensor(exact.graph.shape(exact.output), DType::kFloat32, 99).cast(DType::kFloat64);
   const auto gradients = gradients_of(exact, tensors, seed, wanted, DType::kFloat64);
   const auto fast_gradients = gradients_of(fast, tensors, seed, wanted, DType::kFloat32);
   for (size_t i = 0; i < check.inputs.size(); ++i) {
@@ -150,7 +149,7 @@ void check_op(const OpCheck& check) {
     if (!gradients.contains(input)) continue;
     const std::vector<double> gradient = gradients.at(input).to_doubles();
     expect_all_near(gradient, central_differences(exact, tensors, i, seed.to_doubles()), 1e-6,
-                "gradient against central differences");
+                    "gradient against central differences");
     expect_all_near(fast_gradients.at(input).to_doubles(), gradient, 2e-5, "float gradient");
   }
   check_independence(exact, tensors);

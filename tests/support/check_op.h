@@ -17,10 +17,10 @@ struct OpCheck {
   double smallest_input = -1, largest_input = 1;
 };
 
-// Expects, on random inputs: the forward shape is the inferred one; gradients in double equal central
-// differences to 1e-6; value and gradient in float equal those in double to 1e-5; where the operator
-// says that an axis is independent, moving one position of an input moves only that position of the
-// output; memory reuse changes nothing.
+// Expects, on random inputs: the forward shape is the inferred one; gradients in double equal
+// central differences to 1e-6; value and gradient in float equal those in double to 1e-5; where the
+// operator says that an axis is independent, moving one position of an input moves only that
+// position of the output; memory reuse changes nothing.
 void check_op(const OpCheck& check);
 
 // Random numbers in [low, high), the same for the same seed.

@@ -20,10 +20,12 @@ struct TestRows {
   FloatRows view() const { return {numbers.data(), rows, width}; }
 };
 
-inline TestRows normal_rows(int64_t rows, int64_t width, const std::string& purpose, int64_t instance = 0) {
+inline TestRows normal_rows(int64_t rows, int64_t width, const std::string& purpose,
+                            int64_t instance = 0) {
   const CounterRandom random(3, purpose, instance);
   TestRows result{rows, width, std::vector<float>(rows * width)};
-  for (int64_t i = 0; i < rows * width; ++i) result.numbers[i] = static_cast<float>(random.normal(i));
+  for (int64_t i = 0; i < rows * width; ++i)
+    result.numbers[i] = static_cast<float>(random.normal(i));
   return result;
 }
 

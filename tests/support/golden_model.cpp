@@ -11,9 +11,7 @@
 namespace whyformer {
 namespace {
 
-std::filesystem::path folder() {
-  return source_folder() / "tests/golden/models";
-}
+std::filesystem::path folder() { return source_folder() / "tests/golden/models"; }
 
 // The cases have no tokenizer: this one gives their special ids names.
 std::string tokenizer_json(const nlohmann::json& special) {
@@ -22,16 +20,24 @@ std::string tokenizer_json(const nlohmann::json& special) {
   for (const auto& [name, id] : special.items()) {
     vocabulary.erase("w" + std::to_string(id.get<int>()));
     vocabulary["[" + name + "]"] = id;
-    added.push_back({{"id", id}, {"content", "[" + name + "]"}, {"special", true},
-                     {"single_word", false}, {"lstrip", false}, {"rstrip", false},
+    added.push_back({{"id", id},
+                     {"content", "[" + name + "]"},
+                     {"special", true},
+                     {"single_word", false},
+                     {"lstrip", false},
+                     {"rstrip", false},
                      {"normalized", false}});
   }
-  return nlohmann::json{{"version", "1.0"}, {"truncation", nullptr}, {"padding", nullptr},
-                        {"added_tokens", added}, {"normalizer", nullptr},
-                        {"pre_tokenizer", {{"type", "WhitespaceSplit"}}},
-                        {"post_processor", nullptr}, {"decoder", nullptr},
-                        {"model", {{"type", "WordLevel"}, {"vocab", vocabulary},
-                                   {"unk_token", "w199"}}}}
+  return nlohmann::json{
+      {"version", "1.0"},
+      {"truncation", nullptr},
+      {"padding", nullptr},
+      {"added_tokens", added},
+      {"normalizer", nullptr},
+      {"pre_tokenizer", {{"type", "WhitespaceSplit"}}},
+      {"post_processor", nullptr},
+      {"decoder", nullptr},
+      {"model", {{"type", "WordLevel"}, {"vocab", vocabulary}, {"unk_token", "w199"}}}}
       .dump();
 }
 
@@ -74,8 +80,8 @@ FileLookup golden_files(const std::string& name) {
 
 GoldenModel GoldenModel::from_onnx(const std::string& name, const std::string& variant) {
   GoldenModel golden(name);
-  golden.model = load_onnx_text_model(folder().parent_path() / "onnx/text" / (name + variant + ".onnx"),
-                                      golden_files(name), name);
+  golden.model = load_onnx_text_model(
+      folder().parent_path() / "onnx/text" / (name + variant + ".onnx"), golden_files(name), name);
   return golden;
 }
 
@@ -134,13 +140,15 @@ std::vector<double> GoldenModel::values(const std::string& name) const {
 
 ModelParts parts_of(const FileLookup& files, const std::string& name, std::string_view weights) {
   ModelParts parts{.name = name, .documents = {}, .weights = {}};
-  for (const char* document : {"config.json", "tokenizer.json", "tokenizer_config.json", "preprocessor_config.json",
-                               "modules.json", "1_Pooling/config.json"}) {
+  for (const char* document :
+       {"config.json", "tokenizer.json", "tokenizer_config.json", "preprocessor_config.json",
+        "modules.json", "1_Pooling/config.json"}) {
     if (const auto file = files(document)) parts.documents[document] = file->text();
   }
   for (const auto& [key, tensor] : read_safetensors(*files(weights), weights)) {
     const std::shared_ptr<const void> data(tensor.data.owner, tensor.data.view.data());
-    parts.weights[key] = {std::string(name_of(tensor.type)), tensor.shape, data, tensor.data.size()};
+    parts.weights[key] = {std::string(name_of(tensor.type)), tensor.shape, data,
+                          tensor.data.size()};
   }
   return parts;
 }

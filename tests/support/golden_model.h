@@ -45,7 +45,8 @@ struct GoldenModel {
 FileLookup golden_files(const std::string& name);
 
 // What another program would hand over of a folder's files.
-ModelParts parts_of(const FileLookup& files, const std::string& name, std::string_view weights = "model.safetensors");
+ModelParts parts_of(const FileLookup& files, const std::string& name,
+                    std::string_view weights = "model.safetensors");
 
 // Names of all cases.
 std::vector<std::string> golden_models();

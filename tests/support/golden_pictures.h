@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <string>
 
-#include "tests/support/source_folder.h"
 #include "formats/pictures/picture.h"
+#include "tests/support/source_folder.h"
 
 namespace whyformer {
 

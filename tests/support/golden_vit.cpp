@@ -36,19 +36,22 @@ class Builder {
                                            weights_.contains(bias) ? tensor(bias) : Tensor());
   }
 
-  Value dense(Value x, const std::string& name) { return linear(graph_, x, weights_of(name), name); }
+  Value dense(Value x, const std::string& name) {
+    return linear(graph_, x, weights_of(name), name);
+  }
 
   Value norm(Value x, const std::string& name) {
-    return layer_norm(graph_, x,
-                      {tensor(name + ".weight"), tensor(name + ".bias"),
-                       config_["layer_norm_eps"].get<double>()},
-                      name);
+    return layer_norm(
+        graph_, x,
+        {tensor(name + ".weight"), tensor(name + ".bias"), config_["layer_norm_eps"].get<double>()},
+        name);
   }
 
   Value heads(Value x, const std::string& name) {
     const Shape shape = graph_.shape(x);
     const int64_t count = config_["num_attention_heads"];
-    const Value split = reshape(graph_, dense(x, name), {1, shape[1], count, shape[2] / count}, name);
+    const Value split =
+        reshape(graph_, dense(x, name), {1, shape[1], count, shape[2] / count}, name);
     return transpose(graph_, split, {0, 2, 1, 3}, name);
   }
 
@@ -61,8 +64,8 @@ class Builder {
     const double scale = 1 / std::sqrt(static_cast<double>(graph_.shape(query)[3]));
     const Value maps =
         softmax(graph_, matmul(graph_, query, keys, self + "scores"), {}, scale, self + "maps");
-    const Value context =
-        transpose(graph_, matmul(graph_, maps, value, self + "context"), {0, 2, 1, 3}, self + "merge");
+    const Value context = transpose(graph_, matmul(graph_, maps, value, self + "context"),
+                                    {0, 2, 1, 3}, self + "merge");
     return dense(reshape(graph_, context, shape, self + "merge"), base + "attention.output.dense");
   }
 
@@ -70,8 +73,8 @@ class Builder {
     const std::string base = "vit.encoder.layer." + std::to_string(index) + ".";
     x = add(graph_, attention(norm(x, base + "layernorm_before"), base), x, base + "add");
     const Value inner = dense(norm(x, base + "layernorm_after"), base + "intermediate.dense");
-    const Activation function = config_["hidden_act"] == "relu" ? Activation::kRelu
-                                                                : Activation::kGelu;
+    const Activation function =
+        config_["hidden_act"] == "relu" ? Activation::kRelu : Activation::kGelu;
     const Value active = activation(graph_, inner, function, base + "act");
     return add(graph_, dense(active, base + "output.dense"), x, base + "add");
   }
@@ -79,12 +82,13 @@ class Builder {
   Value embed(Value pixels, Feeds& feeds) {
     const std::string name = "vit.embeddings.patch_embeddings.projection";
     const int64_t size = config_["patch_size"];
-    const Value image = convolution(
-        graph_, pixels, weights_of(name), {.kernel = {size, size}, .strides = {size, size}}, name);
+    const Value image = convolution(graph_, pixels, weights_of(name),
+                                    {.kernel = {size, size}, .strides = {size, size}}, name);
     const Shape shape = graph_.shape(image);
     const Value rows = reshape(graph_, image, {1, shape[1], shape[2] * shape[3]}, "patches");
     const Value patches = transpose(graph_, rows, {0, 2, 1}, "patches");
-    const Value tokens = concat(graph_, given("vit.embeddings.cls_token", feeds), patches, 1, "cls");
+    const Value tokens =
+        concat(graph_, given("vit.embeddings.cls_token", feeds), patches, 1, "cls");
     return add(graph_, tokens, given("vit.embeddings.position_embeddings", feeds), "positions");
   }
 

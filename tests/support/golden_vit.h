@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "formats/weights.h"
 #include "discovery/attention_sites.h"
+#include "formats/weights.h"
 #include "graph/pass.h"
 
 namespace whyformer {

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "tests/support/source_folder.h"
 #include "formats/weights.h"
+#include "tests/support/source_folder.h"
 #include "whyformer/error.h"
 
 namespace whyformer {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/golden_model.h"
 #include "studies/heads/head_study.h"
+#include "tests/support/golden_model.h"
 
 namespace whyformer {
 

@@ -291,7 +291,8 @@ PlainVector plain_logits(const PlainEncoder& encoder, const PlainStates& last) {
 
 Value encoder_layers(GraphBuilder& builder, const PlainEncoder& encoder, Value stream, Value mask) {
   for (size_t l = 0; l < encoder.layers.size(); ++l) {
-    stream = layer_of(builder, encoder, encoder.layers[l], stream, mask, "layer" + std::to_string(l));
+    stream =
+        layer_of(builder, encoder, encoder.layers[l], stream, mask, "layer" + std::to_string(l));
   }
   return stream;
 }
@@ -305,7 +306,8 @@ EncoderGraph graph_of(const PlainEncoder& encoder, const EncoderGraphOptions& op
   if (options.masked) {
     result.mask = builder.input("mask", {options.batch, 1, 1, options.tokens}, DType::kFloat64);
   }
-  result.output = head_of(builder, encoder, encoder_layers(builder, encoder, result.input, result.mask));
+  result.output =
+      head_of(builder, encoder, encoder_layers(builder, encoder, result.input, result.mask));
   result.graph = builder.finish();
   result.found = discover(result.graph, result.output);
   if (!options.restrict_rows) return result;

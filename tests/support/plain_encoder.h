@@ -90,7 +90,8 @@ struct EncoderGraphOptions {
   bool cut_queries = false;   // the last map, too, has only the rows that are read
 };
 // The layers alone, on a stream that is there.
-Value encoder_layers(GraphBuilder& builder, const PlainEncoder& encoder, Value stream, Value mask = {});
+Value encoder_layers(GraphBuilder& builder, const PlainEncoder& encoder, Value stream,
+                     Value mask = {});
 EncoderGraph graph_of(const PlainEncoder& encoder, const EncoderGraphOptions& options);
 Tensor tensor_of(const std::vector<PlainRows>& batch);
 // A pass that kept everything, for unmasked input.

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "methods/blocks/alti.h"
-#include "tests/support/plain_encoder.h"
 #include "methods/blocks/vector_rows.h"
+#include "tests/support/plain_encoder.h"
 
 namespace whyformer {
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "tests/support/sample_pictures.h"
 #include "report/views/text.h"
+#include "tests/support/sample_pictures.h"
 #include "tests/support/sample_sequence.h"
 
 namespace whyformer::report {
@@ -240,11 +240,13 @@ Explanation pair_sample() {
 }
 
 Explanation unicode_sample() {
-  return sample_explanation({.text = "我爱这部电影 👩‍👩‍👧 Привет שלום עולם مرحبا café "
-                                     "naïve "
-                                     "한국어 🇫🇷 ❤️ e\u0301\tend",
-                             .labels = {"否定的", "肯定的 🎉"},
-                             .methods = 2});
+  return sample_explanation(
+      {.text =
+           "我爱这部电影 👩‍👩‍👧 Привет שלום עולם مرحبا café "
+           "naïve "
+           "한국어 🇫🇷 ❤️ e\u0301\tend",
+       .labels = {"否定的", "肯定的 🎉"},
+       .methods = 2});
 }
 
 Explanation hostile_sample() {
@@ -348,10 +350,8 @@ Explanation estimate_sample() {
     }
   }
   pairs.words = fold(explanation, pairs.scores);
-  pairs.estimate = Estimate{.space = "logit",
-                            .base = value - sum,
-                            .value = value,
-                            .interactions = std::move(matrix)};
+  pairs.estimate = Estimate{
+      .space = "logit", .base = value - sum, .value = value, .interactions = std::move(matrix)};
   return explanation;
 }
 

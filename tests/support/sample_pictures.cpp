@@ -176,11 +176,12 @@ Explanation picture_sample(const PictureSampleOptions& options) {
 
 Explanation picture_pair_sample() {
   Explanation explanation = picture_sample();
-  const std::vector<Unit> tokens{{.text = "<|startoftext|>", .special = true, .segment = 1},
-                                 {.text = "a</w>", .start = 0, .end = 1, .segment = 1, .word = 0},
-                                 {.text = "red</w>", .start = 2, .end = 5, .segment = 1, .word = 1},
-                                 {.text = "ball</w>", .start = 6, .end = 10, .segment = 1, .word = 2},
-                                 {.text = "<|endoftext|>", .special = true, .segment = 1}};
+  const std::vector<Unit> tokens{
+      {.text = "<|startoftext|>", .special = true, .segment = 1},
+      {.text = "a</w>", .start = 0, .end = 1, .segment = 1, .word = 0},
+      {.text = "red</w>", .start = 2, .end = 5, .segment = 1, .word = 1},
+      {.text = "ball</w>", .start = 6, .end = 10, .segment = 1, .word = 2},
+      {.text = "<|endoftext|>", .special = true, .segment = 1}};
   const auto count = static_cast<int64_t>(tokens.size());
   explanation.pair = "a red ball";
   explanation.units.insert(explanation.units.begin(), tokens.begin(), tokens.end());
@@ -199,7 +200,8 @@ Explanation picture_pair_sample() {
   for (AttentionMap& map : explanation.attention) map.first_unit = count;
   const std::shared_ptr<float[]> even(new float[count * count]);
   std::fill_n(even.get(), count * count, 1 / static_cast<float>(count));
-  explanation.attention.insert(explanation.attention.begin(), {"text layer 0", 1, count, count, even, 0});
+  explanation.attention.insert(explanation.attention.begin(),
+                               {"text layer 0", 1, count, count, even, 0});
   return explanation;
 }
 
@@ -248,11 +250,12 @@ Explanation documented_picture_sample() {
   pairs.scores = {0.0, 1.0, 0.25};
   pairs.is_signed = true;
   pairs.completeness_gap = 0.0;
-  pairs.estimate = Estimate{.space = "logit",
-                            .base = 0.25,
-                            .value = 1.5,
-                            .evaluations = 4,
-                            .interactions = {0.0, 0.0, 0.0, 0.0, 1.125, -0.125, 0.0, -0.125, 0.375}};
+  pairs.estimate =
+      Estimate{.space = "logit",
+               .base = 0.25,
+               .value = 1.5,
+               .evaluations = 4,
+               .interactions = {0.0, 0.0, 0.0, 0.0, 1.125, -0.125, 0.0, -0.125, 0.375}};
   pairs.cost = {5, 0, 0.04};
   return explanation;
 }

@@ -40,10 +40,12 @@ inline constexpr const char* kWordTokenizerConfig =
 // model.onnx in a folder of its own, which goes with the test.
 class SavedFolder {
  public:
-  explicit SavedFolder(const onnx::TinyModel& model, const std::string& tokenizer = "", const std::string& name = "model") {
+  explicit SavedFolder(const onnx::TinyModel& model, const std::string& tokenizer = "",
+                       const std::string& name = "model") {
     const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::filesystem::temp_directory_path() /
-              (std::string("whyformer_") + test->test_suite_name() + "_" + test->name() + "_" + name);
+    folder_ =
+        std::filesystem::temp_directory_path() /
+        (std::string("whyformer_") + test->test_suite_name() + "_" + test->name() + "_" + name);
     std::filesystem::create_directories(folder_);
     save(file(), model.text());
     if (tokenizer.empty()) return;

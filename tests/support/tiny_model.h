@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "onnx/onnx_model.h"
 #include "graph/pass.h"
+#include "onnx/onnx_model.h"
 
 namespace whyformer::onnx {
 
@@ -45,8 +45,8 @@ inline pb::GraphProto& set_graph(pb::NodeProto& node, const std::string& name) {
 }
 
 // The value of an attribute is that of the function's attribute `callers`.
-inline void refer_to_caller(pb::NodeProto& node, const std::string& name, const std::string& callers,
-                            pb::AttributeProto::AttributeType type) {
+inline void refer_to_caller(pb::NodeProto& node, const std::string& name,
+                            const std::string& callers, pb::AttributeProto::AttributeType type) {
   pb::AttributeProto& attribute = *node.add_attribute();
   attribute.set_name(name);
   attribute.set_type(type);
@@ -55,7 +55,8 @@ inline void refer_to_caller(pb::NodeProto& node, const std::string& name, const 
 
 // Adds to graphs, branches and functions alike.
 template <typename Nodes>
-pb::NodeProto& add_node(Nodes& nodes, const std::string& kind, const std::vector<std::string>& inputs,
+pb::NodeProto& add_node(Nodes& nodes, const std::string& kind,
+                        const std::vector<std::string>& inputs,
                         const std::vector<std::string>& outputs, const std::string& domain = "") {
   pb::NodeProto& node = *nodes.add_node();
   node.set_op_type(kind);
@@ -66,8 +67,8 @@ pb::NodeProto& add_node(Nodes& nodes, const std::string& kind, const std::vector
   return node;
 }
 
-inline pb::TensorProto& add_floats(pb::GraphProto& graph, const std::string& name, const Shape& shape,
-                                   const std::vector<float>& values) {
+inline pb::TensorProto& add_floats(pb::GraphProto& graph, const std::string& name,
+                                   const Shape& shape, const std::vector<float>& values) {
   pb::TensorProto& tensor = *graph.add_initializer();
   tensor.set_name(name);
   tensor.set_data_type(pb::TensorProto::FLOAT);
@@ -109,8 +110,10 @@ struct TinyModel {
     tensor.set_elem_type(type);
     for (const int64_t length : shape) {
       auto& axis = *tensor.mutable_shape()->add_dim();
-      if (length >= 0) axis.set_dim_value(length);
-      else axis.set_dim_param("any");
+      if (length >= 0)
+        axis.set_dim_value(length);
+      else
+        axis.set_dim_param("any");
     }
   }
   void output(const std::string& name) { graph().add_output()->set_name(name); }

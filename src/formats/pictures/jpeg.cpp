@@ -47,9 +47,9 @@ class JpegDecoder {
       state->err->format_message(state, text);
       self.guard_.leave(text);
     };
-    // Most warnings are of pixels that look wrong, which PIL shows too; and a library does not print. But
-    // data that end before the picture does are as good as cut off, and a few bytes can claim to be many
-    // million pixels that way.
+    // Most warnings are of pixels that look wrong, which PIL shows too; and a library does not
+    // print. But data that end before the picture does are as good as cut off, and a few bytes can
+    // claim to be many million pixels that way.
     errors_.emit_message = [](j_common_ptr state, int level) {
       if (level < 0 && state->err->msg_code == JWRN_HIT_MARKER) of(state).guard_.leave(kTruncated);
     };
@@ -85,7 +85,8 @@ class JpegDecoder {
   void check(bool done) {
     if (done) return;
     if (errors_.msg_code == JERR_IMAGE_TOO_BIG) {
-      throw FileError(fmt::format("{} claims more than {} pixels on a side: scale it down", in_quotes(source_.name), JPEG_MAX_DIMENSION));
+      throw FileError(fmt::format("{} claims more than {} pixels on a side: scale it down",
+                                  in_quotes(source_.name), JPEG_MAX_DIMENSION));
     }
     throw_undecodable(source_, "JPEG", guard_.problem());
   }

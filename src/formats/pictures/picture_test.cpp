@@ -102,7 +102,8 @@ TEST(Picture, RefusesSizesBeforeItTakesMemoryForThem) {
 }
 
 TEST(Picture, RefusesJpegsThatLibjpegFindsTooLargeWithTheSameAdvice) {
-  EXPECT_EQ(complaint(jpeg_claiming(65535, 5)), "'cat.gif' claims more than 65500 pixels on a side: scale it down");
+  EXPECT_EQ(complaint(jpeg_claiming(65535, 5)),
+            "'cat.gif' claims more than 65500 pixels on a side: scale it down");
 }
 
 TEST(Picture, RefusesPicturesWithoutPixels) {
@@ -135,7 +136,8 @@ TEST(Picture, RefusesAJpegWhoseDataEndEarly) {
   const size_t frame = file.find("\xff\xc0");
   ASSERT_NE(frame, file.npos);
   file[frame + 5] = 4;
-  EXPECT_EQ(complaint(file), "'cat.gif' cannot be decoded as JPEG: it is truncated; download or save it again");
+  EXPECT_EQ(complaint(file),
+            "'cat.gif' cannot be decoded as JPEG: it is truncated; download or save it again");
 }
 
 TEST(Picture, ReadsOrThrowsWhateverByteIsChanged) {

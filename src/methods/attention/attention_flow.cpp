@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "methods/attention/max_flow.h"
-#include "methods/method.h"
 #include "methods/attention/rollout.h"
+#include "methods/method.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -17,8 +17,9 @@ struct AttentionFlowOptions {
 
 // For each source row: maximum flow to every input token, divided by their sum.
 Scores attention_flow(Explained& explained, const AttentionFlowOptions& options) {
-  explained.require_one_stream("attention-flow",
-                               "its network has one row of nodes per layer; gae and rollout know several streams");
+  explained.require_one_stream(
+      "attention-flow",
+      "its network has one row of nodes per layer; gae and rollout know several streams");
   const int64_t tokens = explained.tokens();
   if (tokens > options.max_tokens) {
     throw InvalidInput(fmt::format(
@@ -32,7 +33,8 @@ Scores attention_flow(Explained& explained, const AttentionFlowOptions& options)
   }
   // A network with a capacity that is not a number has no flows.
   for (const Matrix& layer : layers) {
-    if (std::ranges::all_of(layer.values, [](double capacity) { return std::isfinite(capacity); })) continue;
+    if (std::ranges::all_of(layer.values, [](double capacity) { return std::isfinite(capacity); }))
+      continue;
     return {std::vector<double>(tokens, std::nan(""))};
   }
   LayeredFlow flow(layers);
@@ -60,8 +62,9 @@ Scores attention_flow(Explained& explained, const AttentionFlowOptions& options)
         "Every flow reached the bound set by the first and last layer alone: these scores say "
         "nothing about the layers between.");
   } else if (explained.layers() > 1 && at_bound > 0) {
-    scores.notes.push_back(fmt::format(
-        "{} of {} flows reached the bound set by the first and last layer alone.", at_bound, pairs));
+    scores.notes.push_back(
+        fmt::format("{} of {} flows reached the bound set by the first and last layer alone.",
+                    at_bound, pairs));
   }
   return scores;
 }

@@ -18,12 +18,15 @@ Scores over_streams(Explained& explained, int64_t start, OwnEntry own) {
   std::vector<Matrix> weighted;
   for (int layer = 0; layer < explained.layers(); ++layer) {
     const AttentionSite& site = found.sites[layer];
-    weighted.push_back(layer < start ? Matrix(found.streams[site.query_stream].tokens, found.streams[site.key_stream].tokens)
-                                     : positive_product(explained.attention(layer), explained.attention_gradient(layer)));
+    weighted.push_back(
+        layer < start
+            ? Matrix(found.streams[site.query_stream].tokens, found.streams[site.key_stream].tokens)
+            : positive_product(explained.attention(layer), explained.attention_gradient(layer)));
   }
   const std::vector<double> identity = explained.read_out();
-  Scores scores = read_relevance(explained, stream_relevance(explained.graph().graph, found, weighted,
-                                                             found.read_out.stream, found.read_out.read));
+  Scores scores =
+      read_relevance(explained, stream_relevance(explained.graph().graph, found, weighted,
+                                                 found.read_out.stream, found.read_out.read));
   const std::optional<int64_t> row = explained.read_out_row();
   if (row || own == OwnEntry::kKeep) {
     for (size_t i = 0; i < identity.size(); ++i) scores.values[i] += identity[i];
@@ -32,8 +35,8 @@ Scores over_streams(Explained& explained, int64_t start, OwnEntry own) {
   return scores;
 }
 
-// Rules 5 and 6 for self-attention: R ← R + Ā·R with Ā = E_h (∇A ⊙ A)⁺, from R = I. Only the read-out
-// row is needed: rᵀ ← rᵀ + rᵀ·Ā from the last layer down.
+// Rules 5 and 6 for self-attention: R ← R + Ā·R with Ā = E_h (∇A ⊙ A)⁺, from R = I. Only the
+// read-out row is needed: rᵀ ← rᵀ + rᵀ·Ā from the last layer down.
 Scores generic_attention(Explained& explained, const GaeOptions& options) {
   const int64_t start = options.start < 0 ? options.start + explained.layers() : options.start;
   if (start < 0 || start >= explained.layers()) {
@@ -44,9 +47,8 @@ Scores generic_attention(Explained& explained, const GaeOptions& options) {
   const std::vector<double> identity = explained.read_out();
   std::vector<double> scores = identity;
   for (int layer = explained.layers() - 1; layer >= start; --layer) {
-    const std::vector<double> more =
-        times(scores, positive_product(explained.attention(layer),
-                                                  explained.attention_gradient(layer)));
+    const std::vector<double> more = times(
+        scores, positive_product(explained.attention(layer), explained.attention_gradient(layer)));
     for (size_t i = 0; i < scores.size(); ++i) scores[i] += more[i];
   }
   treat_own_entry(scores, explained.read_out_row(), options.own);
@@ -68,7 +70,9 @@ const Method kGenericAttention{
      .is_signed = false,
      .options = {{"start", "first layer; -1 is the last only", int64_t{0}},
                  own_entry_option("zero")},
-     .presets = {{"clip", "the authors' CLIP notebook: last layer only", {{"start", int64_t{-1}}}}}},
+     .presets = {{"clip",
+                  "the authors' CLIP notebook: last layer only",
+                  {{"start", int64_t{-1}}}}}},
     {.attention = true, .attention_gradient = true},
     [](Explained& explained, const OptionReader& options) {
       return generic_attention(explained, {.start = options.whole("start"),

@@ -1,5 +1,5 @@
-#include "run/not_a_number.h"
 #include "methods/attention/stream_methods.h"
+#include "run/not_a_number.h"
 
 namespace whyformer {
 namespace {
@@ -27,7 +27,8 @@ double head_weight(const double* gradient, const ReadMap& map, bool whole_map) {
 }
 
 // (Σ_h g_h A_h / H)⁺ of one layer: the positive part after the mean over heads.
-Matrix weighted_map(const Tensor& attention, const Tensor& gradient, const ReadMap& read, bool whole_map) {
+Matrix weighted_map(const Tensor& attention, const Tensor& gradient, const ReadMap& read,
+                    bool whole_map) {
   const int64_t heads = attention.dim(0), size = attention.dim(1) * attention.dim(2);
   const std::vector<double> maps = attention.to_doubles(), slopes = gradient.to_doubles();
   Matrix map(attention.dim(1), attention.dim(2));
@@ -40,8 +41,8 @@ Matrix weighted_map(const Tensor& attention, const Tensor& gradient, const ReadM
   return map;
 }
 
-// Chefer et al.'s ViT code has no column of the token that is read: least and most are those of the others, unless its
-// own score is kept among them.
+// Chefer et al.'s ViT code has no column of the token that is read: least and most are those of the
+// others, unless its own score is kept among them.
 void scale_row(std::vector<double>& scores, std::optional<int64_t> own, OwnEntry how) {
   if (!own || how == OwnEntry::kKeep) return min_max(scores);
   scores.erase(scores.begin() + *own);
@@ -52,7 +53,8 @@ void scale_row(std::vector<double>& scores, std::optional<int64_t> own, OwnEntry
 Scores grad_cam(Explained& explained, const GradCamOptions& options) {
   const bool whole_map = options.average == "map";
   return read_rows(explained, read_maps(explained, -1, "grad-cam.layer"), [&](const ReadMap& read) {
-    Matrix map = weighted_map(explained.attention(read.layer), explained.attention_gradient(read.layer), read, whole_map);
+    Matrix map = weighted_map(explained.attention(read.layer),
+                              explained.attention_gradient(read.layer), read, whole_map);
     // The BERT definition scales by the whole map, the other by the row.
     if (whole_map && options.min_max) min_max(map.values);
     std::vector<double> scores = times(read.read, map);
@@ -76,7 +78,10 @@ const Method kGradCam{
                   std::string("row"),
                   {"row", "map"}},
                  {"min-max", "scale to 0…1 as the reference code does", false},
-                 {"own", "the read-out token's own score", std::string("zero"), {"keep", "zero", "minimum"}}},
+                 {"own",
+                  "the read-out token's own score",
+                  std::string("zero"),
+                  {"keep", "zero", "minimum"}}},
      .presets = {{"chefer-vit", "as in Chefer et al.'s ViT code", {{"min-max", true}}},
                  {"chefer-streams",
                   "as in Chefer et al.'s code for LXMERT and DETR",

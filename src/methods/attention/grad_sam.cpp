@@ -1,5 +1,5 @@
-#include "run/attention_math.h"
 #include "methods/method.h"
+#include "run/attention_math.h"
 
 namespace whyformer {
 namespace {
@@ -7,23 +7,26 @@ namespace {
 enum class Axis { kQuery, kKey };
 
 // r_i = 1/(L·H·n) Σ over layers, heads and the other axis of A ⊙ (∂y/∂A)⁺. The paper sums a token's
-// own row (query axis); the key axis sums what the token receives. Of attention between streams a row
-// counts for the queries' stream and what is received for the keys'; n is the length that is summed over.
+// own row (query axis); the key axis sums what the token receives. Of attention between streams a
+// row counts for the queries' stream and what is received for the keys'; n is the length that is
+// summed over.
 Scores grad_sam(Explained& explained, Axis axis) {
   explained.require_maps();
   Scores scores{std::vector<double>(explained.tokens(), 0.0)};
   const std::vector<Subject::UnitRange> streams = explained.subject().streams();
   for (int layer = 0; layer < explained.layers(); ++layer) {
-    const Matrix map = positive_product(explained.attention(layer),
-                                                   explained.attention_gradient(layer));
+    const Matrix map =
+        positive_product(explained.attention(layer), explained.attention_gradient(layer));
     const AttentionSite& site = explained.found().sites[layer];
     const bool rows = axis == Axis::kQuery;
     const int stream = rows ? site.query_stream : site.key_stream;
     const int64_t first = streams.empty() ? 0 : streams[stream].first;
     // `map` is a mean over heads already.
-    const double scale = 1.0 / static_cast<double>(explained.layers() * (rows ? map.columns : map.rows));
+    const double scale =
+        1.0 / static_cast<double>(explained.layers() * (rows ? map.columns : map.rows));
     for (int64_t i = 0; i < map.rows; ++i) {
-      for (int64_t j = 0; j < map.columns; ++j) scores.values[first + (rows ? i : j)] += scale * map.at(i, j);
+      for (int64_t j = 0; j < map.columns; ++j)
+        scores.values[first + (rows ? i : j)] += scale * map.at(i, j);
     }
   }
   return scores;

@@ -8,13 +8,14 @@
 
 namespace whyformer {
 
-// Edge (layer l+1, i) → (layer l, j) with capacity layers[l].at(i, j); layers[0] is nearest the input.
+// Edge (layer l+1, i) → (layer l, j) with capacity layers[l].at(i, j); layers[0] is nearest the
+// input.
 class LayeredFlow {
  public:
   explicit LayeredFlow(const std::vector<Matrix>& layers);
 
-  // Maximum flow from token `source` above the last layer to token `sink` at the input. Stops as soon
-  // as it reaches the bound that the capacities at both ends set.
+  // Maximum flow from token `source` above the last layer to token `sink` at the input. Stops as
+  // soon as it reaches the bound that the capacities at both ends set.
   struct Result {
     double flow = 0;
     bool at_bound = false;

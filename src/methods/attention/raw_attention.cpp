@@ -19,9 +19,12 @@ std::vector<double> read_map(const Matrix& map, const std::string& read,
   std::vector<double> scores(map.columns, 0.0);
   for (int64_t i = 0; i < map.rows; ++i) {
     for (int64_t j = 0; j < map.columns; ++j) {
-      if (read == "diagonal") scores[j] += i == j ? map.at(i, j) : 0;
-      else if (read == "column-max") scores[j] = std::max(scores[j], map.at(i, j));
-      else scores[j] += map.at(i, j);
+      if (read == "diagonal")
+        scores[j] += i == j ? map.at(i, j) : 0;
+      else if (read == "column-max")
+        scores[j] = std::max(scores[j], map.at(i, j));
+      else
+        scores[j] += map.at(i, j);
     }
   }
   return scores;
@@ -30,14 +33,17 @@ std::vector<double> read_map(const Matrix& map, const std::string& read,
 // r_j = mean over heads of A[c][j] in one layer; or what every token receives (column), or gives
 // itself (diagonal).
 Scores raw_attention(Explained& explained, const RawAttentionOptions& options) {
-  Scores scores = read_rows(explained, read_maps(explained, options.layer, "raw-attention.layer"), [&](const ReadMap& map) {
-    Tensor maps = explained.attention(map.layer);
-    if (options.head >= maps.dim(0)) {
-      throw InvalidInput(fmt::format("raw-attention.head={}: the layer has heads 0 to {}", options.head, maps.dim(0) - 1));
-    }
-    if (options.head >= 0) maps = maps.slice(0, options.head, 1);
-    return read_map(fuse_heads(maps, HeadFusion::kMean), options.read, map.read);
-  });
+  Scores scores = read_rows(
+      explained, read_maps(explained, options.layer, "raw-attention.layer"),
+      [&](const ReadMap& map) {
+        Tensor maps = explained.attention(map.layer);
+        if (options.head >= maps.dim(0)) {
+          throw InvalidInput(fmt::format("raw-attention.head={}: the layer has heads 0 to {}",
+                                         options.head, maps.dim(0) - 1));
+        }
+        if (options.head >= 0) maps = maps.slice(0, options.head, 1);
+        return read_map(fuse_heads(maps, HeadFusion::kMean), options.read, map.read);
+      });
   treat_own_entry(scores.values, explained.read_out_row(), options.own);
   return scores;
 }

@@ -51,18 +51,21 @@ Scores rollout_over_streams(Explained& explained, const RolloutOptions& options)
     own.normalise = options.normalise && site.is_self_attention();
     maps.push_back(rollout_factor(explained.attention(layer), own, std::nullopt));
     if (layer >= options.start) continue;
-    maps.back() = Matrix(found.streams[site.query_stream].tokens, found.streams[site.key_stream].tokens);
+    maps.back() =
+        Matrix(found.streams[site.query_stream].tokens, found.streams[site.key_stream].tokens);
     if (site.is_self_attention()) add_identity(maps.back());
   }
-  Scores scores = read_relevance(
-      explained, stream_rollout(explained.graph().graph, found, maps, found.read_out.stream, found.read_out.read));
+  Scores scores =
+      read_relevance(explained, stream_rollout(explained.graph().graph, found, maps,
+                                               found.read_out.stream, found.read_out.read));
   treat_own_entry(scores.values, row, options.own);
   return scores;
 }
 
 }  // namespace
 
-// M = Â[L-1]···Â[start]; only the read-out row of M is needed, so rᵀ ← rᵀ·Â from the last layer down.
+// M = Â[L-1]···Â[start]; only the read-out row of M is needed, so rᵀ ← rᵀ·Â from the last layer
+// down.
 Scores rollout(Explained& explained, const RolloutOptions& options) {
   if (options.start >= explained.layers()) {
     throw InvalidInput(fmt::format("rollout.start={}: the model has layers 0 to {}", options.start,
@@ -85,12 +88,13 @@ const Method kRollout{
      .cost = "1 forward",
      .class_specific = false,
      .is_signed = false,
-     .options = {{"start", "first layer of the product", int64_t{0}, {}, 0},
-                 {"fusion", "how heads become one map", std::string("mean"), {"mean", "max", "min"}},
-                 {"discard", "fraction of the smallest entries to zero", 0.0, {}, 0, 1},
-                 {"residual", "add the identity of the residual path", true},
-                 {"normalise", "divide rows by their sums", true},
-                 own_entry_option("keep")},
+     .options =
+         {{"start", "first layer of the product", int64_t{0}, {}, 0},
+          {"fusion", "how heads become one map", std::string("mean"), {"mean", "max", "min"}},
+          {"discard", "fraction of the smallest entries to zero", 0.0, {}, 0, 1},
+          {"residual", "add the identity of the residual path", true},
+          {"normalise", "divide rows by their sums", true},
+          own_entry_option("keep")},
      .presets = {{"chefer-bert",
                   "the baseline of Chefer et al. for BERT: own score set to 0",
                   {{"own", std::string("zero")}}},

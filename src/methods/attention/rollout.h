@@ -1,8 +1,8 @@
 // Attention rollout (Abnar & Zuidema, ACL 2020), and the layer matrix that attention flow shares.
 #pragma once
 
-#include "run/attention_math.h"
 #include "methods/method.h"
+#include "run/attention_math.h"
 
 namespace whyformer {
 

@@ -45,34 +45,40 @@ void note_missing_streams(const Explained& explained, Steps steps, Scores& score
   const std::vector<bool> reached = reached_streams(explained, steps);
   for (size_t stream = 0; stream < reached.size(); ++stream) {
     if (reached[stream]) continue;
-    scores.notes.push_back(fmt::format("No attention that this method reads leads from stream {}, which the output reads, to stream "
-                                       "{}: its scores are missing (0).",
-                                       read_stream(explained), stream));
+    scores.notes.push_back(
+        fmt::format("No attention that this method reads leads from stream {}, which the output "
+                    "reads, to stream "
+                    "{}: its scores are missing (0).",
+                    read_stream(explained), stream));
   }
 }
 
 }  // namespace
 
-std::vector<ReadMap> read_maps(const Explained& explained, int64_t layer, const std::string& option) {
+std::vector<ReadMap> read_maps(const Explained& explained, int64_t layer,
+                               const std::string& option) {
   explained.require_maps();
   const int64_t layers = explained.layers();
   const int64_t chosen = layer < 0 ? layer + layers : layer;
   if (chosen < 0 || chosen >= layers) {
-    throw InvalidInput(fmt::format("{}={}: the model has layers 0 to {}", option, layer, layers - 1));
+    throw InvalidInput(
+        fmt::format("{}={}: the model has layers 0 to {}", option, layer, layers - 1));
   }
   if (!explained.several_streams()) return {read_map(explained, static_cast<int>(chosen))};
   explained.read_out();  // says so where it was not recognised
   const std::vector<AttentionSite>& sites = explained.found().sites;
   if (layer != -1) {
     if (sites[chosen].query_stream != read_stream(explained)) {
-      throw InvalidInput(fmt::format("{}={}: that attention belongs to stream {}, but the output reads stream {}", option, layer,
-                                     sites[chosen].query_stream, read_stream(explained)));
+      throw InvalidInput(
+          fmt::format("{}={}: that attention belongs to stream {}, but the output reads stream {}",
+                      option, layer, sites[chosen].query_stream, read_stream(explained)));
     }
     return {read_map(explained, static_cast<int>(chosen))};
   }
   std::vector<int> last(explained.found().streams.size(), -1);
   for (size_t i = 0; i < sites.size(); ++i) {
-    if (sites[i].query_stream == read_stream(explained)) last[sites[i].key_stream] = static_cast<int>(i);
+    if (sites[i].query_stream == read_stream(explained))
+      last[sites[i].key_stream] = static_cast<int>(i);
   }
   std::vector<ReadMap> maps;
   for (const int one : last) {
@@ -96,7 +102,8 @@ Scores read_relevance(const Explained& explained, const std::vector<Matrix>& rel
   const std::vector<Subject::UnitRange> streams = explained.subject().streams();
   const std::vector<double> shares = explained.read_out();
   const Subject::UnitRange& queries = streams[read_stream(explained)];
-  const std::vector<double> read(shares.begin() + queries.first, shares.begin() + queries.first + queries.count);
+  const std::vector<double> read(shares.begin() + queries.first,
+                                 shares.begin() + queries.first + queries.count);
   Scores scores;
   for (const Matrix& matrix : relevance) {
     const std::vector<double> own = times(read, matrix);

@@ -6,9 +6,9 @@
 
 #include "methods/blocks/block_methods.h"
 #include "methods/blocks/block_vectors.h"
+#include "methods/blocks/sums.h"
 #include "methods/method.h"
 #include "run/not_a_number.h"
-#include "methods/blocks/sums.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -93,9 +93,9 @@ const Method kAlti{
           .norm = options.word("norm") == "l2" ? AltiOptions::Norm::kL2 : AltiOptions::Norm::kL1,
           .through = options.word("through") == "block" ? AltiOptions::Through::kBlock
                                                         : AltiOptions::Through::kAttention};
-      return Scores{read_out_of_product(explained, "alti", layer_choice(options), [&](const EncoderBlock& block) {
-        return alti_map(block, explained.pass(), 0, chosen);
-      })};
+      return Scores{read_out_of_product(
+          explained, "alti", layer_choice(options),
+          [&](const EncoderBlock& block) { return alti_map(block, explained.pass(), 0, chosen); })};
     }};
 
 }  // namespace whyformer

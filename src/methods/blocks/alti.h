@@ -2,9 +2,9 @@
 // output.
 #pragma once
 
-#include "run/attention_math.h"
 #include "discovery/blocks.h"
 #include "graph/pass.h"
+#include "run/attention_math.h"
 
 namespace whyformer {
 

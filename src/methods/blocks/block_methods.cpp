@@ -8,8 +8,9 @@ namespace whyformer {
 
 std::vector<EncoderBlock> blocks_of(const Explained& explained) {
   explained.require_maps();
-  explained.require_one_stream("what follows vectors from block to block",
-                               "their blocks are no chain; gae, rollout and transformer-attribution know several streams");
+  explained.require_one_stream(
+      "what follows vectors from block to block",
+      "their blocks are no chain; gae, rollout and transformer-attribution know several streams");
   return find_blocks(explained.graph().graph, explained.found().sites);
 }
 
@@ -20,21 +21,25 @@ std::vector<double> read_out_rows(const Explained& explained, const EncoderBlock
 }
 
 std::vector<OptionInfo> layer_options() {
-  return {{"layer", "what reaches the read-out token in this layer, counted from the input; -1 is the last", int64_t{-1}},
-          {"alone", "from the tokens as they enter that layer, rather than from those of the input", false}};
+  return {{"layer",
+           "what reaches the read-out token in this layer, counted from the input; -1 is the last",
+           int64_t{-1}},
+          {"alone", "from the tokens as they enter that layer, rather than from those of the input",
+           false}};
 }
 
 LayerChoice layer_choice(const OptionReader& options) {
   return {.layer = options.whole("layer"), .alone = options.flag("alone")};
 }
 
-std::vector<double> read_out_of_product(const Explained& explained, const std::string& method, const LayerChoice& choice,
-                                        const MapOfBlock& map_of) {
+std::vector<double> read_out_of_product(const Explained& explained, const std::string& method,
+                                        const LayerChoice& choice, const MapOfBlock& map_of) {
   const std::vector<EncoderBlock> blocks = blocks_of(explained);
   const auto count = static_cast<int64_t>(blocks.size());
   const int64_t last = choice.layer < 0 ? choice.layer + count : choice.layer;
   if (last < 0 || last >= count) {
-    throw InvalidInput(fmt::format("{}.layer={}: the model has layers 0 to {}", method, choice.layer, count - 1));
+    throw InvalidInput(
+        fmt::format("{}.layer={}: the model has layers 0 to {}", method, choice.layer, count - 1));
   }
   const int64_t first = choice.alone ? last : 0;
   std::vector<double> row = read_out_rows(explained, blocks[last]);

@@ -4,10 +4,10 @@
 #include <functional>
 #include <vector>
 
+#include "discovery/blocks.h"
+#include "methods/method.h"
 #include "run/attention_math.h"
 #include "run/explained.h"
-#include "methods/method.h"
-#include "discovery/blocks.h"
 
 namespace whyformer {
 
@@ -26,9 +26,10 @@ std::vector<OptionInfo> layer_options();
 LayerChoice layer_choice(const OptionReader& options);
 
 // The read-out's row of M[l]···M[0], the later layer left, with one map [rows, tokens] per block:
-// rᵀ ← rᵀ·M from the chosen layer down. Throws InvalidInput, which names `method`, for a layer that is not there.
+// rᵀ ← rᵀ·M from the chosen layer down. Throws InvalidInput, which names `method`, for a layer that
+// is not there.
 using MapOfBlock = std::function<Matrix(const EncoderBlock&)>;
-std::vector<double> read_out_of_product(const Explained& explained, const std::string& method, const LayerChoice& choice,
-                                        const MapOfBlock& map_of);
+std::vector<double> read_out_of_product(const Explained& explained, const std::string& method,
+                                        const LayerChoice& choice, const MapOfBlock& map_of);
 
 }  // namespace whyformer

@@ -5,8 +5,8 @@
 
 #include "base/parallel.h"
 #include "base/pulse.h"
-#include "methods/blocks/sums.h"
 #include "kernels/gemm.h"
+#include "methods/blocks/sums.h"
 #include "ops/helpers.h"
 #include "ops/ops.h"
 
@@ -56,7 +56,9 @@ Tensor state_rows(const Tensor& value, int64_t sample) {
   return state.reshape({row_count(state), state.dim(-1)});
 }
 
-Tensor state_rows(const Pass& pass, Value value, int64_t sample) { return state_rows(pass[value], sample); }
+Tensor state_rows(const Pass& pass, Value value, int64_t sample) {
+  return state_rows(pass[value], sample);
+}
 
 Tensor map_rows(const EncoderBlock& block, const Pass& pass, int64_t sample) {
   return pass[block.attention].select(0, sample).slice(1, block.first_map_row, block.rows);

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "run/attention_math.h"
 #include "discovery/blocks.h"
 #include "graph/pass.h"
+#include "run/attention_math.h"
 
 namespace whyformer {
 

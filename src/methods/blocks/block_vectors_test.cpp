@@ -7,10 +7,10 @@
 #include <cmath>
 
 #include "methods/blocks/alti.h"
-#include "tests/support/golden_model.h"
 #include "methods/method.h"
-#include "tests/support/plain_norms.h"
 #include "ops/ops.h"
+#include "tests/support/golden_model.h"
+#include "tests/support/plain_norms.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -148,7 +148,8 @@ struct Network {
 
 void PrintTo(const Network& network, std::ostream* out) {
   *out << "norms " << (network.norms_before ? "before" : "after") << ", row " << network.read_row
-       << (network.restrict_rows ? " alone" : "") << (network.cut_queries ? ", also in the map" : "");
+       << (network.restrict_rows ? " alone" : "")
+       << (network.cut_queries ? ", also in the map" : "");
 }
 
 class RandomNetworks : public testing::TestWithParam<Network> {};
@@ -158,8 +159,9 @@ TEST_P(RandomNetworks, GiveTheMapsThatPlainLoopsGive) {
   PlainEncoder encoder = random_encoder({.norms_before = network.norms_before}, 5);
   encoder.read_row = network.read_row;
   const PlainRows input = random_rows(kTokens, 8, 6);
-  const EncoderGraph built =
-      graph_of(encoder, {.tokens = kTokens, .restrict_rows = network.restrict_rows, .cut_queries = network.cut_queries});
+  const EncoderGraph built = graph_of(encoder, {.tokens = kTokens,
+                                                .restrict_rows = network.restrict_rows,
+                                                .cut_queries = network.cut_queries});
   const Pass pass = run_graph(built, {input});
   const std::vector<EncoderBlock> blocks = find_blocks(built.graph, built.found.sites);
   EXPECT_EQ(built.graph.shape(blocks.back().attention)[2], network.cut_queries ? 1 : kTokens);
@@ -198,7 +200,8 @@ INSTANTIATE_TEST_SUITE_P(Orders, RandomNetworks,
                          testing::Values(Network{false, true, 0}, Network{false, false, 0},
                                          Network{true, true, 0}, Network{true, false, 0},
                                          Network{false, true, 3}, Network{true, true, 4},
-                                         Network{false, true, 3, true}, Network{true, true, 4, true}));
+                                         Network{false, true, 3, true},
+                                         Network{true, true, 4, true}));
 
 TEST(Alti, ThroughTheBlockIsRefusedWhereNormsStandBefore) {
   const PlainEncoder encoder = random_encoder({.norms_before = true}, 7);
@@ -221,13 +224,16 @@ TEST(Alti, LeavesARowToItselfThatNoTokenBringsNearer) {
   EXPECT_EQ(map.values, (std::vector<double>{0, 0, 1, 0, 0}));
 }
 
-// The row that a method gives of a golden model, whose read-out is token 0, with its maps multiplied by plain loops.
+// The row that a method gives of a golden model, whose read-out is token 0, with its maps
+// multiplied by plain loops.
 std::vector<double> plain_row(const std::vector<Matrix>& maps, size_t layer, bool alone) {
-  std::vector<double> row(maps[layer].values.begin(), maps[layer].values.begin() + maps[layer].columns);
+  std::vector<double> row(maps[layer].values.begin(),
+                          maps[layer].values.begin() + maps[layer].columns);
   for (size_t below = layer; !alone && below-- > 0;) {
     std::vector<double> next(row.size(), 0.0);
     for (size_t i = 0; i < row.size(); ++i) {
-      for (size_t j = 0; j < row.size(); ++j) next[j] += row[i] * maps[below].values[i * row.size() + j];
+      for (size_t j = 0; j < row.size(); ++j)
+        next[j] += row[i] * maps[below].values[i * row.size() + j];
     }
     row = next;
   }
@@ -236,14 +242,16 @@ std::vector<double> plain_row(const std::vector<Matrix>& maps, size_t layer, boo
 
 TEST(PerLayerResults, AreRowsOfTheMapsUpToALayerOrOfThatLayerAlone) {
   const GoldenModel golden("bert");
-  Explained explained(*golden.model, golden.input("single").encoding(), {.needs = kAlti.needs, .dtype = DType::kFloat64});
+  Explained explained(*golden.model, golden.input("single").encoding(),
+                      {.needs = kAlti.needs, .dtype = DType::kFloat64});
   std::vector<Matrix> alti, globenc;
   for (const EncoderBlock& block : find_blocks(explained.graph().graph, explained.found().sites)) {
     alti.push_back(alti_map(block, explained.pass(), 0, {}));
     globenc.push_back(norm_map(BlockVectors(block, explained.pass(), 0, {.reach = Reach::kBlock})));
   }
   const auto scores = [&](const Method& method, int64_t layer, bool alone) {
-    return method.run(explained, complete_options(method, {{"layer", layer}, {"alone", alone}})).values;
+    return method.run(explained, complete_options(method, {{"layer", layer}, {"alone", alone}}))
+        .values;
   };
   ASSERT_GE(alti.size(), 2u);
   const auto last = static_cast<int64_t>(alti.size()) - 1;
@@ -251,7 +259,8 @@ TEST(PerLayerResults, AreRowsOfTheMapsUpToALayerOrOfThatLayerAlone) {
     for (const bool alone : {false, true}) {
       SCOPED_TRACE(layer);
       expect_rows_near(scores(kAlti, layer, alone), plain_row(alti, layer, alone), 1e-12, "alti");
-      expect_rows_near(scores(kGlobEnc, layer, alone), plain_row(globenc, layer, alone), 1e-11, "globenc");
+      expect_rows_near(scores(kGlobEnc, layer, alone), plain_row(globenc, layer, alone), 1e-11,
+                       "globenc");
     }
   }
   EXPECT_EQ(scores(kAlti, -1, false), kAlti.run(explained, complete_options(kAlti, {})).values);

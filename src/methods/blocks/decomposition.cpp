@@ -90,14 +90,17 @@ bool puts_together(const Op& op) {
   return std::find(kKinds.begin(), kKinds.end(), op.kind()) != kKinds.end();
 }
 
-// Whether the operator is linear, but for a constant, in those of its inputs that come from the last block.
+// Whether the operator is linear, but for a constant, in those of its inputs that come from the
+// last block.
 bool is_affine(const Graph& graph, const Node& node, const ComesFromBlock& comes_from_block) {
-  constexpr std::array<std::string_view, 11> kOfOneInput{"Reshape", "Transpose", "Slice",     "StridedSlice", "Expand", "Tile",
-                                                         "Mean",    "ReduceSum", "ReduceMean", "Neg",          "Cast"};
+  constexpr std::array<std::string_view, 11> kOfOneInput{
+      "Reshape", "Transpose", "Slice",      "StridedSlice", "Expand", "Tile",
+      "Mean",    "ReduceSum", "ReduceMean", "Neg",          "Cast"};
   const auto is_float = [&](Value value) { return graph.type(value).dtype != DType::kInt64; };
   if (!is_float(node.outputs[0])) return false;
   const std::string_view kind = node.op->kind();
-  if (std::find(kOfOneInput.begin(), kOfOneInput.end(), kind) != kOfOneInput.end()) return is_float(node.inputs[0]);
+  if (std::find(kOfOneInput.begin(), kOfOneInput.end(), kind) != kOfOneInput.end())
+    return is_float(node.inputs[0]);
   if (kind == "Where") return !comes_from_block(node.inputs[0]);
   if (puts_together(*node.op)) return true;
   if (node.inputs.size() != 2) return false;
@@ -106,7 +109,8 @@ bool is_affine(const Graph& graph, const Node& node, const ComesFromBlock& comes
   return (kind == "Div" || kind == "Gather") && !second;
 }
 
-std::optional<HeadStep> head_step(const Graph& graph, const Node& node, const ComesFromBlock& comes_from_block) {
+std::optional<HeadStep> head_step(const Graph& graph, const Node& node,
+                                  const ComesFromBlock& comes_from_block) {
   const Op& op = *node.op;
   if (op.linear_weights() != nullptr) return HeadStep::kLinear;
   if (op.layer_norm_weights() != nullptr) return HeadStep::kNorm;
@@ -116,9 +120,10 @@ std::optional<HeadStep> head_step(const Graph& graph, const Node& node, const Co
   return std::nullopt;
 }
 
-// Something that depends on the input and reaches the operator on a way around the last block; its share in the output
-// would belong to tokens that the vectors do not tell. An index only chooses.
-std::optional<Value> read_around_block(const Graph& graph, const Node& node, const ComesFromBlock& comes_from_block) {
+// Something that depends on the input and reaches the operator on a way around the last block; its
+// share in the output would belong to tokens that the vectors do not tell. An index only chooses.
+std::optional<Value> read_around_block(const Graph& graph, const Node& node,
+                                       const ComesFromBlock& comes_from_block) {
   for (const Value input : node.inputs) {
     const bool index = node.op->kind() == "Gather" && input == node.inputs[1];
     if (!index && graph.varies(input) && !comes_from_block(input)) return input;
@@ -127,12 +132,14 @@ std::optional<Value> read_around_block(const Graph& graph, const Node& node, con
 }
 
 // Whether the first axis of what comes from the last block is still the first.
-bool carries_first_axis(const Graph& graph, const Node& node, const ComesFromBlock& comes_from_block) {
+bool carries_first_axis(const Graph& graph, const Node& node,
+                        const ComesFromBlock& comes_from_block) {
   std::vector<ValueType> types;
   for (const Value input : node.inputs) types.push_back(graph.type(input));
   const auto flow = node.op->follow(0, types);
   for (size_t i = 0; flow && i < node.inputs.size(); ++i) {
-    if (comes_from_block(node.inputs[i]) && (i >= flow->sources.size() || flow->sources[i] != 0)) return false;
+    if (comes_from_block(node.inputs[i]) && (i >= flow->sources.size() || flow->sources[i] != 0))
+      return false;
   }
   return flow.has_value();
 }
@@ -140,7 +147,8 @@ bool carries_first_axis(const Graph& graph, const Node& node, const ComesFromBlo
 // Behind the last layer.
 [[noreturn]] void refuse_head(const Node& node, const std::string& why) {
   throw UnsupportedModel(
-      fmt::format("decompx cannot carry vectors through {} '{}' behind the last layer: {}", node.op->kind(), node.name, why));
+      fmt::format("decompx cannot carry vectors through {} '{}' behind the last layer: {}",
+                  node.op->kind(), node.name, why));
 }
 
 }  // namespace
@@ -242,8 +250,8 @@ void Decomposition::activation(const Node& node, Tensor vectors, int64_t first_r
                            states.slice(0, first_row, vectors.dim(0)), sharing_);
 }
 
-// What the operator gives where its inputs from the last block are the vectors of one token and nothing is put beside them;
-// without a token, what is put beside them.
+// What the operator gives where its inputs from the last block are the vectors of one token and
+// nothing is put beside them; without a token, what is put beside them.
 Tensor Decomposition::outcome_of(const Node& node, std::optional<int64_t> token) const {
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < node.inputs.size(); ++i) {
@@ -279,7 +287,8 @@ Tensor Decomposition::affine(const Node& node) const {
   for (int64_t row = 0; row < constant.dim(0); ++row) {
     const std::vector<double> bias = constant.select(0, row).to_doubles();
     const auto infinite = [](double x) { return !std::isfinite(x); };
-    if (std::any_of(bias.begin(), bias.end(), infinite)) refuse_head(node, "it puts something infinite beside them");
+    if (std::any_of(bias.begin(), bias.end(), infinite))
+      refuse_head(node, "it puts something infinite beside them");
     share_bias(result.slice(0, row, 1), bias, sharing_);
   }
   return result;
@@ -290,12 +299,14 @@ void Decomposition::forget_read(const Node& node) {
   const int done = graph_.producer(node.outputs[0]);
   for (const Value input : node.inputs) {
     const std::vector<int>& users = graph_.users(input);
-    if (std::all_of(users.begin(), users.end(), [&](int user) { return user <= done; })) of_values_.erase(input);
+    if (std::all_of(users.begin(), users.end(), [&](int user) { return user <= done; }))
+      of_values_.erase(input);
   }
 }
 
 void Decomposition::through_head(const Node& node) {
-  const auto step = head_step(graph_, node, [&](Value value) { return of_values_.contains(value); });
+  const auto step =
+      head_step(graph_, node, [&](Value value) { return of_values_.contains(value); });
   switch (step.value()) {
     case HeadStep::kLinear:
       vectors_ = linear(node, of_values_.at(node.inputs[0]));
@@ -320,11 +331,13 @@ void Decomposition::through_head(const Node& node) {
   forget_read(node);
 }
 
-void Decomposition::check(const Graph& graph, const std::vector<EncoderBlock>& blocks, const std::vector<const Node*>& head) {
+void Decomposition::check(const Graph& graph, const std::vector<EncoderBlock>& blocks,
+                          const std::vector<const Node*>& head) {
   for (const EncoderBlock& block : blocks) {
     if (block.inner != nullptr) continue;
     throw UnsupportedModel(fmt::format(
-        "decompx knows feed-forward parts of two linear maps with an activation between them, but the part behind "
+        "decompx knows feed-forward parts of two linear maps with an activation between them, but "
+        "the part behind "
         "attention '{}' is another (a gated one, say): alti, globenc and attention-norm do without",
         block.name));
   }
@@ -333,18 +346,22 @@ void Decomposition::check(const Graph& graph, const std::vector<EncoderBlock>& b
   const auto comes_from_block = [&](Value value) { return derived.contains(value); };
   for (const Node* node : head) {
     if (const auto around = read_around_block(graph, *node, comes_from_block)) {
-      refuse_head(*node, fmt::format("it also reads '{}', which comes from before that layer", graph.name(*around)));
+      refuse_head(*node, fmt::format("it also reads '{}', which comes from before that layer",
+                                     graph.name(*around)));
     }
     if (!head_step(graph, *node, comes_from_block)) {
-      refuse_head(*node, "it knows norms, linear maps, activations, lengths, and what moves numbers, adds them up or averages them");
+      refuse_head(*node,
+                  "it knows norms, linear maps, activations, lengths, and what moves numbers, adds "
+                  "them up or averages them");
     }
     // Samples are told apart by the first axis; the first of them may go on alone.
     const Shape& shape = graph.shape(node->outputs[0]);
     const auto rows = node->op->sliced_rows();
     const bool first_alone = rows && rows->axis == 0 && rows->start == 0;
     if (first_alone) batch = rows->length;
-    const bool in_front = !shape.empty() && shape[0] == batch &&
-                          (batch == 1 || first_alone || carries_first_axis(graph, *node, comes_from_block));
+    const bool in_front =
+        !shape.empty() && shape[0] == batch &&
+        (batch == 1 || first_alone || carries_first_axis(graph, *node, comes_from_block));
     if (!in_front) refuse_head(*node, "it does not leave the batch axis in front");
     derived.insert(node->outputs[0]);
   }

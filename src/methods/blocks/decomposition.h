@@ -5,9 +5,9 @@
 #include <map>
 #include <optional>
 
-#include "methods/blocks/vector_rows.h"
 #include "discovery/blocks.h"
 #include "graph/pass.h"
+#include "methods/blocks/vector_rows.h"
 
 namespace whyformer {
 
@@ -21,12 +21,14 @@ class Decomposition {
   // The first block starts from its input, each token's row being its own vector.
   void through(const EncoderBlock& block);
 
-  // One operator behind the last block, in the order of the graph: a norm, a linear map, an activation, the division by a
-  // length, or one that is linear in what comes from the block. Only for what `check` has let pass.
+  // One operator behind the last block, in the order of the graph: a norm, a linear map, an
+  // activation, the division by a length, or one that is linear in what comes from the block. Only
+  // for what `check` has let pass.
   void through_head(const Node& node);
 
   // Throws UnsupportedModel that names what vectors cannot be carried through, before the work.
-  static void check(const Graph& graph, const std::vector<EncoderBlock>& blocks, const std::vector<const Node*>& head);
+  static void check(const Graph& graph, const std::vector<EncoderBlock>& blocks,
+                    const std::vector<const Node*>& head);
 
   // Of what was done last, [rows, tokens, width]: summed over the tokens, the state of each row.
   const Tensor& vectors() const { return vectors_; }

@@ -10,11 +10,11 @@
 #include <limits>
 #include <numeric>
 
-#include "tests/support/golden_model.h"
 #include "methods/method.h"
-#include "tests/support/plain_norms.h"
 #include "ops/arithmetic.h"
 #include "ops/ops.h"
+#include "tests/support/golden_model.h"
+#include "tests/support/plain_norms.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -93,8 +93,9 @@ TEST_P(DecomposedNetworks, EqualPlainLoopsHoweverBiasesAndActivationsAreShared) 
   encoder.activation = network.activation;
   encoder.read_row = 2;
   const PlainRows input = random_rows(kTokens, 8, 12);
-  const EncoderGraph built =
-      graph_of(encoder, {.tokens = kTokens, .restrict_rows = network.restrict_rows, .cut_queries = network.cut_queries});
+  const EncoderGraph built = graph_of(encoder, {.tokens = kTokens,
+                                                .restrict_rows = network.restrict_rows,
+                                                .cut_queries = network.cut_queries});
   const Pass pass = run_graph(built, {input});
   const std::vector<EncoderBlock> blocks = find_blocks(built.graph, built.found.sites);
   const std::vector<PlainStates> states = run_plain(encoder, input);
@@ -164,11 +165,14 @@ class BranchedHeads : public testing::Test {
     return reshape(graph, slice(graph, stream, 1, index, 1, "row"), {1, kWidth}, "row");
   }
 
-  std::shared_ptr<const LinearWeights> weights(int64_t in, double first, bool with_bias = false) const {
+  std::shared_ptr<const LinearWeights> weights(int64_t in, double first,
+                                               bool with_bias = false) const {
     std::vector<double> values(kLabels * in), bias{0.3, -0.2};
-    for (size_t i = 0; i < values.size(); ++i) values[i] = std::sin(first + 1.7 * static_cast<double>(i));
-    return std::make_shared<LinearWeights>(Tensor::of<double>({kLabels, in}, values),
-                                           with_bias ? Tensor::of<double>({kLabels}, bias) : Tensor());
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = std::sin(first + 1.7 * static_cast<double>(i));
+    return std::make_shared<LinearWeights>(
+        Tensor::of<double>({kLabels, in}, values),
+        with_bias ? Tensor::of<double>({kLabels}, bias) : Tensor());
   }
 
   static constexpr int64_t kWidth = 8, kLabels = 2;
@@ -179,7 +183,8 @@ class BranchedHeads : public testing::Test {
 };
 
 // Σ_d W[label, d]·x[row, k, d].
-double projected(const LinearWeights& weights, int64_t label, const Tensor& vectors, int64_t row, int64_t k, int64_t first = 0) {
+double projected(const LinearWeights& weights, int64_t label, const Tensor& vectors, int64_t row,
+                 int64_t k, int64_t first = 0) {
   const std::vector<double> w = weights.weight().select(0, label).to_doubles();
   const std::vector<double> x = vectors.select(0, row).select(0, k).to_doubles();
   double sum = 0;
@@ -199,7 +204,10 @@ TEST_F(BranchedHeads, OfTwoTokensGiveTheMeanOfBoth) {
   for (int64_t k = 0; k < kTokens; ++k) {
     for (int64_t label = 0; label < kLabels; ++label) {
       EXPECT_NEAR(carried.output.select(1, k).to_doubles()[label],
-                  (projected(*first, label, carried.stream, 0, k) + projected(*second, label, carried.stream, 1, k)) / 2, 1e-12);
+                  (projected(*first, label, carried.stream, 0, k) +
+                   projected(*second, label, carried.stream, 1, k)) /
+                      2,
+                  1e-12);
     }
   }
 }
@@ -208,7 +216,8 @@ TEST_F(BranchedHeads, OfTwoTokensGiveTheMeanOfBoth) {
 TEST_F(BranchedHeads, OfATokenBesideAMeanProjectBoth) {
   const auto both = weights(2 * kWidth, 3);
   const Carried carried = carry([&](GraphBuilder& graph, Value stream) {
-    const Value rest = reduce(graph, slice(graph, stream, 1, 1, kTokens - 1, "rest"), Reduction::kMean, {1}, false, "mean");
+    const Value rest = reduce(graph, slice(graph, stream, 1, 1, kTokens - 1, "rest"),
+                              Reduction::kMean, {1}, false, "mean");
     return linear(graph, concat(graph, row(graph, stream, 0), rest, 1, "both"), both, "head");
   });
   for (int64_t k = 0; k < kTokens; ++k) {
@@ -243,7 +252,8 @@ TEST_F(BranchedHeads, AddUpWhereSomethingConstantStandsBesideTheTokens) {
       const Shape shape = axis == 1 ? Shape{1, 1, kWidth} : Shape{1, kTokens, kWidth};
       Tensor numbers = Tensor::empty(shape, DType::kFloat64);
       numbers.fill(0.7);
-      const Value joined = concat(graph, stream, graph.constant(numbers, "numbers"), axis, "joined");
+      const Value joined =
+          concat(graph, stream, graph.constant(numbers, "numbers"), axis, "joined");
       const Value mean = reduce(graph, joined, Reduction::kMean, {1}, false, "mean");
       return linear(graph, mean, axis == 1 ? weights(kWidth, 6) : both, "head");
     });
@@ -252,10 +262,13 @@ TEST_F(BranchedHeads, AddUpWhereSomethingConstantStandsBesideTheTokens) {
 
 TEST_F(BranchedHeads, KnowChoicesAndSigns) {
   carry([&](GraphBuilder& graph, Value stream) {
-    const Value hides = graph.constant(Tensor::of<int64_t>({1, kTokens, 1}, {0, 1, 0, 0, 1}), "hides");
+    const Value hides =
+        graph.constant(Tensor::of<int64_t>({1, kTokens, 1}, {0, 1, 0, 0, 1}), "hides");
     const Value nothing = graph.constant(Tensor::zeros({}, DType::kFloat64), "nothing");
-    const Value shown = where(graph, hides, nothing, unary(graph, stream, UnaryFunction::kNegate, "minus"), "shown");
-    return linear(graph, reduce(graph, shown, Reduction::kSum, {1}, false, "sum"), weights(kWidth, 7), "head");
+    const Value shown = where(graph, hides, nothing,
+                              unary(graph, stream, UnaryFunction::kNegate, "minus"), "shown");
+    return linear(graph, reduce(graph, shown, Reduction::kSum, {1}, false, "sum"),
+                  weights(kWidth, 7), "head");
   });
 }
 
@@ -263,11 +276,14 @@ TEST_F(BranchedHeads, KnowChoicesAndSigns) {
 TEST_F(BranchedHeads, MayGoOnWithTheFirstSample) {
   GraphBuilder builder;
   const Value input = builder.input("x", {2, kTokens, kWidth}, DType::kFloat64);
-  const Value first = slice(builder, encoder_layers(builder, encoder_, input), 0, 0, 1, "first sample");
+  const Value first =
+      slice(builder, encoder_layers(builder, encoder_, input), 0, 0, 1, "first sample");
   const Value output = linear(builder, row(builder, first, 1), weights(kWidth, 8), "head");
   const Graph graph = builder.finish();
-  const Pass pass = run(graph, {{input, tensor_of({random_rows(kTokens, kWidth, 31), random_rows(kTokens, kWidth, 32)})}},
-                        {.keep = Keep::kEverything, .outputs = {output}});
+  const Pass pass = run(
+      graph,
+      {{input, tensor_of({random_rows(kTokens, kWidth, 31), random_rows(kTokens, kWidth, 32)})}},
+      {.keep = Keep::kEverything, .outputs = {output}});
   const std::vector<EncoderBlock> blocks = find_blocks(graph, discover(graph, output, 2).sites);
   const std::vector<const Node*> head = find_head(graph, blocks.back(), output);
   Decomposition::check(graph, blocks, head);
@@ -288,15 +304,19 @@ TEST_F(BranchedHeads, NameWhatTheyCannotTakeApart) {
   };
   EXPECT_THAT(complaint([&](GraphBuilder& graph, Value stream) {
                 const Value a = row(graph, stream, 0), b = row(graph, stream, 1);
-                return linear(graph, binary(graph, a, b, BinaryFunction::kMultiply, "product"), weights(kWidth, 5), "head");
+                return linear(graph, binary(graph, a, b, BinaryFunction::kMultiply, "product"),
+                              weights(kWidth, 5), "head");
               }),
               testing::HasSubstr("Mul 'product' behind the last layer: it knows"));
-  // The embeddings around all layers: their share belongs to one token, which the vectors do not tell.
-  EXPECT_THAT(complaint([&](GraphBuilder& graph, Value stream) {
-                const Value sum = add(graph, row(graph, stream, 0), row(graph, input_, 3), "with embeddings");
-                return linear(graph, sum, weights(kWidth, 5), "head");
-              }),
-              testing::HasSubstr("Add 'with embeddings' behind the last layer: it also reads 'row'"));
+  // The embeddings around all layers: their share belongs to one token, which the vectors do not
+  // tell.
+  EXPECT_THAT(
+      complaint([&](GraphBuilder& graph, Value stream) {
+        const Value sum =
+            add(graph, row(graph, stream, 0), row(graph, input_, 3), "with embeddings");
+        return linear(graph, sum, weights(kWidth, 5), "head");
+      }),
+      testing::HasSubstr("Add 'with embeddings' behind the last layer: it also reads 'row'"));
   EXPECT_THAT(complaint([&](GraphBuilder& graph, Value stream) {
                 return transpose(graph, stream, {1, 0, 2}, "tokens first");
               }),
@@ -366,7 +386,8 @@ TEST(DecompX, ExplainsASimilarityAsTheDimensionsOfTheEmbedding) {
       *golden.model, encoding,
       {.head = Head::kEmbedding, .needs = kDecompX.needs, .dtype = DType::kFloat64});
   const std::vector<double> vector = embedding.outputs();
-  const double length = std::sqrt(std::inner_product(vector.begin(), vector.end(), vector.begin(), 0.0));
+  const double length =
+      std::sqrt(std::inner_product(vector.begin(), vector.end(), vector.begin(), 0.0));
   std::vector<double> other(vector.rbegin(), vector.rend());  // another one, of unit length
   for (double& x : other) x /= length;
   std::vector<double> expected(encoding.ids.size(), 0.0);
@@ -374,11 +395,14 @@ TEST(DecompX, ExplainsASimilarityAsTheDimensionsOfTheEmbedding) {
     embedding.set_target(static_cast<int64_t>(d));
     const Scores scores = kDecompX.run(embedding, complete_options(kDecompX, {}));
     EXPECT_NEAR(*scores.completeness_gap, 0, 1e-9);
-    for (size_t k = 0; k < expected.size(); ++k) expected[k] += scores.values[k] * other[d] / length;
+    for (size_t k = 0; k < expected.size(); ++k)
+      expected[k] += scores.values[k] * other[d] / length;
   }
-  Explained similarity(
-      *golden.model, encoding,
-      {.head = Head::kSimilarity, .reference = other, .needs = kDecompX.needs, .dtype = DType::kFloat64});
+  Explained similarity(*golden.model, encoding,
+                       {.head = Head::kSimilarity,
+                        .reference = other,
+                        .needs = kDecompX.needs,
+                        .dtype = DType::kFloat64});
   const Scores scores = kDecompX.run(similarity, complete_options(kDecompX, {}));
   EXPECT_NEAR(*scores.completeness_gap, 0, 1e-9);
   expect_near(scores.values, expected, 1e-9, "scores");

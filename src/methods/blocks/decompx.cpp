@@ -34,8 +34,9 @@ void check_memory(const Explained& explained, const EncoderBlock& block) {
 Scores stopped_after(size_t layer, size_t layers, int64_t tokens) {
   Scores scores{std::vector<double>(tokens, std::numeric_limits<double>::quiet_NaN())};
   scores.stopped = true;
-  scores.notes.push_back(
-      fmt::format("Stopped after {} of {} layers: scores are known behind the last one, so no token has one.", layer, layers));
+  scores.notes.push_back(fmt::format(
+      "Stopped after {} of {} layers: scores are known behind the last one, so no token has one.",
+      layer, layers));
   return scores;
 }
 

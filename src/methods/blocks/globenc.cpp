@@ -34,6 +34,8 @@ const Method kGlobEnc{
      .options = layer_options(),
      .presets = {}},
     {.attention = true, .values = true},
-    [](Explained& explained, const OptionReader& options) { return globenc(explained, layer_choice(options)); }};
+    [](Explained& explained, const OptionReader& options) {
+      return globenc(explained, layer_choice(options));
+    }};
 
 }  // namespace whyformer

@@ -8,20 +8,18 @@
 #include <filesystem>
 
 #include "base/files.h"
-#include "tests/support/source_folder.h"
 #include "methods/blocks/alti.h"
 #include "methods/blocks/block_vectors.h"
 #include "methods/blocks/decomposition.h"
-#include "tests/support/golden_model.h"
 #include "methods/method.h"
+#include "tests/support/golden_model.h"
 #include "tests/support/plain_encoder.h"
+#include "tests/support/source_folder.h"
 
 namespace whyformer {
 namespace {
 
-std::filesystem::path folder() {
-  return source_folder() / "tests/golden/relevance";
-}
+std::filesystem::path folder() { return source_folder() / "tests/golden/relevance"; }
 
 enum class CaseKind { kText, kImage };
 

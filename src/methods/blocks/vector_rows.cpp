@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "methods/blocks/sums.h"
 #include "kernels/gemm.h"
+#include "methods/blocks/sums.h"
 #include "ops/helpers.h"
 
 namespace whyformer {

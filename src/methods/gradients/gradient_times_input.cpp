@@ -1,5 +1,5 @@
-#include "methods/method.h"
 #include "methods/gradients/token_gradients.h"
+#include "methods/method.h"
 
 namespace whyformer {
 
@@ -16,8 +16,9 @@ const Method kGradientTimesInput{
     {.embedding_gradient = true},
     [](Explained& explained, const OptionReader& options) {
       const Place place = place_named(explained.subject(), options.word("at"));
-      Scores scores = folded(explained.subject(), place,
-                             products(explained.embeddings(place), explained.embedding_gradient(place)), row_sums);
+      Scores scores = folded(
+          explained.subject(), place,
+          products(explained.embeddings(place), explained.embedding_gradient(place)), row_sums);
       note_if_normalised_first(explained, place, scores);
       return scores;
     }};

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "base/gauss_legendre.h"
-#include "methods/method.h"
 #include "methods/gradients/token_gradients.h"
+#include "methods/method.h"
 #include "tensor/map.h"
 #include "whyformer/error.h"
 
@@ -25,8 +25,8 @@ Tensor between(const Tensor& from, const Tensor& to, double share) {
   return map([share](double start, double end) { return start + share * (end - start); }, from, to);
 }
 
-// Equally spaced nodes with both ends, which count half. Captum's riemann_trapezoid gives each the weight 1/n instead of
-// 1/(n - 1), so that its weights sum to (n - 1)/n.
+// Equally spaced nodes with both ends, which count half. Captum's riemann_trapezoid gives each the
+// weight 1/n instead of 1/(n - 1), so that its weights sum to (n - 1)/n.
 Quadrature trapezoid(int64_t nodes, bool as_captum) {
   Quadrature rule;
   const auto parts = static_cast<double>(nodes - 1);
@@ -40,14 +40,15 @@ Quadrature trapezoid(int64_t nodes, bool as_captum) {
 
 Quadrature quadrature(const std::string& rule, int64_t nodes) {
   if (rule == "gauss-legendre") return gauss_legendre(static_cast<int>(nodes));
-  if (nodes < 2) throw InvalidInput("integrated-gradients.rule=trapezoid has two ends: give at least 2 steps");
+  if (nodes < 2)
+    throw InvalidInput("integrated-gradients.rule=trapezoid has two ends: give at least 2 steps");
   return trapezoid(nodes, rule == "captum-trapezoid");
 }
 
-// IG_i = Σ_d (x - x')_d ∫ ∂y/∂x_d (x' + a (x - x')) da, by quadrature: [units, numbers]. Nothing where the caller stops it:
-// some of the nodes say nothing.
-std::optional<Tensor> integrate(Explained& explained, Place place, const Tensor& baseline, const Tensor& input,
-                                const Quadrature& rule) {
+// IG_i = Σ_d (x - x')_d ∫ ∂y/∂x_d (x' + a (x - x')) da, by quadrature: [units, numbers]. Nothing
+// where the caller stops it: some of the nodes say nothing.
+std::optional<Tensor> integrate(Explained& explained, Place place, const Tensor& baseline,
+                                const Tensor& input, const Quadrature& rule) {
   const auto steps = static_cast<int64_t>(rule.nodes.size());
   std::vector<double> sum(input.size(), 0.0);
   const int64_t done = explained.each_slope(
@@ -68,9 +69,11 @@ Scores integrated_gradients(Explained& explained, const IntegratedGradientsOptio
   const double at_baseline = explained.slopes(options.place, {baseline})[0].value;
   const double difference = explained.target_value() - at_baseline;
   Scores scores;
-  int64_t steps = options.steps > 0 ? options.steps : std::min<int64_t>(8, options.max_steps), taken = 0;
+  int64_t steps = options.steps > 0 ? options.steps : std::min<int64_t>(8, options.max_steps),
+          taken = 0;
   while (true) {
-    const std::optional<Tensor> rows = integrate(explained, options.place, baseline, input, quadrature(options.rule, steps));
+    const std::optional<Tensor> rows =
+        integrate(explained, options.place, baseline, input, quadrature(options.rule, steps));
     if (!rows && taken == 0) throw Interrupted();
     if (!rows) {
       scores.notes.push_back(fmt::format("Stopped before {} steps were taken.", steps));
@@ -85,10 +88,12 @@ Scores integrated_gradients(Explained& explained, const IntegratedGradientsOptio
     if (options.steps > 0 || enough || steps >= options.max_steps) break;
     steps = std::min(2 * steps, options.max_steps);
   }
-  scores.notes.push_back(fmt::format(
-      "{} steps from the {} baseline, where the target is {:.4f}; the scores should add up to {:.4f} "
-      "and do to within {:.2g}.",
-      taken, subject.baseline_taken(options.baseline), at_baseline, difference, std::abs(*scores.completeness_gap)));
+  scores.notes.push_back(
+      fmt::format("{} steps from the {} baseline, where the target is {:.4f}; the scores should "
+                  "add up to {:.4f} "
+                  "and do to within {:.2g}.",
+                  taken, subject.baseline_taken(options.baseline), at_baseline, difference,
+                  std::abs(*scores.completeness_gap)));
   const bool stopped = taken < steps;
   if (!stopped && std::abs(*scores.completeness_gap) > options.tolerance * std::abs(difference)) {
     scores.notes.push_back(
@@ -109,33 +114,38 @@ const Method kIntegratedGradients{
      .is_signed = true,
      .options = {place_option(),
                  {"baseline",
-                  "the neutral input: ordinary tokens replaced by [PAD] (auto), [MASK], [UNK], or zeros; a "
+                  "the neutral input: ordinary tokens replaced by [PAD] (auto), [MASK], [UNK], or "
+                  "zeros; a "
                   "picture that is black (auto), grey, white, or blurred",
                   std::string("auto"),
                   {"auto", "pad", "mask", "unk", "zero", "black", "grey", "white", "blur"}},
                  {"rule",
-                  "quadrature: Gauss–Legendre, the trapezoid rule over equally spaced nodes with both ends, or that with "
+                  "quadrature: Gauss–Legendre, the trapezoid rule over equally spaced nodes with "
+                  "both ends, or that with "
                   "Captum's weights (riemann_trapezoid), which sum to (n − 1)/n and so leave a gap",
                   std::string("gauss-legendre"),
                   {"gauss-legendre", "trapezoid", "captum-trapezoid"}},
-                 {"steps", "nodes of the quadrature; 0 doubles them until the scores add up",
-                  int64_t{0}, {}, 0, 4096},
+                 {"steps",
+                  "nodes of the quadrature; 0 doubles them until the scores add up",
+                  int64_t{0},
+                  {},
+                  0,
+                  4096},
                  {"max-steps", "stop doubling here", int64_t{256}, {}, 1, 4096},
                  {"tolerance", "allowed gap as a fraction of the difference", 1e-3, {}, 0, 1}},
-     .presets = {{"captum",
-                  "captum's default: 50 Gauss–Legendre nodes",
-                  {{"steps", int64_t{50}}}},
+     .presets = {{"captum", "captum's default: 50 Gauss–Legendre nodes", {{"steps", int64_t{50}}}},
                  {"captum-trapezoid",
                   "captum with method=\"riemann_trapezoid\": 50 nodes",
                   {{"rule", std::string("captum-trapezoid")}, {"steps", int64_t{50}}}}}},
     {.embedding_gradient = true},
     [](Explained& explained, const OptionReader& options) {
-      return integrated_gradients(explained, {.place = place_named(explained.subject(), options.word("at")),
-                                              .baseline = options.word("baseline"),
-                                              .rule = options.word("rule"),
-                                              .steps = options.whole("steps"),
-                                              .max_steps = options.whole("max-steps"),
-                                              .tolerance = options.number("tolerance")});
+      return integrated_gradients(explained,
+                                  {.place = place_named(explained.subject(), options.word("at")),
+                                   .baseline = options.word("baseline"),
+                                   .rule = options.word("rule"),
+                                   .steps = options.whole("steps"),
+                                   .max_steps = options.whole("max-steps"),
+                                   .tolerance = options.number("tolerance")});
     },
     OnPairs::kTogether};
 

@@ -1,5 +1,5 @@
-#include "methods/method.h"
 #include "methods/gradients/token_gradients.h"
+#include "methods/method.h"
 
 namespace whyformer {
 
@@ -11,9 +11,9 @@ const Method kSaliency{
      .cost = "1 forward, 1 backward",
      .class_specific = true,
      .is_signed = false,
-     .options = {place_option(),
-                 {"norm", "how the gradient's length is taken", std::string("l2"),
-                  {"l2", "l1", "max"}}},
+     .options =
+         {place_option(),
+          {"norm", "how the gradient's length is taken", std::string("l2"), {"l2", "l1", "max"}}},
      .presets = {}},
     {.embedding_gradient = true},
     [](Explained& explained, const OptionReader& options) {

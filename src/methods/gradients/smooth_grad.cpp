@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "base/random.h"
-#include "methods/method.h"
 #include "methods/gradients/token_gradients.h"
+#include "methods/method.h"
 
 namespace whyformer {
 namespace {
@@ -17,7 +17,8 @@ struct SmoothGradOptions {
   double noise = 0.15;
 };
 
-Tensor with_noise(const Tensor& input, const std::vector<double>& deviations, int64_t seed, int64_t sample) {
+Tensor with_noise(const Tensor& input, const std::vector<double>& deviations, int64_t seed,
+                  int64_t sample) {
   const CounterRandom random(seed, "smooth-grad", sample);
   std::vector<double> values = input.to_doubles();
   for (size_t i = 0; i < values.size(); ++i) {
@@ -72,7 +73,8 @@ Scores smooth_grad(Explained& explained, const SmoothGradOptions& options) {
       [&](int64_t, const Tensor& copy, const Explained::Slope& slope) {
         const Scores scores =
             options.of == "saliency"
-                ? folded(subject, options.place, slope.gradient, [](const Tensor& rows) { return row_norms(rows, Norm::kL2); })
+                ? folded(subject, options.place, slope.gradient,
+                         [](const Tensor& rows) { return row_norms(rows, Norm::kL2); })
                 : folded(subject, options.place, products(copy, slope.gradient), row_sums);
         units.add(scores.values);
         pixels.add(scores.pixels);
@@ -85,7 +87,8 @@ Scores smooth_grad(Explained& explained, const SmoothGradOptions& options) {
       "{} noisy copies, deviation {:.3g}; the largest standard error of a score is {:.2g}.",
       samples, *std::max_element(deviation.begin(), deviation.end()), units.largest_error()));
   if (samples < options.samples) {
-    result.notes.push_back(fmt::format("Stopped after {} of {} noisy copies.", samples, options.samples));
+    result.notes.push_back(
+        fmt::format("Stopped after {} of {} noisy copies.", samples, options.samples));
   }
   if (options.of != "saliency") note_if_normalised_first(explained, options.place, result);
   return result;

@@ -11,21 +11,24 @@
 namespace whyformer {
 
 OptionInfo place_option() {
-  return {"at",
-          "the input (word vectors, or pixels), vectors with positions added, or what enters the first "
-          "layer",
-          std::string("input"),
-          {"input", "word-embeddings", "pixels", "embedding-block", "first-layer"}};
+  return {
+      "at",
+      "the input (word vectors, or pixels), vectors with positions added, or what enters the first "
+      "layer",
+      std::string("input"),
+      {"input", "word-embeddings", "pixels", "embedding-block", "first-layer"}};
 }
 
 Place place_named(const Subject& subject, const std::string& name) {
-  if (subject.kind() == "pair" && (name == "word-embeddings" || name == "pixels")) return Place::kInput;
+  if (subject.kind() == "pair" && (name == "word-embeddings" || name == "pixels"))
+    return Place::kInput;
   const std::string own = subject.kind() == "text"      ? "word-embeddings"
                           : subject.kind() == "picture" ? "pixels"
                                                         : "input";
   if (name == "input" || name == own) return Place::kInput;
   if (name == "word-embeddings" || name == "pixels") {
-    throw InvalidInput(fmt::format("at={}: a {} has no such place; use at=input", name, subject.kind()));
+    throw InvalidInput(
+        fmt::format("at={}: a {} has no such place; use at=input", name, subject.kind()));
   }
   return name == "first-layer" ? Place::kFirstLayer : Place::kEmbeddingBlock;
 }
@@ -43,9 +46,12 @@ std::vector<double> row_norms(const Tensor& gradient, Norm norm) {
     const double* row = values.data() + static_cast<int64_t>(i) * width;
     for (int64_t d = 0; d < width; ++d) {
       const double size = std::abs(row[d]);
-      if (norm == Norm::kL2) norms[i] += size * size;
-      else if (norm == Norm::kL1) norms[i] += size;
-      else norms[i] = larger_of(norms[i], size);
+      if (norm == Norm::kL2)
+        norms[i] += size * size;
+      else if (norm == Norm::kL1)
+        norms[i] += size;
+      else
+        norms[i] = larger_of(norms[i], size);
     }
     if (norm == Norm::kL2) norms[i] = std::sqrt(norms[i]);
   }
@@ -74,7 +80,8 @@ bool only_norms_read(const Graph& graph, Value value) {
   return !users.empty() && std::ranges::all_of(users, [&](int user) {
     const Node& node = graph.nodes()[user];
     const std::string_view kind = node.op->kind();
-    if (kind == "LayerNorm" || kind == "RmsNorm" || kind == "L2Normalise") return node.inputs[0] == value;
+    if (kind == "LayerNorm" || kind == "RmsNorm" || kind == "L2Normalise")
+      return node.inputs[0] == value;
     const bool view = kind == "Reshape" && graph.shape(node.outputs[0]).back() == width;
     return view && only_norms_read(graph, node.outputs[0]);
   });
@@ -91,18 +98,22 @@ bool is_normalised_first(const Explained& explained, Place place) {
 
 void note_if_normalised_first(const Explained& explained, Place place, Scores& scores) {
   if (!is_normalised_first(explained, place)) return;
-  const bool later = !explained.subject().values_at(explained.graph(), Place::kFirstLayer).empty() &&
-                     !is_normalised_first(explained, Place::kFirstLayer);
-  scores.notes.push_back(fmt::format(
-      "The model normalises these vectors before anything else, so their length changes nothing and gradient × input is 0 by "
-      "construction: what is left is rounding and the norm's epsilon. Choose {}integrated-gradients.",
-      later ? "at=first-layer, or " : ""));
+  const bool later =
+      !explained.subject().values_at(explained.graph(), Place::kFirstLayer).empty() &&
+      !is_normalised_first(explained, Place::kFirstLayer);
+  scores.notes.push_back(
+      fmt::format("The model normalises these vectors before anything else, so their length "
+                  "changes nothing and gradient × input is 0 by "
+                  "construction: what is left is rounding and the norm's epsilon. Choose "
+                  "{}integrated-gradients.",
+                  later ? "at=first-layer, or " : ""));
 }
 
 Scores folded(const Subject& subject, Place place, const Tensor& rows, const RowFold& fold) {
   Scores scores{fold(rows)};
   if (place != Place::kInput) return scores;
-  if (const std::optional<Tensor> channels = subject.pixel_channels(rows)) scores.pixels = fold(*channels);
+  if (const std::optional<Tensor> channels = subject.pixel_channels(rows))
+    scores.pixels = fold(*channels);
   return scores;
 }
 

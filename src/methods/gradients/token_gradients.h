@@ -26,12 +26,14 @@ std::vector<double> row_sums(const Tensor& tensor);
 // a·b, element by element.
 Tensor products(const Tensor& a, const Tensor& b);
 
-// Whether norms of each vector are the only readers of what stands at `place`: the length of those vectors changes nothing
-// then, so that gradient × input is 0 but for rounding and the norm's epsilon (Euler's theorem).
+// Whether norms of each vector are the only readers of what stands at `place`: the length of those
+// vectors changes nothing then, so that gradient × input is 0 but for rounding and the norm's
+// epsilon (Euler's theorem).
 bool is_normalised_first(const Explained& explained, Place place);
 void note_if_normalised_first(const Explained& explained, Place place, Scores& scores);
 
-// Rows at `place` folded to a score for each unit, and to one for each pixel where there are pixels.
+// Rows at `place` folded to a score for each unit, and to one for each pixel where there are
+// pixels.
 using RowFold = std::function<std::vector<double>(const Tensor& rows)>;
 Scores folded(const Subject& subject, Place place, const Tensor& rows, const RowFold& fold);
 

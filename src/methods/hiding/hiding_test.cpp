@@ -4,10 +4,10 @@
 #include <cmath>
 #include <memory>
 
-#include "tests/support/hiding_test_helpers.h"
+#include "api/prepare.h"
 #include "methods/hiding/input_game.h"
 #include "run/two_states.h"
-#include "api/prepare.h"
+#include "tests/support/hiding_test_helpers.h"
 #include "whyformer/error.h"
 #include "whyformer/model.h"
 
@@ -44,19 +44,22 @@ TEST(TwoStates, GiveTheSameBitsAsRunningEachInput) {
   const Prepared text = prepared_text();
   const Subject& subject = text.explained->subject();
   std::vector<Variant> inputs;
-  for (const auto& hidden : hidden_sets(subject, 16)) inputs.push_back(subject.hiding(hidden, "mask"));
+  for (const auto& hidden : hidden_sets(subject, 16))
+    inputs.push_back(subject.hiding(hidden, "mask"));
   const auto together = subject.run_of(inputs);
   const std::vector<Value> fed = values_of_single_units(*together.graph);
   // Embeddings, queries, keys and values of the first layer.
   ASSERT_EQ(fed.size(), 4u);
   for (const Value value : fed) EXPECT_TRUE(together.feeds.contains(value));
   const Value output = together.graph->output;
-  const auto answers = run(together.graph->graph, together.feeds, {.outputs = {output}})[output].to_doubles();
+  const auto answers =
+      run(together.graph->graph, together.feeds, {.outputs = {output}})[output].to_doubles();
   for (size_t i = 0; i < inputs.size(); ++i) {
     const auto alone = subject.run_of({&inputs[i], 1});
     EXPECT_FALSE(alone.feeds.contains(values_of_single_units(*alone.graph)[1]));
     const Value own = alone.graph->output;
-    const auto expected = run(alone.graph->graph, alone.feeds, {.outputs = {own}})[own].to_doubles();
+    const auto expected =
+        run(alone.graph->graph, alone.feeds, {.outputs = {own}})[own].to_doubles();
     EXPECT_EQ(std::vector(answers.begin() + i * 2, answers.begin() + i * 2 + 2), expected);
   }
 }
@@ -87,13 +90,15 @@ TEST(Answers, ComeBackInOrderWhateverTheirLengths) {
 TEST(Answers, DoNotChangeWithTheMemoryTheyMayTake) {
   const Prepared roomy = prepared_text(), narrow = prepared_text(kText, {.memory_bytes = 1});
   const auto sets = hidden_sets(roomy.explained->subject(), 12);
-  EXPECT_EQ(answers_hiding(*roomy.explained, sets, "mask"), answers_hiding(*narrow.explained, sets, "mask"));
+  EXPECT_EQ(answers_hiding(*roomy.explained, sets, "mask"),
+            answers_hiding(*narrow.explained, sets, "mask"));
 }
 
 TEST(Retokenizing, OfWholeWordsIsMaskingThem) {
   const Prepared text = prepared_text();
   const auto sets = hidden_sets(text.explained->subject(), 8);
-  EXPECT_EQ(answers_hiding(*text.explained, sets, "mask"), answers_hiding(*text.explained, sets, "retokenize"));
+  EXPECT_EQ(answers_hiding(*text.explained, sets, "mask"),
+            answers_hiding(*text.explained, sets, "retokenize"));
 }
 
 TEST(OutputSpaces, AreThoseOfTheSoftmax) {
@@ -101,14 +106,15 @@ TEST(OutputSpaces, AreThoseOfTheSoftmax) {
   const std::vector<double> logits{0.3, -1.2};
   const double p = std::exp(logits[text.explained->target()]) / (std::exp(0.3) + std::exp(-1.2));
   EXPECT_NEAR(text.explained->in_space(OutputSpace::kProbability, logits), p, 1e-12);
-  EXPECT_NEAR(text.explained->in_space(OutputSpace::kLogOdds, logits), std::log(p / (1 - p)), 1e-12);
+  EXPECT_NEAR(text.explained->in_space(OutputSpace::kLogOdds, logits), std::log(p / (1 - p)),
+              1e-12);
   EXPECT_EQ(in_space(OutputSpace::kLogOdds, {2.5, 1, -1}, 0, Problem::kMultiLabel), 2.5);
   EXPECT_THAT([] { in_space(OutputSpace::kProbability, {2.5}, 0, Problem::kRegression); },
               ThrowsMessage<InvalidInput>(HasSubstr("no probability")));
 }
 
-// §2.4.4 of the method's description: with siblings visible, the first word's lead over [CLS], its sibling in the tree,
-// is what leaving it out costs.
+// §2.4.4 of the method's description: with siblings visible, the first word's lead over [CLS], its
+// sibling in the tree, is what leaving it out costs.
 TEST(PartitionShap, OfVisibleSiblingsTellsWhatLeavingOutTells) {
   ExplainRequest request;
   request.methods = {{"partition-shap", {{"context", std::string("1")}}}, {"leave-one-out", {}}};
@@ -123,7 +129,8 @@ TEST(PartitionShap, OfVisibleSiblingsTellsWhatLeavingOutTells) {
 TEST(ShapMethods, AddUpInEverySpaceAndAgree) {
   for (const std::string space : {"logit", "probability", "log-odds"}) {
     ExplainRequest request;
-    for (const std::string method : {"exact-shap", "kernel-shap", "partition-shap", "permutation-shap", "sampling-shap"}) {
+    for (const std::string method :
+         {"exact-shap", "kernel-shap", "partition-shap", "permutation-shap", "sampling-shap"}) {
       request.methods.push_back({method, {{"space", space}}});
     }
     const Explanation found = explain(Model::built_in(), TextInput{kText, {}}, request);
@@ -133,24 +140,29 @@ TEST(ShapMethods, AddUpInEverySpaceAndAgree) {
       EXPECT_NEAR(sum, one.estimate->value, 1e-6) << one.method << ' ' << space;
       EXPECT_EQ(one.estimate->space, space);
     }
-    EXPECT_THAT(found.attributions[1].scores, Pointwise(DoubleNear(1e-9), found.attributions[0].scores));
+    EXPECT_THAT(found.attributions[1].scores,
+                Pointwise(DoubleNear(1e-9), found.attributions[0].scores));
     EXPECT_NEAR(found.attributions[0].estimate->value,
                 space == "logit" ? found.target.value
-                : space == "probability" ? *found.target.probability
-                                         : std::log(*found.target.probability / (1 - *found.target.probability)),
+                : space == "probability"
+                    ? *found.target.probability
+                    : std::log(*found.target.probability / (1 - *found.target.probability)),
                 1e-6);
   }
 }
 
 TEST(ShapMethods, GiveTheEstimateSoFarWhenInterrupted) {
-  for (const std::string method : {"permutation-shap", "kernel-shap", "partition-shap", "sampling-shap", "lime"}) {
+  for (const std::string method :
+       {"permutation-shap", "kernel-shap", "partition-shap", "sampling-shap", "lime"}) {
     ExplainRequest request;
-    request.methods = {{method, method == "lime" ? Options{{"samples", int64_t{5000}}} : Options{}}, {"leave-one-out", {}}};
+    request.methods = {{method, method == "lime" ? Options{{"samples", int64_t{5000}}} : Options{}},
+                       {"leave-one-out", {}}};
     request.memory_bytes = 1;  // one input at a time
     bool stopped = false;
     request.progress = [&](int64_t done, int64_t) { return !(stopped |= done >= 300); };
     const std::string text =
-        "The story is thin and the jokes are stale, but the two leads are so charming that nobody in the room minded.";
+        "The story is thin and the jokes are stale, but the two leads are so charming that nobody "
+        "in the room minded.";
     const Explanation found = explain(Model::built_in(), TextInput{text, {}}, request);
     ASSERT_EQ(found.attributions.size(), 1u) << method;
     EXPECT_FALSE(found.attributions[0].estimate->finished) << method;
@@ -171,22 +183,26 @@ TEST(ShapMethods, LeaveASeparatorOfTheTextAlone) {
 TEST(Lime, FoldsToOneNumberForEachWord) {
   ExplainRequest request;
   request.methods = {{"lime", {}}};
-  const Explanation found = explain(Model::built_in(), TextInput{"unpretentious but unpretentious", {}}, request);
+  const Explanation found =
+      explain(Model::built_in(), TextInput{"unpretentious but unpretentious", {}}, request);
   const auto& words = found.attributions[0].words;
   ASSERT_EQ(words.size(), 3u);
   EXPECT_NEAR(words[0].score, words[2].score, 1e-12);
 }
 
-Attribution attribution_of(const std::string& method, const Options& options, const std::string& text = kText) {
+Attribution attribution_of(const std::string& method, const Options& options,
+                           const std::string& text = kText) {
   ExplainRequest request;
   request.methods = {{method, options}};
   return explain(Model::built_in(), TextInput{text, {}}, request).attributions[0];
 }
 
 TEST(KernelShapMethod, SaysThatTooFewSamplesLeaveValuesOpen) {
-  const Attribution found = attribution_of("kernel-shap", {{"samples", int64_t{4}}}, "I cannot wait for next time again");
+  const Attribution found =
+      attribution_of("kernel-shap", {{"samples", int64_t{4}}}, "I cannot wait for next time again");
   EXPECT_THAT(found.notes, Contains(HasSubstr("4 coalitions leave the values of 7 players open")));
-  for (size_t i = 1; i + 1 < found.scores.size(); ++i) EXPECT_TRUE(std::isinf(found.estimate->errors[i]));
+  for (size_t i = 1; i + 1 < found.scores.size(); ++i)
+    EXPECT_TRUE(std::isinf(found.estimate->errors[i]));
 }
 
 TEST(LimeMethod, RefusesOptionsThatSayNothingToATextOrAPicture) {
@@ -195,12 +211,16 @@ TEST(LimeMethod, RefusesOptionsThatSayNothingToATextOrAPicture) {
   ExplainRequest request;
   request.methods = {{"lime", {{"words", std::string("places")}, {"samples", int64_t{10}}}}};
   const std::shared_ptr<uint8_t[]> grey(new uint8_t[3 * 32 * 32]());
-  EXPECT_THAT([&] { explain(Model::built_in_for_pictures(), PicturePixels{"black", 32, 32, 3, grey}, request); },
-              ThrowsMessage<InvalidInput>(HasSubstr("lime.words=places: a picture has no words")));
+  EXPECT_THAT(
+      [&] {
+        explain(Model::built_in_for_pictures(), PicturePixels{"black", 32, 32, 3, grey}, request);
+      },
+      ThrowsMessage<InvalidInput>(HasSubstr("lime.words=places: a picture has no words")));
 }
 
 TEST(LimeMethod, SaysThatThePenaltyDecidesWhereInputsAreFewerThanWords) {
-  const Attribution found = attribution_of("lime", {{"samples", int64_t{3}}}, "I cannot wait for next time again");
+  const Attribution found =
+      attribution_of("lime", {{"samples", int64_t{3}}}, "I cannot wait for next time again");
   EXPECT_THAT(found.notes, Contains(HasSubstr("3 different inputs for 8 numbers to fit")));
 }
 
@@ -211,9 +231,10 @@ TEST(LinkOption, NeedsProbabilities) {
 
 // Of a text there is one way to hide a token, and the log-odds of its probability are the log-odds.
 TEST(LinkOption, OfOneBackgroundGivesLogOdds) {
-  for (const std::string method : {"exact-shap", "kernel-shap", "permutation-shap", "partition-shap", "shap"}) {
-    const Attribution linked =
-        attribution_of(method, {{"space", std::string("probability")}, {"link", std::string("logit")}});
+  for (const std::string method :
+       {"exact-shap", "kernel-shap", "permutation-shap", "partition-shap", "shap"}) {
+    const Attribution linked = attribution_of(
+        method, {{"space", std::string("probability")}, {"link", std::string("logit")}});
     const Attribution plain = attribution_of(method, {{"space", std::string("log-odds")}});
     EXPECT_THAT(linked.scores, Pointwise(DoubleNear(1e-5), plain.scores)) << method;
     EXPECT_EQ(linked.estimate->space, "log-odds");

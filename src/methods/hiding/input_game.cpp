@@ -17,7 +17,8 @@ InputGame::InputGame(Explained& explained, HidingOptions options)
   weights_ = by_rows ? explained.subject().background_weights() : std::vector<double>{1.0};
 }
 
-// A coalition is as many inputs as there are backgrounds; a few batches at a time waste little on a last, small one.
+// A coalition is as many inputs as there are backgrounds; a few batches at a time waste little on a
+// last, small one.
 int64_t InputGame::most_at_once() const {
   const int64_t inputs = explained_.most_inputs_at_once();
   return backgrounds() == 1 ? inputs : std::max<int64_t>(1, 8 * inputs / backgrounds());
@@ -41,7 +42,8 @@ std::vector<double> InputGame::values(const std::vector<Coalition>& coalitions) 
   const auto answers = explained_.answers(inputs, Explained::Report::kNo);
   std::vector<double> values(coalitions.size(), 0.0);
   for (size_t i = 0; i < answers.size(); ++i) {
-    values[i / weights_.size()] += weights_[i % weights_.size()] * explained_.in_space(options_.space, answers[i]);
+    values[i / weights_.size()] +=
+        weights_[i % weights_.size()] * explained_.in_space(options_.space, answers[i]);
   }
   for (double& value : values) value = value_behind(options_.link, value);
   return values;
@@ -50,7 +52,8 @@ std::vector<double> InputGame::values(const std::vector<Coalition>& coalitions) 
 std::vector<double> InputGame::values(const std::vector<Coalition>& coalitions,
                                       const std::vector<int64_t>& background) {
   std::vector<Variant> inputs;
-  for (size_t i = 0; i < coalitions.size(); ++i) inputs.push_back(input_of(coalitions[i], background[i]));
+  for (size_t i = 0; i < coalitions.size(); ++i)
+    inputs.push_back(input_of(coalitions[i], background[i]));
   std::vector<double> values;
   for (const auto& outputs : explained_.answers(inputs, Explained::Report::kNo)) {
     values.push_back(explained_.in_space(options_.space, outputs));
@@ -61,7 +64,8 @@ std::vector<double> InputGame::values(const std::vector<Coalition>& coalitions,
 std::vector<double> InputGame::by_unit(const std::vector<double>& by_player) const {
   std::vector<double> result(explained_.subject().units(), 0.0);
   if (by_player.empty()) return {};
-  for (size_t player = 0; player < units_.size(); ++player) result[units_[player]] = by_player[player];
+  for (size_t player = 0; player < units_.size(); ++player)
+    result[units_[player]] = by_player[player];
   return result;
 }
 
@@ -76,8 +80,9 @@ Scores InputGame::scores(const GameValues& found, const std::string& space) cons
                              .finished = found.finished};
   if (options_.link == GameLink::kLogit) {
     scores.estimate->space = "log-odds";
-    scores.notes.push_back(fmt::format("Log-odds of the mean probability{} (link=logit).",
-                                       backgrounds() > 1 ? fmt::format(" over {} rows", backgrounds()) : ""));
+    scores.notes.push_back(
+        fmt::format("Log-odds of the mean probability{} (link=logit).",
+                    backgrounds() > 1 ? fmt::format(" over {} rows", backgrounds()) : ""));
   }
   return scores;
 }
@@ -90,12 +95,16 @@ Scores InputGame::sampled_scores(const GameValues& found, const std::string& spa
 
 OptionInfo hiding_option() {
   return {"how",
-          "tokens: replace by the mask token (auto), delete, drop from attention in every layer, zero their word vectors "
-          "while positions stay, or write mask tokens into the text and tokenize it again as shap does (retokenize); "
+          "tokens: replace by the mask token (auto), delete, drop from attention in every layer, "
+          "zero their word vectors "
+          "while positions stay, or write mask tokens into the text and tokenize it again as shap "
+          "does (retokenize); "
           "patches: paint grey (auto), black, the "
-          "picture's mean colour, or blurred, or drop; columns: as in rows of the background (auto), their mean, or zero",
+          "picture's mean colour, or blurred, or drop; columns: as in rows of the background "
+          "(auto), their mean, or zero",
           std::string("auto"),
-          {"auto", "mask", "delete", "drop", "retokenize", "grey", "black", "mean", "blur", "background", "zero"}};
+          {"auto", "mask", "delete", "drop", "retokenize", "grey", "black", "mean", "blur",
+           "background", "zero"}};
 }
 
 HidingOptions hiding_options(const OptionReader& options) {
@@ -104,7 +113,8 @@ HidingOptions hiding_options(const OptionReader& options) {
 
 OptionInfo link_option() {
   return {"link",
-          "the mean over a background as it is, or as the log-odds of a mean probability (logit, with space=probability): "
+          "the mean over a background as it is, or as the log-odds of a mean probability (logit, "
+          "with space=probability): "
           "shap's link, of the mean also where shap would linearise it",
           std::string("identity"),
           {"identity", "logit"}};
@@ -114,8 +124,9 @@ HidingOptions linked_hiding_options(const OptionReader& options) {
   HidingOptions hiding = hiding_options(options);
   if (options.word("link") == "identity") return hiding;
   if (hiding.space != OutputSpace::kProbability) {
-    throw InvalidInput(fmt::format("link=logit takes the log-odds of probabilities, but space={}: add space=probability",
-                                   options.word("space")));
+    throw InvalidInput(fmt::format(
+        "link=logit takes the log-odds of probabilities, but space={}: add space=probability",
+        options.word("space")));
   }
   hiding.link = GameLink::kLogit;
   return hiding;
@@ -123,17 +134,20 @@ HidingOptions linked_hiding_options(const OptionReader& options) {
 
 uint32_t numpy_seed(const Explained& explained) {
   if (explained.seed() < 0 || explained.seed() > 0xFFFFFFFF) {
-    throw InvalidInput(fmt::format("the seed {} is none of NumPy's stream: give one from 0 to 4294967295", explained.seed()));
+    throw InvalidInput(fmt::format(
+        "the seed {} is none of NumPy's stream: give one from 0 to 4294967295", explained.seed()));
   }
   return static_cast<uint32_t>(explained.seed());
 }
 
 std::string stopped_note(size_t done, size_t all, const std::string& what) {
-  return fmt::format("Stopped after {} of {} {}: what was not reached has no score.", done, all, what);
+  return fmt::format("Stopped after {} of {} {}: what was not reached has no score.", done, all,
+                     what);
 }
 
 Watch watch_of(const Explained& explained) {
-  return [&explained](int64_t evaluations, int64_t of) { return explained.goes_on(evaluations, of); };
+  return
+      [&explained](int64_t evaluations, int64_t of) { return explained.goes_on(evaluations, of); };
 }
 
 }  // namespace whyformer

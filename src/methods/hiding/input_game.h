@@ -1,5 +1,5 @@
-// The explained input as a game: its players are tokens or patches, and a coalition is worth what the model answers
-// when all others are hidden.
+// The explained input as a game: its players are tokens or patches, and a coalition is worth what
+// the model answers when all others are hidden.
 #pragma once
 
 #include <string>
@@ -24,7 +24,8 @@ class InputGame final : public Game {
   int64_t most_at_once() const override;
   std::vector<double> values(const std::vector<Coalition>& coalitions) override;
   int64_t backgrounds() const override { return static_cast<int64_t>(weights_.size()); }
-  std::vector<double> values(const std::vector<Coalition>& coalitions, const std::vector<int64_t>& background) override;
+  std::vector<double> values(const std::vector<Coalition>& coalitions,
+                             const std::vector<int64_t>& background) override;
 
   // Neighbours first.
   PlayerTree tree() const { return explained_.subject().player_tree(); }

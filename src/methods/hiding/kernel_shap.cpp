@@ -8,37 +8,51 @@ namespace whyformer {
 
 const Method kKernelShap{
     {.name = "kernel-shap",
-     .summary = "Shapley values as a weighted regression over coalitions, small and large ones first",
+     .summary =
+         "Shapley values as a weighted regression over coalitions, small and large ones first",
      .paper = "Lundberg & Lee, NeurIPS 2017",
      .cost = "2048 + 2M forwards for M tokens, at most 2^M",
      .class_specific = true,
      .is_signed = true,
-     .options = {hiding_option(), space_option(), link_option(),
+     .options = {hiding_option(),
+                 space_option(),
+                 link_option(),
                  {"samples", "coalitions to ask for; 0: 2048 + 2M", int64_t{0}, {}, 0, 1e9},
                  {"selection",
-                  "which tokens the regression keeps: none (all of them), num_features(N), aic, bic, auto, or the "
+                  "which tokens the regression keeps: none (all of them), num_features(N), aic, "
+                  "bic, auto, or the "
                   "lasso's penalty as a number. With a selection the scores are no Shapley values",
                   std::string("none")},
-                 {"target-error", "stop when no standard error is larger; 0: take all samples", 0.0, {}, 0, 1e9}},
-     .presets = {{"shap", "the shap package since 0.47: ten tokens at most, and its way to mask text",
-                  {{"how", std::string("retokenize")}, {"selection", std::string("num_features(10)")}}}}},
+                 {"target-error",
+                  "stop when no standard error is larger; 0: take all samples",
+                  0.0,
+                  {},
+                  0,
+                  1e9}},
+     .presets = {{"shap",
+                  "the shap package since 0.47: ten tokens at most, and its way to mask text",
+                  {{"how", std::string("retokenize")},
+                   {"selection", std::string("num_features(10)")}}}}},
     {},
     [](Explained& explained, const OptionReader& options) {
       InputGame game(explained, linked_hiding_options(options));
       const std::vector<bool> varying = game.varying();
-      const GameValues found = kernel_shap(game,
-                                           {.samples = options.whole("samples"),
-                                            .seed = numpy_seed(explained),
-                                            .selection = kernel_selection(options.word("selection")),
-                                            .target_error = options.number("target-error")},
-                                           watch_of(explained));
+      const GameValues found =
+          kernel_shap(game,
+                      {.samples = options.whole("samples"),
+                       .seed = numpy_seed(explained),
+                       .selection = kernel_selection(options.word("selection")),
+                       .target_error = options.number("target-error")},
+                      watch_of(explained));
       Scores scores = game.sampled_scores(found, options.word("space"));
       if (!found.determined) {
-        scores.notes.push_back(fmt::format(
-            "{} coalitions leave the values of {} players open (one and its complement are one equation): these are the "
-            "shortest of many solutions, of unknown error and perhaps of the wrong sign. Raise kernel-shap.samples (0: "
-            "2048 + 2M).",
-            found.evaluations - 2, std::count(varying.begin(), varying.end(), true)));
+        scores.notes.push_back(
+            fmt::format("{} coalitions leave the values of {} players open (one and its complement "
+                        "are one equation): these are the "
+                        "shortest of many solutions, of unknown error and perhaps of the wrong "
+                        "sign. Raise kernel-shap.samples (0: "
+                        "2048 + 2M).",
+                        found.evaluations - 2, std::count(varying.begin(), varying.end(), true)));
       }
       return scores;
     },

@@ -18,13 +18,16 @@ std::vector<Coalition> all_but_one(const std::vector<bool>& varying) {
 }
 
 // What the coalitions are worth, those that were asked for before the caller stopped it.
-std::vector<double> worth_of(const std::vector<Coalition>& coalitions, InputGame& game, const Explained& explained) {
+std::vector<double> worth_of(const std::vector<Coalition>& coalitions, InputGame& game,
+                             const Explained& explained) {
   std::vector<double> worth;
   try {
     while (worth.size() < coalitions.size()) {
-      const size_t end = std::min(coalitions.size(), worth.size() + static_cast<size_t>(game.most_at_once()));
-      const std::vector<double> more = game.values({coalitions.begin() + static_cast<int64_t>(worth.size()),
-                                                    coalitions.begin() + static_cast<int64_t>(end)});
+      const size_t end =
+          std::min(coalitions.size(), worth.size() + static_cast<size_t>(game.most_at_once()));
+      const std::vector<double> more =
+          game.values({coalitions.begin() + static_cast<int64_t>(worth.size()),
+                       coalitions.begin() + static_cast<int64_t>(end)});
       worth.insert(worth.end(), more.begin(), more.end());
       explained.report_progress(static_cast<int64_t>(end), static_cast<int64_t>(coalitions.size()));
     }
@@ -45,12 +48,15 @@ Scores leave_one_out(Explained& explained, const HidingOptions& options) {
   size_t at = 0;
   for (size_t player = 0; player < varying.size(); ++player) {
     if (!varying[player]) continue;
-    falls[player] = at < worth.size() ? whole - worth[at] : std::numeric_limits<double>::quiet_NaN();
+    falls[player] =
+        at < worth.size() ? whole - worth[at] : std::numeric_limits<double>::quiet_NaN();
     ++at;
   }
   Scores scores{game.by_unit(falls)};
   scores.stopped = worth.size() < without.size();
-  if (scores.stopped) scores.notes.push_back(stopped_note(worth.size(), without.size(), "inputs with one part hidden"));
+  if (scores.stopped)
+    scores.notes.push_back(
+        stopped_note(worth.size(), without.size(), "inputs with one part hidden"));
   return scores;
 }
 

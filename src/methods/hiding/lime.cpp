@@ -30,13 +30,15 @@ LimeOptions lime_options(const Explained& explained, const OptionReader& options
 void refuse_foreign_options(const Subject& subject, const OptionReader& options) {
   const std::string kind = subject.kind();
   if (kind == "text" && options.word("how") != "auto") {
-    throw InvalidInput(fmt::format(
-        "lime.how={}: words of a text are taken out of it (lime.words=types) or replaced by UNKWORDZ (places); how is for "
-        "patches and columns",
-        options.word("how")));
+    throw InvalidInput(
+        fmt::format("lime.how={}: words of a text are taken out of it (lime.words=types) or "
+                    "replaced by UNKWORDZ (places); how is for "
+                    "patches and columns",
+                    options.word("how")));
   }
   if (kind != "text" && options.word("words") != "types") {
-    throw InvalidInput(fmt::format("lime.words={}: {} has no words of a text to hide; leave it out", options.word("words"),
+    throw InvalidInput(fmt::format("lime.words={}: {} has no words of a text to hide; leave it out",
+                                   options.word("words"),
                                    kind == "arrays" ? "a model given arrays" : "a " + kind));
   }
 }
@@ -45,10 +47,11 @@ void refuse_foreign_options(const Subject& subject, const OptionReader& options)
 void note_few_inputs(const LimeFit& fit, Scores& scores) {
   const auto numbers = static_cast<int64_t>(fit.selected[0].size()) + 1;
   if (fit.evaluations >= numbers) return;
-  scores.notes.push_back(fmt::format(
-      "{} different inputs for {} numbers to fit: the penalty decides between many fits, errors are unknown, and words or "
-      "patches that were never hidden have 0. Raise lime.samples.",
-      fit.evaluations, numbers));
+  scores.notes.push_back(
+      fmt::format("{} different inputs for {} numbers to fit: the penalty decides between many "
+                  "fits, errors are unknown, and words or "
+                  "patches that were never hidden have 0. Raise lime.samples.",
+                  fit.evaluations, numbers));
 }
 
 template <class AnyGame>
@@ -62,10 +65,11 @@ Scores scores_of(const AnyGame& game, const LimeFit& fit, const std::string& spa
                              .evaluations = fit.evaluations,
                              .finished = fit.finished,
                              .r_squared = fit.r_squared[0]};
-  scores.notes.push_back(fmt::format(
-      "The linear model explains {:.0f} % of the variation around this input (weighted R²), and says {:.3g} where the "
-      "model says {:.3g}.",
-      100 * fit.r_squared[0], fit.local_predictions[0], fit.full[0]));
+  scores.notes.push_back(
+      fmt::format("The linear model explains {:.0f} % of the variation around this input (weighted "
+                  "R²), and says {:.3g} where the "
+                  "model says {:.3g}.",
+                  100 * fit.r_squared[0], fit.local_predictions[0], fit.full[0]));
   note_few_inputs(fit, scores);
   return scores;
 }
@@ -87,17 +91,40 @@ const Method kLime{
      .cost = "1 forward per distinct sample",
      .class_specific = true,
      .is_signed = true,
-     .options = {{"samples", "inputs around the explained one, itself included", int64_t{1000}, {}, 2, 1e8},
-                 {"space", "what is explained; auto: the probability, where there is one", std::string("auto"),
+     .options = {{"samples",
+                  "inputs around the explained one, itself included",
+                  int64_t{1000},
+                  {},
+                  2,
+                  1e8},
+                 {"space",
+                  "what is explained; auto: the probability, where there is one",
+                  std::string("auto"),
                   {"auto", "logit", "probability", "log-odds"}},
-                 {"words", "hide all occurrences of a word together (types), or each by itself (places)",
-                  std::string("types"), {"types", "places"}},
-                 {"how", "patches: paint grey (auto), black, the picture's mean colour, or blurred, or drop; columns: as in rows of the background (auto), their mean, or zero", std::string("auto"),
+                 {"words",
+                  "hide all occurrences of a word together (types), or each by itself (places)",
+                  std::string("types"),
+                  {"types", "places"}},
+                 {"how",
+                  "patches: paint grey (auto), black, the picture's mean colour, or blurred, or "
+                  "drop; columns: as in rows of the background (auto), their mean, or zero",
+                  std::string("auto"),
                   {"auto", "grey", "black", "mean", "blur", "drop", "background", "zero"}},
-                 {"keep", "how many words or patches the linear model keeps; 0: all", int64_t{0}, {}, 0, 1e6},
-                 {"kernel-width", "how fast far inputs lose weight; 0: 25 for words, 0.25 for patches", 0.0, {}, 0, 1e6},
+                 {"keep",
+                  "how many words or patches the linear model keeps; 0: all",
+                  int64_t{0},
+                  {},
+                  0,
+                  1e6},
+                 {"kernel-width",
+                  "how fast far inputs lose weight; 0: 25 for words, 0.25 for patches",
+                  0.0,
+                  {},
+                  0,
+                  1e6},
                  {"ridge", "penalty of the linear model", 1.0, {}, 0, 1e9}},
-     .presets = {{"lime", "the lime package: 5000 samples of a text, ten words",
+     .presets = {{"lime",
+                  "the lime package: 5000 samples of a text, ten words",
                   {{"samples", int64_t{5000}}, {"keep", int64_t{10}}}}}},
     {},
     [](Explained& explained, const OptionReader& options) {

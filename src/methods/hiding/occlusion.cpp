@@ -35,11 +35,13 @@ struct Window {
 // Row by row.
 std::vector<Window> windows_of(const Subject::Cells& cells, const OcclusionOptions& options) {
   const auto or_unit = [](int64_t size, int64_t unit) { return size > 0 ? size : unit; };
-  const int64_t high = or_unit(options.window, cells.unit_height), wide = or_unit(options.window, cells.unit_width);
+  const int64_t high = or_unit(options.window, cells.unit_height),
+                wide = or_unit(options.window, cells.unit_width);
   const int64_t down = or_unit(options.stride, high), right = or_unit(options.stride, wide);
   if (down > high || right > wide) {
-    throw InvalidInput(fmt::format("occlusion.stride={} leaves gaps between windows of {}: make it smaller",
-                                   options.stride, std::min(high, wide)));
+    throw InvalidInput(
+        fmt::format("occlusion.stride={} leaves gaps between windows of {}: make it smaller",
+                    options.stride, std::min(high, wide)));
   }
   std::vector<Window> windows;
   for (const Span& rows : spans(cells.height, high, down)) {
@@ -56,8 +58,8 @@ void each_cell(const Window& window, const Subject::Cells& cells, const Visit& v
 }
 
 // How much the target falls for each window, of those that ran before the caller stopped it.
-std::vector<double> falls_of(const std::vector<Window>& windows, const Subject::Cells& cells, Explained& explained,
-                             const HidingOptions& hiding) {
+std::vector<double> falls_of(const std::vector<Window>& windows, const Subject::Cells& cells,
+                             Explained& explained, const HidingOptions& hiding) {
   const double whole = explained.in_space(hiding.space, explained.outputs());
   const auto step = static_cast<size_t>(explained.most_inputs_at_once());
   std::vector<double> falls;
@@ -72,7 +74,8 @@ std::vector<double> falls_of(const std::vector<Window>& windows, const Subject::
       for (const auto& answer : explained.answers(inputs, Explained::Report::kNo)) {
         falls.push_back(whole - explained.in_space(hiding.space, answer));
       }
-      explained.report_progress(static_cast<int64_t>(falls.size()), static_cast<int64_t>(windows.size()));
+      explained.report_progress(static_cast<int64_t>(falls.size()),
+                                static_cast<int64_t>(windows.size()));
     }
   } catch (const Interrupted&) {
     if (falls.empty()) throw;
@@ -80,8 +83,9 @@ std::vector<double> falls_of(const std::vector<Window>& windows, const Subject::
   return falls;
 }
 
-// A cell's score is the mean over the windows that cover it of y(x) - y(x with the window hidden). Where some of its windows
-// did not run it has none: the mean over the others would be another number.
+// A cell's score is the mean over the windows that cover it of y(x) - y(x with the window hidden).
+// Where some of its windows did not run it has none: the mean over the others would be another
+// number.
 Scores occlusion(Explained& explained, const OcclusionOptions& options) {
   const Subject::Cells cells = explained.subject().cells();
   const std::vector<Window> windows = windows_of(cells, options);
@@ -97,7 +101,8 @@ Scores occlusion(Explained& explained, const OcclusionOptions& options) {
   for (size_t cell = 0; cell < sums.size(); ++cell) sums[cell] /= counts[cell];
   Scores scores{explained.subject().unit_means(sums)};
   // One window for each unit, and no other.
-  const bool as_units = windows[0].rows.end == cells.unit_height && windows[0].columns.end == cells.unit_width &&
+  const bool as_units = windows[0].rows.end == cells.unit_height &&
+                        windows[0].columns.end == cells.unit_width &&
                         windows.size() * cells.unit_height * cells.unit_width == sums.size();
   if (explained.subject().kind() == "picture" && !as_units) scores.pixels = std::move(sums);
   scores.stopped = falls.size() < windows.size();
@@ -114,15 +119,28 @@ const Method kOcclusion{
      .cost = "1 forward per window",
      .class_specific = true,
      .is_signed = true,
-     .options = {{"window", "side of the window in pixels or tokens; 0: a patch, or a token", int64_t{0}, {}, 0, 100000},
-                 {"stride", "from one window to the next; 0: the window's side", int64_t{0}, {}, 0, 100000},
+     .options = {{"window",
+                  "side of the window in pixels or tokens; 0: a patch, or a token",
+                  int64_t{0},
+                  {},
+                  0,
+                  100000},
+                 {"stride",
+                  "from one window to the next; 0: the window's side",
+                  int64_t{0},
+                  {},
+                  0,
+                  100000},
                  {"how",
-                  "tokens: replace by the mask token (auto), delete, drop from attention in every layer, zero their word "
+                  "tokens: replace by the mask token (auto), delete, drop from attention in every "
+                  "layer, zero their word "
                   "vectors, or retokenize; "
-                  "pixels: paint grey (auto), black, the picture's mean colour, or blurred; columns: the background's "
+                  "pixels: paint grey (auto), black, the picture's mean colour, or blurred; "
+                  "columns: the background's "
                   "mean (auto), or zero",
                   std::string("auto"),
-                  {"auto", "mask", "delete", "drop", "retokenize", "grey", "black", "mean", "blur", "zero"}},
+                  {"auto", "mask", "delete", "drop", "retokenize", "grey", "black", "mean", "blur",
+                   "zero"}},
                  space_option()},
      .presets = {}},
     {},

@@ -10,7 +10,8 @@ namespace {
 // What groups were given for being together, which their tokens share evenly.
 double shared_interaction(const PartitionValues& found, int64_t players) {
   double sum = 0;
-  for (size_t node = players; node < found.hierarchical.size(); ++node) sum += std::abs(found.hierarchical[node]);
+  for (size_t node = players; node < found.hierarchical.size(); ++node)
+    sum += std::abs(found.hierarchical[node]);
   return sum;
 }
 
@@ -21,56 +22,72 @@ SiblingContext context_named(const std::string& name) {
 
 }  // namespace
 
-Scores partition_scores(Explained& explained, const PartitionSettings& settings, const HidingOptions& hiding,
-                        const std::string& space) {
+Scores partition_scores(Explained& explained, const PartitionSettings& settings,
+                        const HidingOptions& hiding, const std::string& space) {
   InputGame game(explained, hiding);
-  const PartitionValues found = partition_shap(game, game.tree(),
-                                               {.context = context_named(settings.context),
-                                                .max_evals = settings.max_evals,
-                                                .batch_size = settings.batch > 0 ? settings.batch : game.most_at_once(),
-                                                .seed = numpy_seed(explained)},
-                                               watch_of(explained));
+  const PartitionValues found =
+      partition_shap(game, game.tree(),
+                     {.context = context_named(settings.context),
+                      .max_evals = settings.max_evals,
+                      .batch_size = settings.batch > 0 ? settings.batch : game.most_at_once(),
+                      .seed = numpy_seed(explained)},
+                     watch_of(explained));
   Scores scores = game.sampled_scores(found, space);
   const double shared = shared_interaction(found, game.players());
   if (settings.context != "none") {
-    scores.notes.push_back(fmt::format(
-        "With context={} an interaction between two groups is shared evenly among their tokens, special ones too: "
-        "{:.3g} in all. context=none gives each token its own part.",
-        settings.context, shared));
+    scores.notes.push_back(
+        fmt::format("With context={} an interaction between two groups is shared evenly among "
+                    "their tokens, special ones too: "
+                    "{:.3g} in all. context=none gives each token its own part.",
+                    settings.context, shared));
   } else if (!found.finished && !explained.stopped()) {
-    scores.notes.push_back(fmt::format(
-        "The budget of {} evaluations left some groups whole: {:.3g} is shared evenly within them. More max-evals "
-        "split them.",
-        settings.max_evals, shared));
+    scores.notes.push_back(
+        fmt::format("The budget of {} evaluations left some groups whole: {:.3g} is shared evenly "
+                    "within them. More max-evals "
+                    "split them.",
+                    settings.max_evals, shared));
   }
   if (!found.finished && explained.stopped()) {
-    scores.notes.push_back(fmt::format(
-        "Stopped after {} evaluations: some groups were not split yet, and {:.3g} is shared evenly within them.",
-        found.evaluations, shared));
+    scores.notes.push_back(
+        fmt::format("Stopped after {} evaluations: some groups were not split yet, and {:.3g} is "
+                    "shared evenly within them.",
+                    found.evaluations, shared));
   }
   return scores;
 }
 
 const Method kPartitionShap{
     {.name = "partition-shap",
-     .summary = "Owen values along a tree of phrases, or of halves of the picture; shap's choice for text and images",
+     .summary = "Owen values along a tree of phrases, or of halves of the picture; shap's choice "
+                "for text and images",
      .paper = "Owen, 1977; the Partition explainer of the shap package",
      .cost = "about (2/3)M² forwards for M tokens, at most max-evals; 2M with context 0 or 1",
      .class_specific = true,
      .is_signed = true,
-     .options = {hiding_option(), space_option(), link_option(),
+     .options = {hiding_option(),
+                 space_option(),
+                 link_option(),
                  {"context",
-                  "siblings of a group while it is split: hidden and visible in turn (none), always hidden (0), always "
+                  "siblings of a group while it is split: hidden and visible in turn (none), "
+                  "always hidden (0), always "
                   "visible (1)",
                   std::string("none"),
                   {"none", "0", "1"}},
                  {"max-evals", "coalitions to ask for", int64_t{500}, {}, 2, 1e9},
-                 {"batch", "coalitions between two decisions which group to split next; 0: as many as fit", int64_t{0},
-                  {}, 0, 1e6}},
-     .presets = {{"shap", "the shap package's way to mask text, and its order of groups",
+                 {"batch",
+                  "coalitions between two decisions which group to split next; 0: as many as fit",
+                  int64_t{0},
+                  {},
+                  0,
+                  1e6}},
+     .presets = {{"shap",
+                  "the shap package's way to mask text, and its order of groups",
                   {{"how", std::string("retokenize")}, {"batch", int64_t{5}}}},
-                 {"shap-context-1", "the same with fixed_context=1",
-                  {{"how", std::string("retokenize")}, {"batch", int64_t{5}}, {"context", std::string("1")}}}}},
+                 {"shap-context-1",
+                  "the same with fixed_context=1",
+                  {{"how", std::string("retokenize")},
+                   {"batch", int64_t{5}},
+                   {"context", std::string("1")}}}}},
     {},
     [](Explained& explained, const OptionReader& options) {
       return partition_scores(explained,

@@ -8,13 +8,16 @@ namespace {
 constexpr int64_t kMostColumnsExactly = 10;
 
 // As shap.Explainer chooses: every coalition of a few columns, random orders of more.
-Scores table_scores(Explained& explained, int64_t max_evals, const HidingOptions& hiding, const std::string& space) {
+Scores table_scores(Explained& explained, int64_t max_evals, const HidingOptions& hiding,
+                    const std::string& space) {
   InputGame game(explained, hiding);
-  if (game.players() <= kMostColumnsExactly) return game.scores(exact_shap(game, {}, watch_of(explained)), space);
-  const GameValues found = permutation_shap(game,
-                                            {.max_evals = std::max(max_evals, 10 * (2 * game.players() + 1)),
-                                             .seed = numpy_seed(explained)},
-                                            watch_of(explained));
+  if (game.players() <= kMostColumnsExactly)
+    return game.scores(exact_shap(game, {}, watch_of(explained)), space);
+  const GameValues found =
+      permutation_shap(game,
+                       {.max_evals = std::max(max_evals, 10 * (2 * game.players() + 1)),
+                        .seed = numpy_seed(explained)},
+                       watch_of(explained));
   return game.sampled_scores(found, space);
 }
 
@@ -22,21 +25,33 @@ Scores table_scores(Explained& explained, int64_t max_evals, const HidingOptions
 
 const Method kShap{
     {.name = "shap",
-     .summary = "what shap.Explainer chooses: partition-shap for texts and pictures, exact-shap or permutation-shap for tables",
+     .summary = "what shap.Explainer chooses: partition-shap for texts and pictures, exact-shap or "
+                "permutation-shap for tables",
      .paper = "Lundberg & Lee, NeurIPS 2017; the shap package",
      .cost = "at most max-evals forwards",
      .class_specific = true,
      .is_signed = true,
-     .options = {hiding_option(), space_option(), link_option(),
-                 {"max-evals", "coalitions to ask for; tables of up to 10 columns: all, of more: at least ten orders", int64_t{500}, {}, 2, 1e9}},
-     .presets = {{"shap", "the shap package's way to mask text", {{"how", std::string("retokenize")}}}}},
+     .options =
+         {hiding_option(),
+          space_option(),
+          link_option(),
+          {"max-evals",
+           "coalitions to ask for; tables of up to 10 columns: all, of more: at least ten orders",
+           int64_t{500},
+           {},
+           2,
+           1e9}},
+     .presets = {{"shap",
+                  "the shap package's way to mask text",
+                  {{"how", std::string("retokenize")}}}}},
     {},
     [](Explained& explained, const OptionReader& options) {
       if (explained.subject().kind() == "table") {
-        return table_scores(explained, options.whole("max-evals"), linked_hiding_options(options), options.word("space"));
+        return table_scores(explained, options.whole("max-evals"), linked_hiding_options(options),
+                            options.word("space"));
       }
-      return partition_scores(explained, {.max_evals = options.whole("max-evals")}, linked_hiding_options(options),
-                              options.word("space"));
+      return partition_scores(explained, {.max_evals = options.whole("max-evals")},
+                              linked_hiding_options(options), options.word("space"));
     },
     OnPairs::kTogether};
 

@@ -3,7 +3,8 @@
 namespace whyformer {
 namespace {
 
-Scores scores_of(Explained& explained, const InputGame& game, const InteractionValues& found, const std::string& space) {
+Scores scores_of(Explained& explained, const InputGame& game, const InteractionValues& found,
+                 const std::string& space) {
   const int64_t players = game.players(), units = explained.subject().units();
   std::vector<std::vector<double>> rows(players);
   std::vector<double> sums(players, 0.0);
@@ -15,8 +16,10 @@ Scores scores_of(Explained& explained, const InputGame& game, const InteractionV
   }
   Scores scores{game.by_unit(sums)};
   scores.completeness_gap = total;
-  scores.estimate = Estimate{
-      .space = space, .base = found.base[0], .value = found.full[0], .evaluations = found.evaluations};
+  scores.estimate = Estimate{.space = space,
+                             .base = found.base[0],
+                             .value = found.full[0],
+                             .evaluations = found.evaluations};
   scores.estimate->interactions.assign(units * units, 0.0);
   const std::vector<int64_t> unit_of = explained.subject().players();
   for (int64_t i = 0; i < players; ++i) {
@@ -30,20 +33,28 @@ Scores scores_of(Explained& explained, const InputGame& game, const InteractionV
 
 const Method kShapleyTaylor{
     {.name = "shapley-taylor",
-     .summary = "what each pair of tokens is worth together, and each token alone; scores are a token's share of all",
+     .summary = "what each pair of tokens is worth together, and each token alone; scores are a "
+                "token's share of all",
      .paper = "Sundararajan, Dhamdhere & Agarwal, ICML 2020",
      .cost = "2^M forwards for M tokens, up to 16",
      .class_specific = true,
      .is_signed = true,
-     .options = {hiding_option(), space_option(),
-                 {"max-evals", "refuse to ask for more coalitions than these", int64_t{100000}, {}, 1, 1e9}},
+     .options = {hiding_option(),
+                 space_option(),
+                 {"max-evals",
+                  "refuse to ask for more coalitions than these",
+                  int64_t{100000},
+                  {},
+                  1,
+                  1e9}},
      .presets = {}},
     {},
     [](Explained& explained, const OptionReader& options) {
       InputGame game(explained, hiding_options(options));
-      return scores_of(explained, game,
-                       shapley_taylor(game, {.max_evals = options.whole("max-evals")}, watch_of(explained)),
-                       options.word("space"));
+      return scores_of(
+          explained, game,
+          shapley_taylor(game, {.max_evals = options.whole("max-evals")}, watch_of(explained)),
+          options.word("space"));
     },
     OnPairs::kTogether};
 

@@ -28,7 +28,8 @@ TEST(TextShapGolden, GivesTheValuesOfTheShapPackage) {
     request.methods = {{method.name, options}};
     request.target = golden.at("target").get<int64_t>();
     request.seed = golden.at("seed");
-    // In double no decision which group to split next hangs on rounding; where all are split, single will do.
+    // In double no decision which group to split next hangs on rounding; where all are split,
+    // single will do.
     const bool slow = one.at("values").size() > 20 && one.value("max_evals", 500) == 500;
     const double tolerance = slow ? 1e-5 : 1e-6;
     request.precision = slow ? Precision::kSingle : Precision::kDouble;
@@ -39,8 +40,8 @@ TEST(TextShapGolden, GivesTheValuesOfTheShapPackage) {
     EXPECT_NEAR(got.estimate->base, one.at("base").get<double>(), tolerance);
     for (size_t i = 0; i < expected.size(); ++i) {
       EXPECT_NEAR(got.scores[i], expected[i], tolerance)
-          << one.at("text") << ' ' << method.name << ' ' << one.value("context", "") << ' ' << one.value("max_evals", 0)
-          << " token " << i;
+          << one.at("text") << ' ' << method.name << ' ' << one.value("context", "") << ' '
+          << one.value("max_evals", 0) << " token " << i;
     }
   }
 }

@@ -5,7 +5,8 @@
 
 namespace whyformer {
 
-WordGame::WordGame(Explained& explained, WordGameOptions options) : explained_(explained), options_(options) {
+WordGame::WordGame(Explained& explained, WordGameOptions options)
+    : explained_(explained), options_(options) {
   const TextInput& input = explained.text().input();
   pieces_[0] = pieces_of(input.text, 0);
   if (input.pair) pieces_[1] = pieces_of(*input.pair, 1);

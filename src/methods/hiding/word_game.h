@@ -1,5 +1,5 @@
-// A text as a game whose players are words, as LIME sees it: a hidden word is taken out of the text, which is then
-// tokenized again.
+// A text as a game whose players are words, as LIME sees it: a hidden word is taken out of the
+// text, which is then tokenized again.
 #pragma once
 
 #include "methods/hiding/input_game.h"
@@ -7,7 +7,8 @@
 namespace whyformer {
 
 struct WordGameOptions {
-  bool types = true;  // all occurrences of a word are one player; else each is its own, and becomes UNKWORDZ
+  bool types =
+      true;  // all occurrences of a word are one player; else each is its own, and becomes UNKWORDZ
   OutputSpace space = OutputSpace::kProbability;
 };
 

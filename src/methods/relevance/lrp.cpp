@@ -1,5 +1,5 @@
-#include "run/attention_math.h"
 #include "methods/relevance/token_relevance.h"
+#include "run/attention_math.h"
 
 namespace whyformer {
 
@@ -10,7 +10,8 @@ const Method kLrp{
      .cost = "1 forward, 1 backward",
      .class_specific = true,
      .is_signed = true,
-     .options = {policy_option("lrp-orig"), relevance_place_option("first-layer"), own_entry_option("zero")},
+     .options = {policy_option("lrp-orig"), relevance_place_option("first-layer"),
+                 own_entry_option("zero")},
      .presets = {}},
     {.values = true},
     [](Explained& explained, const OptionReader& options) {

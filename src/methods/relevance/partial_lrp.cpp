@@ -12,16 +12,19 @@ struct PartialLrpOptions {
 
 // The read-out row of E_h R⁺ at one attention map: relevance that stops there.
 Scores partial_lrp(Explained& explained, const PartialLrpOptions& options) {
-  Scores scores = read_rows(explained, read_maps(explained, options.layer, "partial-lrp.layer"), [&](const ReadMap& read) {
-    const Tensor relevance = explained.attention_relevance(options.relevance, read.layer);
-    Tensor ones = Tensor::empty(relevance.shape(), relevance.dtype());
-    ones.fill(1);
-    const Matrix map = options.positive ? positive_product(relevance, ones)
-                                        : fuse_heads(relevance, HeadFusion::kMean);
-    return times(read.read, map);
-  });
+  Scores scores = read_rows(
+      explained, read_maps(explained, options.layer, "partial-lrp.layer"),
+      [&](const ReadMap& read) {
+        const Tensor relevance = explained.attention_relevance(options.relevance, read.layer);
+        Tensor ones = Tensor::empty(relevance.shape(), relevance.dtype());
+        ones.fill(1);
+        const Matrix map = options.positive ? positive_product(relevance, ones)
+                                            : fuse_heads(relevance, HeadFusion::kMean);
+        return times(read.read, map);
+      });
   treat_own_entry(scores.values, explained.read_out_row(), options.own);
-  for (std::string& note : explained.policy_notes(options.relevance.policy)) scores.notes.push_back(std::move(note));
+  for (std::string& note : explained.policy_notes(options.relevance.policy))
+    scores.notes.push_back(std::move(note));
   return scores;
 }
 
@@ -39,7 +42,8 @@ const Method kPartialLrp{
                  policy_option("lrp-orig"),
                  own_entry_option("zero")},
      .presets = {{"chefer-streams",
-                  "Chefer et al.'s code for LXMERT and DETR, before it scales to 0…1: the rules of transformer-attribution, with signs",
+                  "Chefer et al.'s code for LXMERT and DETR, before it scales to 0…1: the rules of "
+                  "transformer-attribution, with signs",
                   {{"policy", std::string("chefer")}, {"positive", false}}}}},
     {.attention = true, .values = true},
     [](Explained& explained, const OptionReader& options) {

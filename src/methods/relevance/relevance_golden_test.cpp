@@ -6,20 +6,18 @@
 #include <fstream>
 
 #include "base/files.h"
-#include "tests/support/source_folder.h"
+#include "methods/gradients/token_gradients.h"
+#include "methods/method.h"
 #include "tests/support/golden_model.h"
 #include "tests/support/golden_vit.h"
-#include "methods/method.h"
-#include "methods/gradients/token_gradients.h"
+#include "tests/support/source_folder.h"
 
 namespace whyformer {
 namespace {
 
 using Doubles = std::vector<double>;
 
-std::filesystem::path folder() {
-  return source_folder() / "tests/golden/relevance";
-}
+std::filesystem::path folder() { return source_folder() / "tests/golden/relevance"; }
 
 // The answers of one case.
 struct Answers {
@@ -122,7 +120,8 @@ void compare_policies(const GoldenModel& golden, const GoldenInput& input, const
     };
     for (const char* policy : {"chefer", "lrp-orig"}) {
       const auto found = walk(policy, RelevanceForm::kExplicit);
-      answers.compare(found.at(graph->layers_input).to_doubles(), at + policy + ".embeddings", dtype);
+      answers.compare(found.at(graph->layers_input).to_doubles(), at + policy + ".embeddings",
+                      dtype);
       for (size_t layer = 0; layer < graph->found.sites.size(); ++layer) {
         answers.compare(found.at(graph->found.sites[layer].attention).to_doubles(),
                         at + policy + ".attention." + std::to_string(layer), dtype);
@@ -176,25 +175,26 @@ std::vector<MethodCase> method_cases() {
   };
   const auto& presets = find_method(method).info.presets;
   const auto preset = [&](const std::string& name) {
-    return std::find_if(presets.begin(), presets.end(), [&](const auto& p) { return p.name == name; })
+    return std::find_if(presets.begin(), presets.end(),
+                        [&](const auto& p) { return p.name == name; })
         ->values;
   };
-  return {{"transformer-attribution", "transformer-attribution", with({})},
-          {"transformer-attribution.cvpr-vit", "transformer-attribution", with(preset("cvpr-vit"))},
-          {"transformer-attribution.cvpr-bert", "transformer-attribution", preset("cvpr-bert")},
-          {"transformer-attribution.last-block", "transformer-attribution",
-           with(preset("last-block"))},
-          {"transformer-attribution.second-block", "transformer-attribution",
-           with(preset("second-block"))},
-          {"transformer-attribution.relevance-only", "transformer-attribution",
-           with(preset("without-gradient"))},
-          {"transformer-attribution.attention-times-relevance", "transformer-attribution",
-           with({{"weight", std::string("attention")}})},
-          {"partial-lrp", "partial-lrp", {}},
-          {"lrp", "lrp", {}},
-          {"attn-lrp.word_embeddings", "attn-lrp", {}},
-          {"attn-lrp.embeddings", "attn-lrp", {{"at", std::string("first-layer")}}},
-          {"cp-lrp.word_embeddings", "cp-lrp", {}}};
+  return {
+      {"transformer-attribution", "transformer-attribution", with({})},
+      {"transformer-attribution.cvpr-vit", "transformer-attribution", with(preset("cvpr-vit"))},
+      {"transformer-attribution.cvpr-bert", "transformer-attribution", preset("cvpr-bert")},
+      {"transformer-attribution.last-block", "transformer-attribution", with(preset("last-block"))},
+      {"transformer-attribution.second-block", "transformer-attribution",
+       with(preset("second-block"))},
+      {"transformer-attribution.relevance-only", "transformer-attribution",
+       with(preset("without-gradient"))},
+      {"transformer-attribution.attention-times-relevance", "transformer-attribution",
+       with({{"weight", std::string("attention")}})},
+      {"partial-lrp", "partial-lrp", {}},
+      {"lrp", "lrp", {}},
+      {"attn-lrp.word_embeddings", "attn-lrp", {}},
+      {"attn-lrp.embeddings", "attn-lrp", {{"at", std::string("first-layer")}}},
+      {"cp-lrp.word_embeddings", "cp-lrp", {}}};
 }
 
 void compare_methods(const GoldenModel& golden, const Answers& answers, DType dtype) {
@@ -236,8 +236,7 @@ void compare_vit(const std::string& name, DType dtype) {
   const GoldenVit vit(answers.tensors, answers.about["config"], dtype);
   std::vector<Value> wanted{vit.pixels, vit.layers_input};
   for (const AttentionSite& site : vit.found.sites) wanted.push_back(site.attention);
-  const Pass pass =
-      run(vit.graph, vit.feeds, {.keep = Keep::kEverything, .outputs = {vit.output}});
+  const Pass pass = run(vit.graph, vit.feeds, {.keep = Keep::kEverything, .outputs = {vit.output}});
   answers.compare(pass[vit.output].to_doubles(), "image.logits", dtype);
   ASSERT_EQ(vit.found.sites.size(), answers.about["config"]["num_hidden_layers"].get<size_t>());
   for (int64_t target = 0; target < vit.graph.shape(vit.output)[1]; ++target) {

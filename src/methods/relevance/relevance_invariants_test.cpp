@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "tests/support/golden_model.h"
 #include "methods/method.h"
 #include "tensor/map.h"
+#include "tests/support/golden_model.h"
 #include "whyformer/error.h"
 #include "whyformer/relevance.h"
 
@@ -100,14 +100,16 @@ TEST_P(RelevanceInvariants, NothingReachesQueriesAndKeysUnderCpLrp) {
   const std::vector<NodeFlow>& flows = explained.relevance_flows(noted("cp-lrp"));
   const Graph& graph = explained.graph().graph;
   for (const NodeFlow& flow : flows) {
-    EXPECT_FALSE(graph.nodes()[flow.node].op->kind() == "MatMul" && flow.rule != RuleKind::kProportional);
+    EXPECT_FALSE(graph.nodes()[flow.node].op->kind() == "MatMul" &&
+                 flow.rule != RuleKind::kProportional);
     EXPECT_THAT(graph.nodes()[flow.node].name, testing::Not(testing::HasSubstr("query")));
     EXPECT_THAT(graph.nodes()[flow.node].name, testing::Not(testing::HasSubstr("key")));
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, RelevanceInvariants,
-                         testing::Values("bert", "bert-relu", "roberta", "electra", "albert-shared"),
+                         testing::Values("bert", "bert-relu", "roberta", "electra",
+                                         "albert-shared"),
                          [](const auto& test) {
                            std::string name = test.param;
                            std::replace(name.begin(), name.end(), '-', '_');
@@ -150,18 +152,20 @@ TEST(TransformerAttribution, OfSmallLogitsIsTheSumOfItsLayers) {
   Explained explained = explained_in_double(*golden.model, golden.input("single"), 1);
   ASSERT_EQ(explained.layers(), 2);
   const Doubles product = scores_of(explained, "transformer-attribution");
-  const Doubles last = scores_of(explained, "transformer-attribution", {{"blocks", std::string("last")}});
+  const Doubles last =
+      scores_of(explained, "transformer-attribution", {{"blocks", std::string("last")}});
   const Doubles first =
       scores_of(explained, "transformer-attribution", {{"blocks", std::string("second")}});
   EXPECT_EQ(first, last);  // with two layers the second is the last
   Explained other = explained_in_double(*golden.model, golden.input("single"), 1);
-  const Tensor gradient = other.attention_gradient(0), relevance = other.attention_relevance({"chefer"}, 0);
+  const Tensor gradient = other.attention_gradient(0),
+               relevance = other.attention_relevance({"chefer"}, 0);
   const auto n = static_cast<size_t>(other.tokens());
   for (size_t j = 1; j < n; ++j) {
     double lower = 0;
     for (int64_t head = 0; head < gradient.dim(0); ++head) {
-      lower += std::max(0.0, gradient.to_doubles()[head * n * n + j] *
-                                 relevance.to_doubles()[head * n * n + j]);
+      lower += std::max(
+          0.0, gradient.to_doubles()[head * n * n + j] * relevance.to_doubles()[head * n * n + j]);
     }
     lower /= static_cast<double>(gradient.dim(0));
     EXPECT_NEAR(product[j], last[j] + lower, 1e-4 * largest(product));
@@ -173,7 +177,8 @@ TEST(Relevance, ASecondSampleChangesNothing) {
   const GoldenInput& single = golden.input("single");
   GoldenInput both = single;
   both.batch.ids.push_back(single.batch.ids[0]);
-  for (size_t i = 1; i + 1 < both.batch.ids[1].size(); ++i) both.batch.ids[1][i] = 7 + static_cast<int64_t>(i);
+  for (size_t i = 1; i + 1 < both.batch.ids[1].size(); ++i)
+    both.batch.ids[1][i] = 7 + static_cast<int64_t>(i);
   both.batch.types.push_back(single.batch.types[0]);
   const auto relevance = [&](const GoldenInput& input, const char* policy) {
     const auto graph = golden.model->graph(

@@ -84,12 +84,17 @@ class StreamStates {
       : graph_(graph), found_(found), behind_(graph, found.sites), initial_(std::move(initial)) {}
 
   // What the site's queries and keys carry.
-  const StreamRows& of_queries(const AttentionSite& site) const { return of(site.query_stream, score_operands(graph_, site.attention).first); }
-  const StreamRows& of_keys(const AttentionSite& site) const { return of(site.key_stream, score_operands(graph_, site.attention).second); }
+  const StreamRows& of_queries(const AttentionSite& site) const {
+    return of(site.query_stream, score_operands(graph_, site.attention).first);
+  }
+  const StreamRows& of_keys(const AttentionSite& site) const {
+    return of(site.key_stream, score_operands(graph_, site.attention).second);
+  }
   // The rows behind the next site, of its queries' stream.
   void push(StreamRows rows) { states_.push_back(std::move(rows)); }
 
-  // What the value carries of its stream: the state behind the last site of the stream it depends on.
+  // What the value carries of its stream: the state behind the last site of the stream it depends
+  // on.
   const StreamRows& of(int stream, Value value) const {
     for (size_t index = states_.size(); index-- > 0;) {
       const bool own = found_.sites[index].query_stream == stream;
@@ -112,7 +117,8 @@ std::vector<StreamRows> initial_states(const Discovery& found, Start own) {
   std::vector<StreamRows> initial;
   for (size_t s = 0; s < found.streams.size(); ++s) {
     StreamRows rows;
-    for (const Stream& other : found.streams) rows.emplace_back(found.streams[s].tokens, other.tokens);
+    for (const Stream& other : found.streams)
+      rows.emplace_back(found.streams[s].tokens, other.tokens);
     if (own == Start::kIdentity) add_identity(rows[s]);
     initial.push_back(std::move(rows));
   }
@@ -134,21 +140,23 @@ std::vector<Matrix> stream_relevance(const Graph& graph, const Discovery& found,
     const StreamRows& old = states.of_queries(site);
     const StreamRows& from = states.of_keys(site);
     StreamRows rows = old;
-    for (size_t p = 0; p < rows.size(); ++p) add_to(rows[p], product(weighted[index], from[p]));  // 6, 7, 11
+    for (size_t p = 0; p < rows.size(); ++p)
+      add_to(rows[p], product(weighted[index], from[p]));  // 6, 7, 11
     if (s == q) {
       add_to(rows[s], weighted[index]);  // Ā·I
     } else {
       // Equation 10 in place of what was added above for the keys' own stream.
       rows[q] = old[q];
-      add_to(rows[q], product(transposed(normalised(old[s])), product(weighted[index], normalised(from[q]))));
+      add_to(rows[q], product(transposed(normalised(old[s])),
+                              product(weighted[index], normalised(from[q]))));
     }
     states.push(std::move(rows));
   }
   return states.of(stream, read);
 }
 
-std::vector<Matrix> stream_rollout(const Graph& graph, const Discovery& found, const std::vector<Matrix>& maps, int stream,
-                                   Value read) {
+std::vector<Matrix> stream_rollout(const Graph& graph, const Discovery& found,
+                                   const std::vector<Matrix>& maps, int stream, Value read) {
   StreamStates states(graph, found, initial_states(found, Start::kIdentity));
   for (size_t index = 0; index < found.sites.size(); ++index) {
     const AttentionSite& site = found.sites[index];

@@ -20,15 +20,16 @@ OptionInfo relevance_form_option() {
 Scores token_relevance(Explained& explained, const Explained::RelevanceKind& kind,
                        const OptionReader& options) {
   const Place place = place_named(explained.subject(), options.word("at"));
-  Scores scores = folded(explained.subject(), place, explained.embedding_relevance(kind, place), row_sums);
+  Scores scores =
+      folded(explained.subject(), place, explained.embedding_relevance(kind, place), row_sums);
   scores.notes = explained.policy_notes(kind.policy);
   return scores;
 }
 
 Scores token_relevance_by_form(Explained& explained, const std::string& policy,
                                const OptionReader& options) {
-  const RelevanceForm form = options.word("form") == "explicit" ? RelevanceForm::kExplicit
-                                                                : RelevanceForm::kGradient;
+  const RelevanceForm form =
+      options.word("form") == "explicit" ? RelevanceForm::kExplicit : RelevanceForm::kGradient;
   return token_relevance(explained, {policy, form}, options);
 }
 

@@ -54,34 +54,38 @@ std::vector<double> product_row(Explained& explained, const AttributionOptions& 
   return row;
 }
 
-// As the authors' code for LXMERT and DETR: the stream that is read by the product of its own self-attention, every other
-// by the last attention to it alone.
+// As the authors' code for LXMERT and DETR: the stream that is read by the product of its own
+// self-attention, every other by the last attention to it alone.
 Scores over_streams(Explained& explained, const AttributionOptions& options) {
   const Discovery& found = explained.found();
   const int64_t first = first_layer(explained, options.start);
-  Scores scores = read_rows(explained, read_maps(explained, -1, "transformer-attribution.layer"), [&](const ReadMap& read) {
-    const bool own = found.sites[read.layer].is_self_attention();
-    if (!own || options.blocks == "last") return times(read.read, weighted_relevance(explained, read.layer, options));
-    std::vector<double> row = read.read;
-    for (int layer = explained.layers() - 1; layer >= first; --layer) {
-      const AttentionSite& site = found.sites[layer];
-      if (!site.is_self_attention() || site.query_stream != found.read_out.stream) continue;
-      Matrix factor = weighted_relevance(explained, layer, options);
-      add_identity(factor);
-      if (options.normalise) normalise_rows(factor);
-      row = times(row, factor);
-    }
-    const bool spread = !read.own && options.own != OwnEntry::kKeep && !options.normalise;
-    for (size_t i = 0; spread && i < row.size(); ++i) row[i] -= read.read[i];
-    return row;
-  });
+  Scores scores = read_rows(
+      explained, read_maps(explained, -1, "transformer-attribution.layer"),
+      [&](const ReadMap& read) {
+        const bool own = found.sites[read.layer].is_self_attention();
+        if (!own || options.blocks == "last")
+          return times(read.read, weighted_relevance(explained, read.layer, options));
+        std::vector<double> row = read.read;
+        for (int layer = explained.layers() - 1; layer >= first; --layer) {
+          const AttentionSite& site = found.sites[layer];
+          if (!site.is_self_attention() || site.query_stream != found.read_out.stream) continue;
+          Matrix factor = weighted_relevance(explained, layer, options);
+          add_identity(factor);
+          if (options.normalise) normalise_rows(factor);
+          row = times(row, factor);
+        }
+        const bool spread = !read.own && options.own != OwnEntry::kKeep && !options.normalise;
+        for (size_t i = 0; spread && i < row.size(); ++i) row[i] -= read.read[i];
+        return row;
+      });
   treat_own_entry(scores.values, explained.read_out_row(), options.own);
   return scores;
 }
 
 Scores over_layers(Explained& explained, const AttributionOptions& options) {
   if (options.blocks == "second") {
-    explained.require_one_stream("transformer-attribution.blocks=second", "their layers have no common order");
+    explained.require_one_stream("transformer-attribution.blocks=second",
+                                 "their layers have no common order");
   }
   if (explained.several_streams()) return over_streams(explained, options);
   std::vector<double> scores;
@@ -101,7 +105,8 @@ Scores over_layers(Explained& explained, const AttributionOptions& options) {
 
 Scores transformer_attribution(Explained& explained, const AttributionOptions& options) {
   Scores scores = over_layers(explained, options);
-  for (std::string& note : explained.policy_notes(options.relevance.policy)) scores.notes.push_back(std::move(note));
+  for (std::string& note : explained.policy_notes(options.relevance.policy))
+    scores.notes.push_back(std::move(note));
   return scores;
 }
 
@@ -116,22 +121,28 @@ const Method kTransformerAttribution{
      .is_signed = false,
      .options = {{"start", "first layer; -1 is the last only", int64_t{0}},
                  {"normalise", "divide the rows of each layer's matrix by their sums", false},
-                 {"weight", "what multiplies relevance; 'attention' and 'none' are ablations",
-                  std::string("gradient"), {"gradient", "attention", "none"}},
-                 {"blocks", "all layers, or the ablations with one layer alone",
-                  std::string("all"), {"all", "last", "second"}},
+                 {"weight",
+                  "what multiplies relevance; 'attention' and 'none' are ablations",
+                  std::string("gradient"),
+                  {"gradient", "attention", "none"}},
+                 {"blocks",
+                  "all layers, or the ablations with one layer alone",
+                  std::string("all"),
+                  {"all", "last", "second"}},
                  policy_option("chefer"),
                  own_entry_option("zero")},
-     .presets = {{"cvpr-vit", "the authors' ViT evaluation: without the first layer",
-                  {{"start", int64_t{1}}}},
-                 {"cvpr-bert",
-                  "the authors' BERT code: the last layer only, rows normalised",
-                  {{"start", int64_t{-1}}, {"normalise", true}, {"own", std::string("minimum")}}},
-                 {"without-gradient", "ablation: relevance alone",
-                  {{"weight", std::string("none")}}},
-                 {"last-block", "ablation: the last layer alone", {{"blocks", std::string("last")}}},
-                 {"second-block", "ablation: the second layer alone",
-                  {{"blocks", std::string("second")}}}}},
+     .presets =
+         {{"cvpr-vit",
+           "the authors' ViT evaluation: without the first layer",
+           {{"start", int64_t{1}}}},
+          {"cvpr-bert",
+           "the authors' BERT code: the last layer only, rows normalised",
+           {{"start", int64_t{-1}}, {"normalise", true}, {"own", std::string("minimum")}}},
+          {"without-gradient", "ablation: relevance alone", {{"weight", std::string("none")}}},
+          {"last-block", "ablation: the last layer alone", {{"blocks", std::string("last")}}},
+          {"second-block",
+           "ablation: the second layer alone",
+           {{"blocks", std::string("second")}}}}},
     {.attention = true, .attention_gradient = true, .values = true},
     [](Explained& explained, const OptionReader& options) {
       return transformer_attribution(explained, {.relevance = {options.word("policy")},

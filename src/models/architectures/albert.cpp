@@ -21,8 +21,8 @@ Value albert_layer(EncoderBuilder& build, Value x, Value mask, const std::string
       build.activate(build.linear(x, base + "ffn", config.size("intermediate_size")),
                      config.text_or("hidden_act", "gelu_new"), site + "/ffn_act");
   const Value outer = build.linear(inner, base + "ffn_output", width);
-  return build.norm(add(build.graph(), outer, x, site + "/ffn_add"),
-                    base + "full_layer_layer_norm", epsilon);
+  return build.norm(add(build.graph(), outer, x, site + "/ffn_add"), base + "full_layer_layer_norm",
+                    epsilon);
 }
 
 // The same few layers are used again and again: one attention map per use.
@@ -41,9 +41,8 @@ EncoderOutputs encode(EncoderBuilder& build, const EncoderInputs& inputs) {
   for (int64_t layer = 0; layer < layers; ++layer) {
     const int64_t group = layer * groups / layers;
     for (int64_t inner = 0; inner < inner_layers; ++inner) {
-      const std::string base =
-          fmt::format("{}encoder.albert_layer_groups.{}.albert_layers.{}.", build.prefix(), group,
-                      inner);
+      const std::string base = fmt::format("{}encoder.albert_layer_groups.{}.albert_layers.{}.",
+                                           build.prefix(), group, inner);
       const std::string site = inner_layers == 1
                                    ? fmt::format("encoder.layer.{}.attention", layer)
                                    : fmt::format("encoder.layer.{}.{}.attention", layer, inner);

@@ -14,7 +14,8 @@ void check_grid(const Config& config, const PatchGrid& grid) {
   const auto [patch_rows, patch_columns] = config.pair_or("patch_size", 16);
   if (grid.rows == height / patch_rows && grid.columns == width / patch_columns) return;
   throw InvalidInput(fmt::format(
-      "this BEiT model has position distances for {}x{} patches, not for {}x{}: give it pictures of "
+      "this BEiT model has position distances for {}x{} patches, not for {}x{}: give it pictures "
+      "of "
       "{}x{} pixels",
       height / patch_rows, width / patch_columns, grid.rows, grid.columns, height, width));
 }
@@ -54,10 +55,11 @@ PictureOutputs encode(EncoderBuilder& build, Value pixels) {
   const Config& config = build.config();
   const LayerSettings settings = layer_settings(config, 1e-12);
   const std::string base = build.prefix() + "embeddings.";
-  PatchEmbedding embedding{.projection = base + "patch_embeddings.projection",
-                           .width = settings.width,
-                           .patch = config.pair_or("patch_size", 16),
-                           .special = {build.parameter(base + "cls_token", {1, 1, settings.width})}};
+  PatchEmbedding embedding{
+      .projection = base + "patch_embeddings.projection",
+      .width = settings.width,
+      .patch = config.pair_or("patch_size", 16),
+      .special = {build.parameter(base + "cls_token", {1, 1, settings.width})}};
   if (config.flag_or("use_absolute_position_embeddings", false)) {
     embedding.positions =
         build.parameter(base + "position_embeddings", {1, -1, settings.width}).select(0, 0);
@@ -104,7 +106,7 @@ constexpr auto kRenamings = [] {
 
 }  // namespace
 
-const PictureArchitecture kBeit{"beit", "beit.",  {"classifier.weight"}, encode,
-                                pooled, classify, kRenamings};
+const PictureArchitecture kBeit{"beit",   "beit.",   {"classifier.weight"}, encode, pooled,
+                                classify, kRenamings};
 
 }  // namespace whyformer

@@ -17,10 +17,11 @@ Value classify(EncoderBuilder& build, Value hidden, int64_t labels) {
 void refuse_decoders(const Config& config) {
   for (const char* key : {"is_decoder", "add_cross_attention"}) {
     if (!config.flag_or(key, false)) continue;
-    throw UnsupportedModel(fmt::format(
-        "config.json says '{}': true, but folders of type '{}' are read as encoders: export the model to ONNX "
-        "and give that file",
-        key, config.model_type()));
+    throw UnsupportedModel(
+        fmt::format("config.json says '{}': true, but folders of type '{}' are read as encoders: "
+                    "export the model to ONNX "
+                    "and give that file",
+                    key, config.model_type()));
   }
 }
 
@@ -40,8 +41,7 @@ EncoderOutputs bert_embeddings(EncoderBuilder& build, const EncoderInputs& input
   const Value positions = build.table(inputs.positions, base + "position_embeddings", -1, width);
   Value sum = add(build.graph(), outputs.word_embeddings, types, base + "add_types");
   sum = add(build.graph(), sum, positions, base + "add_positions");
-  outputs.embeddings =
-      build.norm(sum, base + "LayerNorm", config.layer_norm_epsilon(1e-12));
+  outputs.embeddings = build.norm(sum, base + "LayerNorm", config.layer_norm_epsilon(1e-12));
   return outputs;
 }
 

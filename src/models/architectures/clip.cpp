@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "graph/pass.h"
 #include "discovery/restrict_rows.h"
+#include "graph/pass.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -79,53 +79,68 @@ Tensor causal_mask(int64_t tokens, DType type) {
 
 }  // namespace
 
-const PictureArchitecture kClip{"clip", "vision_model.", {"classifier.weight"}, encode, embed,
-                                classify, {}, false};
-const PictureArchitecture kClipVision{"clip_vision_model", "vision_model.", {"classifier.weight"},
-                                      encode, embed, classify, {}, false};
+const PictureArchitecture kClip{
+    "clip", "vision_model.", {"classifier.weight"}, encode, embed, classify, {}, false};
+const PictureArchitecture kClipVision{"clip_vision_model",
+                                      "vision_model.",
+                                      {"classifier.weight"},
+                                      encode,
+                                      embed,
+                                      classify,
+                                      {},
+                                      false};
 
-ClipTexts::ClipTexts(const Config& config) : config_(config.part("text_config", "text_config_dict")) {}
+ClipTexts::ClipTexts(const Config& config)
+    : config_(config.part("text_config", "text_config_dict")) {}
 
 int64_t ClipTexts::tokens_read(const std::vector<int64_t>& ids) const {
   const int64_t end = config_.id_or("eos_token_id", 49407);
   // Early configs say 2 whatever the end is; there it is the largest id.
-  const auto found = end == 2 ? std::max_element(ids.begin(), ids.end())
-                              : std::find(ids.begin(), ids.end(), end);
+  const auto found =
+      end == 2 ? std::max_element(ids.begin(), ids.end()) : std::find(ids.begin(), ids.end(), end);
   if (found == ids.end()) return 1;  // as transformers does
   return found - ids.begin() + 1;
 }
 
 int64_t ClipTexts::most_tokens(const Checkpoint& checkpoint) const {
-  return checkpoint.tensor(kTextEmbeddings + "position_embedding.weight", {-1, -1}, DType::kFloat32).dim(0);
+  return checkpoint.tensor(kTextEmbeddings + "position_embedding.weight", {-1, -1}, DType::kFloat32)
+      .dim(0);
 }
 
-ClipTextOutputs ClipTexts::encode(GraphBuilder& graph, const Checkpoint& checkpoint, Value ids, Value mask,
-                                  DType type) const {
+ClipTextOutputs ClipTexts::encode(GraphBuilder& graph, const Checkpoint& checkpoint, Value ids,
+                                  Value mask, DType type) const {
   const LayerSettings settings = settings_of_texts();
   EncoderBuilder build(graph, checkpoint, config_, "text_model.", type);
   const int64_t tokens = graph.shape(ids)[1];
-  const Tensor positions = build.parameter(kTextEmbeddings + "position_embedding.weight", {-1, settings.width});
+  const Tensor positions =
+      build.parameter(kTextEmbeddings + "position_embedding.weight", {-1, settings.width});
   if (tokens < 1 || tokens > positions.dim(0)) {
-    throw InvalidInput(fmt::format("the text has {} tokens; this CLIP model reads 1 to {}", tokens, positions.dim(0)));
+    throw InvalidInput(fmt::format("the text has {} tokens; this CLIP model reads 1 to {}", tokens,
+                                   positions.dim(0)));
   }
   ClipTextOutputs outputs;
-  outputs.word_embeddings = build.table(ids, kTextEmbeddings + "token_embedding", -1, settings.width);
+  outputs.word_embeddings =
+      build.table(ids, kTextEmbeddings + "token_embedding", -1, settings.width);
   const Tensor first_positions = positions.slice(0, 0, tokens).reshape({1, tokens, settings.width});
-  outputs.embeddings = add(graph, outputs.word_embeddings, graph.constant(first_positions, kTextEmbeddings + "positions"),
+  outputs.embeddings = add(graph, outputs.word_embeddings,
+                           graph.constant(first_positions, kTextEmbeddings + "positions"),
                            kTextEmbeddings + "add_positions");
   Value hidden = graph.constant(causal_mask(tokens, type), "causal_mask");
   if (mask.valid()) hidden = add(graph, hidden, mask, "causal_mask/add");
   const Value x = clip_layers(build, outputs.embeddings, "text_model.", settings, hidden);
-  const Value pooled = build.norm(build.row(x, tokens - 1, "last_token"), "text_model.final_layer_norm", settings.epsilon);
+  const Value pooled = build.norm(build.row(x, tokens - 1, "last_token"),
+                                  "text_model.final_layer_norm", settings.epsilon);
   const int64_t width = build.parameter("text_projection.weight", {-1, -1}).dim(0);
   outputs.vector = build.linear(pooled, "text_projection", width, {.bias = Bias::kNo});
   return outputs;
 }
 
-Tensor ClipTexts::embedding(const Checkpoint& checkpoint, std::vector<int64_t> ids, DType type) const {
+Tensor ClipTexts::embedding(const Checkpoint& checkpoint, std::vector<int64_t> ids,
+                            DType type) const {
   const auto given = static_cast<int64_t>(ids.size());
   if (const int64_t most = most_tokens(checkpoint); ids.empty() || given > most) {
-    throw InvalidInput(fmt::format("the text has {} tokens; this CLIP model reads 1 to {}", given, most));
+    throw InvalidInput(
+        fmt::format("the text has {} tokens; this CLIP model reads 1 to {}", given, most));
   }
   const int64_t tokens = tokens_read(ids);
   ids.resize(tokens);

@@ -25,10 +25,13 @@ class ClipTexts {
   // How many tokens there are up to the one that is read; no token sees what comes behind it.
   int64_t tokens_read(const std::vector<int64_t>& ids) const;
 
-  // The last of the tokens is read. `mask` is additive, [batch, 1, 1, tokens], and invalid where nothing is hidden.
-  ClipTextOutputs encode(GraphBuilder& graph, const Checkpoint& checkpoint, Value ids, Value mask, DType type) const;
+  // The last of the tokens is read. `mask` is additive, [batch, 1, 1, tokens], and invalid where
+  // nothing is hidden.
+  ClipTextOutputs encode(GraphBuilder& graph, const Checkpoint& checkpoint, Value ids, Value mask,
+                         DType type) const;
 
-  // The vector of a text's end token, [width]. Throws InvalidInput for more tokens than the model has positions.
+  // The vector of a text's end token, [width]. Throws InvalidInput for more tokens than the model
+  // has positions.
   Tensor embedding(const Checkpoint& checkpoint, std::vector<int64_t> ids, DType type) const;
 
  private:
@@ -37,8 +40,10 @@ class ClipTexts {
   Config config_;
 };
 
-// The text side as a model by itself: an encoder without a classifier. `files` must have a tokenizer.
+// The text side as a model by itself: an encoder without a classifier. `files` must have a
+// tokenizer.
 std::shared_ptr<const TextModel> clip_text_tower(const FileLookup& files, std::string name,
-                                                 std::shared_ptr<const Checkpoint> checkpoint, const Config& config);
+                                                 std::shared_ptr<const Checkpoint> checkpoint,
+                                                 const Config& config);
 
 }  // namespace whyformer

@@ -11,8 +11,8 @@ namespace {
 
 class ClipTextModel final : public TextModel {
  public:
-  ClipTextModel(const FileLookup& files, std::string name, std::shared_ptr<const Checkpoint> checkpoint,
-                const Config& config)
+  ClipTextModel(const FileLookup& files, std::string name,
+                std::shared_ptr<const Checkpoint> checkpoint, const Config& config)
       : TextModel(files, std::move(name)), checkpoint_(std::move(checkpoint)), texts_(config) {
     architecture_ = config.architecture().empty() ? config.model_type() : config.architecture();
     max_tokens_ = texts_.most_tokens(*checkpoint_);
@@ -28,7 +28,8 @@ class ClipTextModel final : public TextModel {
   int64_t tensor_count() const override { return checkpoint_->tensor_count(); }
 
   Encoding encode(std::string_view text, std::optional<std::string_view> pair) const override {
-    if (pair) throw InvalidInput(fmt::format("'{}' reads one text at a time: leave out the second", name_));
+    if (pair)
+      throw InvalidInput(fmt::format("'{}' reads one text at a time: leave out the second", name_));
     Encoding encoding = TextModel::encode(text, pair);
     keep_first(encoding, static_cast<size_t>(texts_.tokens_read(encoding.ids)));
     return encoding;
@@ -47,20 +48,23 @@ class ClipTextModel final : public TextModel {
 
   std::shared_ptr<TextGraph> build(const GraphKey& key) const override {
     if (key.head == Head::kLogits) {
-      throw InvalidInput(fmt::format("'{}' has no classifier of texts: ask for its embedding", name_));
+      throw InvalidInput(
+          fmt::format("'{}' has no classifier of texts: ask for its embedding", name_));
     }
     auto built = std::make_shared<TextGraph>();
     built->key = key;
     GraphBuilder graph;
     built->inputs.ids = graph.input("input_ids", {key.batch, key.tokens}, DType::kInt64);
     if (key.masked) {
-      built->inputs.mask = graph.input("attention_mask", {key.batch, 1, 1, key.tokens}, key.dtype, InputRole::kGiven);
+      built->inputs.mask = graph.input("attention_mask", {key.batch, 1, 1, key.tokens}, key.dtype,
+                                       InputRole::kGiven);
     }
-    const ClipTextOutputs encoded = texts_.encode(graph, *checkpoint_, built->inputs.ids, built->inputs.mask, key.dtype);
+    const ClipTextOutputs encoded =
+        texts_.encode(graph, *checkpoint_, built->inputs.ids, built->inputs.mask, key.dtype);
     built->word_embeddings = encoded.word_embeddings;
     built->embeddings = built->layers_input = encoded.embeddings;
-    built->output =
-        key.head == Head::kSimilarity ? add_similarity(graph, encoded.vector, *built) : encoded.vector;
+    built->output = key.head == Head::kSimilarity ? add_similarity(graph, encoded.vector, *built)
+                                                  : encoded.vector;
     finish(graph.finish(), *built);
     return built;
   }
@@ -81,7 +85,8 @@ class ClipTextModel final : public TextModel {
 }  // namespace
 
 std::shared_ptr<const TextModel> clip_text_tower(const FileLookup& files, std::string name,
-                                                 std::shared_ptr<const Checkpoint> checkpoint, const Config& config) {
+                                                 std::shared_ptr<const Checkpoint> checkpoint,
+                                                 const Config& config) {
   return std::make_shared<ClipTextModel>(files, std::move(name), std::move(checkpoint), config);
 }
 

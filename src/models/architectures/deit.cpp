@@ -26,8 +26,9 @@ Value classify(EncoderBuilder& build, const PictureOutputs& encoded, int64_t lab
 
 }  // namespace
 
-const PictureArchitecture kDeit{"deit",   "deit.",     {"classifier.weight", "cls_classifier.weight"},
-                                encode,   first_token, classify,
-                                kVitRenamings, false};
+const PictureArchitecture kDeit{
+    "deit",        "deit.",     {"classifier.weight", "cls_classifier.weight"},
+    encode,        first_token, classify,
+    kVitRenamings, false};
 
 }  // namespace whyformer

@@ -36,16 +36,16 @@ Value gated_feed_forward(EncoderBuilder& build, Value x, const std::string& base
   }
   const Value gated = binary(graph, build.activate(gate, "silu", name + "/act"), up,
                              BinaryFunction::kMultiply, name + "/gated");
-  const Value outer = build.linear(gated, base + "mlp.weights_out", settings.width,
-                                   {.scale = layer.outer_scale});
+  const Value outer =
+      build.linear(gated, base + "mlp.weights_out", settings.width, {.scale = layer.outer_scale});
   return add(graph, outer, x, base + "mlp/add");
 }
 
 PictureOutputs encode(EncoderBuilder& build, Value pixels) {
   const Config& config = build.config();
   LayerSettings settings = layer_settings(config, 1e-6);
-  settings.inner = static_cast<int64_t>(static_cast<double>(settings.width) *
-                                        config.number_or("mlp_ratio", 4));
+  settings.inner =
+      static_cast<int64_t>(static_cast<double>(settings.width) * config.number_or("mlp_ratio", 4));
   const std::string base = build.prefix() + "embeddings.";
   PictureOutputs outputs = embed_patches(
       build, pixels,
@@ -83,8 +83,7 @@ constexpr std::array kRenamings{Renaming{"attention.q_proj.", "attention.attenti
 
 }  // namespace
 
-const PictureArchitecture kDinoV2{"dinov2", "dinov2.",   {"classifier.weight"},
-                                  encode,   first_token, classify,
-                                  kRenamings};
+const PictureArchitecture kDinoV2{"dinov2", "dinov2.", {"classifier.weight"}, encode, first_token,
+                                  classify, kRenamings};
 
 }  // namespace whyformer

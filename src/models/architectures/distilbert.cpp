@@ -23,16 +23,15 @@ EncoderOutputs encode(EncoderBuilder& build, const EncoderInputs& inputs) {
   for (int64_t layer = 0; layer < config.size("n_layers", 1000); ++layer) {
     const std::string layer_base = fmt::format("{}transformer.layer.{}.", build.prefix(), layer);
     const std::string self = layer_base + "attention.";
-    const Value context =
-        build.self_attention(x, {self + "q_lin", self + "k_lin", self + "v_lin",
-                                 layer_base + "attention"},
-                             config.size("n_heads"), inputs.mask);
+    const Value context = build.self_attention(
+        x, {self + "q_lin", self + "k_lin", self + "v_lin", layer_base + "attention"},
+        config.size("n_heads"), inputs.mask);
     const Value attended = build.linear(context, self + "out_lin", width);
     x = build.norm(add(build.graph(), attended, x, layer_base + "sa_add"),
                    layer_base + "sa_layer_norm", kEpsilon);
-    const Value inner = build.activate(
-        build.linear(x, layer_base + "ffn.lin1", config.size("hidden_dim")), function,
-        layer_base + "ffn.act");
+    const Value inner =
+        build.activate(build.linear(x, layer_base + "ffn.lin1", config.size("hidden_dim")),
+                       function, layer_base + "ffn.act");
     const Value outer = build.linear(inner, layer_base + "ffn.lin2", width);
     x = build.norm(add(build.graph(), outer, x, layer_base + "ffn_add"),
                    layer_base + "output_layer_norm", kEpsilon);

@@ -14,11 +14,11 @@ namespace {
 
 Activation activation_named(const std::string& name) {
   static const std::map<std::string, Activation> known{
-      {"gelu", Activation::kGelu},          {"gelu_new", Activation::kGeluTanh},
-      {"gelu_fast", Activation::kGeluTanh}, {"gelu_pytorch_tanh", Activation::kGeluTanh},
-      {"gelu_python", Activation::kGelu},   {"relu", Activation::kRelu},
-      {"tanh", Activation::kTanh},          {"silu", Activation::kSilu},
-      {"swish", Activation::kSilu},         {"sigmoid", Activation::kSigmoid},
+      {"gelu", Activation::kGelu},           {"gelu_new", Activation::kGeluTanh},
+      {"gelu_fast", Activation::kGeluTanh},  {"gelu_pytorch_tanh", Activation::kGeluTanh},
+      {"gelu_python", Activation::kGelu},    {"relu", Activation::kRelu},
+      {"tanh", Activation::kTanh},           {"silu", Activation::kSilu},
+      {"swish", Activation::kSilu},          {"sigmoid", Activation::kSigmoid},
       {"quick_gelu", Activation::kQuickGelu}};
   const auto found = known.find(name);
   if (found == known.end()) {
@@ -80,8 +80,8 @@ Value EncoderBuilder::self_attention(Value x, const AttentionNames& names, int64
   const Shape shape = graph_.shape(x);
   const int64_t width = shape[2];
   if (heads < 1 || width % heads != 0) {
-    throw FileError(fmt::format(
-        "config.json: {} attention heads do not divide the hidden size {}", heads, width));
+    throw FileError(fmt::format("config.json: {} attention heads do not divide the hidden size {}",
+                                heads, width));
   }
   const auto projected = [&](const std::string& name, Bias bias) {
     return split_heads(linear(x, name, width, {.bias = bias}), heads, name);
@@ -110,16 +110,18 @@ const Architecture& architecture_of(const Config& config) {
   }
   if (config.model_type().empty()) {
     throw UnsupportedModel(fmt::format(
-        "config.json has no 'model_type', so the architecture is unknown; supported are {}", names));
+        "config.json has no 'model_type', so the architecture is unknown; supported are {}",
+        names));
   }
   std::string picture_names;
   for (const PictureArchitecture* known : picture_architectures()) {
     picture_names += (picture_names.empty() ? "" : ", ") + std::string(known->model_type);
   }
-  throw UnsupportedModel(fmt::format(
-      "models of type '{}' are not supported as folders; supported are {} for texts and {} for pictures, and every "
-      "ONNX file: export it",
-      config.model_type(), names, picture_names));
+  throw UnsupportedModel(
+      fmt::format("models of type '{}' are not supported as folders; supported are {} for texts "
+                  "and {} for pictures, and every "
+                  "ONNX file: export it",
+                  config.model_type(), names, picture_names));
 }
 
 }  // namespace whyformer

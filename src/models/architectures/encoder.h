@@ -10,8 +10,8 @@
 
 namespace whyformer {
 
-// The values that come from outside, [batch, tokens] each; `mask` is additive, [batch, 1, 1, tokens],
-// and invalid where nothing is masked.
+// The values that come from outside, [batch, tokens] each; `mask` is additive, [batch, 1, 1,
+// tokens], and invalid where nothing is masked.
 struct EncoderInputs {
   Value ids;
   Value types;
@@ -38,7 +38,8 @@ class EncoderBuilder {
   // In front of the encoder's own tensors: "bert." or nothing.
   const std::string& prefix() const { return prefix_; }
   DType type() const { return type_; }
-  // Build for so many tokens that are given instead of made from the input; 0: for all of them, made.
+  // Build for so many tokens that are given instead of made from the input; 0: for all of them,
+  // made.
   void set_given_tokens(int64_t count) { given_tokens_ = count; }
   int64_t given_tokens() const { return given_tokens_; }
 

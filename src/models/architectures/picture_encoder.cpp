@@ -11,8 +11,7 @@
 namespace whyformer {
 namespace {
 
-constexpr std::array kArchitectures{&kBeit,   &kClip, &kClipVision, &kDeit,
-                                    &kDinoV2, &kSwin, &kVit};
+constexpr std::array kArchitectures{&kBeit, &kClip, &kClipVision, &kDeit, &kDinoV2, &kSwin, &kVit};
 
 constexpr int64_t kMostPatches = 1 << 16;  // maps grow with the square
 
@@ -65,7 +64,8 @@ Value special_tokens(EncoderBuilder& build, const PatchEmbedding& embedding, int
   Tensor tokens = Tensor::empty({batch, count, embedding.width}, build.type());
   for (int64_t sample = 0; sample < batch; ++sample) {
     for (int64_t i = 0; i < count; ++i) {
-      tokens.select(0, sample).select(0, i).copy_from(embedding.special[i].reshape({embedding.width}));
+      tokens.select(0, sample).select(0, i).copy_from(
+          embedding.special[i].reshape({embedding.width}));
     }
   }
   return build.graph().constant(tokens, "embeddings/special_tokens");
@@ -77,9 +77,9 @@ Tensor resized(const Tensor& table, int64_t rows, int64_t columns, ResizeMode mo
   const auto scale = [](int64_t to, int64_t from) {
     return static_cast<double>(to) / static_cast<double>(from);
   };
-  const Value resized = resize(graph, graph.constant(table, "positions"), {rows, columns, table.dim(2)},
-                               {scale(rows, table.dim(0)), scale(columns, table.dim(1)), 1},
-                               {.mode = mode}, "positions");
+  const Value resized = resize(
+      graph, graph.constant(table, "positions"), {rows, columns, table.dim(2)},
+      {scale(rows, table.dim(0)), scale(columns, table.dim(1)), 1}, {.mode = mode}, "positions");
   return *graph.known(resized);
 }
 
@@ -107,7 +107,7 @@ StoredTensors with_names_of_files(StoredTensors tensors, std::span<const Renamin
 }
 
 LayerSettings layer_settings(const Config& config, double default_epsilon,
-                                 std::string default_activation) {
+                             std::string default_activation) {
   const int64_t layers = config.size_or("num_hidden_layers", 12);
   if (layers > 1000) {
     throw FileError(fmt::format("config.json: 'num_hidden_layers' is {}; at most 1000", layers));
@@ -120,7 +120,8 @@ LayerSettings layer_settings(const Config& config, double default_epsilon,
           .activation = config.text_or("hidden_act", std::move(default_activation))};
 }
 
-Tensor positions_for(EncoderBuilder& build, const PatchEmbedding& embedding, const PatchGrid& grid) {
+Tensor positions_for(EncoderBuilder& build, const PatchEmbedding& embedding,
+                     const PatchGrid& grid) {
   const Tensor& positions = embedding.positions;
   const auto special = static_cast<int64_t>(embedding.special.size());
   const int64_t learned = positions.dim(0) - special, width = embedding.width;
@@ -130,10 +131,11 @@ Tensor positions_for(EncoderBuilder& build, const PatchEmbedding& embedding, con
   if (learned == grid.count() && (as_learned || grid.rows == grid.columns)) return positions;
   const auto side = static_cast<int64_t>(std::sqrt(static_cast<double>(learned)));
   if (learned < 1 || side * side != learned) {
-    throw InvalidInput(fmt::format(
-        "the model knows {} positions, which are no square: give it the size of picture it was made "
-        "for, {}x{}, and not {}x{} patches",
-        learned, height, breadth, grid.rows, grid.columns));
+    throw InvalidInput(
+        fmt::format("the model knows {} positions, which are no square: give it the size of "
+                    "picture it was made "
+                    "for, {}x{}, and not {}x{} patches",
+                    learned, height, breadth, grid.rows, grid.columns));
   }
   const std::string name = fmt::format("positions/{}x{}", grid.rows, grid.columns);
   return build.checkpoint().derived(name, build.type(), [&] {
@@ -161,8 +163,8 @@ PictureOutputs embed_patches(EncoderBuilder& build, Value pixels, const PatchEmb
   }
   if (embedding.positions.defined()) {
     const Tensor positions = positions_for(build, embedding, outputs.grid);
-    const Value given = graph.constant(
-        positions.reshape({1, positions.dim(0), positions.dim(1)}), "embeddings/positions");
+    const Value given = graph.constant(positions.reshape({1, positions.dim(0), positions.dim(1)}),
+                                       "embeddings/positions");
     tokens = add(graph, tokens, given, "embeddings/add_positions");
   }
   if (const int64_t given = build.given_tokens(); given > 0) {
@@ -176,8 +178,10 @@ PictureOutputs embed_patches(EncoderBuilder& build, Value pixels, const PatchEmb
 
 void refuse_given_tokens(const EncoderBuilder& build) {
   if (build.given_tokens() == 0) return;
-  throw InvalidInput("this model's attention counts distances between patches, so none can be left out: hide them by "
-                     "painting, such as grey");
+  throw InvalidInput(
+      "this model's attention counts distances between patches, so none can be left out: hide them "
+      "by "
+      "painting, such as grey");
 }
 
 Value attend(EncoderBuilder& build, Value x, const PreNormLayer& layer,
@@ -221,8 +225,8 @@ PictureOutputs vit_encoder(EncoderBuilder& build, Value pixels,
   for (const std::string& name : special) {
     embedding.special.push_back(build.parameter(base + name, {1, 1, settings.width}));
   }
-  embedding.positions = build.parameter(base + "position_embeddings", {1, -1, settings.width})
-                            .select(0, 0);
+  embedding.positions =
+      build.parameter(base + "position_embeddings", {1, -1, settings.width}).select(0, 0);
   PictureOutputs outputs = embed_patches(build, pixels, embedding);
   Value x = outputs.layers_input;
   for (int64_t index = 0; index < settings.layers; ++index) {
@@ -242,8 +246,10 @@ Value mean_of_patches(EncoderBuilder& build, const PictureOutputs& encoded) {
   GraphBuilder& graph = build.graph();
   const int64_t tokens = graph.shape(encoded.hidden)[1], first = encoded.grid.first;
   if (tokens == first) {
-    throw InvalidInput("this model reads the mean of its patches, and all are left out: hide them by painting, such as "
-                       "grey");
+    throw InvalidInput(
+        "this model reads the mean of its patches, and all are left out: hide them by painting, "
+        "such as "
+        "grey");
   }
   const Value patches =
       first == 0 ? encoded.hidden

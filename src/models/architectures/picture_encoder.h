@@ -1,4 +1,5 @@
-// Picture encoders: what each architecture must say so that a graph can be built from its checkpoint.
+// Picture encoders: what each architecture must say so that a graph can be built from its
+// checkpoint.
 #pragma once
 
 #include <array>
@@ -11,8 +12,8 @@
 
 namespace whyformer {
 
-// Tokens [first, first + rows · columns) are patches of the picture, row by row; the others are special
-// (class, distillation).
+// Tokens [first, first + rows · columns) are patches of the picture, row by row; the others are
+// special (class, distillation).
 struct PatchGrid {
   int64_t first = 1;
   int64_t rows = 0;
@@ -44,7 +45,8 @@ struct PictureArchitecture {
   Value (*embed)(EncoderBuilder&, const PictureOutputs&);  // [batch, width]
   Value (*classify)(EncoderBuilder&, const PictureOutputs&, int64_t labels);
   std::span<const Renaming> renamings = {};
-  // Whether transformers runs it on pictures of other sizes without being asked to; the others refuse them.
+  // Whether transformers runs it on pictures of other sizes without being asked to; the others
+  // refuse them.
   bool takes_other_sizes = true;
 };
 
@@ -72,25 +74,25 @@ struct LayerSettings {
   std::string activation = {};
 };
 LayerSettings layer_settings(const Config& config, double default_epsilon,
-                                 std::string default_activation = "gelu");
+                             std::string default_activation = "gelu");
 
 // From pixels to what enters the first layer.
 struct PatchEmbedding {
-  std::string projection;           // a convolution whose kernels do not overlap
+  std::string projection;  // a convolution whose kernels do not overlap
   Bias bias = Bias::kYes;
   int64_t width = 0;
   std::pair<int64_t, int64_t> patch = {16, 16};
-  bool pads_pixels = false;         // with zeros to whole patches; else a rest is cut off
+  bool pads_pixels = false;          // with zeros to whole patches; else a rest is cut off
   std::vector<Tensor> special = {};  // class tokens, `width` numbers each
-  Tensor positions = {};            // [special + patches, width]; undefined for none
-  std::string norm = {};            // behind the patches; empty for none
+  Tensor positions = {};             // [special + patches, width]; undefined for none
+  std::string norm = {};             // behind the patches; empty for none
 };
 PictureOutputs embed_patches(EncoderBuilder& build, Value pixels, const PatchEmbedding& embedding);
 // For encoders that need all patches: throws InvalidInput where tokens are given.
 void refuse_given_tokens(const EncoderBuilder& build);
 
-// Positions learned for a square grid, for another one as transformers interpolates them: bicubic. Throws
-// InvalidInput where they do not belong to a square.
+// Positions learned for a square grid, for another one as transformers interpolates them: bicubic.
+// Throws InvalidInput where they do not belong to a square.
 Tensor positions_for(EncoderBuilder& build, const PatchEmbedding& embedding, const PatchGrid& grid);
 
 // The names of one pre-norm layer's tensors.
@@ -107,7 +109,8 @@ Value attend(EncoderBuilder& build, Value x, const PreNormLayer& layer,
 Value feed_forward(EncoderBuilder& build, Value x, const PreNormLayer& layer,
                    const LayerSettings& settings);
 
-// Layer `base` of ViT, DeiT and BEiT; the heads' projections have biases unless the config denies it.
+// Layer `base` of ViT, DeiT and BEiT; the heads' projections have biases unless the config denies
+// it.
 PreNormLayer vit_layer(const std::string& base, const Config& config);
 inline constexpr std::array kVitRenamings{
     Renaming{"layers.", "encoder.layer."},
@@ -127,9 +130,9 @@ Value first_token(EncoderBuilder& build, const PictureOutputs& encoded);
 // The mean of the patches of `hidden`, [batch, width].
 Value mean_of_patches(EncoderBuilder& build, const PictureOutputs& encoded);
 
-// A table's numbers for each pair of positions in a window: [1, heads, tokens, tokens]. The first rows
-// of the table [distances, heads] are for the distances between two patches. With a class token, which
-// comes first, three more follow: class to patch, patch to class, class to itself.
+// A table's numbers for each pair of positions in a window: [1, heads, tokens, tokens]. The first
+// rows of the table [distances, heads] are for the distances between two patches. With a class
+// token, which comes first, three more follow: class to patch, patch to class, class to itself.
 enum class ClassToken { kNone, kFirst };
 Tensor relative_position_bias(const Tensor& table, int64_t rows, int64_t columns, ClassToken token);
 

@@ -60,8 +60,10 @@ Tensor relative_position_bias(const Tensor& table, int64_t rows, int64_t columns
       }
     }
   };
-  if (table.dtype() == DType::kFloat64) fill(double{});
-  else fill(float{});
+  if (table.dtype() == DType::kFloat64)
+    fill(double{});
+  else
+    fill(float{});
   return bias;
 }
 

@@ -74,8 +74,8 @@ class Windows {
     return back;
   }
 
-  // What the shift brought into one window from opposite sides of the picture does not attend to each
-  // other: [batch · windows, 1, tokens, tokens].
+  // What the shift brought into one window from opposite sides of the picture does not attend to
+  // each other: [batch · windows, 1, tokens, tokens].
   Tensor mask(int64_t batch, DType type) const {
     std::vector<int64_t> regions;
     for_each_place([&](int64_t row, int64_t column) {
@@ -138,23 +138,23 @@ class SwinLayers {
     const Value normed = build_.norm(x, base + "layernorm_before", settings_.epsilon);
     const Value inside = to_windows(normed, windows, base + "windows");
     const std::string self = base + "attention.self";
-    const Value context = build_.self_attention(
-        inside,
-        {self + ".query", self + ".key", self + ".value", self, settings_.bias, settings_.bias,
-         settings_.bias},
-        stage.heads, bias(stage, windows, self, graph_.shape(x)[0]));
+    const Value context =
+        build_.self_attention(inside,
+                              {self + ".query", self + ".key", self + ".value", self,
+                               settings_.bias, settings_.bias, settings_.bias},
+                              stage.heads, bias(stage, windows, self, graph_.shape(x)[0]));
     const Value attended = build_.linear(context, base + "attention.output.dense", stage.width);
     x = add(graph_, from_windows(attended, windows, graph_.shape(x), base + "windows_back"), x,
             base + "attention/add");
-    return feed_forward(build_, x,
-                        {.norm_after = base + "layernorm_after",
-                         .inner = base + "intermediate.dense",
-                         .outer = base + "output.dense"},
-                        {.width = stage.width,
-                         .inner = static_cast<int64_t>(settings_.mlp_ratio *
-                                                       static_cast<double>(stage.width)),
-                         .epsilon = settings_.epsilon,
-                         .activation = settings_.activation});
+    return feed_forward(
+        build_, x,
+        {.norm_after = base + "layernorm_after",
+         .inner = base + "intermediate.dense",
+         .outer = base + "output.dense"},
+        {.width = stage.width,
+         .inner = static_cast<int64_t>(settings_.mlp_ratio * static_cast<double>(stage.width)),
+         .epsilon = settings_.epsilon,
+         .activation = settings_.activation});
   }
 
   // Each two by two tokens become one of twice the width.
@@ -182,8 +182,8 @@ class SwinLayers {
     const int64_t least = std::min(stage.rows, stage.columns);
     if (least < settings_.window) {
       throw InvalidInput(fmt::format(
-          "the picture is too small: a stage has {}x{} tokens but its windows are {}x{}", stage.rows,
-          stage.columns, settings_.window, settings_.window));
+          "the picture is too small: a stage has {}x{} tokens but its windows are {}x{}",
+          stage.rows, stage.columns, settings_.window, settings_.window));
     }
     const bool shifts = index % 2 == 1 && least > settings_.window;
     return {stage.rows, stage.columns, settings_.window, shifts ? settings_.window / 2 : 0};
@@ -204,8 +204,8 @@ class SwinLayers {
     return gather(graph_, x, indices(graph_, windows.places_back(), name + "/order"), 1, name);
   }
 
-  // What is added to the scores. The sum is made at run time: for every head and window of a batch it
-  // is many times larger than its parts.
+  // What is added to the scores. The sum is made at run time: for every head and window of a batch
+  // it is many times larger than its parts.
   Value bias(const Stage& stage, const Windows& windows, const std::string& self, int64_t batch) {
     const int64_t side = settings_.window, distances = 2 * side - 1;
     const Tensor table = build_.parameter(self + ".relative_position_bias_table",
@@ -262,18 +262,17 @@ Value classify(EncoderBuilder& build, const PictureOutputs& encoded, int64_t lab
   return build.linear(pooled(build, encoded), "classifier", labels);
 }
 
-constexpr std::array kRenamings{
-    Renaming{"attention.q_proj.", "attention.self.query."},
-    Renaming{"attention.k_proj.", "attention.self.key."},
-    Renaming{"attention.v_proj.", "attention.self.value."},
-    Renaming{"attention.relative_position_bias.", "attention.self."},
-    Renaming{"attention.o_proj.", "attention.output.dense."},
-    Renaming{"mlp.fc1.", "intermediate.dense."},
-    Renaming{"mlp.fc2.", "output.dense."}};
+constexpr std::array kRenamings{Renaming{"attention.q_proj.", "attention.self.query."},
+                                Renaming{"attention.k_proj.", "attention.self.key."},
+                                Renaming{"attention.v_proj.", "attention.self.value."},
+                                Renaming{"attention.relative_position_bias.", "attention.self."},
+                                Renaming{"attention.o_proj.", "attention.output.dense."},
+                                Renaming{"mlp.fc1.", "intermediate.dense."},
+                                Renaming{"mlp.fc2.", "output.dense."}};
 
 }  // namespace
 
-const PictureArchitecture kSwin{"swin", "swin.",  {"classifier.weight"}, encode,
-                                pooled, classify, kRenamings};
+const PictureArchitecture kSwin{"swin",   "swin.",   {"classifier.weight"}, encode, pooled,
+                                classify, kRenamings};
 
 }  // namespace whyformer

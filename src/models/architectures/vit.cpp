@@ -14,8 +14,7 @@ Value classify(EncoderBuilder& build, const PictureOutputs& encoded, int64_t lab
 
 }  // namespace
 
-const PictureArchitecture kVit{"vit",    "vit.",      {"classifier.weight"},
-                               encode,   first_token, classify,
-                               kVitRenamings, false};
+const PictureArchitecture kVit{"vit",       "vit.",   {"classifier.weight"}, encode,
+                               first_token, classify, kVitRenamings,         false};
 
 }  // namespace whyformer

@@ -15,7 +15,8 @@ constexpr int kDeepestFormula = 6;  // of products and sums within each other
 // Operands of a product of two values of one shape.
 const Node* product_of_equals(const Pattern& pattern, Value value) {
   const Node* product = pattern.made_by(value, "Mul");
-  const bool same_shapes = product != nullptr && pattern.shape(product->inputs[0]) == pattern.shape(value) &&
+  const bool same_shapes = product != nullptr &&
+                           pattern.shape(product->inputs[0]) == pattern.shape(value) &&
                            pattern.shape(product->inputs[1]) == pattern.shape(value);
   return same_shapes ? product : nullptr;
 }
@@ -68,8 +69,10 @@ std::optional<Polynomial> polynomial_product(const Polynomial& a, const Polynomi
 std::optional<Polynomial> polynomial_of(const Pattern& pattern, Value value, Value x, int depth);
 
 // u + sign · v.
-std::optional<Polynomial> polynomial_sum(const Pattern& pattern, const Node& sum, double sign, Value x, int depth) {
-  const auto u = polynomial_of(pattern, sum.inputs[0], x, depth), v = polynomial_of(pattern, sum.inputs[1], x, depth);
+std::optional<Polynomial> polynomial_sum(const Pattern& pattern, const Node& sum, double sign,
+                                         Value x, int depth) {
+  const auto u = polynomial_of(pattern, sum.inputs[0], x, depth),
+             v = polynomial_of(pattern, sum.inputs[1], x, depth);
   if (!u || !v) return std::nullopt;
   Polynomial result = *u;
   for (size_t i = 0; i < result.size(); ++i) result[i] += sign * (*v)[i];
@@ -77,7 +80,8 @@ std::optional<Polynomial> polynomial_sum(const Pattern& pattern, const Node& sum
 }
 
 // uⁿ for a small n.
-std::optional<Polynomial> polynomial_power(const Pattern& pattern, const Node& power, Value x, int depth) {
+std::optional<Polynomial> polynomial_power(const Pattern& pattern, const Node& power, Value x,
+                                           int depth) {
   const auto base = polynomial_of(pattern, power.inputs[0], x, depth);
   const bool square = pattern.is_number(power.inputs[1], 2);
   if (!base || (!square && !pattern.is_number(power.inputs[1], 3))) return std::nullopt;
@@ -107,7 +111,9 @@ std::optional<Polynomial> polynomial_of(const Pattern& pattern, Value value, Val
 
 constexpr double kRounded = 1e-4;  // files round the constants of GELUs
 
-bool near(double a, double b, double tolerance = kRounded) { return std::abs(a - b) <= tolerance * std::abs(b); }
+bool near(double a, double b, double tolerance = kRounded) {
+  return std::abs(a - b) <= tolerance * std::abs(b);
+}
 
 // x · gate(x) = outer · f(inner · x).
 using ActivationBuilder = std::function<Value(GraphBuilder&, Value, const std::string&)>;
@@ -119,7 +125,9 @@ struct Gated {
 };
 
 ActivationBuilder builder_of(Activation f) {
-  return [f](GraphBuilder& graph, Value x, const std::string& name) { return activation(graph, x, f, name); };
+  return [f](GraphBuilder& graph, Value x, const std::string& name) {
+    return activation(graph, x, f, name);
+  };
 }
 
 // c + c · y for a number c, mostly 1 or ½.
@@ -134,7 +142,8 @@ std::optional<Shifted> shifted(const Pattern& pattern, Value value) {
     if (!number || *number == 0) continue;
     const Value other = add->inputs[1 - place];
     if (near(*number, 1)) return Shifted{other, 1};
-    if (const auto scaled = pattern.scaled(other); scaled && near(scaled->factor, *number)) return Shifted{scaled->x, *number};
+    if (const auto scaled = pattern.scaled(other); scaled && near(scaled->factor, *number))
+      return Shifted{scaled->x, *number};
   }
   return std::nullopt;
 }
@@ -144,7 +153,8 @@ std::optional<Gated> gated_by_erf(const Pattern& pattern, Value gate, Value x) {
   const auto sum = shifted(pattern, gate);
   const Node* erf = sum ? pattern.made_by(sum->y, "Erf") : nullptr;
   const auto line = erf ? polynomial_of(pattern, erf->inputs[0], x, kDeepestFormula) : std::nullopt;
-  if (!line || (*line)[0] != 0 || (*line)[1] == 0 || (*line)[2] != 0 || (*line)[3] != 0) return std::nullopt;
+  if (!line || (*line)[0] != 0 || (*line)[1] == 0 || (*line)[2] != 0 || (*line)[3] != 0)
+    return std::nullopt;
   const double inner = (*line)[1] * std::sqrt(2);
   return Gated{inner, 2 * sum->number / inner, builder_of(Activation::kGelu), kRounded};
 }
@@ -164,9 +174,11 @@ std::optional<Gated> gated_by_tanh(const Pattern& pattern, Value gate, Value x) 
 // x · sigmoid(k x).
 std::optional<Gated> gated_by_sigmoid(const Pattern& pattern, Value gate, Value x) {
   const Node* sigmoid = pattern.maker(gate);
-  if (sigmoid == nullptr || sigmoid->op->activation_function() != Activation::kSigmoid) return std::nullopt;
+  if (sigmoid == nullptr || sigmoid->op->activation_function() != Activation::kSigmoid)
+    return std::nullopt;
   const auto line = polynomial_of(pattern, sigmoid->inputs[0], x, kDeepestFormula);
-  if (!line || (*line)[0] != 0 || (*line)[1] == 0 || (*line)[2] != 0 || (*line)[3] != 0) return std::nullopt;
+  if (!line || (*line)[0] != 0 || (*line)[1] == 0 || (*line)[2] != 0 || (*line)[3] != 0)
+    return std::nullopt;
   const double alpha = (*line)[1];
   if (alpha == 1) return Gated{1, 1, builder_of(Activation::kSilu)};
   return Gated{1, 1, [alpha](GraphBuilder& graph, Value y, const std::string& name) {
@@ -208,20 +220,24 @@ std::optional<Held> held(const Pattern& pattern, Value value) {
   return std::nullopt;
 }
 
-// x · min(max(k x + b, 0), most) = most/a · hard_swish(a x) with a = 6 k / most, where b is half of `most`.
+// x · min(max(k x + b, 0), most) = most/a · hard_swish(a x) with a = 6 k / most, where b is half of
+// `most`.
 std::optional<Gated> gated_by_line(const Pattern& pattern, Value gate, Value x) {
   const Node* node = pattern.maker(gate);
   const auto sigmoid = node == nullptr ? std::nullopt : hard_sigmoid_line(*node->op);
   const auto bounds = sigmoid ? std::optional(Held{node->inputs[0], 1}) : held(pattern, gate);
   auto line = bounds ? polynomial_of(pattern, bounds->value, x, kDeepestFormula) : std::nullopt;
-  if (line && sigmoid) line = Polynomial{sigmoid->slope * (*line)[0] + sigmoid->offset, sigmoid->slope * (*line)[1], (*line)[2], (*line)[3]};
+  if (line && sigmoid)
+    line = Polynomial{sigmoid->slope * (*line)[0] + sigmoid->offset, sigmoid->slope * (*line)[1],
+                      (*line)[2], (*line)[3]};
   if (!line || (*line)[1] == 0 || (*line)[2] != 0 || (*line)[3] != 0) return std::nullopt;
   if (!near((*line)[0], bounds->most / 2)) return std::nullopt;
   const double inner = 6 * (*line)[1] / bounds->most;
   return Gated{inner, bounds->most / inner, hard_swish};
 }
 
-Value multiplied(GraphBuilder& graph, Value x, double factor, double tolerance, const std::string& name) {
+Value multiplied(GraphBuilder& graph, Value x, double factor, double tolerance,
+                 const std::string& name) {
   if (near(factor, 1, tolerance)) return x;
   Tensor number = Tensor::empty({}, graph.type(x).dtype);
   number.fill(factor);
@@ -236,15 +252,20 @@ std::optional<Replacement> written_out_activation(const Pattern& pattern, const 
     const Value x = candidates[i];
     Factors factors;
     collect(pattern, node.outputs[0], x, factors, kDeepestFormula);
-    if (factors.values.size() != 2 || (factors.values[0] == x) == (factors.values[1] == x)) continue;
+    if (factors.values.size() != 2 || (factors.values[0] == x) == (factors.values[1] == x))
+      continue;
     const Value gate = factors.values[0] == x ? factors.values[1] : factors.values[0];
     for (const auto read : {gated_by_erf, gated_by_tanh, gated_by_sigmoid, gated_by_line}) {
       auto gated = read(pattern, gate, x);
       if (!gated) continue;
       gated->outer *= factors.number;
-      return Replacement{{x}, [gated = *gated](GraphBuilder& graph, std::span<const Value> inputs, const std::string& name) {
-                           const Value inner = multiplied(graph, inputs[0], gated.inner, gated.tolerance, name + "/scaled");
-                           return multiplied(graph, gated.f(graph, inner, name), gated.outer, gated.tolerance, name + "/rescaled");
+      return Replacement{{x},
+                         [gated = *gated](GraphBuilder& graph, std::span<const Value> inputs,
+                                          const std::string& name) {
+                           const Value inner = multiplied(graph, inputs[0], gated.inner,
+                                                          gated.tolerance, name + "/scaled");
+                           return multiplied(graph, gated.f(graph, inner, name), gated.outer,
+                                             gated.tolerance, name + "/rescaled");
                          }};
     }
   }

@@ -1,5 +1,5 @@
-// Attention as exporters spell it: scales on either side of the product, masks added or chosen, heads
-// kept in the batch axis.
+// Attention as exporters spell it: scales on either side of the product, masks added or chosen,
+// heads kept in the batch axis.
 #include <algorithm>
 #include <cmath>
 
@@ -21,7 +21,8 @@ Value times(GraphBuilder& graph, Value x, double factor, const std::string& name
   return binary(graph, x, graph.constant(number, name), BinaryFunction::kMultiply, name);
 }
 
-// Files store 1/√width, or roots of it, rounded to a float; where a scale is plainly that, it is meant.
+// Files store 1/√width, or roots of it, rounded to a float; where a scale is plainly that, it is
+// meant.
 double meant_scale(double scale, int64_t width) {
   const double usual = 1 / std::sqrt(static_cast<double>(width));
   return std::abs(scale - usual) < 1e-6 * usual ? usual : scale;
@@ -51,7 +52,8 @@ std::optional<Replacement> scale_behind_product(const Pattern& pattern, const No
 
 bool is_view(const Op& op) { return op.kind() == "Reshape" || !op.axis_order().empty(); }
 
-// Queries scaled before they are split into heads: the factor moves behind the views, to the product.
+// Queries scaled before they are split into heads: the factor moves behind the views, to the
+// product.
 std::optional<Replacement> scale_behind_view(const Pattern& pattern, const Node& node) {
   const auto scaled = is_view(*node.op) ? pattern.scaled(node.inputs[0]) : std::nullopt;
   if (!scaled || !only_reader(pattern, node.inputs[0])) return std::nullopt;
@@ -73,14 +75,15 @@ std::optional<Replacement> scale_behind_view(const Pattern& pattern, const Node&
 struct Scores {
   Value scores;
   double scale = 1;
-  Value mask;          // added to the scaled scores; invalid for none
+  Value mask;             // added to the scaled scores; invalid for none
   bool negative = false;  // the mask is subtracted
-  Value hidden;        // where not 0, `filling` replaces the score; invalid for none
+  Value hidden;           // where not 0, `filling` replaces the score; invalid for none
   double filling = 0;
   bool shown = false;  // `hidden` says instead where the score stays
 };
 
-// A value that the mask may be: it does not depend on what is explained and does not widen the scores.
+// A value that the mask may be: it does not depend on what is explained and does not widen the
+// scores.
 bool is_mask(const Pattern& pattern, Value mask, Value scores) {
   if (pattern.graph.varies(mask)) return false;
   try {
@@ -155,20 +158,20 @@ std::optional<Replacement> scaled_masked_softmax(const Pattern& pattern, const N
     if (const Node* product = pattern.made_by(scaled->x, "MatMul")) {
       whole = meant_scale(whole, pattern.shape(product->inputs[0]).back());
     }
-    return Replacement{inputs, [whole](GraphBuilder& graph, std::span<const Value> in,
-                                       const std::string& name) {
-                         return softmax(graph, in[0], in.size() > 1 ? in[1] : Value{}, whole, name);
-                       }};
+    return Replacement{
+        inputs, [whole](GraphBuilder& graph, std::span<const Value> in, const std::string& name) {
+          return softmax(graph, in[0], in.size() > 1 ? in[1] : Value{}, whole, name);
+        }};
   }
   if (scale != 1 || !take_mask(pattern, found)) return std::nullopt;
   std::vector<Value> inputs{found.scores, found.hidden.valid() ? found.hidden : found.mask};
   if (known_mask.valid()) inputs.push_back(known_mask);
-  return Replacement{inputs, [found](GraphBuilder& graph, std::span<const Value> in,
-                                     const std::string& name) {
-                       Value mask = built_mask(graph, found, in, name);
-                       if (in.size() > 2) mask = add(graph, mask, in[2], name);
-                       return softmax(graph, in[0], mask, 1, name);
-                     }};
+  return Replacement{
+      inputs, [found](GraphBuilder& graph, std::span<const Value> in, const std::string& name) {
+        Value mask = built_mask(graph, found, in, name);
+        if (in.size() > 2) mask = add(graph, mask, in[2], name);
+        return softmax(graph, in[0], mask, 1, name);
+      }};
 }
 
 // Nothing is hidden.
@@ -180,10 +183,11 @@ std::optional<Replacement> empty_mask(const Pattern& pattern, const Node& node) 
     if (number != 0) return std::nullopt;
   }
   const double scale = node.op->softmax_scale();
-  return Replacement{{node.inputs[0]}, [scale](GraphBuilder& graph, std::span<const Value> in,
-                                               const std::string& name) {
-                       return softmax(graph, in[0], {}, scale, name);
-                     }};
+  return Replacement{
+      {node.inputs[0]},
+      [scale](GraphBuilder& graph, std::span<const Value> in, const std::string& name) {
+        return softmax(graph, in[0], {}, scale, name);
+      }};
 }
 
 // [batch · heads, …] as [batch, heads, …].
@@ -228,7 +232,8 @@ bool reaches_product(const Pattern& pattern, Value value) {
 
 bool comes_from_softmax(const Pattern& pattern, Value value) {
   const Node* node = pattern.maker(value);
-  while (node != nullptr && (node->op->kind() == "Reshape" || rounds(*node))) node = pattern.maker(node->inputs[0]);
+  while (node != nullptr && (node->op->kind() == "Reshape" || rounds(*node)))
+    node = pattern.maker(node->inputs[0]);
   return node != nullptr && node->op->is_softmax();
 }
 
@@ -236,9 +241,8 @@ bool comes_from_softmax(const Pattern& pattern, Value value) {
 std::optional<Replacement> heads_in_batch(const Pattern& pattern, const Node& node) {
   const Value value = node.outputs[0];
   if (!has_heads_in_batch(pattern, value)) return std::nullopt;
-  const bool product =
-      node.op->kind() == "MatMul" &&
-      (reaches_softmax(pattern, value, 6) || comes_from_softmax(pattern, node.inputs[0]));
+  const bool product = node.op->kind() == "MatMul" && (reaches_softmax(pattern, value, 6) ||
+                                                       comes_from_softmax(pattern, node.inputs[0]));
   const bool map = node.op->is_softmax() && reaches_product(pattern, value);
   if (!product && !map) return std::nullopt;
   std::vector<Shape> shapes;
@@ -255,18 +259,19 @@ std::optional<Replacement> heads_in_batch(const Pattern& pattern, const Node& no
   // An order of memory that was chosen for three axes says nothing about four.
   const std::shared_ptr<const Op> unordered = node.op->writing_in_order({});
   const std::shared_ptr<const Op> op = unordered != nullptr ? unordered : node.op;
-  return Replacement{node.inputs, [shapes, shape, op](GraphBuilder& graph,
-                                                      std::span<const Value> in,
-                                                      const std::string& name) {
-                       std::vector<Value> inputs;
-                       for (size_t i = 0; i < in.size(); ++i) {
-                         inputs.push_back(reshape(graph, in[i], shapes[i], name));
-                       }
-                       return reshape(graph, graph.add(op, inputs, name), shape, name);
-                     }};
+  return Replacement{
+      node.inputs,
+      [shapes, shape, op](GraphBuilder& graph, std::span<const Value> in, const std::string& name) {
+        std::vector<Value> inputs;
+        for (size_t i = 0; i < in.size(); ++i) {
+          inputs.push_back(reshape(graph, in[i], shapes[i], name));
+        }
+        return reshape(graph, graph.add(op, inputs, name), shape, name);
+      }};
 }
 
-constexpr RewriteRule kRules[] = {scale_behind_product, scale_behind_view, scaled_masked_softmax, empty_mask, heads_in_batch};
+constexpr RewriteRule kRules[] = {scale_behind_product, scale_behind_view, scaled_masked_softmax,
+                                  empty_mask, heads_in_batch};
 
 }  // namespace
 

@@ -1,7 +1,8 @@
-// Files that have tokens in front of the batch, all through (nn.Transformer) or inside of each attention
-// (nn.MultiheadAttention), exchange the two axes there and back; files of one input alone have no batch. Everything else wants
-// [batch, tokens, …]: here the rows stay as they are as long as they can, and the other view of them is put off. What works on
-// each row by itself does not see it, and where two exchanges meet, both are gone.
+// Files that have tokens in front of the batch, all through (nn.Transformer) or inside of each
+// attention (nn.MultiheadAttention), exchange the two axes there and back; files of one input alone
+// have no batch. Everything else wants [batch, tokens, …]: here the rows stay as they are as long
+// as they can, and the other view of them is put off. What works on each row by itself does not see
+// it, and where two exchanges meet, both are gone.
 #include <algorithm>
 #include <set>
 
@@ -33,16 +34,38 @@ Shape shape_behind(View view, Shape shape) {
 
 std::vector<int> exchange(size_t rank) {
   std::vector<int> order;
-  for (size_t axis = 0; axis < rank; ++axis) order.push_back(axis_behind(View::kExchanged, static_cast<int>(axis)));
+  for (size_t axis = 0; axis < rank; ++axis)
+    order.push_back(axis_behind(View::kExchanged, static_cast<int>(axis)));
   return order;
 }
 
 // Element by element, with broadcasting.
 bool is_elementwise(std::string_view kind) {
-  static const std::set<std::string_view> kinds{"Add", "Sub", "Mul", "Div", "Pow", "Max", "Min", "Where", "Activation", "Cast",
-                                                "Neg", "Abs", "Sqrt", "Reciprocal", "Exp", "Log", "Erf", "Softplus",
-                                                "LeakyRelu", "Elu", "HardSigmoid", "HardSwish", "QuickGelu",
-                                                "QuantizeLinear", "DequantizeLinear"};
+  static const std::set<std::string_view> kinds{"Add",
+                                                "Sub",
+                                                "Mul",
+                                                "Div",
+                                                "Pow",
+                                                "Max",
+                                                "Min",
+                                                "Where",
+                                                "Activation",
+                                                "Cast",
+                                                "Neg",
+                                                "Abs",
+                                                "Sqrt",
+                                                "Reciprocal",
+                                                "Exp",
+                                                "Log",
+                                                "Erf",
+                                                "Softplus",
+                                                "LeakyRelu",
+                                                "Elu",
+                                                "HardSigmoid",
+                                                "HardSwish",
+                                                "QuickGelu",
+                                                "QuantizeLinear",
+                                                "DequantizeLinear"};
   return kinds.contains(kind);
 }
 
@@ -63,7 +86,8 @@ class LateViews {
     }
     for (const Node& node : graph.nodes()) rebuild(node);
     for (const Value value : wanted) as_it_was(value);
-    for (const State& one : states_) result_.new_value.push_back(one.view == View::kSame ? one.x : one.as_it_was);
+    for (const State& one : states_)
+      result_.new_value.push_back(one.view == View::kSame ? one.x : one.as_it_was);
     result_.graph = builder_.finish();
   }
 
@@ -87,7 +111,8 @@ class LateViews {
     // The span of all numbers is the same wherever they are.
     const bool any_order = node.op->kind() == "DynamicScale";
     std::vector<Value> inputs;
-    for (const Value input : node.inputs) inputs.push_back(any_order ? state(input).x : as_it_was(input));
+    for (const Value input : node.inputs)
+      inputs.push_back(any_order ? state(input).x : as_it_was(input));
     const std::vector<Value> outputs = builder_.add_all(node.op, std::move(inputs), node.name);
     for (size_t i = 0; i < outputs.size(); ++i) state(node.outputs[i]).x = outputs[i];
   }
@@ -109,8 +134,8 @@ class LateViews {
     return std::nullopt;
   }
 
-  // Exchanges begin and end here. Heads that are merged may come with one: [batch, heads, tokens, width] as
-  // [tokens, batch, heads, width].
+  // Exchanges begin and end here. Heads that are merged may come with one: [batch, heads, tokens,
+  // width] as [tokens, batch, heads, width].
   std::optional<State> transposition(const Node& node) {
     const State& before = state(node.inputs[0]);
     if (before.view == View::kWithoutBatch) return std::nullopt;
@@ -126,8 +151,9 @@ class LateViews {
                  exchanges ? View::kExchanged : View::kSame};
   }
 
-  // A batch that is left out begins at an input. Else: views of what is behind the first axes, one view instead of the other
-  // where there is but one input, and whatever does not see the order of the first axes.
+  // A batch that is left out begins at an input. Else: views of what is behind the first axes, one
+  // view instead of the other where there is but one input, and whatever does not see the order of
+  // the first axes.
   std::optional<State> reshaped(const Node& node) {
     const State& before = state(node.inputs[0]);
     const Shape &from = graph_.shape(node.inputs[0]), &to = graph_.shape(node.outputs[0]);
@@ -135,13 +161,15 @@ class LateViews {
       return State{reshape(builder_, before.x, shape_behind(view, to), node.name), view};
     };
     if (before.view == View::kSame) {
-      const bool leaves_out = graph_.producer(node.inputs[0]) < 0 && from == shape_behind(View::kWithoutBatch, to);
+      const bool leaves_out =
+          graph_.producer(node.inputs[0]) < 0 && from == shape_behind(View::kWithoutBatch, to);
       return leaves_out ? std::optional(State{before.x, View::kWithoutBatch}) : std::nullopt;
     }
     const bool same_tokens = !to.empty() && !from.empty() && to[0] == from[0];
     if (before.view == View::kExchanged) {
       if (same_tokens && to.size() >= 3 && to[1] == from[1]) return seen_as(View::kExchanged);
-      if (same_tokens && to.size() >= 2 && from[1] == 1 && from[0] > 1) return seen_as(View::kWithoutBatch);
+      if (same_tokens && to.size() >= 2 && from[1] == 1 && from[0] > 1)
+        return seen_as(View::kWithoutBatch);
       return from[0] == 1 || from[1] == 1 ? std::optional(seen_as(View::kSame)) : std::nullopt;
     }
     if (same_tokens && to.size() >= 3 && to[1] == 1) return seen_as(View::kExchanged);
@@ -161,7 +189,8 @@ class LateViews {
     return State{builder_.add(node.op, inputs, node.name), view};
   }
 
-  // What the old graph sees, of that rank, through the view; nothing where that would be one view more.
+  // What the old graph sees, of that rank, through the view; nothing where that would be one view
+  // more.
   std::optional<Value> seen_through(View view, Value value, size_t rank, const std::string& name) {
     const State& own = state(value);
     Shape shape = graph_.shape(value);
@@ -176,7 +205,8 @@ class LateViews {
     shape.insert(shape.begin(), rank - shape.size(), 1);
     if (shape[0] == 1 && shape[1] == 1) return own.x;
     if (graph_.varies(value)) return std::nullopt;
-    const Value whole = shape == graph_.shape(value) ? own.x : reshape(builder_, own.x, shape, name);
+    const Value whole =
+        shape == graph_.shape(value) ? own.x : reshape(builder_, own.x, shape, name);
     return transpose(builder_, whole, exchange(rank), name);
   }
 
@@ -197,13 +227,15 @@ class LateViews {
     for (const int axis : node.op->reduced_axes()) axes.push_back(axis_behind(view, axis));
     std::sort(axes.begin(), axes.end());
     const Value x = builder_.add(node.op->reducing(axes), {state(node.inputs[0]).x}, node.name);
-    const bool keeps_axes = graph_.shape(node.outputs[0]).size() == graph_.shape(node.inputs[0]).size();
+    const bool keeps_axes =
+        graph_.shape(node.outputs[0]).size() == graph_.shape(node.inputs[0]).size();
     return State{x, keeps_axes ? view : without_axes(view, node.op->reduced_axes())};
   }
 
   // Of two axes that were exchanged, one that is left alone is where it was.
   static View without_axes(View view, const std::vector<int>& axes) {
-    const bool one_is_lost = std::any_of(axes.begin(), axes.end(), [](int axis) { return axis < 2; });
+    const bool one_is_lost =
+        std::any_of(axes.begin(), axes.end(), [](int axis) { return axis < 2; });
     return view == View::kExchanged && one_is_lost ? View::kSame : view;
   }
 
@@ -211,7 +243,9 @@ class LateViews {
   int lost_axis(const Node& node) const {
     const std::vector<ValueType> types{graph_.type(node.inputs[0])};
     int axis = 0;
-    while (axis < static_cast<int>(types[0].shape.size()) - 1 && node.op->follow(axis, types)->sources[0] == axis) ++axis;
+    while (axis < static_cast<int>(types[0].shape.size()) - 1 &&
+           node.op->follow(axis, types)->sources[0] == axis)
+      ++axis;
     return axis;
   }
 
@@ -220,7 +254,8 @@ class LateViews {
     std::vector<Value> parts;
     for (const Value input : node.inputs) {
       types.push_back(graph_.type(input));
-      const std::optional<Value> part = seen_through(view, input, graph_.shape(input).size(), node.name);
+      const std::optional<Value> part =
+          seen_through(view, input, graph_.shape(input).size(), node.name);
       if (!part) return std::nullopt;
       parts.push_back(*part);
     }
@@ -232,7 +267,8 @@ class LateViews {
   // Rows of a table that ids [tokens, batch] or [tokens] pick.
   std::optional<State> looked_up(const Node& node, View view) {
     const Value ids = node.inputs.back();
-    const bool table_is_seen_so = node.inputs.size() > 1 && state(node.inputs[0]).view != View::kSame;
+    const bool table_is_seen_so =
+        node.inputs.size() > 1 && state(node.inputs[0]).view != View::kSame;
     if (table_is_seen_so || state(ids).view != view) return std::nullopt;
     std::vector<Value> inputs;
     std::vector<ValueType> types;
@@ -241,7 +277,8 @@ class LateViews {
       types.push_back(graph_.type(input));
     }
     const size_t rank = view == View::kExchanged ? 2 : 1;
-    if (graph_.shape(ids).size() != rank || graph_.shape(node.outputs[0]).size() != rank + 1) return std::nullopt;
+    if (graph_.shape(ids).size() != rank || graph_.shape(node.outputs[0]).size() != rank + 1)
+      return std::nullopt;
     const auto flow = node.op->follow(0, types);
     if (!flow || flow->sources.back() != 0) return std::nullopt;
     return State{builder_.add(node.op, inputs, node.name), view};
@@ -252,8 +289,9 @@ class LateViews {
     if (own.view == View::kSame) return own.x;
     if (!own.as_it_was.valid()) {
       const Shape& shape = graph_.shape(value);
-      own.as_it_was = own.view == View::kExchanged ? transpose(builder_, own.x, exchange(shape.size()), graph_.name(value))
-                                                   : reshape(builder_, own.x, shape, graph_.name(value));
+      own.as_it_was = own.view == View::kExchanged
+                          ? transpose(builder_, own.x, exchange(shape.size()), graph_.name(value))
+                          : reshape(builder_, own.x, shape, graph_.name(value));
     }
     return own.as_it_was;
   }

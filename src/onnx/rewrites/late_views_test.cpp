@@ -1,9 +1,10 @@
-// Exchanges of tokens and batch, and a batch that is left out, are put off; what lies between stays the same.
+// Exchanges of tokens and batch, and a batch that is left out, are put off; what lies between stays
+// the same.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "onnx/rewrites/rewrite.h"
 #include "graph/pass.h"
+#include "onnx/rewrites/rewrite.h"
 #include "ops/arithmetic.h"
 #include "ops/ops.h"
 #include "ops/quantised.h"
@@ -27,7 +28,8 @@ class LateViews : public testing::Test {
   Value constant(const Shape& shape) { return graph_.constant(numbers(shape), "constant"); }
   Value exchanged(Value value) {
     std::vector<int> order{1, 0};
-    while (order.size() < graph_.shape(value).size()) order.push_back(static_cast<int>(order.size()));
+    while (order.size() < graph_.shape(value).size())
+      order.push_back(static_cast<int>(order.size()));
     return transpose(graph_, value, order, "exchanged");
   }
 
@@ -36,12 +38,16 @@ class LateViews : public testing::Test {
     const Graph graph = graph_.finish();
     const Rewritten late = with_late_views(graph, {y});
     // What nobody reads any more goes with the next round of rules.
-    const Rewritten found = rewrite(late.graph, {late.new_value[y.id]}, 1, [](const Tensor& weight, const Tensor& bias) {
-      return std::make_shared<LinearWeights>(weight.contiguous(), bias);
-    });
-    const Value x = found.new_value[late.new_value[x_.id].id], new_y = found.new_value[late.new_value[y.id].id];
-    const Tensor given = graph.type(x_).dtype == DType::kInt64 ? Tensor::of<int64_t>(graph.shape(x_), std::vector<int64_t>{0, 2, 1, 3, 3, 1})
-                                                               : numbers(graph.shape(x_));
+    const Rewritten found = rewrite(
+        late.graph, {late.new_value[y.id]}, 1, [](const Tensor& weight, const Tensor& bias) {
+          return std::make_shared<LinearWeights>(weight.contiguous(), bias);
+        });
+    const Value x = found.new_value[late.new_value[x_.id].id],
+                new_y = found.new_value[late.new_value[y.id].id];
+    const Tensor given =
+        graph.type(x_).dtype == DType::kInt64
+            ? Tensor::of<int64_t>(graph.shape(x_), std::vector<int64_t>{0, 2, 1, 3, 3, 1})
+            : numbers(graph.shape(x_));
     EXPECT_EQ(graph.shape(y), found.graph.shape(new_y));
     EXPECT_EQ(run(found.graph, {{x, given}}, {.outputs = {new_y}})[new_y].to_doubles(),
               run(graph, {{x_, given}}, {.outputs = {y}})[y].to_doubles());
@@ -57,36 +63,46 @@ class LateViews : public testing::Test {
 };
 
 TEST_F(LateViews, TwoOfThemMeetBehindWhatWorksOnRows) {
-  const auto weights = std::make_shared<LinearWeights>(numbers({kWidth, kWidth}), numbers({kWidth}));
+  const auto weights =
+      std::make_shared<LinearWeights>(numbers({kWidth, kWidth}), numbers({kWidth}));
   const Value rows = exchanged(x_);
   const Value sum = add(graph_, rows, linear(graph_, rows, weights, "branch"), "sum");
-  const Value normed = layer_norm(graph_, sum, {numbers({kWidth}), numbers({kWidth}), 1e-5}, "norm");
+  const Value normed =
+      layer_norm(graph_, sum, {numbers({kWidth}), numbers({kWidth}), 1e-5}, "norm");
   EXPECT_THAT(kinds_of(exchanged(normed)), ElementsAre("Linear", "Add", "LayerNorm"));
 }
 
 TEST_F(LateViews, ConstantsAreExchangedOnce) {
-  for (const Shape& shape : {Shape{kTokens, 1, kWidth}, {kTokens, kBatch, kWidth}, {kBatch, kWidth}, {kWidth}, {1, 1, 1}}) {
+  for (const Shape& shape : {Shape{kTokens, 1, kWidth},
+                             {kTokens, kBatch, kWidth},
+                             {kBatch, kWidth},
+                             {kWidth},
+                             {1, 1, 1}}) {
     graph_ = GraphBuilder(Folding::kYes);
     x_ = graph_.input("x", {kBatch, kTokens, kWidth}, DType::kFloat32);
-    const Value y = exchanged(binary(graph_, exchanged(x_), constant(shape), BinaryFunction::kMultiply, "scaled"));
+    const Value y = exchanged(
+        binary(graph_, exchanged(x_), constant(shape), BinaryFunction::kMultiply, "scaled"));
     EXPECT_THAT(kinds_of(y), ElementsAre("Mul")) << to_string(shape);
   }
 }
 
 TEST_F(LateViews, OneStaysWhereTheOtherOperandWasNeverExchanged) {
   const Value other = reshape(graph_, x_, {kTokens, kBatch, kWidth}, "as it lies");
-  EXPECT_THAT(kinds_of(add(graph_, exchanged(x_), other, "sum")), testing::UnorderedElementsAre("Transpose", "Reshape", "Add"));
+  EXPECT_THAT(kinds_of(add(graph_, exchanged(x_), other, "sum")),
+              testing::UnorderedElementsAre("Transpose", "Reshape", "Add"));
 }
 
 TEST_F(LateViews, RowsAreCutOutAveragedAndJoinedWhereTheyAre) {
   const Value rows = exchanged(x_);
   const Value first = slice(graph_, rows, 0, 0, 2, "first tokens");
   const Value all = concat(graph_, constant({1, kBatch, kWidth}), first, 0, "all");
-  EXPECT_THAT(kinds_of(mean(graph_, all, 0, "over tokens")), ElementsAre("Slice", "Concat", "Mean"));
+  EXPECT_THAT(kinds_of(mean(graph_, all, 0, "over tokens")),
+              ElementsAre("Slice", "Concat", "Mean"));
 }
 
 TEST_F(LateViews, AMeanOverTheLastAxisKeepsTheExchange) {
-  EXPECT_THAT(kinds_of(mean(graph_, exchanged(x_), 2, "over numbers")), ElementsAre("Mean", "Transpose"));
+  EXPECT_THAT(kinds_of(mean(graph_, exchanged(x_), 2, "over numbers")),
+              ElementsAre("Mean", "Transpose"));
 }
 
 TEST_F(LateViews, ReductionsRunWhereTheRowsAre) {
@@ -97,9 +113,12 @@ TEST_F(LateViews, ReductionsRunWhereTheRowsAre) {
 
 TEST_F(LateViews, HeadsAreSplitAndMergedBehindTheTwoAxes) {
   const Value split = reshape(graph_, exchanged(x_), {kTokens, kBatch, 2, 2}, "split");
-  const Value heads = activation(graph_, transpose(graph_, split, {1, 2, 0, 3}, "heads"), Activation::kTanh, "tanh");
-  const Value merged = reshape(graph_, transpose(graph_, heads, {2, 0, 1, 3}, "back"), {kTokens, kBatch, kWidth}, "merged");
-  EXPECT_THAT(kinds_of(exchanged(merged)), ElementsAre("Reshape", "Transpose", "Activation", "Transpose", "Reshape"));
+  const Value heads = activation(graph_, transpose(graph_, split, {1, 2, 0, 3}, "heads"),
+                                 Activation::kTanh, "tanh");
+  const Value merged = reshape(graph_, transpose(graph_, heads, {2, 0, 1, 3}, "back"),
+                               {kTokens, kBatch, kWidth}, "merged");
+  EXPECT_THAT(kinds_of(exchanged(merged)),
+              ElementsAre("Reshape", "Transpose", "Activation", "Transpose", "Reshape"));
 }
 
 TEST_F(LateViews, AViewAcrossBothAxesIsTakenAsItWas) {
@@ -115,7 +134,8 @@ TEST_F(LateViews, NumbersRoundedByOneScaleAreRoundedWhereTheyAre) {
 }
 
 TEST_F(LateViews, AScaleForEachTokenGoesWithItsAxis) {
-  const Value scales = graph_.constant(Tensor::of<float>({kTokens}, std::vector<float>{0.5f, 1, 2, 0.25f, 4}), "scales");
+  const Value scales = graph_.constant(
+      Tensor::of<float>({kTokens}, std::vector<float>{0.5f, 1, 2, 0.25f, 4}), "scales");
   const Value whole = quantise(graph_, exchanged(x_), scales, {}, 0, {-128, 127}, "round");
   EXPECT_THAT(kinds_of(exchanged(whole)), ElementsAre("QuantizeLinear"));
 }
@@ -129,7 +149,8 @@ TEST_F(LateViews, TheSpanOfAllNumbersIsTakenWhereTheyAre) {
 TEST_F(LateViews, ANumberWithoutAxesIsWhatItWas) {
   graph_ = GraphBuilder(Folding::kYes);
   x_ = graph_.input("x", {1, 12}, DType::kFloat32);
-  const Value number = reduce(graph_, reshape(graph_, x_, {12}, "alone"), Reduction::kMean, {0}, false, "mean");
+  const Value number =
+      reduce(graph_, reshape(graph_, x_, {12}, "alone"), Reduction::kMean, {0}, false, "mean");
   EXPECT_THAT(kinds_of(reshape(graph_, number, {1}, "y")), ElementsAre("ReduceMean"));
 }
 
@@ -144,24 +165,32 @@ TEST_F(LateViews, IdsAreLookedUpWhereTheyAre) {
 TEST_F(LateViews, ABatchOfOneIsThereAgainWhereItWasLeftOut) {
   graph_ = GraphBuilder(Folding::kYes);
   x_ = graph_.input("x", {1, kTokens, kWidth}, DType::kFloat32);
-  const auto weights = std::make_shared<LinearWeights>(numbers({kWidth, kWidth}), numbers({kWidth}));
+  const auto weights =
+      std::make_shared<LinearWeights>(numbers({kWidth, kWidth}), numbers({kWidth}));
   const Value alone = reshape(graph_, x_, {kTokens, kWidth}, "alone");
-  const Value all = add(graph_, concat(graph_, constant({1, kWidth}), alone, 0, "all"), constant({kTokens + 1, kWidth}), "positions");
+  const Value all = add(graph_, concat(graph_, constant({1, kWidth}), alone, 0, "all"),
+                        constant({kTokens + 1, kWidth}), "positions");
   const Value rows = reshape(graph_, all, {kTokens + 1, 1, kWidth}, "tokens first");
-  const Value heads = reshape(graph_, linear(graph_, rows, weights, "values"), {kTokens + 1, 2, 2}, "heads");
-  const Value moved = reshape(graph_, transpose(graph_, heads, {1, 0, 2}, "moved"), {1, 2, kTokens + 1, 2}, "with batch");
-  const Value back = transpose(graph_, activation(graph_, moved, Activation::kTanh, "tanh"), {2, 0, 1, 3}, "back");
-  const Value branch = reshape(graph_, reshape(graph_, back, {kTokens + 1, 1, kWidth}, "merged"), {kTokens + 1, kWidth}, "alone");
-  const Value y = reshape(graph_, slice(graph_, add(graph_, all, branch, "sum"), 0, 0, 1, "first"), {kWidth}, "y");
+  const Value heads =
+      reshape(graph_, linear(graph_, rows, weights, "values"), {kTokens + 1, 2, 2}, "heads");
+  const Value moved = reshape(graph_, transpose(graph_, heads, {1, 0, 2}, "moved"),
+                              {1, 2, kTokens + 1, 2}, "with batch");
+  const Value back =
+      transpose(graph_, activation(graph_, moved, Activation::kTanh, "tanh"), {2, 0, 1, 3}, "back");
+  const Value branch = reshape(graph_, reshape(graph_, back, {kTokens + 1, 1, kWidth}, "merged"),
+                               {kTokens + 1, kWidth}, "alone");
+  const Value y = reshape(graph_, slice(graph_, add(graph_, all, branch, "sum"), 0, 0, 1, "first"),
+                          {kWidth}, "y");
   const std::vector<std::string> kinds = kinds_of(y);
-  EXPECT_THAT(kinds, ElementsAre("Concat", "Add", "Linear", "Reshape", "Transpose", "Activation", "Transpose", "Reshape", "Add",
-                                 "Slice", "Reshape"));
+  EXPECT_THAT(kinds, ElementsAre("Concat", "Add", "Linear", "Reshape", "Transpose", "Activation",
+                                 "Transpose", "Reshape", "Add", "Slice", "Reshape"));
 }
 
 TEST_F(LateViews, IdsOfOneInputAloneAreLookedUpAsABatch) {
   graph_ = GraphBuilder(Folding::kYes);
   x_ = graph_.input("ids", {1, 6}, DType::kInt64);
-  const Value rows = embedding(graph_, reshape(graph_, x_, {6}, "alone"), numbers({4, kWidth}), "table");
+  const Value rows =
+      embedding(graph_, reshape(graph_, x_, {6}, "alone"), numbers({4, kWidth}), "table");
   EXPECT_THAT(kinds_of(reshape(graph_, rows, {1, 6, kWidth}, "y")), ElementsAre("Embedding"));
 }
 

@@ -1,4 +1,5 @@
-// Linear layers: biases added and scales multiplied by themselves, rows flattened and restored, packed projections.
+// Linear layers: biases added and scales multiplied by themselves, rows flattened and restored,
+// packed projections.
 #include <functional>
 #include <numeric>
 
@@ -19,8 +20,8 @@ const Node* float_linear(const Pattern& pattern, Value value) {
 }
 
 Replacement linear_node(Value x, std::shared_ptr<const LinearWeights> weights) {
-  return {{x}, [weights](GraphBuilder& graph, std::span<const Value> inputs,
-                         const std::string& name) {
+  return {{x},
+          [weights](GraphBuilder& graph, std::span<const Value> inputs, const std::string& name) {
             return linear(graph, inputs[0], weights, name);
           }};
 }
@@ -50,19 +51,23 @@ std::optional<Replacement> bias_of_one_row(const Pattern& pattern, const Node& n
     const Node* before = view == nullptr ? nullptr : float_linear(pattern, view->inputs[0]);
     const Tensor* bias = pattern.constant(node.inputs[1 - place]);
     const Shape shape = pattern.shape(node.outputs[0]);
-    if (before == nullptr || bias == nullptr || bias->shape() != shape || pattern.shape(view->outputs[0]) != shape) continue;
+    if (before == nullptr || bias == nullptr || bias->shape() != shape ||
+        pattern.shape(view->outputs[0]) != shape)
+      continue;
     const LinearWeights& weights = *before->op->linear_weights();
     if (weights.out_features() != shape[0] || weights.bias().defined()) continue;
     const auto shared = pattern.share_linear(weights.weight(), bias->contiguous());
     return Replacement{{before->inputs[0]},
-                       [shared, shape](GraphBuilder& graph, std::span<const Value> inputs, const std::string& name) {
+                       [shared, shape](GraphBuilder& graph, std::span<const Value> inputs,
+                                       const std::string& name) {
                          return reshape(graph, linear(graph, inputs[0], shared, name), shape, name);
                        }};
   }
   return std::nullopt;
 }
 
-// Outputs that are scaled one by one (LayerScale): the scale becomes part of the weights, as it does for a folder.
+// Outputs that are scaled one by one (LayerScale): the scale becomes part of the weights, as it
+// does for a folder.
 std::optional<Replacement> scale_of_linear(const Pattern& pattern, const Node& node) {
   if (node.op->kind() != "Mul") return std::nullopt;
   for (const int place : {0, 1}) {
@@ -70,14 +75,16 @@ std::optional<Replacement> scale_of_linear(const Pattern& pattern, const Node& n
     const Tensor* scale = pattern.constant(node.inputs[1 - place]);
     if (before == nullptr || scale == nullptr || before->inputs.size() != 1) continue;
     const LinearWeights& weights = *before->op->linear_weights();
-    const bool fits = scale->size() == weights.out_features() && scale->size() > 1 && scale->dim(-1) == scale->size() &&
+    const bool fits = scale->size() == weights.out_features() && scale->size() > 1 &&
+                      scale->dim(-1) == scale->size() &&
                       scale->dtype() == weights.weight().dtype() &&
                       pattern.shape(node.outputs[0]) == pattern.shape(before->outputs[0]) &&
                       pattern.graph.users(before->outputs[0]).size() == 1;
     if (!fits) continue;
     const Tensor factors = scale->reshape({scale->size()}).contiguous();
     const Tensor bias = weights.bias().defined() ? scaled_rows(weights.bias(), factors) : Tensor();
-    return linear_node(before->inputs[0], pattern.share_linear(scaled_rows(weights.weight(), factors), bias));
+    return linear_node(before->inputs[0],
+                       pattern.share_linear(scaled_rows(weights.weight(), factors), bias));
   }
   return std::nullopt;
 }
@@ -99,7 +106,8 @@ std::optional<Replacement> linear_of_flat_rows(const Pattern& pattern, const Nod
   const Shape& flat = pattern.shape(before->inputs[0]);
   const int64_t features = pattern.shape(before->outputs[0]).back();
   Shape rows = shape;
-  while (!rows.empty() && product(std::span(shape).subspan(rows.size())) != features) rows.pop_back();
+  while (!rows.empty() && product(std::span(shape).subspan(rows.size())) != features)
+    rows.pop_back();
   if (rows.size() == shape.size()) rows.pop_back();  // one feature, and no axis for it
   if (rows.size() < flat.size() || product(rows) * features != product(shape)) return std::nullopt;
   rows.push_back(flat.back());
@@ -178,19 +186,20 @@ std::optional<Replacement> part_of_linear(const Pattern& pattern, const Node& no
   const Tensor bias =
       weights.bias().defined() ? weights.bias().slice(0, part.start, part.length) : Tensor();
   const auto shared = pattern.share_linear(columns, bias);
-  return Replacement{{maker->inputs[0]},
-                     [shared, views](GraphBuilder& graph, std::span<const Value> inputs,
-                                     const std::string& name) {
-                       Value y = linear(graph, inputs[0], shared, name);
-                       for (size_t i = views.size(); i-- > 0;) {
-                         y = views[i].order.empty() ? reshape(graph, y, views[i].shape, name)
-                                                    : transpose(graph, y, views[i].order, name);
-                       }
-                       return y;
-                     }};
+  return Replacement{
+      {maker->inputs[0]},
+      [shared, views](GraphBuilder& graph, std::span<const Value> inputs, const std::string& name) {
+        Value y = linear(graph, inputs[0], shared, name);
+        for (size_t i = views.size(); i-- > 0;) {
+          y = views[i].order.empty() ? reshape(graph, y, views[i].shape, name)
+                                     : transpose(graph, y, views[i].order, name);
+        }
+        return y;
+      }};
 }
 
-constexpr RewriteRule kRules[] = {bias_of_linear, bias_of_one_row, scale_of_linear, linear_of_flat_rows, part_of_linear};
+constexpr RewriteRule kRules[] = {bias_of_linear, bias_of_one_row, scale_of_linear,
+                                  linear_of_flat_rows, part_of_linear};
 
 }  // namespace
 

@@ -130,8 +130,7 @@ std::optional<ScaledNorm> scaled_norm(const Pattern& pattern, Value value) {
   if (const Node* product = pattern.made_by(value, "Mul")) {
     for (const int place : {0, 1}) {
       const Tensor* weight = columns(pattern, product->inputs[place], count);
-      const auto found =
-          weight ? norm(pattern, product->inputs[1 - place]) : std::optional<Norm>();
+      const auto found = weight ? norm(pattern, product->inputs[1 - place]) : std::optional<Norm>();
       if (found) return ScaledNorm{*found, weight->reshape({count})};
     }
   }
@@ -161,9 +160,10 @@ std::optional<Replacement> written_out_norm(const Pattern& pattern, const Node& 
   if (kind == "Add") {
     for (const int place : {0, 1}) {
       const Tensor* bias = columns(pattern, node.inputs[place], count);
-      const auto found = bias ? scaled_norm(pattern, node.inputs[1 - place])
-                              : std::optional<ScaledNorm>();
-      if (found && found->norm.centres) return norm_node(*found, bias->reshape({count}).contiguous());
+      const auto found =
+          bias ? scaled_norm(pattern, node.inputs[1 - place]) : std::optional<ScaledNorm>();
+      if (found && found->norm.centres)
+        return norm_node(*found, bias->reshape({count}).contiguous());
     }
     return std::nullopt;
   }
@@ -186,23 +186,23 @@ std::optional<Replacement> bias_of_norm(const Pattern& pattern, const Node& node
       if (number != 0) return std::nullopt;
     }
     const Tensor added = bias->reshape({bias->size()}).contiguous();
-    return Replacement{{before->inputs[0]},
-                       [weights, added](GraphBuilder& graph, std::span<const Value> x,
-                                        const std::string& name) {
-                         return layer_norm(graph, x[0], {weights.weight, added, weights.epsilon},
-                                           name);
-                       }};
+    return Replacement{
+        {before->inputs[0]},
+        [weights, added](GraphBuilder& graph, std::span<const Value> x, const std::string& name) {
+          return layer_norm(graph, x[0], {weights.weight, added, weights.epsilon}, name);
+        }};
   }
   return std::nullopt;
 }
 
 // A mean over one axis which is no part of a norm: how texts and pictures are read out.
 Replacement mean_node(Value x, int axis, const Shape& shape) {
-  return {{x}, [axis, shape](GraphBuilder& graph, std::span<const Value> inputs,
-                             const std::string& name) {
-            const Value result = mean(graph, inputs[0], axis, name);
-            return graph.shape(result) == shape ? result : reshape(graph, result, shape, name);
-          }};
+  return {
+      {x},
+      [axis, shape](GraphBuilder& graph, std::span<const Value> inputs, const std::string& name) {
+        const Value result = mean(graph, inputs[0], axis, name);
+        return graph.shape(result) == shape ? result : reshape(graph, result, shape, name);
+      }};
 }
 
 std::optional<Replacement> mean_over_one_axis(const Pattern& pattern, const Node& node) {
@@ -266,8 +266,7 @@ std::optional<Replacement> unit_length(const Pattern& pattern, const Node& node)
   if (norm == nullptr || pattern.rank(x) == 0) return std::nullopt;
   const std::vector<int> last{pattern.rank(x) - 1};
   const auto sums_last = [&](const Node* sum) {
-    return sum->op->reduced_axes() == last &&
-           pattern.rank(sum->outputs[0]) == pattern.rank(x);
+    return sum->op->reduced_axes() == last && pattern.rank(sum->outputs[0]) == pattern.rank(x);
   };
   bool found = norm->op->kind() == "ReduceL2" && norm->inputs[0] == x && sums_last(norm);
   const bool root = norm->op->kind() == "Sqrt" ||
@@ -277,13 +276,14 @@ std::optional<Replacement> unit_length(const Pattern& pattern, const Node& node)
     found = sum != nullptr && sums_last(sum) && squared(pattern, sum->inputs[0]) == x;
   }
   if (!found) return std::nullopt;
-  return Replacement{{x}, [](GraphBuilder& graph, std::span<const Value> inputs,
-                             const std::string& name) {
-                       return l2_normalise(graph, inputs[0], name);
-                     }};
+  return Replacement{
+      {x}, [](GraphBuilder& graph, std::span<const Value> inputs, const std::string& name) {
+        return l2_normalise(graph, inputs[0], name);
+      }};
 }
 
-// A sum divided by the number of its addends, as mean pooling with a mask comes out without padding.
+// A sum divided by the number of its addends, as mean pooling with a mask comes out without
+// padding.
 std::optional<Replacement> divided_sum(const Pattern& pattern, const Node& node) {
   if (node.op->kind() != "Div") return std::nullopt;
   const Node* sum = pattern.made_by(node.inputs[0], "ReduceSum");

@@ -42,11 +42,11 @@ std::optional<Replacement> reshape_of_reshape(const Pattern& pattern, const Node
   const Node* before = pattern.made_by(node.inputs[0], "Reshape");
   if (before == nullptr) return std::nullopt;
   if (pattern.shape(before->inputs[0]) == shape) return same_as(before->inputs[0]);
-  return Replacement{{before->inputs[0]},
-                     [shape](GraphBuilder& graph, std::span<const Value> inputs,
-                             const std::string& name) {
-                       return reshape(graph, inputs[0], shape, name);
-                     }};
+  return Replacement{
+      {before->inputs[0]},
+      [shape](GraphBuilder& graph, std::span<const Value> inputs, const std::string& name) {
+        return reshape(graph, inputs[0], shape, name);
+      }};
 }
 
 std::optional<Replacement> transpose_of_transpose(const Pattern& pattern, const Node& node) {
@@ -59,11 +59,11 @@ std::optional<Replacement> transpose_of_transpose(const Pattern& pattern, const 
   std::vector<int> order;
   for (const int axis : outer) order.push_back(inner[axis]);
   if (std::is_sorted(order.begin(), order.end())) return same_as(before->inputs[0]);
-  return Replacement{{before->inputs[0]},
-                     [order](GraphBuilder& graph, std::span<const Value> inputs,
-                             const std::string& name) {
-                       return transpose(graph, inputs[0], order, name);
-                     }};
+  return Replacement{
+      {before->inputs[0]},
+      [order](GraphBuilder& graph, std::span<const Value> inputs, const std::string& name) {
+        return transpose(graph, inputs[0], order, name);
+      }};
 }
 
 // The axes of `to` that each axis of `from` is split into; nothing where axes are merged.
@@ -83,8 +83,8 @@ std::optional<std::vector<Shape>> splits(const Shape& from, const Shape& to) {
   return at == to.size() ? std::optional(result) : std::nullopt;
 }
 
-// Reshape → Transpose → Reshape where the last only splits axes: split at once, transpose then. Heads
-// that were kept in the batch axis get their own.
+// Reshape → Transpose → Reshape where the last only splits axes: split at once, transpose then.
+// Heads that were kept in the batch axis get their own.
 std::optional<Replacement> split_behind_transpose(const Pattern& pattern, const Node& node) {
   if (node.op->kind() != "Reshape") return std::nullopt;
   const Node* moved = pattern.maker(node.inputs[0]);
@@ -96,7 +96,8 @@ std::optional<Replacement> split_behind_transpose(const Pattern& pattern, const 
   Shape shape;
   std::vector<int> first(order.size());
   for (size_t source = 0; source < order.size(); ++source) {
-    const size_t place = std::find(order.begin(), order.end(), static_cast<int>(source)) - order.begin();
+    const size_t place =
+        std::find(order.begin(), order.end(), static_cast<int>(source)) - order.begin();
     first[source] = static_cast<int>(shape.size());
     shape.insert(shape.end(), (*parts)[place].begin(), (*parts)[place].end());
   }
@@ -114,8 +115,8 @@ std::optional<Replacement> split_behind_transpose(const Pattern& pattern, const 
                      }};
 }
 
-// Reshape → Transpose → Reshape where the first only merges axes: transposed before that, and both Reshapes are one. Heads that
-// were merged into the batch axis go back behind their tokens.
+// Reshape → Transpose → Reshape where the first only merges axes: transposed before that, and both
+// Reshapes are one. Heads that were merged into the batch axis go back behind their tokens.
 std::optional<Replacement> merged_behind_transpose(const Pattern& pattern, const Node& node) {
   if (node.op->kind() != "Reshape") return std::nullopt;
   const Node* moved = pattern.maker(node.inputs[0]);
@@ -131,13 +132,15 @@ std::optional<Replacement> merged_behind_transpose(const Pattern& pattern, const
     count += static_cast<int>(part.size());
   }
   for (const int axis : moved->op->axis_order()) {
-    for (size_t i = 0; i < (*parts)[axis].size(); ++i) order.push_back(first[axis] + static_cast<int>(i));
+    for (size_t i = 0; i < (*parts)[axis].size(); ++i)
+      order.push_back(first[axis] + static_cast<int>(i));
   }
   const Shape shape = pattern.shape(node.outputs[0]);
-  return Replacement{{merge->inputs[0]},
-                     [order, shape](GraphBuilder& graph, std::span<const Value> inputs, const std::string& name) {
-                       return reshape(graph, transpose(graph, inputs[0], order, name), shape, name);
-                     }};
+  return Replacement{
+      {merge->inputs[0]},
+      [order, shape](GraphBuilder& graph, std::span<const Value> inputs, const std::string& name) {
+        return reshape(graph, transpose(graph, inputs[0], order, name), shape, name);
+      }};
 }
 
 // Whether a transposition moves only axes of length 1: the longer ones keep their order.
@@ -160,15 +163,15 @@ std::optional<Replacement> transpose_of_ones(const Pattern& pattern, const Node&
   }
   if (!moves_only_ones(order, pattern.shape(node.inputs[0]))) return std::nullopt;
   const Shape shape = pattern.shape(node.outputs[0]);
-  return Replacement{{node.inputs[0]},
-                     [shape, order](GraphBuilder& graph, std::span<const Value> inputs,
-                                    const std::string& name) {
-                       return reshape(graph, inputs[0], shape, order, name);
-                     }};
+  return Replacement{
+      {node.inputs[0]},
+      [shape, order](GraphBuilder& graph, std::span<const Value> inputs, const std::string& name) {
+        return reshape(graph, inputs[0], shape, order, name);
+      }};
 }
 
-// Where axes of length 1 are put between others: for each axis of `to` the one of `from` that it is, -1 for new ones; nothing
-// where more than that is done.
+// Where axes of length 1 are put between others: for each axis of `to` the one of `from` that it
+// is, -1 for new ones; nothing where more than that is done.
 std::optional<std::vector<int>> put_between(const Shape& from, const Shape& to) {
   std::vector<int> sources;
   size_t at = 0;
@@ -180,13 +183,15 @@ std::optional<std::vector<int>> put_between(const Shape& from, const Shape& to) 
   return at == from.size() && to.size() > from.size() ? std::optional(sources) : std::nullopt;
 }
 
-// New axes of length 1 that are then moved: the others are moved without them, which may undo another move.
+// New axes of length 1 that are then moved: the others are moved without them, which may undo
+// another move.
 std::optional<Replacement> ones_behind_transpose(const Pattern& pattern, const Node& node) {
   const std::vector<int> order = node.op->axis_order();
   const Node* widened = order.empty() ? nullptr : pattern.made_by(node.inputs[0], "Reshape");
   const Node* moved = widened == nullptr ? nullptr : pattern.maker(widened->inputs[0]);
   if (moved == nullptr || moved->op->axis_order().empty()) return std::nullopt;
-  const auto sources = put_between(pattern.shape(widened->inputs[0]), pattern.shape(widened->outputs[0]));
+  const auto sources =
+      put_between(pattern.shape(widened->inputs[0]), pattern.shape(widened->outputs[0]));
   if (!sources) return std::nullopt;
   std::vector<int> kept, new_sources;
   for (const int axis : order) {
@@ -196,8 +201,10 @@ std::optional<Replacement> ones_behind_transpose(const Pattern& pattern, const N
   }
   const Shape shape = pattern.shape(node.outputs[0]);
   return Replacement{{widened->inputs[0]},
-                     [kept, shape, new_sources](GraphBuilder& graph, std::span<const Value> inputs, const std::string& name) {
-                       return reshape(graph, transpose(graph, inputs[0], kept, name), shape, new_sources, name);
+                     [kept, shape, new_sources](GraphBuilder& graph, std::span<const Value> inputs,
+                                                const std::string& name) {
+                       return reshape(graph, transpose(graph, inputs[0], kept, name), shape,
+                                      new_sources, name);
                      }};
 }
 
@@ -211,11 +218,11 @@ std::optional<Replacement> gather_of_everything(const Pattern& pattern, const No
     if (number != next++) return std::nullopt;
   }
   const Shape shape = pattern.shape(node.outputs[0]);
-  return Replacement{{node.inputs[0]},
-                     [shape](GraphBuilder& graph, std::span<const Value> inputs,
-                             const std::string& name) {
-                       return reshape(graph, inputs[0], shape, name);
-                     }};
+  return Replacement{
+      {node.inputs[0]},
+      [shape](GraphBuilder& graph, std::span<const Value> inputs, const std::string& name) {
+        return reshape(graph, inputs[0], shape, name);
+      }};
 }
 
 // A softmax gives 0 where everything is hidden, so nothing is left to repair behind it.
@@ -233,9 +240,10 @@ std::optional<Replacement> repaired_softmax(const Pattern& pattern, const Node& 
   return same_as(p);
 }
 
-constexpr RewriteRule kRules[] = {neutral_operand,        reshape_of_reshape, transpose_of_transpose,
-                                  split_behind_transpose, transpose_of_ones,  merged_behind_transpose,
-                                  ones_behind_transpose,  gather_of_everything, repaired_softmax};
+constexpr RewriteRule kRules[] = {
+    neutral_operand,        reshape_of_reshape,   transpose_of_transpose,
+    split_behind_transpose, transpose_of_ones,    merged_behind_transpose,
+    ones_behind_transpose,  gather_of_everything, repaired_softmax};
 
 }  // namespace
 

@@ -1,8 +1,9 @@
-// Linears whose input is rounded to 8 bits while the model runs: rounding, whole product, scales and bias
-// become one operator, which is a Linear to relevance rules and to methods that take layers apart.
+// Linears whose input is rounded to 8 bits while the model runs: rounding, whole product, scales
+// and bias become one operator, which is a Linear to relevance rules and to methods that take
+// layers apart.
+#include "ops/quantised.h"
 #include "onnx/rewrites/rewrite.h"
 #include "ops/integer_weights.h"
-#include "ops/quantised.h"
 
 namespace whyformer::onnx {
 namespace {
@@ -31,8 +32,8 @@ std::optional<Rounded> rounded(const Pattern& pattern, Value value) {
   const Rounded found{quantised->inputs[0], behind_views(pattern, quantised->inputs[1]),
                       behind_views(pattern, quantised->inputs[2])};
   const Node* span = pattern.made_by(found.step, "DynamicScale");
-  const bool whole = span != nullptr && span->inputs[0] == found.x && found.step == span->outputs[0] &&
-                     found.zero == span->outputs[1] &&
+  const bool whole = span != nullptr && span->inputs[0] == found.x &&
+                     found.step == span->outputs[0] && found.zero == span->outputs[1] &&
                      behind_views(pattern, centred->inputs[1]) == found.zero;
   return whole ? std::optional(found) : std::nullopt;
 }
@@ -66,10 +67,11 @@ std::optional<Replacement> linear_of_rounded(const Pattern& pattern, const Node&
                                               scales->dim(-1) == scales->size());
     if (!fits || pattern.shape(node.outputs[0]) != pattern.shape(sums)) continue;
     const Tensor factors = *scales;
-    return Replacement{{found->x}, [weights, factors](GraphBuilder& graph, std::span<const Value> x,
-                                                      const std::string& name) {
-                         return quantised_linear(graph, x[0], weights, factors, Tensor(), name);
-                       }};
+    return Replacement{
+        {found->x},
+        [weights, factors](GraphBuilder& graph, std::span<const Value> x, const std::string& name) {
+          return quantised_linear(graph, x[0], weights, factors, Tensor(), name);
+        }};
   }
   return std::nullopt;
 }

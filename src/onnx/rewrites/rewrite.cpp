@@ -22,7 +22,8 @@ std::optional<Replacement> find_replacement(const Pattern& pattern, const Node& 
 class Round {
  public:
   Round(const Pattern& pattern, const std::vector<Value>& wanted)
-      : graph_(pattern.graph), needed_(graph_.nodes().size(), false),
+      : graph_(pattern.graph),
+        needed_(graph_.nodes().size(), false),
         replacements_(graph_.nodes().size()) {
     for (const Value value : wanted) need(value);
     for (size_t index = needed_.size(); index-- > 0;) {
@@ -80,7 +81,8 @@ class Round {
 // One graph after the other, and where the values of the first one went.
 class Steps {
  public:
-  Steps(const Graph& graph, const std::vector<Value>& wanted, int64_t batch, const ShareLinear& share_linear)
+  Steps(const Graph& graph, const std::vector<Value>& wanted, int64_t batch,
+        const ShareLinear& share_linear)
       : first_(graph), wanted_(wanted), batch_(batch), share_linear_(share_linear) {}
 
   void apply_rules() {

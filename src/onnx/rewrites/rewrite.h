@@ -28,7 +28,7 @@ class Pattern {
   const Node* made_by(Value value, std::string_view kind) const;
   const Node* maker(Value value) const;  // of any kind; null for inputs
   const Tensor* constant(Value value) const;
-  std::optional<double> number(Value value) const;  // a constant with one element
+  std::optional<double> number(Value value) const;   // a constant with one element
   bool is_number(Value value, double wanted) const;  // to six digits, as files store it
   // The other operand of a two-operand node, where one of them is `operand` (in either place).
   std::optional<Value> other_operand(const Node& node, Value operand) const;

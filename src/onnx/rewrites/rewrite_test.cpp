@@ -34,7 +34,8 @@ std::vector<std::string> kinds_after_rewriting(GraphBuilder& builder, Value x, V
   const Value new_y = rewritten.new_value[y.id];
   const Tensor given = numbers(graph.shape(x));
   const Pass before = run(graph, {{x, given}}, {.outputs = {y}});
-  const Pass after = run(rewritten.graph, {{rewritten.new_value[x.id], given}}, {.outputs = {new_y}});
+  const Pass after =
+      run(rewritten.graph, {{rewritten.new_value[x.id], given}}, {.outputs = {new_y}});
   EXPECT_THAT(after[new_y].to_doubles(),
               testing::Pointwise(testing::DoubleNear(1e-5), before[y].to_doubles()));
   std::vector<std::string> kinds;
@@ -60,17 +61,21 @@ TEST(Rewrites, ALinearThatGivesOneNumberStays) {
 TEST(Rewrites, AScaleOfEachOutputBecomesPartOfTheLinear) {
   GraphBuilder graph(Folding::kYes);
   const Value x = graph.input("x", {2, 3, 4}, DType::kFloat32);
-  const auto weights = std::make_shared<LinearWeights>(numbers({4, 5}).transpose(0, 1), numbers({5}));
+  const auto weights =
+      std::make_shared<LinearWeights>(numbers({4, 5}).transpose(0, 1), numbers({5}));
   const Value scale = graph.constant(numbers({5}), "scale");
-  const Value y = binary(graph, scale, linear(graph, x, weights, "product"), BinaryFunction::kMultiply, "scaled");
+  const Value y = binary(graph, scale, linear(graph, x, weights, "product"),
+                         BinaryFunction::kMultiply, "scaled");
   EXPECT_THAT(kinds_after_rewriting(graph, x, y), ElementsAre("Linear"));
 }
 
 TEST(Rewrites, AScaleStaysWhereTheLinearIsReadElsewhereToo) {
   GraphBuilder graph(Folding::kYes);
   const Value x = graph.input("x", {2, 3, 4}, DType::kFloat32);
-  const Value product = linear(graph, x, std::make_shared<LinearWeights>(numbers({5, 4}), Tensor()), "product");
-  const Value scaled = binary(graph, product, graph.constant(numbers({5}), "scale"), BinaryFunction::kMultiply, "scaled");
+  const Value product =
+      linear(graph, x, std::make_shared<LinearWeights>(numbers({5, 4}), Tensor()), "product");
+  const Value scaled = binary(graph, product, graph.constant(numbers({5}), "scale"),
+                              BinaryFunction::kMultiply, "scaled");
   const Value y = add(graph, scaled, product, "sum");
   EXPECT_THAT(kinds_after_rewriting(graph, x, y), ElementsAre("Linear", "Mul", "Add"));
 }
@@ -90,10 +95,13 @@ TEST(Rewrites, HeadsOfTheBatchAxisGetTheirOwnWhereValuesAreRoundedBetween) {
   const Value x = graph.input("x", {4, 3, 5}, DType::kFloat32);
   const auto rounded = [&](Value value, float step) {
     const Value scale = constant(graph, step);
-    return dequantise(graph, quantise(graph, value, scale, {}, 0, {-128, 127}, "round"), scale, {}, 0, "round");
+    return dequantise(graph, quantise(graph, value, scale, {}, 0, {-128, 127}, "round"), scale, {},
+                      0, "round");
   };
   const Value scores = matmul(graph, x, transpose(graph, x, {0, 2, 1}, "keys"), "scores");
-  const Value scaled = rounded(binary(graph, rounded(scores, 2), constant(graph, 0.5f), BinaryFunction::kMultiply, "scaled"), 1);
+  const Value scaled = rounded(
+      binary(graph, rounded(scores, 2), constant(graph, 0.5f), BinaryFunction::kMultiply, "scaled"),
+      1);
   const Value map = rounded(softmax(graph, scaled, {}, 1, "map"), 0.01f);
   const Value y = matmul(graph, map, x, "mixed");
   const Graph whole = graph.finish();
@@ -119,8 +127,8 @@ TEST(Rewrites, PackedProjectionWithAnAxisOfItsOwnBecomesThreeLinears) {
   for (const int64_t part : {0, 1, 2}) {
     parts.push_back(reshape(graph, slice(graph, three, 0, part, 1, "part"), {5, 2, 4}, "part"));
   }
-  const Value y = add(graph, binary(graph, parts[0], parts[1], BinaryFunction::kMultiply, "qk"),
-                      parts[2], "y");
+  const Value y =
+      add(graph, binary(graph, parts[0], parts[1], BinaryFunction::kMultiply, "qk"), parts[2], "y");
   EXPECT_THAT(kinds_after_rewriting(graph, x, y),
               testing::UnorderedElementsAre("Linear", "Linear", "Linear", "Mul", "Add"));
 }
@@ -136,23 +144,28 @@ TEST(Rewrites, HeadsSplitOffTheBatchBehindATranspositionAreSplitAtOnce) {
 
 // As nn.MultiheadAttention does with batch_first.
 TEST(Rewrites, LinearsTakeRowsAsTheyAreHoweverTheyAreMovedAround) {
-  for (const auto& [batch, heads_in_batch] : {std::pair{1, false}, {2, false}, {1, true}, {2, true}}) {
+  for (const auto& [batch, heads_in_batch] :
+       {std::pair{1, false}, {2, false}, {1, true}, {2, true}}) {
     GraphBuilder graph(Folding::kYes);
     const Value x = graph.input("x", {batch, 5, 4}, DType::kFloat32);
     const auto weights = std::make_shared<LinearWeights>(numbers({6, 4}), numbers({6}));
-    const Value rows = linear(graph, transpose(graph, x, {1, 0, 2}, "tokens first"), weights, "values");
+    const Value rows =
+        linear(graph, transpose(graph, x, {1, 0, 2}, "tokens first"), weights, "values");
     Value heads;
     if (heads_in_batch) {
-      const Value moved = transpose(graph, reshape(graph, rows, {5, batch * 2, 3}, "split"), {1, 0, 2}, "moved");
+      const Value moved =
+          transpose(graph, reshape(graph, rows, {5, batch * 2, 3}, "split"), {1, 0, 2}, "moved");
       heads = reshape(graph, moved, {batch, 2, 5, 3}, "heads");
     } else {
-      heads = transpose(graph, reshape(graph, rows, {5, batch, 2, 3}, "split"), {1, 2, 0, 3}, "heads");
+      heads =
+          transpose(graph, reshape(graph, rows, {5, batch, 2, 3}, "split"), {1, 2, 0, 3}, "heads");
     }
     const Value y = activation(graph, heads, Activation::kTanh, "y");
     const Graph whole = graph.finish();
-    const Rewritten found = rewrite(whole, {y}, batch, [](const Tensor& weight, const Tensor& bias) {
-      return std::make_shared<LinearWeights>(weight.contiguous(), bias);
-    });
+    const Rewritten found =
+        rewrite(whole, {y}, batch, [](const Tensor& weight, const Tensor& bias) {
+          return std::make_shared<LinearWeights>(weight.contiguous(), bias);
+        });
     std::vector<std::string> kinds;
     for (const Node& node : found.graph.nodes()) kinds.emplace_back(node.op->kind());
     ASSERT_THAT(kinds, ElementsAre("Linear", "Reshape", "Transpose", "Activation"));
@@ -170,7 +183,8 @@ TEST(Rewrites, ALinearOfMovedRowsStaysWhereItIsReadTwice) {
   GraphBuilder graph(Folding::kYes);
   const Value x = graph.input("x", {2, 5, 4}, DType::kFloat32);
   const auto weights = std::make_shared<LinearWeights>(numbers({6, 4}), numbers({6}));
-  const Value rows = linear(graph, transpose(graph, x, {1, 0, 2}, "tokens first"), weights, "values");
+  const Value rows =
+      linear(graph, transpose(graph, x, {1, 0, 2}, "tokens first"), weights, "values");
   const auto heads = [&](int64_t count) {
     const Value split = reshape(graph, rows, {5, 2, count, 6 / count}, "split");
     const Value moved = transpose(graph, split, {1, 2, 0, 3}, "heads");
@@ -185,7 +199,8 @@ TEST(Rewrites, ALinearTakesOneInputAsItIsWhereOnlyTheBatchWasMoved) {
   GraphBuilder graph(Folding::kYes);
   const Value x = graph.input("x", {1, 5, 4}, DType::kFloat32);
   const auto weights = std::make_shared<LinearWeights>(numbers({6, 4}), numbers({6}));
-  const Value rows = linear(graph, transpose(graph, x, {1, 0, 2}, "tokens first"), weights, "values");
+  const Value rows =
+      linear(graph, transpose(graph, x, {1, 0, 2}, "tokens first"), weights, "values");
   const Value y = reshape(graph, rows, {1, 5, 1, 6}, "one head");
   EXPECT_THAT(kinds_after_rewriting(graph, x, y), ElementsAre("Linear", "Reshape"));
 }
@@ -195,7 +210,8 @@ TEST(Rewrites, MergedHeadsGoBackToTheirRowsAtOnce) {
   const Value x = graph.input("x", {2, 2, 5, 3}, DType::kFloat32);
   const auto weights = std::make_shared<LinearWeights>(numbers({4, 6}), numbers({4}));
   const Value tokens_first = transpose(graph, x, {2, 0, 1, 3}, "tokens first");
-  const Value merged = linear(graph, reshape(graph, tokens_first, {5, 2, 6}, "merged"), weights, "output");
+  const Value merged =
+      linear(graph, reshape(graph, tokens_first, {5, 2, 6}, "merged"), weights, "output");
   const Value y = transpose(graph, merged, {1, 0, 2}, "batch first");
   EXPECT_THAT(kinds_after_rewriting(graph, x, y), ElementsAre("Transpose", "Reshape", "Linear"));
 }
@@ -213,7 +229,8 @@ TEST(Rewrites, ASigmoidOfTheUsualMultipleIsAnActivation) {
   for (const auto& [factor, kind] : {std::pair{1.702f, "Activation"}, {1.5f, "QuickGelu"}}) {
     GraphBuilder graph(Folding::kYes);
     const Value x = graph.input("x", {2, 6}, DType::kFloat32);
-    const Value scaled = binary(graph, x, constant(graph, factor), BinaryFunction::kMultiply, "scaled");
+    const Value scaled =
+        binary(graph, x, constant(graph, factor), BinaryFunction::kMultiply, "scaled");
     const Value gate = activation(graph, scaled, Activation::kSigmoid, "gate");
     const Value y = binary(graph, x, gate, BinaryFunction::kMultiply, "y");
     EXPECT_THAT(kinds_after_rewriting(graph, x, y), ElementsAre(kind));
@@ -224,7 +241,8 @@ TEST(Rewrites, MergedHeadsThatWereInTheBatchGoBackAtOnce) {
   GraphBuilder graph(Folding::kYes);
   const Value x = graph.input("x", {3, 2, 5, 4}, DType::kFloat32);
   const Value in_batch = reshape(graph, x, {6, 5, 4}, "in batch");
-  const Value y = reshape(graph, transpose(graph, in_batch, {1, 0, 2}, "back"), {5, 3, 8}, "merged");
+  const Value y =
+      reshape(graph, transpose(graph, in_batch, {1, 0, 2}, "back"), {5, 3, 8}, "merged");
   EXPECT_THAT(kinds_after_rewriting(graph, x, y), ElementsAre("Transpose", "Reshape", "Transpose"));
 }
 
@@ -232,7 +250,8 @@ TEST(Rewrites, TheBiasOfASingleVectorIsPartOfTheLinear) {
   GraphBuilder graph(Folding::kYes);
   const Value x = graph.input("x", {4}, DType::kFloat32);
   const auto weights = std::make_shared<LinearWeights>(numbers({3, 4}), Tensor());
-  const Value row = reshape(graph, linear(graph, reshape(graph, x, {1, 4}, "row"), weights, "product"), {3}, "vector");
+  const Value row = reshape(
+      graph, linear(graph, reshape(graph, x, {1, 4}, "row"), weights, "product"), {3}, "vector");
   const Value y = add(graph, row, graph.constant(numbers({3}), "bias"), "y");
   EXPECT_THAT(kinds_after_rewriting(graph, x, y), ElementsAre("Reshape", "Linear", "Reshape"));
 }
@@ -251,7 +270,8 @@ TEST(Rewrites, UnitLengthMayBeGuardedAgainstDivisionByNothing) {
   GraphBuilder graph(Folding::kYes);
   const Value x = graph.input("x", {2, 6}, DType::kFloat32);
   const Value length = reduce(graph, x, Reduction::kL2, {1}, true, "length");
-  const Value least = binary(graph, length, constant(graph, 1e-12f), BinaryFunction::kMaximum, "least");
+  const Value least =
+      binary(graph, length, constant(graph, 1e-12f), BinaryFunction::kMaximum, "least");
   const Value y = binary(graph, x, least, BinaryFunction::kDivide, "y");
   EXPECT_THAT(kinds_after_rewriting(graph, x, y), ElementsAre("L2Normalise"));
 }

@@ -1,12 +1,12 @@
-// Fused attention, spelled out again as softmax(scale · q·kᵀ + mask)·v, so that its map is a value of
-// the graph.
+// Fused attention, spelled out again as softmax(scale · q·kᵀ + mask)·v, so that its map is a value
+// of the graph.
 #include <fmt/format.h>
 
 #include <cmath>
 #include <limits>
 
-#include "onnx/translations/attention_parts.h"
 #include "onnx/operators.h"
+#include "onnx/translations/attention_parts.h"
 #include "onnx/translations/parts.h"
 #include "ops/arithmetic.h"
 #include "ops/gathering.h"
@@ -33,7 +33,8 @@ Value behind_past(NodeScope& scope, size_t past_index, Value x) {
   return concat(scope.graph(), scope.input(past_index), x, 2, scope.name());
 }
 
-// ---- com.microsoft Attention ----------------------------------------------------------------------
+// ---- com.microsoft Attention
+// ----------------------------------------------------------------------
 
 // Columns [start, start + count) of the packed projection.
 Value projection(NodeScope& scope, int64_t start, int64_t count) {
@@ -51,7 +52,8 @@ std::vector<Value> translate_packed_attention(NodeScope& scope) {
   std::vector<int64_t> sizes = scope.integer_list("qkv_hidden_sizes");
   if (sizes.size() != 3) sizes = {packed / 3, packed / 3, packed / 3};
   for (const int64_t size : sizes) {
-    if (size < 0 || size > packed) throw InvalidInput(fmt::format("{} of {} columns", size, packed));
+    if (size < 0 || size > packed)
+      throw InvalidInput(fmt::format("{} of {} columns", size, packed));
   }
   const Value q = split_heads(scope, projection(scope, 0, sizes[0]), heads);
   Value k = split_heads(scope, projection(scope, sizes[0], sizes[1]), heads);
@@ -71,8 +73,8 @@ std::vector<Value> translate_packed_attention(NodeScope& scope) {
   if (scope.has(3)) masks.add_microsoft(scope.input(3), graph.shape(q)[0], filter);
   if (scope.integer("unidirectional", 0) != 0) masks.add_causal();
   if (scope.has(5)) masks.add(scope.input(5));
-  std::vector<Value> outputs{merge_heads(
-      scope, attend(scope, {q, k, v}, masks, scope.real("scale", 0)).context)};
+  std::vector<Value> outputs{
+      merge_heads(scope, attend(scope, {q, k, v}, masks, scope.real("scale", 0)).context)};
   if (wants_output(scope, 1)) {
     const auto stacked = [&](Value x) {
       Shape shape = graph.shape(x);
@@ -84,7 +86,8 @@ std::vector<Value> translate_packed_attention(NodeScope& scope) {
   return outputs;
 }
 
-// ---- com.microsoft MultiHeadAttention -------------------------------------------------------------
+// ---- com.microsoft MultiHeadAttention
+// -------------------------------------------------------------
 
 // [batch, tokens, heads, parts, width] taken apart into [batch, heads, tokens, width] each.
 Value unpacked(NodeScope& scope, size_t index, int64_t part) {
@@ -100,8 +103,8 @@ Value with_heads(NodeScope& scope, size_t index, int64_t heads, int64_t bias_sta
   if (scope.rank(index) == 4) return x;
   if (scope.has(3)) {
     const int64_t width = scope.shape(index, 3)[2];
-    x = add(scope.graph(), x, slice(scope.graph(), scope.input(3), 0, bias_start, width, scope.name()),
-            scope.name());
+    x = add(scope.graph(), x,
+            slice(scope.graph(), scope.input(3), 0, bias_start, width, scope.name()), scope.name());
   }
   return split_heads(scope, x, heads);
 }
@@ -130,7 +133,8 @@ std::vector<Value> translate_multi_head_attention(NodeScope& scope) {
   return {merge_heads(scope, attended.context), k, v, attended.scores};
 }
 
-// ---- ai.onnx Attention (opset 23) -----------------------------------------------------------------
+// ---- ai.onnx Attention (opset 23)
+// -----------------------------------------------------------------
 
 // Key heads that several query heads share, once for each of them.
 Value repeated_heads(NodeScope& scope, Value x, int64_t heads) {
@@ -139,8 +143,8 @@ Value repeated_heads(NodeScope& scope, Value x, int64_t heads) {
   if (shape[1] == 0 || heads % shape[1] != 0) scope.fail("has query heads that no key head serves");
   const int64_t times = heads / shape[1];
   const Value apart = reshaped(scope, x, {shape[0], shape[1], 1, shape[2], shape[3]});
-  const Value repeated = expand(scope.graph(), apart,
-                                {shape[0], shape[1], times, shape[2], shape[3]}, scope.name());
+  const Value repeated =
+      expand(scope.graph(), apart, {shape[0], shape[1], times, shape[2], shape[3]}, scope.name());
   return reshaped(scope, repeated, {shape[0], heads, shape[2], shape[3]});
 }
 
@@ -182,22 +186,30 @@ std::vector<Value> translate_attention(NodeScope& scope) {
   masks.add_window(offset, scope.integer("left_window_size", -1),
                    scope.integer("right_window_size", -1));
   const Attended attended =
-      attend(scope, {q, repeated_heads(scope, k, heads), repeated_heads(scope, v, heads)},
-             masks, scope.real("scale", 0), scope.real("softcap", 0));
+      attend(scope, {q, repeated_heads(scope, k, heads), repeated_heads(scope, v, heads)}, masks,
+             scope.real("scale", 0), scope.real("softcap", 0));
   Value shown;
   if (wants_output(scope, 3)) {
     switch (scope.integer("qk_matmul_output_mode", 0)) {
-      case 0: shown = scaled(scope, attended.scores, attended.scale); break;
-      case 1: shown = attended.capped; break;
-      case 2: shown = attended.masked; break;
-      default: shown = attended.map;
+      case 0:
+        shown = scaled(scope, attended.scores, attended.scale);
+        break;
+      case 1:
+        shown = attended.capped;
+        break;
+      case 2:
+        shown = attended.masked;
+        break;
+      default:
+        shown = attended.map;
     }
   }
   const Value y = flat ? merge_heads(scope, attended.context) : attended.context;
   return {y, k, v, shown};
 }
 
-// ---- EmbedLayerNormalization ----------------------------------------------------------------------
+// ---- EmbedLayerNormalization
+// ----------------------------------------------------------------------
 
 std::vector<Value> translate_embed_layer_norm(NodeScope& scope) {
   GraphBuilder& graph = scope.graph();
@@ -218,8 +230,8 @@ std::vector<Value> translate_embed_layer_norm(NodeScope& scope) {
   }
   sum = add(graph, sum, rows(positions, 3), scope.name());
   if (scope.has(1) && scope.has(4)) sum = add(graph, sum, rows(scope.input(1), 4), scope.name());
-  const Value y = layer_normalised(scope, sum, scope.input(5), scope.input(6),
-                                   scope.real("epsilon", 1e-12));
+  const Value y =
+      layer_normalised(scope, sum, scope.input(5), scope.input(6), scope.real("epsilon", 1e-12));
   Value lengths = scope.constant(filled(ids[0], 0, DType::kInt64));
   if (scope.has(7)) {
     lengths = reduce(graph, scope.input(7), Reduction::kSum, {1}, false, scope.name());
@@ -228,7 +240,8 @@ std::vector<Value> translate_embed_layer_norm(NodeScope& scope) {
   return {y, lengths, sum};
 }
 
-// ---- RotaryEmbedding ------------------------------------------------------------------------------
+// ---- RotaryEmbedding
+// ------------------------------------------------------------------------------
 
 // Pairs of numbers turned by angles whose cosines and sines are [batch, 1, tokens, width / 2].
 Value rotated(NodeScope& scope, Value x, Value cosines, Value sines, bool interleaved) {
@@ -245,10 +258,11 @@ Value rotated(NodeScope& scope, Value x, Value cosines, Value sines, bool interl
   const Value first = part(0), second = part(1);
   const Value real = binary(graph, times(first, cosines), times(second, sines),
                             BinaryFunction::kSubtract, scope.name());
-  const Value imaginary =
-      add(graph, times(first, sines), times(second, cosines), scope.name());
+  const Value imaginary = add(graph, times(first, sines), times(second, cosines), scope.name());
   if (!interleaved) return concat(graph, real, imaginary, 3, scope.name());
-  const auto column = [&](Value v) { return reshaped(scope, v, {shape[0], shape[1], shape[2], half, 1}); };
+  const auto column = [&](Value v) {
+    return reshaped(scope, v, {shape[0], shape[1], shape[2], half, 1});
+  };
   return reshaped(scope, concat(graph, column(real), column(imaginary), 4, scope.name()), shape);
 }
 

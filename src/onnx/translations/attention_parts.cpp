@@ -31,8 +31,8 @@ namespace {
 Value with_bias(NodeScope& scope, Value scores, Value bias) {
   const Shape& shape = scope.graph().shape(scores);
   if (broadcast(shape, scope.graph().shape(bias)) != shape) {
-    throw InvalidInput("the bias " + to_string(scope.graph().shape(bias)) + " does not fit the scores " +
-                       to_string(shape));
+    throw InvalidInput("the bias " + to_string(scope.graph().shape(bias)) +
+                       " does not fit the scores " + to_string(shape));
   }
   return add(scope.graph(), scores, bias, scope.name());
 }
@@ -56,7 +56,8 @@ Attended attend(NodeScope& scope, const Operands& operands, const Masks& masks, 
   result.capped = scaled(scope, result.scores, scale);
   Value unscaled = result.scores;
   if (cap != 0) {
-    unscaled = activation(graph, scaled(scope, result.capped, 1 / cap), Activation::kTanh, scope.name());
+    unscaled =
+        activation(graph, scaled(scope, result.capped, 1 / cap), Activation::kTanh, scope.name());
     result.capped = scaled(scope, unscaled, cap);
     scale = cap;
   }
@@ -95,7 +96,8 @@ Value Masks::numbers(int axis, int64_t count) {
 void Masks::add_lengths(Value lengths, double filter) {
   const int64_t batch = element_count(scope_.graph().shape(lengths));
   const Value ends = reshaped(scope_, lengths, {batch, 1, 1, 1});
-  add_kept(binary(scope_.graph(), numbers(3, keys_), ends, BinaryFunction::kLess, scope_.name()), filter);
+  add_kept(binary(scope_.graph(), numbers(3, keys_), ends, BinaryFunction::kLess, scope_.name()),
+           filter);
 }
 
 void Masks::add_causal() { add_causal(keys_ - queries_); }
@@ -109,8 +111,8 @@ void Masks::add_window(Value offset, int64_t in_front, int64_t behind) {
   const double hidden = -std::numeric_limits<double>::infinity();
   const Value start = reshaped(scope_, offset, {element_count(graph.shape(offset)), 1, 1, 1});
   const Value own = whyformer::add(graph, numbers(2, queries_), start, scope_.name());
-  const Value distance = binary(graph, numbers(3, keys_), own, BinaryFunction::kSubtract,
-                                scope_.name());
+  const Value distance =
+      binary(graph, numbers(3, keys_), own, BinaryFunction::kSubtract, scope_.name());
   const auto keep = [&](BinaryFunction compare, int64_t limit) {
     const Value bound = scope_.constant(Tensor::of<int64_t>({1}, {limit}));
     add_kept(binary(graph, distance, bound, compare, scope_.name()), hidden);
@@ -127,9 +129,9 @@ void Masks::add_microsoft(Value mask, int64_t batch, double filter) {
     add_lengths(slice(graph, mask, 0, 0, batch, scope_.name()), filter);
     const Value starts =
         reshaped(scope_, slice(graph, mask, 0, batch, batch, scope_.name()), {batch, 1, 1, 1});
-    return add_kept(binary(graph, numbers(3, keys_), starts, BinaryFunction::kGreaterOrEqual,
-                           scope_.name()),
-                    filter);
+    return add_kept(
+        binary(graph, numbers(3, keys_), starts, BinaryFunction::kGreaterOrEqual, scope_.name()),
+        filter);
   }
   if (shape.size() == 2 && shape[1] == keys_) {
     return add_kept(reshaped(scope_, mask, {shape[0], 1, 1, shape[1]}), filter);

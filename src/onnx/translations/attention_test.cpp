@@ -3,9 +3,9 @@
 
 #include <cmath>
 
+#include "graph/walk_back.h"
 #include "onnx/rewrites/rewrite.h"
 #include "tests/support/tiny_model.h"
-#include "graph/walk_back.h"
 
 namespace whyformer::onnx {
 namespace {
@@ -20,7 +20,8 @@ std::vector<float> wave(int64_t count, double phase) {
   return values;
 }
 
-// Self-attention of x with two heads and bias [1, 2, 3, 3] = pairs·w, up to where the spellings differ.
+// Self-attention of x with two heads and bias [1, 2, 3, 3] = pairs·w, up to where the spellings
+// differ.
 TinyModel with_bias() {
   TinyModel model(23);
   model.import("com.microsoft", 1);
@@ -79,8 +80,8 @@ TinyModel microsoft_multi_head() {
 
 TinyModel microsoft_packed() {
   TinyModel model = with_bias();
-  set_integer(add_node(model.graph(), "Attention", {"x", "packed", "no_bias", "", "", "bias"}, {"y"},
-                       "com.microsoft"),
+  set_integer(add_node(model.graph(), "Attention", {"x", "packed", "no_bias", "", "", "bias"},
+                       {"y"}, "com.microsoft"),
               "num_heads", 2);
   return model;
 }
@@ -175,7 +176,8 @@ TEST_P(OnnxAttentionBias, ThatVariesHasTheGradientOfTheSpelledOutGraphAndOfFinit
 }
 
 INSTANTIATE_TEST_SUITE_P(Spellings, OnnxAttentionBias,
-                         testing::Values(Spelling{"SpelledOut", spelled_out}, Spelling{"Fused", fused},
+                         testing::Values(Spelling{"SpelledOut", spelled_out},
+                                         Spelling{"Fused", fused},
                                          Spelling{"MicrosoftMultiHead", microsoft_multi_head},
                                          Spelling{"MicrosoftPacked", microsoft_packed}),
                          [](const auto& info) { return info.param.name; });

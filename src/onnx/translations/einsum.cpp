@@ -47,9 +47,8 @@ class Einsum {
       Lettered right = summed(operands_[index], [&](char letter) {
         return contains(left.letters, letter) || is_needed(letter);
       });
-      left = summed(left, [&](char letter) {
-        return contains(right.letters, letter) || is_needed(letter);
-      });
+      left = summed(
+          left, [&](char letter) { return contains(right.letters, letter) || is_needed(letter); });
       left = product_of(left, right, is_needed);
     }
     return in_order(left, output_);
@@ -63,8 +62,8 @@ class Einsum {
     std::vector<std::string> terms(1);
     for (const char c : left) c == ',' ? terms.emplace_back() : (terms.back() += c, terms.back());
     if (terms.size() != operands.size()) {
-      throw InvalidInput(fmt::format("the equation {} has {} operands but {} are given", in_quotes(equation),
-                                     terms.size(), operands.size()));
+      throw InvalidInput(fmt::format("the equation {} has {} operands but {} are given",
+                                     in_quotes(equation), terms.size(), operands.size()));
     }
     for (size_t index = 0; index < terms.size(); ++index) {
       std::string letters = terms[index];
@@ -77,7 +76,8 @@ class Einsum {
       }
       if (letters.size() != rank) {
         throw InvalidInput(fmt::format("the equation {} does not fit an operand of shape {}",
-                                       in_quotes(equation), to_string(graph_.shape(operands[index]))));
+                                       in_quotes(equation),
+                                       to_string(graph_.shape(operands[index]))));
       }
       if (std::set<char>(letters.begin(), letters.end()).size() != letters.size()) {
         scope_.fail(fmt::format("takes a diagonal ({})", in_quotes(equation)));

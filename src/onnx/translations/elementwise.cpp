@@ -1,7 +1,7 @@
 #include <limits>
 
-#include "onnx/translations/narrow_integers.h"
 #include "onnx/operators.h"
+#include "onnx/translations/narrow_integers.h"
 #include "onnx/translations/parts.h"
 #include "ops/arithmetic.h"
 #include "ops/gathering.h"
@@ -50,8 +50,8 @@ std::vector<Value> translate_divide(NodeScope& scope) {
     return {binary(graph, a, b, BinaryFunction::kDivide, scope.name())};
   }
   const Value inverse = unary(graph, b, UnaryFunction::kReciprocal, scope.name());
-  const bool is_one = dividend->size() == 1 && dividend->rank() <= scope.rank(1) &&
-                      dividend->to_doubles()[0] == 1;
+  const bool is_one =
+      dividend->size() == 1 && dividend->rank() <= scope.rank(1) && dividend->to_doubles()[0] == 1;
   if (is_one) return {inverse};
   return {binary(graph, a, inverse, BinaryFunction::kMultiply, scope.name())};
 }
@@ -69,8 +69,10 @@ std::vector<Value> translate_power(NodeScope& scope) {
   const DType base = scope.dtype(0), exponent = scope.dtype(1);
   Value a = scope.input(0), b = scope.input(1);
   if (base != exponent) {
-    if (base == DType::kInt64) a = cast(graph, a, exponent, false, scope.name());
-    else b = cast(graph, b, base, false, scope.name());
+    if (base == DType::kInt64)
+      a = cast(graph, a, exponent, false, scope.name());
+    else
+      b = cast(graph, b, base, false, scope.name());
   }
   const Value power = binary(graph, a, b, BinaryFunction::kPower, scope.name());
   if (graph.type(power).dtype == base) return {power};
@@ -187,13 +189,12 @@ std::vector<Value> translate_prelu(NodeScope& scope) {
   const Value x = scope.input(0);
   const Value below = binary(graph, x, scope.number_constant(0, scope.dtype(0)),
                              BinaryFunction::kLess, scope.name());
-  const Value sloped =
-      binary(graph, x, scope.input(1), BinaryFunction::kMultiply, scope.name());
+  const Value sloped = binary(graph, x, scope.input(1), BinaryFunction::kMultiply, scope.name());
   return {where(graph, below, sloped, x, scope.name())};
 }
 
-// A bound of Clip: an attribute in old opsets, an optional input in new ones. PyTorch bounds integers
-// by floats at opset 11.
+// A bound of Clip: an attribute in old opsets, an optional input in new ones. PyTorch bounds
+// integers by floats at opset 11.
 Value bound(NodeScope& scope, std::string_view attribute, size_t index) {
   if (scope.opset() >= 11) {
     if (!scope.has(index)) return {};
@@ -255,8 +256,8 @@ std::vector<Value> translate_identity(NodeScope& scope) { return {scope.input(0)
 // Of a model that is not being trained: every element stays.
 std::vector<Value> translate_dropout(NodeScope& scope) {
   if (scope.node().outputs.size() < 2) return {scope.input(0)};
-  const Value mask = expand(scope.graph(), scope.number_constant(1, DType::kInt64), scope.shape(0),
-                            scope.name());
+  const Value mask =
+      expand(scope.graph(), scope.number_constant(1, DType::kInt64), scope.shape(0), scope.name());
   scope.set_element(mask, ElementType::kBool);
   return {scope.input(0), mask};
 }

@@ -12,8 +12,8 @@
 namespace whyformer::onnx {
 namespace {
 
-// One known position: a slice, which discovery knows as a row that is read out. A scalar index takes
-// the axis away.
+// One known position: a slice, which discovery knows as a row that is read out. A scalar index
+// takes the axis away.
 Value picked_row(NodeScope& scope, int axis) {
   const Shape shape = scope.shape(0);
   const int64_t row = position_of(scope.integers(1)[0], shape[axis]);
@@ -58,8 +58,8 @@ std::vector<Value> translate_gather_elements(NodeScope& scope) {
 std::vector<Value> translate_gather_nd(NodeScope& scope) {
   const int64_t batch_axes = scope.integer("batch_dims", 0);
   if (batch_axes < 0 || batch_axes >= scope.rank(0)) {
-    throw InvalidInput(fmt::format("{} batch axes do not fit {}", batch_axes,
-                                   to_string(scope.shape(0))));
+    throw InvalidInput(
+        fmt::format("{} batch axes do not fit {}", batch_axes, to_string(scope.shape(0))));
   }
   return {gather_nd(scope.graph(), scope.input(0), scope.input(1), static_cast<int>(batch_axes),
                     scope.name())};
@@ -105,8 +105,8 @@ std::vector<Value> translate_one_hot(NodeScope& scope) {
     throw InvalidInput(fmt::format("one depth and two values are needed but {} and {} were given",
                                    depth.size(), values.size()));
   }
-  const Value result = one_hot(graph, indices, axis, depth[0], values[0], values[1],
-                               scope.dtype(2), scope.name());
+  const Value result =
+      one_hot(graph, indices, axis, depth[0], values[0], values[1], scope.dtype(2), scope.name());
   scope.set_element(result, scope.element(2));
   return {result};
 }
@@ -121,8 +121,7 @@ std::vector<Value> translate_non_zero(NodeScope& scope) {
     if (values[i] != 0) found.push_back(static_cast<int64_t>(i));
   }
   const auto count = static_cast<int64_t>(found.size());
-  Tensor coordinates =
-      Tensor::empty({static_cast<int64_t>(shape.size()), count}, DType::kInt64);
+  Tensor coordinates = Tensor::empty({static_cast<int64_t>(shape.size()), count}, DType::kInt64);
   for (size_t axis = shape.size(); axis-- > 0;) {
     int64_t* row = coordinates.mutable_data<int64_t>() + static_cast<int64_t>(axis) * count;
     for (int64_t i = 0; i < count; ++i) {

@@ -177,8 +177,8 @@ std::vector<int64_t> split_lengths(NodeScope& scope, int64_t length) {
   const auto outputs = static_cast<int64_t>(scope.node().outputs.size());
   const int64_t count = scope.integer("num_outputs", outputs);
   if (count < 1 || count != outputs) {
-    throw InvalidInput(fmt::format("{} parts are asked for but there are {} outputs", count,
-                                   outputs));
+    throw InvalidInput(
+        fmt::format("{} parts are asked for but there are {} outputs", count, outputs));
   }
   const int64_t part = length / count + (length % count != 0);
   std::vector<int64_t> lengths;
@@ -314,8 +314,8 @@ int64_t block_size(NodeScope& scope) {
 }
 
 [[noreturn]] void refuse_blocks(NodeScope& scope, int64_t size) {
-  throw InvalidInput(fmt::format("{} cannot be divided into blocks of {}",
-                                 to_string(scope.shape(0)), size));
+  throw InvalidInput(
+      fmt::format("{} cannot be divided into blocks of {}", to_string(scope.shape(0)), size));
 }
 
 std::vector<Value> translate_depth_to_space(NodeScope& scope) {
@@ -327,8 +327,8 @@ std::vector<Value> translate_depth_to_space(NodeScope& scope) {
   const Value split = reshaped(scope, scope.input(0),
                                depth_first ? Shape{s[0], size, size, channels, s[2], s[3]}
                                            : Shape{s[0], channels, size, size, s[2], s[3]});
-  const Value moved = permuted(scope, split, depth_first ? std::vector{0, 3, 4, 1, 5, 2}
-                                                         : std::vector{0, 1, 4, 2, 5, 3});
+  const Value moved = permuted(
+      scope, split, depth_first ? std::vector{0, 3, 4, 1, 5, 2} : std::vector{0, 1, 4, 2, 5, 3});
   return {reshaped(scope, moved, {s[0], channels, s[2] * size, s[3] * size})};
 }
 
@@ -338,28 +338,20 @@ std::vector<Value> translate_space_to_depth(NodeScope& scope) {
   if (s[2] % size != 0 || s[3] % size != 0) refuse_blocks(scope, size);
   const int64_t height = s[2] / size, width = s[3] / size;
   const bool depth_first = scope.text("mode", "DCR") == "DCR";
-  const Value split =
-      reshaped(scope, scope.input(0), {s[0], s[1], height, size, width, size});
-  const Value moved = permuted(scope, split, depth_first ? std::vector{0, 3, 5, 1, 2, 4}
-                                                         : std::vector{0, 1, 3, 5, 2, 4});
+  const Value split = reshaped(scope, scope.input(0), {s[0], s[1], height, size, width, size});
+  const Value moved = permuted(
+      scope, split, depth_first ? std::vector{0, 3, 5, 1, 2, 4} : std::vector{0, 1, 3, 5, 2, 4});
   return {reshaped(scope, moved, {s[0], s[1] * size * size, height, width})};
 }
 
 constexpr OnnxOperator kOperators[] = {
-    {"", "Concat", translate_concat},
-    {"", "DepthToSpace", translate_depth_to_space},
-    {"", "Expand", translate_expand},
-    {"", "Flatten", translate_flatten},
-    {"", "Pad", translate_pad},
-    {"", "Reshape", translate_reshape},
-    {"", "Slice", translate_slice},
-    {"", "SpaceToDepth", translate_space_to_depth},
-    {"", "Split", translate_split},
-    {"", "Squeeze", translate_squeeze},
-    {"", "Tile", translate_tile},
-    {"", "Transpose", translate_transpose},
-    {"", "Trilu", translate_trilu},
-    {"", "Unsqueeze", translate_unsqueeze},
+    {"", "Concat", translate_concat}, {"", "DepthToSpace", translate_depth_to_space},
+    {"", "Expand", translate_expand}, {"", "Flatten", translate_flatten},
+    {"", "Pad", translate_pad},       {"", "Reshape", translate_reshape},
+    {"", "Slice", translate_slice},   {"", "SpaceToDepth", translate_space_to_depth},
+    {"", "Split", translate_split},   {"", "Squeeze", translate_squeeze},
+    {"", "Tile", translate_tile},     {"", "Transpose", translate_transpose},
+    {"", "Trilu", translate_trilu},   {"", "Unsqueeze", translate_unsqueeze},
 };
 
 }  // namespace

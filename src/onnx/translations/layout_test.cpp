@@ -1,12 +1,12 @@
-// What ONNX's own cases do not show: which nodes the translations make, and files that ask for absurd
-// sizes.
+// What ONNX's own cases do not show: which nodes the translations make, and files that ask for
+// absurd sizes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "onnx/onnx_model.h"
 #include "graph/pass.h"
+#include "onnx/onnx_model.h"
 #include "whyformer/error.h"
 
 namespace whyformer::onnx {
@@ -107,8 +107,7 @@ TEST(OnnxLayout, SqueezeAndUnsqueezeTellAxesOfLengthOneApart) {
 }
 
 TEST(OnnxLayout, TheLastOfUnevenPartsIsShorter) {
-  const BuiltGraph built =
-      OneNode{"Split", {7}, {}, {{"num_outputs", int64_t{3}}}, 3}.build();
+  const BuiltGraph built = OneNode{"Split", {7}, {}, {{"num_outputs", int64_t{3}}}, 3}.build();
   EXPECT_EQ(built.graph.shape(built.values.at("y0")), Shape{3});
   EXPECT_EQ(built.graph.shape(built.values.at("y1")), Shape{3});
   EXPECT_EQ(built.graph.shape(built.values.at("y2")), Shape{1});

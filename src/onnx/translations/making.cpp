@@ -77,7 +77,8 @@ std::vector<Value> translate_constant_of_shape(NodeScope& scope) {
                          to_string(value.shape()));
     }
   }
-  const Value result = expand(scope.graph(), scope.constant(value.reshape({})), shape, scope.name());
+  const Value result =
+      expand(scope.graph(), scope.constant(value.reshape({})), shape, scope.name());
   scope.set_element(result, type);
   return {result};
 }
@@ -105,15 +106,17 @@ Tensor range(const Tensor& start, const Tensor& limit, const Tensor& delta) {
   if (step == 0) throw InvalidInput("a range in steps of 0 does not end");
   const uint64_t steps = step_count(first, last, step);
   if (steps > kMostSteps) {
-    throw InvalidInput(fmt::format("the range from {} to {} in steps of {} is too long", first,
-                                   last, step));
+    throw InvalidInput(
+        fmt::format("the range from {} to {} in steps of {} is too long", first, last, step));
   }
   const auto count = static_cast<int64_t>(steps);
   Tensor result = Tensor::empty({count}, dtype_of<T>());
   T* out = result.mutable_data<T>();
   for (int64_t i = 0; i < count; ++i) {
-    if constexpr (std::is_same_v<T, int64_t>) out[i] = first + i * step;
-    else out[i] = static_cast<T>(static_cast<double>(first) + static_cast<double>(i) * step);
+    if constexpr (std::is_same_v<T, int64_t>)
+      out[i] = first + i * step;
+    else
+      out[i] = static_cast<T>(static_cast<double>(first) + static_cast<double>(i) * step);
   }
   return result;
 }
@@ -124,9 +127,8 @@ std::vector<Value> translate_range(NodeScope& scope) {
     scope.number(i);
     ends[i] = scope.needed(i).cast(scope.dtype(0));
   }
-  const Value result = scope.constant(with_element_type(scope.dtype(0), [&](auto zero) {
-    return range<decltype(zero)>(ends[0], ends[1], ends[2]);
-  }));
+  const Value result = scope.constant(with_element_type(
+      scope.dtype(0), [&](auto zero) { return range<decltype(zero)>(ends[0], ends[1], ends[2]); }));
   scope.set_element(result, scope.element(0));
   return {result};
 }
@@ -157,12 +159,9 @@ std::vector<Value> translate_eye_like(NodeScope& scope) {
 }
 
 constexpr OnnxOperator kOperators[] = {
-    {"", "Constant", translate_constant},
-    {"", "ConstantOfShape", translate_constant_of_shape},
-    {"", "EyeLike", translate_eye_like},
-    {"", "Range", translate_range},
-    {"", "Shape", translate_shape},
-    {"", "Size", translate_size},
+    {"", "Constant", translate_constant}, {"", "ConstantOfShape", translate_constant_of_shape},
+    {"", "EyeLike", translate_eye_like},  {"", "Range", translate_range},
+    {"", "Shape", translate_shape},       {"", "Size", translate_size},
 };
 
 }  // namespace

@@ -13,7 +13,8 @@ bool fits_in(ElementType inner, ElementType outer) {
          range_of(inner).most <= range_of(outer).most;
 }
 
-// Ids and positions, which are not known, fit; wrapping them around would hide from discovery where they come from.
+// Ids and positions, which are not known, fit; wrapping them around would hide from discovery where
+// they come from.
 bool has_numbers_outside(const Tensor* known, ElementType type) {
   if (known == nullptr) return false;
   const std::vector<double> numbers = known->to_doubles();
@@ -46,7 +47,8 @@ Value converted(NodeScope& scope, Value x, ElementType from, ElementType to) {
   };
   if (wide(from) && wide(to) && bits_of(to) == 32 && has_numbers_outside(graph.known(x), to)) {
     // Brought near first, so that nothing overflows on the way.
-    const Value count = scope.number_constant(range_of(to).most - range_of(to).least + 1, DType::kInt64);
+    const Value count =
+        scope.number_constant(range_of(to).most - range_of(to).least + 1, DType::kInt64);
     x = wrapped_around(scope, binary(graph, x, count, BinaryFunction::kModulo, scope.name()), to);
     scope.set_element(x, to);
     return x;
@@ -55,8 +57,8 @@ Value converted(NodeScope& scope, Value x, ElementType from, ElementType to) {
   // The value under another type is a value of its own: operators ask what type theirs has.
   const DType held = held_as(to, scope.floats());
   const bool to_truth = to == ElementType::kBool;
-  const bool may_not_fit = is_narrow(to) && from != ElementType::kBool &&
-                           !(is_narrow(from) && fits_in(from, to));
+  const bool may_not_fit =
+      is_narrow(to) && from != ElementType::kBool && !(is_narrow(from) && fits_in(from, to));
   if (may_not_fit) {
     x = wrapped_around(scope, cast(graph, x, DType::kInt64, false, scope.name()), to);
   }

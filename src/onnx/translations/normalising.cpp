@@ -35,9 +35,8 @@ Value along_last_axis(NodeScope& scope, const Use& use) {
 }
 
 std::vector<Value> translate_softmax(NodeScope& scope) {
-  return {along_last_axis(scope, [&](Value x) {
-    return softmax(scope.graph(), x, {}, 1, scope.name());
-  })};
+  return {along_last_axis(scope,
+                          [&](Value x) { return softmax(scope.graph(), x, {}, 1, scope.name()); })};
 }
 
 std::vector<Value> translate_log_softmax(NodeScope& scope) {
@@ -86,13 +85,13 @@ std::vector<Value> translate_layer_norm(NodeScope& scope) {
   if (scope.node().outputs.size() < 2) return {y};
   // ONNX's own tests ask for the statistics.
   std::vector<int> axes;
-  for (int axis = scope.axis(scope.integer("axis", -1), scope.rank(0)); axis < scope.rank(0); ++axis) {
+  for (int axis = scope.axis(scope.integer("axis", -1), scope.rank(0)); axis < scope.rank(0);
+       ++axis) {
     axes.push_back(axis);
   }
   GraphBuilder& graph = scope.graph();
   const Value mean = reduce(graph, scope.input(0), Reduction::kMean, axes, true, scope.name());
-  const Value away =
-      binary(graph, scope.input(0), mean, BinaryFunction::kSubtract, scope.name());
+  const Value away = binary(graph, scope.input(0), mean, BinaryFunction::kSubtract, scope.name());
   const Value squares = binary(graph, away, away, BinaryFunction::kMultiply, scope.name());
   const Value variance = reduce(graph, squares, Reduction::kMean, axes, true, scope.name());
   const Value sum =
@@ -109,8 +108,8 @@ std::vector<Value> translate_rms_norm(NodeScope& scope) {
   })};
 }
 
-// input [+ bias] + skip, then the norm; the sum is the fourth output. The bias is that of the Linear in
-// front, whose output exporters put first.
+// input [+ bias] + skip, then the norm; the sum is the fourth output. The bias is that of the
+// Linear in front, whose output exporters put first.
 Value skip_sum(NodeScope& scope, size_t bias_index) {
   GraphBuilder& graph = scope.graph();
   Value branch = scope.input(0);
@@ -122,8 +121,7 @@ std::vector<Value> translate_skip_layer_norm(NodeScope& scope) {
   refuse_statistics(scope);
   const Value sum = skip_sum(scope, 4);
   const Value bias = scope.has(3) ? scope.input(3) : Value{};
-  const Value y =
-      layer_normalised(scope, sum, scope.input(2), bias, scope.real("epsilon", 1e-12));
+  const Value y = layer_normalised(scope, sum, scope.input(2), bias, scope.real("epsilon", 1e-12));
   return {y, {}, {}, sum};
 }
 

@@ -18,8 +18,8 @@ Value product_of_stacks(NodeScope& scope, Value a, Value b) {
   GraphBuilder& graph = scope.graph();
   const Shape& a_shape = graph.shape(a);
   const Shape& b_shape = graph.shape(b);
-  const Shape leading = broadcast({a_shape.begin(), a_shape.end() - 2},
-                                  {b_shape.begin(), b_shape.end() - 2});
+  const Shape leading =
+      broadcast({a_shape.begin(), a_shape.end() - 2}, {b_shape.begin(), b_shape.end() - 2});
   const auto flat = [&](Value x) {
     const Shape matrix(graph.shape(x).end() - 2, graph.shape(x).end());
     Shape whole = leading;
@@ -36,7 +36,8 @@ Value product_of_stacks(NodeScope& scope, Value a, Value b) {
 
 void check_length(int64_t count) {
   constexpr int64_t kLongest = int64_t{1} << 24;
-  if (count > kLongest) throw InvalidInput(fmt::format("an axis of {} positions is too long", count));
+  if (count > kLongest)
+    throw InvalidInput(fmt::format("an axis of {} positions is too long", count));
 }
 
 int64_t columns_of(const Shape& shape) {

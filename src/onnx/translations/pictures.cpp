@@ -104,8 +104,8 @@ std::vector<Value> translate_max_pool(NodeScope& scope) {
   if (scope.node().outputs.size() > 1 && !scope.node().outputs[1].empty()) {
     scope.fail("gives the indices of the largest elements, which cannot be imported");
   }
-  return {max_pool(scope.graph(), scope.input(0), pooling_window(scope, scope.shape(0)),
-                   scope.name())};
+  return {
+      max_pool(scope.graph(), scope.input(0), pooling_window(scope, scope.shape(0)), scope.name())};
 }
 
 std::vector<Value> translate_average_pool(NodeScope& scope) {
@@ -129,13 +129,19 @@ std::vector<Value> translate_grid_sample(NodeScope& scope) {
   const std::string mode = scope.text("mode", "linear");
   const std::string padding = scope.text("padding_mode", "zeros");
   ResizeMode chosen = ResizeMode::kLinear;
-  if (mode == "nearest") chosen = ResizeMode::kNearest;
-  else if (mode == "cubic" || mode == "bicubic") chosen = ResizeMode::kCubic;
-  else if (mode != "linear" && mode != "bilinear") scope.fail(fmt::format("samples in mode '{}'", mode));
+  if (mode == "nearest")
+    chosen = ResizeMode::kNearest;
+  else if (mode == "cubic" || mode == "bicubic")
+    chosen = ResizeMode::kCubic;
+  else if (mode != "linear" && mode != "bilinear")
+    scope.fail(fmt::format("samples in mode '{}'", mode));
   GridPadding outside = GridPadding::kZeros;
-  if (padding == "border") outside = GridPadding::kBorder;
-  else if (padding == "reflection") outside = GridPadding::kReflection;
-  else if (padding != "zeros") scope.fail(fmt::format("pads in mode '{}'", padding));
+  if (padding == "border")
+    outside = GridPadding::kBorder;
+  else if (padding == "reflection")
+    outside = GridPadding::kReflection;
+  else if (padding != "zeros")
+    scope.fail(fmt::format("pads in mode '{}'", padding));
   return {grid_sample(scope.graph(), scope.input(0), scope.input(1), chosen, outside,
                       scope.integer("align_corners", 0) != 0, scope.name())};
 }
@@ -156,8 +162,10 @@ Value scaled_and_shifted(NodeScope& scope, Value x, Value scale, Value shift) {
 // With known statistics a scale and a shift per channel.
 std::vector<Value> translate_batch_norm(NodeScope& scope) {
   if (scope.integer("training_mode", 0) != 0) scope.fail("takes its statistics from the batch");
-  const std::vector<double> weight = scope.needed(1).to_doubles(), bias = scope.needed(2).to_doubles();
-  const std::vector<double> mean = scope.needed(3).to_doubles(), variance = scope.needed(4).to_doubles();
+  const std::vector<double> weight = scope.needed(1).to_doubles(),
+                            bias = scope.needed(2).to_doubles();
+  const std::vector<double> mean = scope.needed(3).to_doubles(),
+                            variance = scope.needed(4).to_doubles();
   const size_t channels = weight.size();
   if (bias.size() != channels || mean.size() != channels || variance.size() != channels ||
       scope.rank(0) < 2 || scope.shape(0)[1] != static_cast<int64_t>(channels)) {
@@ -181,7 +189,8 @@ std::vector<Value> translate_batch_norm(NodeScope& scope) {
 Value normalised_in_groups(NodeScope& scope, int64_t groups) {
   const Shape shape = scope.shape(0);
   if (shape.size() < 2 || groups < 1 || shape[1] % groups != 0) {
-    throw InvalidInput(fmt::format("an input {} has no {} groups of channels", to_string(shape), groups));
+    throw InvalidInput(
+        fmt::format("an input {} has no {} groups of channels", to_string(shape), groups));
   }
   const int64_t rest = element_count({shape.begin() + 1, shape.end()}) / groups;
   const Value rows = reshaped(scope, scope.input(0), {shape[0], groups, rest});

@@ -1,8 +1,8 @@
 // MatMul, Gemm, Einsum and their fused forms. A product with a known matrix is a Linear.
 #include <fmt/format.h>
 
-#include "onnx/translations/einsum.h"
 #include "onnx/operators.h"
+#include "onnx/translations/einsum.h"
 #include "onnx/translations/parts.h"
 #include "ops/arithmetic.h"
 #include "ops/gathering.h"
@@ -17,13 +17,15 @@ Value product_of_integers(NodeScope& scope) {
   const auto in_doubles = [&](size_t index) {
     return cast(graph, scope.input(index), DType::kFloat64, false, scope.name());
   };
-  const Value result = cast(graph, product(scope, in_doubles(0), in_doubles(1)), DType::kInt64, false, scope.name());
+  const Value result =
+      cast(graph, product(scope, in_doubles(0), in_doubles(1)), DType::kInt64, false, scope.name());
   scope.set_element(result, scope.element(0));
   return result;
 }
 
 std::vector<Value> translate_matmul(NodeScope& scope) {
-  if (scope.dtype(0) == DType::kInt64 && scope.dtype(1) == DType::kInt64) return {product_of_integers(scope)};
+  if (scope.dtype(0) == DType::kInt64 && scope.dtype(1) == DType::kInt64)
+    return {product_of_integers(scope)};
   return {product(scope, scope.input(0), scope.input(1))};
 }
 
@@ -56,10 +58,11 @@ std::vector<Value> translate_gemm(NodeScope& scope) {
   const Tensor* weight = scope.known(1);
   const bool has_addend = scope.has(2) && beta != 0;
   if (weight != nullptr && weight->rank() == 2 && weight->dtype() != DType::kInt64 && alpha == 1) {
-    const Tensor bias = has_addend ? bias_of(scope, weight->dim(transposed ? 0 : 1), beta) : Tensor();
+    const Tensor bias =
+        has_addend ? bias_of(scope, weight->dim(transposed ? 0 : 1), beta) : Tensor();
     if (bias.defined() || !has_addend) {
-      return {linear(scope.graph(), a, scope.linear_weights(*weight, transposed, bias),
-                     scope.name())};
+      return {
+          linear(scope.graph(), a, scope.linear_weights(*weight, transposed, bias), scope.name())};
     }
   }
   Value b = scope.input(1);

@@ -56,9 +56,11 @@ struct Scaling {
 
 std::vector<Value> translate_quantise(NodeScope& scope) {
   ElementType type = ElementType::kUint8;
-  if (scope.has(2)) type = scope.element(2);
+  if (scope.has(2))
+    type = scope.element(2);
   else if (const int64_t given = scope.integer("output_dtype", 0); given != 0) {
-    type = element_type(static_cast<int>(given), "the output of QuantizeLinear '" + scope.name() + "'");
+    type = element_type(static_cast<int>(given),
+                        "the output of QuantizeLinear '" + scope.name() + "'");
   }
   if (is_float(type) || bits_of(type) > 16) scope.fail("quantises to " + name_of(type));
   const Scaling scaling(scope);
@@ -78,8 +80,7 @@ std::vector<Value> translate_dequantise(NodeScope& scope) {
 }
 
 std::vector<Value> translate_dynamic_quantise(NodeScope& scope) {
-  const std::vector<Value> made =
-      quantise_dynamically(scope.graph(), scope.input(0), scope.name());
+  const std::vector<Value> made = quantise_dynamically(scope.graph(), scope.input(0), scope.name());
   scope.set_element(made[0], ElementType::kUint8);
   scope.set_element(made[1], ElementType::kFloat);
   scope.set_element(made[2], ElementType::kUint8);

@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "base/parallel.h"
-#include "onnx/translations/attention_parts.h"
 #include "onnx/operators.h"
+#include "onnx/translations/attention_parts.h"
 #include "onnx/translations/parts.h"
 #include "onnx/translations/quantised_parts.h"
 #include "onnx/translations/windows.h"
@@ -27,8 +27,8 @@ Value with_bias(NodeScope& scope, Value x, size_t bias) {
 }
 
 // (a - a_zero)·(b - b_zero) · a_scale · b_scale.
-Value float_product(NodeScope& scope, Value a, Value a_scale, Value a_zero, size_t b, size_t b_scale,
-                    size_t b_zero) {
+Value float_product(NodeScope& scope, Value a, Value a_scale, Value a_zero, size_t b,
+                    size_t b_scale, size_t b_zero) {
   const Value sums = integer_product(scope, a, a_zero, b, optional_floats(scope, b_zero));
   const Value factor = multiplied(scope, row_scale(scope, a_scale), scope.input(b_scale));
   const int columns = static_cast<int>(scope.graph().shape(sums).size()) - 1;
@@ -82,7 +82,8 @@ std::vector<Value> translate_softmax(NodeScope& scope) {
   const Value x = dequantised_input(scope, 0, 1, 2, 0);
   if (scope.integer("opset", 13) < 13) {
     const int64_t columns = element_count({shape.begin() + axis, shape.end()});
-    const Value rows = reshaped(scope, x, {columns == 0 ? 0 : element_count(shape) / columns, columns});
+    const Value rows =
+        reshaped(scope, x, {columns == 0 ? 0 : element_count(shape) / columns, columns});
     const Value p = softmax(graph, rows, Value{}, 1, scope.name());
     return {quantised_output(scope, reshaped(scope, p, shape), 3, 4)};
   }
@@ -113,8 +114,10 @@ Value channels_first(NodeScope& scope, Value x, bool back) {
   std::vector<int> order(rank);
   std::iota(order.begin(), order.end(), 0);
   if (rank < 3) return x;
-  if (back) std::rotate(order.begin() + 1, order.begin() + 2, order.end());
-  else std::rotate(order.begin() + 1, order.end() - 1, order.end());
+  if (back)
+    std::rotate(order.begin() + 1, order.begin() + 2, order.end());
+  else
+    std::rotate(order.begin() + 1, order.end() - 1, order.end());
   return permuted(scope, x, order);
 }
 
@@ -140,13 +143,13 @@ std::vector<Value> translate_dynamic_matmul(NodeScope& scope) {
 }
 
 std::vector<Value> translate_matmul_to_float(NodeScope& scope) {
-  const Value y = float_product(scope, scope.input(0), scope.input(2), optional_floats(scope, 4), 1,
-                                3, 5);
+  const Value y =
+      float_product(scope, scope.input(0), scope.input(2), optional_floats(scope, 4), 1, 3, 5);
   return {with_bias(scope, y, 6)};
 }
 
-// Weights [columns, blocks, bytes] with a scale, and perhaps a zero, per block; numbers of less than 8
-// bits share bytes, the first in the lowest bits.
+// Weights [columns, blocks, bytes] with a scale, and perhaps a zero, per block; numbers of less
+// than 8 bits share bytes, the first in the lowest bits.
 struct PackedWeights {
   std::vector<double> scales, zeros, bytes;
   int64_t depth, columns, bits, block;
@@ -159,8 +162,10 @@ struct PackedWeights {
   Tensor dequantised(DType type) const {
     check_sizes();
     Tensor weight = Tensor::empty({columns, depth}, type);
-    if (type == DType::kFloat64) write(weight.mutable_data<double>());
-    else write(weight.mutable_data<float>());
+    if (type == DType::kFloat64)
+      write(weight.mutable_data<double>());
+    else
+      write(weight.mutable_data<float>());
     return weight;
   }
 
@@ -204,8 +209,8 @@ struct PackedWeights {
 std::vector<Value> translate_matmul_of_bits(NodeScope& scope) {
   const int64_t depth = scope.integer("K", 0), columns = scope.integer("N", 0);
   const int64_t bits = scope.integer("bits", 4), block = scope.integer("block_size", 0);
-  if ((bits != 2 && bits != 4 && bits != 8) || block < 16 || block > 1 << 20 ||
-      depth < 1 || depth > int64_t{1} << 31 || columns < 1 || columns > int64_t{1} << 31 ||
+  if ((bits != 2 && bits != 4 && bits != 8) || block < 16 || block > 1 << 20 || depth < 1 ||
+      depth > int64_t{1} << 31 || columns < 1 || columns > int64_t{1} << 31 ||
       scope.element(1) != ElementType::kUint8) {
     scope.fail(fmt::format("has weights of {} bits in blocks of {}", bits, block));
   }
@@ -218,7 +223,12 @@ std::vector<Value> translate_matmul_of_bits(NodeScope& scope) {
   const auto weights = scope.made_once<LinearWeights>(from, [&] {
     const PackedWeights stored{from[1].to_doubles(),
                                scope.has(3) ? from[2].to_doubles() : std::vector<double>{},
-                               from[0].to_doubles(), depth, columns, bits, block, packed};
+                               from[0].to_doubles(),
+                               depth,
+                               columns,
+                               bits,
+                               block,
+                               packed};
     return std::make_shared<const LinearWeights>(stored.dequantised(scope.floats()),
                                                  bias != nullptr ? *bias : Tensor());
   });
@@ -258,8 +268,8 @@ std::vector<Value> translate_attention(NodeScope& scope) {
     masks.add_microsoft(scope.input(5), graph.shape(q)[0], scope.real("mask_filter_value", -10000));
   }
   if (scope.integer("unidirectional", 0) != 0) masks.add_causal();
-  std::vector<Value> outputs{merge_heads(
-      scope, attend(scope, {q, k, v}, masks, scope.real("scale", 0)).context)};
+  std::vector<Value> outputs{
+      merge_heads(scope, attend(scope, {q, k, v}, masks, scope.real("scale", 0)).context)};
   if (scope.node().outputs.size() > 1 && !scope.node().outputs[1].empty()) {
     const auto stacked = [&](Value x) {
       Shape shape = graph.shape(x);
@@ -287,9 +297,9 @@ std::vector<Value> translate_embed_layer_norm(NodeScope& scope) {
   const Value positions = scope.constant(counted(ids[1]).reshape({1, ids[1]}));
   Value sum = add(graph, rows(scope.input(0), 2), rows(positions, 3), scope.name());
   if (scope.has(1) && scope.has(4)) sum = add(graph, sum, rows(scope.input(1), 4), scope.name());
-  const Value y = layer_normalised(scope, sum, dequantised_input(scope, 5, 11, 16, 0),
-                                   dequantised_input(scope, 6, 12, 17, 0),
-                                   scope.real("epsilon", 1e-12));
+  const Value y =
+      layer_normalised(scope, sum, dequantised_input(scope, 5, 11, 16, 0),
+                       dequantised_input(scope, 6, 12, 17, 0), scope.real("epsilon", 1e-12));
   Value lengths = scope.constant(filled(ids[0], 0, DType::kInt64));
   if (scope.has(7)) {
     lengths = reduce(graph, scope.input(7), Reduction::kSum, {1}, false, scope.name());

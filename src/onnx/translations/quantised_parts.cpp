@@ -20,9 +20,9 @@ Value optional_floats(NodeScope& scope, size_t index) {
 }
 
 Value dequantised_input(NodeScope& scope, size_t x, size_t scale, size_t zero, int axis) {
-  const Value result =
-      dequantise(scope.graph(), as_floats(scope, scope.input(x)), as_floats(scope, scope.input(scale)),
-                 optional_floats(scope, zero), axis, scope.name());
+  const Value result = dequantise(scope.graph(), as_floats(scope, scope.input(x)),
+                                  as_floats(scope, scope.input(scale)),
+                                  optional_floats(scope, zero), axis, scope.name());
   scope.set_element(result, ElementType::kFloat);
   return result;
 }
@@ -30,9 +30,9 @@ Value dequantised_input(NodeScope& scope, size_t x, size_t scale, size_t zero, i
 Value quantised_output(NodeScope& scope, Value x, size_t scale, size_t zero) {
   const ElementType type = scope.has(zero) ? scope.element(zero) : ElementType::kUint8;
   const IntegerRange range = range_of(type);
-  const Value result = quantise(scope.graph(), x, as_floats(scope, scope.input(scale)),
-                                optional_floats(scope, zero), 0, {range.least, range.most},
-                                scope.name());
+  const Value result =
+      quantise(scope.graph(), x, as_floats(scope, scope.input(scale)), optional_floats(scope, zero),
+               0, {range.least, range.most}, scope.name());
   scope.set_element(result, type);
   return result;
 }
@@ -41,9 +41,9 @@ Value requantised(NodeScope& scope, Value sums, Value factor, int axis, size_t z
   const ElementType type = scope.has(zero) ? scope.element(zero) : ElementType::kUint8;
   const IntegerRange range = range_of(type);
   const Value scaled = dequantise(scope.graph(), sums, factor, Value{}, axis, scope.name());
-  const Value result = quantise(scope.graph(), scaled, scope.number_constant(1, scope.floats()),
-                                optional_floats(scope, zero), 0, {range.least, range.most},
-                                scope.name());
+  const Value result =
+      quantise(scope.graph(), scaled, scope.number_constant(1, scope.floats()),
+               optional_floats(scope, zero), 0, {range.least, range.most}, scope.name());
   scope.set_element(result, type);
   return result;
 }
@@ -64,7 +64,8 @@ Tensor centred_rows(const Tensor& rows, const Tensor& zero) {
 }
 
 // The same of bytes, where they lie.
-std::shared_ptr<const WholeNumbers> rows_of_bytes(const StoredTensor& matrix, bool turned, const Tensor* zero) {
+std::shared_ptr<const WholeNumbers> rows_of_bytes(const StoredTensor& matrix, bool turned,
+                                                  const Tensor* zero) {
   StoredBytes bytes{.data = matrix.data,
                     .rows = matrix.shape[turned ? 0 : 1],
                     .columns = matrix.shape[turned ? 1 : 0],
@@ -92,7 +93,8 @@ Value integer_product(NodeScope& scope, Value a, Value a_zero, size_t b, Value b
   if (zero != nullptr) from.push_back(*zero);
   const StoredTensor* bytes = scope.narrow(b);
   const auto weights = scope.made_once<IntegerWeights>(from, [&] {
-    if (bytes != nullptr) return std::make_shared<const IntegerWeights>(rows_of_bytes(*bytes, turned, zero));
+    if (bytes != nullptr)
+      return std::make_shared<const IntegerWeights>(rows_of_bytes(*bytes, turned, zero));
     return std::make_shared<const IntegerWeights>(centred_rows(
         turned ? *matrix : matrix->transpose(0, 1), zero != nullptr ? *zero : Tensor()));
   });

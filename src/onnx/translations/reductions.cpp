@@ -30,7 +30,8 @@ std::vector<Value> translate_reduction(NodeScope& scope) {
   // The largest of no truth values is false, the least is true.
   if (truth && kReduction == Reduction::kMin) return {reduced(scope, Reduction::kProduct)};
   if (truth && kReduction == Reduction::kMax) {
-    return {cast(scope.graph(), reduced(scope, Reduction::kSum), DType::kInt64, true, scope.name())};
+    return {
+        cast(scope.graph(), reduced(scope, Reduction::kSum), DType::kInt64, true, scope.name())};
   }
   return {reduced(scope, kReduction)};
 }

@@ -36,7 +36,8 @@ void take_scales(const Shape& shape, const std::vector<int>& axes,
   for (size_t i = 0; i < axes.size(); ++i) {
     const auto scale = static_cast<float>(scales[i]);
     target.scales[axes[i]] = scale;
-    target.lengths[axes[i]] = checked_length(std::floor(static_cast<float>(shape[axes[i]]) * scale));
+    target.lengths[axes[i]] =
+        checked_length(std::floor(static_cast<float>(shape[axes[i]]) * scale));
   }
 }
 
@@ -57,8 +58,8 @@ void take_sizes(NodeScope& scope, const Shape& shape, const std::vector<int>& ax
   const float scale = policy == "not_larger" ? *least : *most;
   for (const int axis : axes) {
     target.scales[axis] = scale;
-    target.lengths[axis] =
-        checked_length(std::floor(static_cast<double>(scale) * static_cast<double>(shape[axis]) + 0.5));
+    target.lengths[axis] = checked_length(
+        std::floor(static_cast<double>(scale) * static_cast<double>(shape[axis]) + 0.5));
   }
 }
 
@@ -94,7 +95,8 @@ std::vector<double> region_of(NodeScope& scope, const std::vector<int>& axes) {
   const size_t rank = static_cast<size_t>(scope.rank(0));
   std::vector<double> region(2 * rank, 0);
   std::fill(region.begin() + static_cast<int64_t>(rank), region.end(), 1.0);
-  const std::vector<double> given = scope.has(1) ? scope.needed(1).to_doubles() : std::vector<double>{};
+  const std::vector<double> given =
+      scope.has(1) ? scope.needed(1).to_doubles() : std::vector<double>{};
   if (given.size() != 2 * axes.size()) {
     throw InvalidInput(fmt::format("{} limits of a region for {} axes", given.size(), axes.size()));
   }
@@ -117,8 +119,9 @@ std::vector<int> axes_of(NodeScope& scope) {
   return axes;
 }
 
-// Before opset 11 there is no choice of coordinates, and the specification does not say which is the nearest: ONNX Runtime
-// takes the one before along axes that grow and the one after along those that shrink. Axes can go one after the other.
+// Before opset 11 there is no choice of coordinates, and the specification does not say which is
+// the nearest: ONNX Runtime takes the one before along axes that grow and the one after along those
+// that shrink. Axes can go one after the other.
 std::vector<Value> resize_as_of_old(NodeScope& scope, const std::vector<double>& scales) {
   const Shape shape = scope.shape(0);
   if (scales.size() != shape.size()) {
@@ -138,7 +141,10 @@ std::vector<Value> resize_as_of_old(NodeScope& scope, const std::vector<double>&
     }
     if (step.is_identity(scope.graph().shape(x))) continue;
     x = resize(scope.graph(), x, step.lengths, step.scales,
-               {.mode = mode_of(scope), .coordinates = ResizeCoordinates::kAsymmetric, .rounding = rounding}, scope.name());
+               {.mode = mode_of(scope),
+                .coordinates = ResizeCoordinates::kAsymmetric,
+                .rounding = rounding},
+               scope.name());
   }
   return {x};
 }
@@ -158,8 +164,8 @@ std::vector<Value> translate_resize(NodeScope& scope) {
   } else if (sizes.size() == axes.size()) {
     take_sizes(scope, shape, axes, sizes, target);
   } else {
-    throw InvalidInput(fmt::format("{} scales and {} sizes for {} axes", scales.size(), sizes.size(),
-                                   axes.size()));
+    throw InvalidInput(fmt::format("{} scales and {} sizes for {} axes", scales.size(),
+                                   sizes.size(), axes.size()));
   }
   ResizeOptions options{.mode = mode_of(scope),
                         .coordinates = coordinates_of(scope),
@@ -171,8 +177,8 @@ std::vector<Value> translate_resize(NodeScope& scope) {
   const bool crops = options.coordinates == ResizeCoordinates::kCrop;
   if (crops) options.roi = region_of(scope, axes);
   if (!crops && target.is_identity(shape)) return {scope.input(0)};
-  return {resize(scope.graph(), scope.input(0), target.lengths, target.scales, options,
-                 scope.name())};
+  return {
+      resize(scope.graph(), scope.input(0), target.lengths, target.scales, options, scope.name())};
 }
 
 std::vector<Value> translate_upsample(NodeScope& scope) {

@@ -12,8 +12,8 @@ std::vector<int64_t> per_axis(NodeScope& scope, const char* attribute, size_t ax
   std::vector<int64_t> numbers = scope.integer_list(attribute);
   if (numbers.empty()) numbers.assign(axes, otherwise);
   if (numbers.size() != axes) {
-    throw InvalidInput(fmt::format("{} numbers in '{}' for {} space axes", numbers.size(), attribute,
-                                   axes));
+    throw InvalidInput(
+        fmt::format("{} numbers in '{}' for {} space axes", numbers.size(), attribute, axes));
   }
   for (const int64_t number : numbers) {
     check_length(number, attribute);
@@ -49,8 +49,8 @@ void check_length(int64_t number, const char* attribute) {
 Window window_of(NodeScope& scope, const Shape& input, const std::vector<int64_t>& kernel) {
   const size_t axes = kernel.size();
   if (input.size() != axes + 2) {
-    throw InvalidInput(fmt::format("a kernel {} does not fit an input {}", to_string(kernel),
-                                   to_string(input)));
+    throw InvalidInput(
+        fmt::format("a kernel {} does not fit an input {}", to_string(kernel), to_string(input)));
   }
   for (const int64_t length : kernel) {
     check_length(length, "kernel_shape");

@@ -20,7 +20,8 @@ float value_of(int level, int colour, const PictureSettings& settings) {
 Picture grey_of(Picture picture) {
   for (size_t i = 0; i + 2 < picture.pixels.size(); i += 3) {
     uint8_t* pixel = picture.pixels.data() + i;
-    const auto level = static_cast<uint8_t>((pixel[0] * 19595 + pixel[1] * 38470 + pixel[2] * 7471 + 0x8000) >> 16);
+    const auto level = static_cast<uint8_t>(
+        (pixel[0] * 19595 + pixel[1] * 38470 + pixel[2] * 7471 + 0x8000) >> 16);
     std::fill_n(pixel, 3, level);
   }
   return picture;

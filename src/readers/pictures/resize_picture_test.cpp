@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/parallel.h"
-#include "tests/support/golden_pictures.h"
 #include "kernels/every_target.h"
+#include "tests/support/golden_pictures.h"
 #include "whyformer/error.h"
 
 namespace whyformer {

@@ -40,10 +40,11 @@ AlignedText AlignedText::slice(size_t begin, size_t end) const {
 void AlignedText::check_growth(size_t bytes) const {
   const size_t original = original_.end - original_.begin;
   if (bytes <= most_bytes_made_of(original)) return;
-  throw UnsupportedModel(fmt::format(
-      "the tokenizer makes {} bytes and more of {} bytes of text, which no sound tokenizer does: look at the rules of its "
-      "normalizers and pre-tokenizers, or use the model's own tokenizer",
-      bytes, original));
+  throw UnsupportedModel(
+      fmt::format("the tokenizer makes {} bytes and more of {} bytes of text, which no sound "
+                  "tokenizer does: look at the rules of its "
+                  "normalizers and pre-tokenizers, or use the model's own tokenizer",
+                  bytes, original));
 }
 
 // The place of the byte before `position`; nowhere at all at the very start.

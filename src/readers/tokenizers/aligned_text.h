@@ -37,8 +37,8 @@ struct Match {
   bool operator==(const Match&) const = default;
 };
 
-// How much rules of a tokenizer may make of so many bytes of text. Compatibility forms make up to 11 times as much of a
-// letter, bytes as letters twice as much, and prefixes a little more.
+// How much rules of a tokenizer may make of so many bytes of text. Compatibility forms make up to
+// 11 times as much of a letter, bytes as letters twice as much, and prefixes a little more.
 constexpr size_t most_bytes_made_of(size_t original) {
   constexpr size_t kTimes = 64, kMore = 1024, kMost = size_t{1} << 31;
   return std::min(kMost, kTimes * original + kMore);
@@ -56,8 +56,8 @@ class AlignedText {
   std::optional<Span> original(size_t begin, size_t end) const;
   AlignedText slice(size_t begin, size_t end) const;
 
-  // Throws UnsupportedModel where rules of a tokenizer make so many bytes of the original: many times what any real ones do, which
-  // a hostile file's would do again and again.
+  // Throws UnsupportedModel where rules of a tokenizer make so many bytes of the original: many
+  // times what any real ones do, which a hostile file's would do again and again.
   void check_growth(size_t bytes) const;
 
   // Replaces the whole text; `removed_at_start` old characters have no successor.

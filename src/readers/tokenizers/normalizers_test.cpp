@@ -151,11 +151,16 @@ std::string repeated_rules(std::string_view rule, int times) {
 }
 
 TEST(Normalizers, RulesThatMakeMoreAndMoreOfATextAreRefused) {
-  const std::string grow = R"({"type": "Replace", "pattern": {"String": "o"}, "content": ")" + std::string(1000, 'o') + R"("})";
-  const std::string anywhere = R"({"type": "Replace", "pattern": {"Regex": ""}, "content": "abcdefgh"})";
-  const std::string prefix = R"({"type": "Prepend", "prepend": ")" + std::string(800, 'p') + R"("})";
-  for (const std::string& rule : {grow, anywhere, prefix, std::string(R"({"type": "ByteLevel"})")}) {
-    EXPECT_THROW(normalized(repeated_rules(rule, 40), "no \u00e9"), UnsupportedModel) << rule.substr(0, 60);
+  const std::string grow = R"({"type": "Replace", "pattern": {"String": "o"}, "content": ")" +
+                           std::string(1000, 'o') + R"("})";
+  const std::string anywhere =
+      R"({"type": "Replace", "pattern": {"Regex": ""}, "content": "abcdefgh"})";
+  const std::string prefix =
+      R"({"type": "Prepend", "prepend": ")" + std::string(800, 'p') + R"("})";
+  for (const std::string& rule :
+       {grow, anywhere, prefix, std::string(R"({"type": "ByteLevel"})")}) {
+    EXPECT_THROW(normalized(repeated_rules(rule, 40), "no \u00e9"), UnsupportedModel)
+        << rule.substr(0, 60);
   }
   EXPECT_EQ(normalized(grow, "no").size(), 1001u);
 }

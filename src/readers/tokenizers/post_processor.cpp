@@ -57,7 +57,8 @@ TemplateStep read_step(const Json& json, const SpecialTokens& tokens, std::strin
           .ids = found->second};
 }
 
-// A text that a template repeats, and special tokens without number, would make any text as long as a file likes.
+// A text that a template repeats, and special tokens without number, would make any text as long as
+// a file likes.
 void check_template(const Template& form, std::string_view file) {
   constexpr int64_t kMostTexts = 16, kMostSpecialTokens = 4096;
   int64_t texts = 0, specials = 0;
@@ -66,8 +67,9 @@ void check_template(const Template& form, std::string_view file) {
     specials += static_cast<int64_t>(step.ids.size());
   }
   if (texts <= kMostTexts && specials <= kMostSpecialTokens) return;
-  throw UnsupportedModel(fmt::format("'{}': a template with {} texts and {} special tokens; at most {} and {} are supported", file,
-                                     texts, specials, kMostTexts, kMostSpecialTokens));
+  throw UnsupportedModel(fmt::format(
+      "'{}': a template with {} texts and {} special tokens; at most {} and {} are supported", file,
+      texts, specials, kMostTexts, kMostSpecialTokens));
 }
 
 PostProcessor read_template(const JsonFields& fields) {

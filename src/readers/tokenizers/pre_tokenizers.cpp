@@ -12,14 +12,16 @@ size_t total_size(const std::vector<Piece>& pieces) {
   return total;
 }
 
-// Each step may add a little to every piece and split it: steps of a hostile file would make more and more of them.
+// Each step may add a little to every piece and split it: steps of a hostile file would make more
+// and more of them.
 void check_pieces(const std::vector<Piece>& pieces, size_t most) {
   const size_t total = total_size(pieces);
   if (total <= most) return;
-  throw UnsupportedModel(fmt::format(
-      "the tokenizer's pre-tokenizers make {} bytes of the text, more than the {} that sound ones could: look at their rules, or "
-      "use the model's own tokenizer",
-      total, most));
+  throw UnsupportedModel(
+      fmt::format("the tokenizer's pre-tokenizers make {} bytes of the text, more than the {} that "
+                  "sound ones could: look at their rules, or "
+                  "use the model's own tokenizer",
+                  total, most));
 }
 
 // Splits at the characters that match.

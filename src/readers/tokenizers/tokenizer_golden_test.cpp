@@ -9,14 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/source_folder.h"
 #include "readers/tokenizers/tokenizer.h"
+#include "tests/support/source_folder.h"
 
 namespace whyformer {
 namespace {
 
-const std::filesystem::path kGolden =
-    source_folder() / "tests/golden/tokenizers";
+const std::filesystem::path kGolden = source_folder() / "tests/golden/tokenizers";
 
 std::vector<std::string> read_gzip_lines(const std::filesystem::path& path) {
   std::string text;

@@ -276,7 +276,8 @@ TEST(LoadTokenizer, RefusesABrokenSentencePieceModel) {
       << "a token that is not UTF-8";
 }
 
-std::string with_parts(std::string_view normalizer, std::string_view pre_tokenizer, std::string_view added) {
+std::string with_parts(std::string_view normalizer, std::string_view pre_tokenizer,
+                       std::string_view added) {
   return fmt::format(
       R"({{"version": "1.0", "added_tokens": {}, "normalizer": {}, "pre_tokenizer": {}, "post_processor": null,
     "model": {{"type": "WordLevel", "unk_token": "<unk>", "vocab": {{"<unk>": 0}}}}}})",
@@ -285,32 +286,46 @@ std::string with_parts(std::string_view normalizer, std::string_view pre_tokeniz
 
 std::string twice_as_long(int times) {
   std::string steps;
-  for (int i = 0; i < times; ++i) steps += fmt::format(R"({}{{"type": "ByteLevel", "add_prefix_space": true, "use_regex": false}})", i == 0 ? "" : ", ");
+  for (int i = 0; i < times; ++i)
+    steps +=
+        fmt::format(R"({}{{"type": "ByteLevel", "add_prefix_space": true, "use_regex": false}})",
+                    i == 0 ? "" : ", ");
   return fmt::format(R"({{"type": "Sequence", "pretokenizers": [{}]}})", steps);
 }
 
 TEST(Tokenizer, PreTokenizersThatMakeMoreAndMoreOfATextAreRefused) {
   const auto tokenizer = load({{"tokenizer.json", with_parts("null", twice_as_long(60), "[]")}});
   EXPECT_THROW(tokenizer->encode("h\u00e9 l\u00e9"), UnsupportedModel);
-  EXPECT_EQ(load({{"tokenizer.json", with_parts("null", twice_as_long(2), "[]")}})->encode("h\u00e9").ids.size(), 1u);
+  EXPECT_EQ(load({{"tokenizer.json", with_parts("null", twice_as_long(2), "[]")}})
+                ->encode("h\u00e9")
+                .ids.size(),
+            1u);
 }
 
 TEST(Tokenizer, AddedTokensAreNormalizedWithinTheSameLimit) {
-  const std::string rule = R"({"type": "Replace", "pattern": {"String": "o"}, "content": ")" + std::string(2000, 'o') + R"("})";
-  const std::string file = with_parts(rule, "null", R"([{"id": 1, "content": "oo", "normalized": true}])");
+  const std::string rule = R"({"type": "Replace", "pattern": {"String": "o"}, "content": ")" +
+                           std::string(2000, 'o') + R"("})";
+  const std::string file =
+      with_parts(rule, "null", R"([{"id": 1, "content": "oo", "normalized": true}])");
   EXPECT_THROW(load({{"tokenizer.json", file}}), UnsupportedModel);
 }
 
 TEST(Tokenizer, TemplatesThatRepeatATextWithoutEndAreRefused) {
   std::string steps;
-  for (int i = 0; i < 1000; ++i) steps += fmt::format(R"({}{{"Sequence": {{"id": "A", "type_id": 0}}}})", i == 0 ? "" : ", ");
-  const std::string form = fmt::format(R"({{"type": "TemplateProcessing", "single": [{}], "pair": [], "special_tokens": {{}}}})", steps);
-  EXPECT_THAT([&] { word_level("[]", form); }, testing::ThrowsMessage<UnsupportedModel>(HasSubstr("1000 texts")));
+  for (int i = 0; i < 1000; ++i)
+    steps += fmt::format(R"({}{{"Sequence": {{"id": "A", "type_id": 0}}}})", i == 0 ? "" : ", ");
+  const std::string form = fmt::format(
+      R"({{"type": "TemplateProcessing", "single": [{}], "pair": [], "special_tokens": {{}}}})",
+      steps);
+  EXPECT_THAT([&] { word_level("[]", form); },
+              testing::ThrowsMessage<UnsupportedModel>(HasSubstr("1000 texts")));
 }
 
-// Each space is an added token that takes the spaces before it along: looking back to the start each time would take minutes.
+// Each space is an added token that takes the spaces before it along: looking back to the start
+// each time would take minutes.
 TEST(Tokenizer, AddedTokensThatStripSpacesTakeTimeInProportionToTheText) {
-  const auto tokenizer = word_level(R"([{"id": 7, "content": " ", "lstrip": true, "special": true}])", "null");
+  const auto tokenizer =
+      word_level(R"([{"id": 7, "content": " ", "lstrip": true, "special": true}])", "null");
   EXPECT_EQ(tokenizer->encode(std::string(200'000, ' ')).ids.size(), 200'000u);
 }
 

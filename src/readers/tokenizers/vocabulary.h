@@ -38,7 +38,9 @@ class Vocabulary {
   std::optional<std::string_view> token_of(int64_t id) const;
   size_t size() const { return strings_.size(); }
   size_t longest_token() const { return longest_token_; }  // bytes
-  const std::vector<size_t>& token_lengths() const { return lengths_; }  // bytes, each that occurs once, the longest first
+  const std::vector<size_t>& token_lengths() const {
+    return lengths_;
+  }  // bytes, each that occurs once, the longest first
 
  private:
   struct Slot {

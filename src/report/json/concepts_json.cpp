@@ -26,7 +26,8 @@ Json held_out_json(const HeldOut& held_out) {
 
 Json p_json(const std::optional<CorrectedP>& p) {
   if (!p) return nullptr;
-  return {{"p", p->p}, {"bonferroni", p->bonferroni}, {"benjamini_hochberg", p->benjamini_hochberg}};
+  return {
+      {"p", p->p}, {"bonferroni", p->bonferroni}, {"benjamini_hochberg", p->benjamini_hochberg}};
 }
 
 void add_sensitivity(const Sensitivity& sensitivity, Json& json) {
@@ -51,8 +52,8 @@ Json test_json(const ConceptTest& test) {
   json["random_deviation"] = test.random_deviation;
   json["random_scores"] = test.random_scores;
   if (test.verdict == Verdict::kNotLearnt) {  // numbers of a direction that is none
-    leave_out({"score", "zero", "magnitude", "unit_magnitude", "deviation", "standard_error", "scores",
-               "t", "freedom", "t_test", "score_permutation", "magnitude_permutation"},
+    leave_out({"score", "zero", "magnitude", "unit_magnitude", "deviation", "standard_error",
+               "scores", "t", "freedom", "t_test", "score_permutation", "magnitude_permutation"},
               json);
     return json;
   }
@@ -69,12 +70,9 @@ Json test_json(const ConceptTest& test) {
 }
 
 Json pair_json(const ConceptPair& pair) {
-  Json json{{"concept", pair.concept_name},
-            {"against", pair.against},
-            {"layer", pair.layer},
-            {"target", pair.target},
-            {"learnt", pair.learnt},
-            {"held_out", held_out_json(pair.held_out)}};
+  Json json{{"concept", pair.concept_name}, {"against", pair.against},
+            {"layer", pair.layer},          {"target", pair.target},
+            {"learnt", pair.learnt},        {"held_out", held_out_json(pair.held_out)}};
   if (!pair.learnt) {
     leave_out({"score", "zero", "magnitude", "unit_magnitude", "standard_error"}, json);
     return json;

@@ -119,7 +119,8 @@ Json attribution_json(const Attribution& attribution) {
 
 Json refused_json(const std::vector<Refusal>& refused) {
   Json json = Json::array();
-  for (const Refusal& one : refused) json.push_back({{"method", one.method}, {"reason", one.reason}});
+  for (const Refusal& one : refused)
+    json.push_back({{"method", one.method}, {"reason", one.reason}});
   return json;
 }
 
@@ -155,7 +156,8 @@ Json array_attribution_json(const ArrayExplanation& explanation, const Attributi
   json.erase("scores");
   json["streams"] = Json::array();
   for (const StreamScores& stream : explanation.by_stream(attribution)) {
-    json["streams"].push_back({{"stream", stream.stream}, {"units", stream.units}, {"scores", stream.scores}});
+    json["streams"].push_back(
+        {{"stream", stream.stream}, {"units", stream.units}, {"scores", stream.scores}});
   }
   return json;
 }
@@ -178,7 +180,8 @@ std::string to_json(const ArrayExplanation& explanation, int indent) {
       const Unit& unit = inner.units[stream.first + i];
       units.push_back({{"text", unit.text}, {"special", unit.special}});
     }
-    json["streams"].push_back({{"stream", json["streams"].size()}, {"units", stream.units}, {"tokens", units}});
+    json["streams"].push_back(
+        {{"stream", json["streams"].size()}, {"units", stream.units}, {"tokens", units}});
   }
   json["attributions"] = Json::array();
   for (const Attribution& attribution : inner.attributions) {
@@ -192,7 +195,8 @@ std::string to_json(const ArrayExplanation& explanation, int indent) {
 // The writer prints the shortest digits that read back to the same double, and null for NaN and
 // infinity; `replace` turns invalid UTF-8 into U+FFFD.
 std::string to_json(const Explanation& explanation, int indent) {
-  return printable_json(explanation_json(explanation).dump(indent, ' ', false, Json::error_handler_t::replace));
+  return printable_json(
+      explanation_json(explanation).dump(indent, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace whyformer

@@ -7,9 +7,9 @@
 #include <set>
 #include <sstream>
 
-#include "tests/support/source_folder.h"
 #include "tests/support/sample_explanations.h"
 #include "tests/support/sample_pictures.h"
+#include "tests/support/source_folder.h"
 #include "whyformer/report.h"
 
 namespace whyformer::report {
@@ -163,7 +163,8 @@ TEST(Json, InvalidUtf8BecomesTheReplacementCharacter) {
 TEST(Json, PixelsAreLittleEndianFloatsInBase64) {
   Explanation explanation = documented_picture_sample();
   explanation.attributions[0].pixels = {1.0f, -0.0f, 0.1f, std::numeric_limits<float>::infinity()};
-  // python3 -c 'import base64, struct; print(base64.b64encode(struct.pack("<4f", 1, -0.0, 0.1, float("inf"))))'
+  // python3 -c 'import base64, struct; print(base64.b64encode(struct.pack("<4f", 1, -0.0, 0.1,
+  // float("inf"))))'
   EXPECT_EQ(json::parse(to_json(explanation))["attributions"][0]["pixels"],
             "AACAPwAAAIDNzMw9AACAfw==");
 }

@@ -30,7 +30,8 @@ std::string to_json(const Summary& summary, int indent) {
       if (point.level) entry["level"] = *point.level;
       points.push_back(std::move(entry));
     }
-    json["rows"].push_back({{"name", row.name}, {"mean", row.mean}, {"total", row.total}, {"points", points}});
+    json["rows"].push_back(
+        {{"name", row.name}, {"mean", row.mean}, {"total", row.total}, {"points", points}});
   }
   return printable_json(json.dump(indent, ' ', false, Json::error_handler_t::replace));
 }

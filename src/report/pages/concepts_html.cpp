@@ -1,8 +1,9 @@
-// Concept tests as a page without a script: the plot with its error bars, and every number in tables.
+// Concept tests as a page without a script: the plot with its error bars, and every number in
+// tables.
 #include <fmt/format.h>
 
-#include "report/views/concepts_view.h"
 #include "report/pages/still_page.h"
+#include "report/views/concepts_view.h"
 #include "report/views/text.h"
 #include "whyformer/report.h"
 
@@ -21,24 +22,29 @@ td, th { text-align: right; }
 )";
 
 std::string cell(const std::string& text, bool strong = false) {
-  return fmt::format("<td class=\"number{}\">{}</td>", strong ? " strong" : "", escape_markup(text));
+  return fmt::format("<td class=\"number{}\">{}</td>", strong ? " strong" : "",
+                     escape_markup(text));
 }
 
 std::string name_cell(const std::string& name) {
   return fmt::format("<td>{}</td>", escape_markup(printable(name)));
 }
 
-std::string p_cell(const std::optional<CorrectedP>& p) { return cell(p ? format_p(p->benjamini_hochberg) : "–"); }
+std::string p_cell(const std::optional<CorrectedP>& p) {
+  return cell(p ? format_p(p->benjamini_hochberg) : "–");
+}
 
 std::string score_cell(double score, double spread) { return cell(format_spread(score, spread)); }
 
 std::string row_of(const ConceptTest& test) {
   const bool learnt = test.verdict != Verdict::kNotLearnt;
   std::string row = name_cell(test.concept_name);
-  row += learnt ? score_cell(test.mean.score, test.deviation) + cell(fmt::format("{:.3g}", test.mean.unit_magnitude))
+  row += learnt ? score_cell(test.mean.score, test.deviation) +
+                      cell(fmt::format("{:.3g}", test.mean.unit_magnitude))
                 : cell("–") + cell("–");
   row += cell(fmt::format("{:.0f} %", 100 * test.held_out.accuracy));
-  row += learnt ? p_cell(test.t_test) + p_cell(test.score_permutation) + p_cell(test.magnitude_permutation)
+  row += learnt ? p_cell(test.t_test) + p_cell(test.score_permutation) +
+                      p_cell(test.magnitude_permutation)
                 : cell("") + cell("") + cell("");
   return row + cell(verdict_words(test.verdict), test.verdict == Verdict::kSignificant);
 }
@@ -48,8 +54,8 @@ std::string row_of(const ConceptPair& pair) {
   row += pair.learnt ? score_cell(pair.sensitivity.score, pair.standard_error) +
                            cell(fmt::format("{:.3g}", pair.sensitivity.unit_magnitude))
                      : cell("–") + cell("–");
-  return row + cell(fmt::format("{:.0f} %", 100 * pair.held_out.accuracy)) + cell("") + cell("") + cell("") +
-         cell(pair.learnt ? "" : "no direction");
+  return row + cell(fmt::format("{:.0f} %", 100 * pair.held_out.accuracy)) + cell("") + cell("") +
+         cell("") + cell(pair.learnt ? "" : "no direction");
 }
 
 std::string table_of(const ConceptGroup& group) {
@@ -60,8 +66,10 @@ std::string table_of(const ConceptGroup& group) {
           score_cell(any.random_mean, any.random_deviation) + "</tr>\n";
   for (const ConceptPair* pair : group.pairs) rows += "<tr>" + row_of(*pair) + "</tr>\n";
   return fmt::format(
-      "<h2>{}, layer {}</h2>\n<div class=\"table-frame\"><table><thead><tr><th>concept</th><th>score</th><th>slope</th>"
-      "<th>held out</th><th>p, t-test</th><th>p, relabelled score</th><th>p, relabelled slope</th><th></th></tr></thead>"
+      "<h2>{}, layer {}</h2>\n<div "
+      "class=\"table-frame\"><table><thead><tr><th>concept</th><th>score</th><th>slope</th>"
+      "<th>held out</th><th>p, t-test</th><th>p, relabelled score</th><th>p, relabelled "
+      "slope</th><th></th></tr></thead>"
       "<tbody>\n{}</tbody></table></div>\n",
       escape_markup(printable(group.target)), group.layer, rows);
 }
@@ -71,12 +79,17 @@ std::string table_of(const ConceptGroup& group) {
 
 std::string to_html(const ConceptReport& found) {
   using namespace report;
-  std::string main = "<div class=\"card plot\">" + concepts_picture(found, PictureFormat::kSvg) + "</div>\n";
+  std::string main =
+      "<div class=\"card plot\">" + concepts_picture(found, PictureFormat::kSvg) + "</div>\n";
   for (const ConceptGroup& group : groups_of(found)) main += table_of(group);
-  main += "<p class=\"faint\">Score: share of the target's examples whose answer rises along the concept; slope: the mean rise along "
-          "a step of length 1; p-values corrected by Benjamini and Hochberg; held out: how well concept and random "
-          "examples are told apart where the fit has not seen them.</p>\n";
-  for (const std::string& note : found.notes) main += "<p class=\"faint\">" + escape_markup(note) + "</p>\n";
+  main +=
+      "<p class=\"faint\">Score: share of the target's examples whose answer rises along the "
+      "concept; slope: the mean rise along "
+      "a step of length 1; p-values corrected by Benjamini and Hochberg; held out: how well "
+      "concept and random "
+      "examples are told apart where the fit has not seen them.</p>\n";
+  for (const std::string& note : found.notes)
+    main += "<p class=\"faint\">" + escape_markup(note) + "</p>\n";
   return still_page({.title = title_of(found), .facts = settings_of(found), .style = kStyle}, main);
 }
 

@@ -11,11 +11,11 @@
 #include <regex>
 #include <sstream>
 
-#include "tests/support/source_folder.h"
 #include "report/views/estimate_view.h"
 #include "report/views/heat_overlay.h"
 #include "tests/support/sample_explanations.h"
 #include "tests/support/sample_pictures.h"
+#include "tests/support/source_folder.h"
 #include "whyformer/report.h"
 
 namespace whyformer::report {
@@ -78,7 +78,8 @@ class HtmlInBrowser : public testing::Test {
         std::regex_replace(page, std::regex("script-src 'sha256-[^']*'"),
                            "script-src 'unsafe-inline'", std::regex_constants::format_first_only);
     const std::filesystem::path folder = source_folder() / "src/report/pages";
-    const std::string script = content_of(folder / "browser_reader.js") + content_of(folder / reader);
+    const std::string script =
+        content_of(folder / "browser_reader.js") + content_of(folder / reader);
     return page.insert(page.rfind("</body>"), "<script>" + script + "</script>");
   }
 
@@ -149,7 +150,9 @@ TEST_F(HtmlInBrowser, ForceBarsAndPairsSayTheNumbersOfTheExplanation) {
   const std::string page = with_reader(to_html(explanation), "estimate_browser_test.js");
   nlohmann::json result;
   // Bars take their width with the first frame; on a busy machine the reader may come before it.
-  for (int attempt = 0; attempt < 4 && (attempt == 0 || std::abs(result.value("fills its card", 0.0) - 1) > 0.01); ++attempt) {
+  for (int attempt = 0;
+       attempt < 4 && (attempt == 0 || std::abs(result.value("fills its card", 0.0) - 1) > 0.01);
+       ++attempt) {
     const Visit seen = visit(page);
     EXPECT_THAT(seen.log, Not(HasSubstr("CONSOLE")));
     result = result_of(seen.dom);
@@ -157,7 +160,8 @@ TEST_F(HtmlInBrowser, ForceBarsAndPairsSayTheNumbersOfTheExplanation) {
   }
 
   EXPECT_EQ(result["force bars"], 2);  // the linear fit has none
-  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(result["lines"][i], estimate_line(explanation.attributions[i]));
+  for (size_t i = 0; i < 3; ++i)
+    EXPECT_EQ(result["lines"][i], estimate_line(explanation.attributions[i]));
   const ForceBar bar = force_bar(explanation, explanation.attributions[0]).value();
   const nlohmann::json& segments = result["segments"];
   ASSERT_EQ(segments.size(), bar.segments.size());
@@ -172,10 +176,12 @@ TEST_F(HtmlInBrowser, ForceBarsAndPairsSayTheNumbersOfTheExplanation) {
   EXPECT_NEAR(result["marks"][1].get<double>(), start + bar.value * pixels, 1e-6);
   EXPECT_EQ(result["mark names"][1], "f(x) " + format_place(bar.value, bar));
   EXPECT_NEAR(result["fills its card"].get<double>(), 1, 0.01);
-  EXPECT_THAT(result["segment tells"].get<std::string>(), testing::StartsWith(bar.segments[0].text));
-  EXPECT_THAT(result["bar values"], testing::Contains(testing::ResultOf(
-                                        [](const nlohmann::json& text) { return text.get<std::string>(); },
-                                        testing::EndsWith("± ?"))));
+  EXPECT_THAT(result["segment tells"].get<std::string>(),
+              testing::StartsWith(bar.segments[0].text));
+  EXPECT_THAT(result["bar values"],
+              testing::Contains(testing::ResultOf(
+                  [](const nlohmann::json& text) { return text.get<std::string>(); },
+                  testing::EndsWith("± ?"))));
   EXPECT_EQ(result["whiskers"], 11);  // of twelve bars, one of which has an error that is not known
   EXPECT_EQ(result["widest whisker ends within its track"], true);
   const Interactions pairs = interactions_of(explanation, explanation.attributions[2]).value();
@@ -231,8 +237,8 @@ TEST_F(HtmlInBrowser, PicturesAnswerToPointerKeyboardAndControls) {
   EXPECT_EQ(result["enter asks for attention of"], "row 4, column 6");
   const auto units = static_cast<int64_t>(classes[0].units.size());
   const std::span<const float> head = classes[0].attention[1].head(2);
-  const std::span<const float> row = head.subspan(static_cast<size_t>((1 + 6 * 14 + 7) * units),
-                                                  static_cast<size_t>(units));
+  const std::span<const float> row =
+      head.subspan(static_cast<size_t>((1 + 6 * 14 + 7) * units), static_cast<size_t>(units));
   const auto best = std::max_element(row.begin(), row.end());
   EXPECT_THAT(result["click in the attention panel"].get<std::string>(),
               HasSubstr(fmt::format("row 6, column 7 attends most to {} {:.4f}",

@@ -52,9 +52,14 @@ Json force_json(const ForceBar& bar) {
                         {"from", segment.from},
                         {"to", segment.to}});
   }
-  return {{"base", bar.base},   {"value", bar.value},       {"low", bar.low},
-          {"high", bar.high},   {"ticks", bar.ticks},       {"decimals", bar.decimals},
-          {"base_text", format_place(bar.base, bar)},       {"value_text", format_place(bar.value, bar)},
+  return {{"base", bar.base},
+          {"value", bar.value},
+          {"low", bar.low},
+          {"high", bar.high},
+          {"ticks", bar.ticks},
+          {"decimals", bar.decimals},
+          {"base_text", format_place(bar.base, bar)},
+          {"value_text", format_place(bar.value, bar)},
           {"segments", segments}};
 }
 
@@ -62,13 +67,17 @@ Json interactions_json(const Interactions& interactions) {
   Json names = Json::array(), values = Json::array();
   for (const std::string& name : interactions.names) names.push_back(printable(name));
   for (const Interactions::Pair& pair : interactions.pairs) values.push_back(pair.value);
-  return {{"names", names}, {"units", interactions.units}, {"values", values}, {"scale", interactions.scale}};
+  return {{"names", names},
+          {"units", interactions.units},
+          {"values", values},
+          {"scale", interactions.scale}};
 }
 
 // The page of a picture says the sentence alone: patches have no words to stand in a bar.
 Json estimate_json(const Explanation& explanation, const Attribution& attribution) {
   if (!attribution.estimate) return nullptr;
-  Json json{{"line", printable(estimate_line(attribution))}, {"errors", attribution.estimate->errors}};
+  Json json{{"line", printable(estimate_line(attribution))},
+            {"errors", attribution.estimate->errors}};
   if (explanation.picture) return json;
   const auto bar = force_bar(explanation, attribution);
   const auto interactions = interactions_of(explanation, attribution);

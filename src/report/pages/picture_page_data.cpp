@@ -5,9 +5,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "report/pages/page_data.h"
 #include "report/views/estimate_view.h"
 #include "report/views/heat_overlay.h"
-#include "report/pages/page_data.h"
 #include "report/views/pair_sides.h"
 #include "report/views/picture_view.h"
 #include "report/views/text.h"
@@ -47,7 +47,8 @@ Json pixels_json(const PictureView& picture, const Attribution& attribution,
 
 Json methods_json(std::span<const Explanation> explanations, std::span<const Explanation> whole,
                   std::vector<PageBlock>& blocks) {
-  const std::vector<MethodColumn> columns = method_columns(explanations), whole_columns = method_columns(whole);
+  const std::vector<MethodColumn> columns = method_columns(explanations),
+                                  whole_columns = method_columns(whole);
   Json list = Json::array();
   for (size_t row = 0; row < explanations.size(); ++row) {
     for (size_t column = 0; column < columns.size(); ++column) {
@@ -60,7 +61,8 @@ Json methods_json(std::span<const Explanation> explanations, std::span<const Exp
       }
       // What the scores add up to concerns all of them, also those of a text beside the picture.
       if (attribution->estimate) {
-        method["estimate"]["line"] = printable(estimate_line(*whole_columns[column].attributions[row]));
+        method["estimate"]["line"] =
+            printable(estimate_line(*whole_columns[column].attributions[row]));
       }
       method["row"] = row;
       method["column"] = column;
@@ -133,8 +135,8 @@ Json text_side_json(std::span<const Explanation> texts, const ReportOptions& opt
 
 }  // namespace
 
-PicturePage picture_page(std::span<const Explanation> whole,
-                         const PooledAttention& attention, const ReportOptions& options) {
+PicturePage picture_page(std::span<const Explanation> whole, const PooledAttention& attention,
+                         const ReportOptions& options) {
   const std::vector<Explanation> explanations = picture_sides(whole), texts = text_sides(whole);
   const Explanation& first = explanations.front();
   PicturePage page;

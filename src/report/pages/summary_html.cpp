@@ -28,7 +28,8 @@ std::string plot(const Summary& summary, SummaryPlot which) {
     return draw_summary(summary, which, {.palette = palette, .titled = false});
   };
   return fmt::format(
-      "<div class=\"card\"><div class=\"for-light\">{}</div><div class=\"for-dark\">{}</div></div>\n",
+      "<div class=\"card\"><div class=\"for-light\">{}</div><div "
+      "class=\"for-dark\">{}</div></div>\n",
       drawn(kLightPalette), drawn(kDarkPalette));
 }
 
@@ -40,19 +41,22 @@ std::string table(const Summary& summary) {
     for (const SummaryPoint& point : row.points) sum += point.score;
     const double mean = row.points.empty() ? 0 : sum / static_cast<double>(row.points.size());
     rows += fmt::format(
-        "<tr><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td "
+        "<tr><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td "
+        "class=\"number\">{}</td><td "
         "class=\"number\">{}</td></tr>\n",
-        escape_markup(printable(row.name)), format_bar(row.mean, largest), format_bar(row.total, largest),
-        format_bar(mean, largest), row.points.size());
+        escape_markup(printable(row.name)), format_bar(row.mean, largest),
+        format_bar(row.total, largest), format_bar(mean, largest), row.points.size());
   }
-  return "<div class=\"table-frame\"><table><thead><tr><th>feature</th><th>mean |score|</th><th>sum of |score|</th>"
+  return "<div class=\"table-frame\"><table><thead><tr><th>feature</th><th>mean "
+         "|score|</th><th>sum of |score|</th>"
          "<th>mean score</th><th>points</th></tr></thead><tbody>\n" +
          rows + "</tbody></table></div>\n";
 }
 
 std::string note_paragraphs(const Summary& summary) {
   std::string text;
-  for (const std::string& note : summary.notes) text += "<p class=\"faint\">" + escape_markup(note) + "</p>\n";
+  for (const std::string& note : summary.notes)
+    text += "<p class=\"faint\">" + escape_markup(note) + "</p>\n";
   return text;
 }
 
@@ -61,9 +65,10 @@ std::string note_paragraphs(const Summary& summary) {
 
 std::string to_html(const Summary& summary) {
   using namespace report;
-  return still_page({.title = summary_title(summary), .facts = summary_facts(summary), .style = kStyle},
-                    fmt::format("<div class=\"plots\">{}{}</div>\n{}{}", plot(summary, SummaryPlot::kBar),
-                                plot(summary, SummaryPlot::kBeeswarm), table(summary), note_paragraphs(summary)));
+  return still_page(
+      {.title = summary_title(summary), .facts = summary_facts(summary), .style = kStyle},
+      fmt::format("<div class=\"plots\">{}{}</div>\n{}{}", plot(summary, SummaryPlot::kBar),
+                  plot(summary, SummaryPlot::kBeeswarm), table(summary), note_paragraphs(summary)));
 }
 
 }  // namespace whyformer

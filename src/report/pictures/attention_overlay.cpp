@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/views/attention_pack.h"
 #include "report/pictures/picture_sheet.h"
+#include "report/views/attention_pack.h"
 #include "report/views/text.h"
 #include "whyformer/error.h"
 
@@ -82,11 +82,11 @@ std::string attention_overlay(const Explanation& explanation, PictureFormat form
       std::max(560.0, 2 * kSheetMargin + across * (panel.width + kPanelGap) - kPanelGap);
   const double height = kTop + std::ceil(count / across) * pitch + 40;
   const std::unique_ptr<Canvas> canvas = make_sheet(format, width, height);
-  const std::string title = fmt::format(
-      "What {}: {}", reader_name(explanation),
-      which.layer < 0  ? "layers, mean over heads"
-      : which.head < 0 ? fmt::format("heads of layer {}", which.layer)
-                       : fmt::format("layer {}, head {}", which.layer, which.head));
+  const std::string title =
+      fmt::format("What {}: {}", reader_name(explanation),
+                  which.layer < 0  ? "layers, mean over heads"
+                  : which.head < 0 ? fmt::format("heads of layer {}", which.layer)
+                                   : fmt::format("layer {}, head {}", which.layer, which.head));
   const double room = width - 2 * kSheetMargin;
   canvas->text(kSheetMargin, kSheetMargin + 4, fitted(title, room, 16), {.size = 16, .bold = true});
   const std::string name = printable(explanation.model.name) + ": " + printable(explanation.text);

@@ -1,4 +1,5 @@
-// Attention maps in a grid: every layer with its heads averaged, the heads of one layer, or one of them.
+// Attention maps in a grid: every layer with its heads averaged, the heads of one layer, or one of
+// them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,8 +7,8 @@
 #include <numeric>
 
 #include "report/pictures/attention_overlay.h"
-#include "report/views/attention_pack.h"
 #include "report/pictures/canvas.h"
+#include "report/views/attention_pack.h"
 #include "report/views/pair_sides.h"
 #include "report/views/text.h"
 #include "report/views/view.h"
@@ -144,9 +145,11 @@ class AttentionSheet {
   }
 
   void title(double width) {
-    const std::string what = which_.layer < 0   ? "Attention by layer, mean over heads"
-                             : which_.head < 0 ? fmt::format("Attention heads of layer {}", which_.layer)
-                                               : fmt::format("Attention of layer {}, head {}", which_.layer, which_.head);
+    const std::string what =
+        which_.layer < 0 ? "Attention by layer, mean over heads"
+        : which_.head < 0
+            ? fmt::format("Attention heads of layer {}", which_.layer)
+            : fmt::format("Attention of layer {}, head {}", which_.layer, which_.head);
     canvas_->text(kMargin, kMargin + 4, what, {.size = 16, .bold = true});
     const std::string text =
         printable(explanation_.model.name) + ": " + printable(explanation_.text);
@@ -258,8 +261,9 @@ namespace report {
 
 std::vector<int64_t> heads_shown(const AttentionMap& map, const AttentionPicture& which) {
   if (which.head < -1 || which.head >= map.heads) {
-    throw InvalidInput(fmt::format("attention picture: there is no head {}; layer {} has heads 0 to {}", which.head, which.layer,
-                                   map.heads - 1));
+    throw InvalidInput(
+        fmt::format("attention picture: there is no head {}; layer {} has heads 0 to {}",
+                    which.head, which.layer, map.heads - 1));
   }
   if (which.head >= 0) return {which.head};
   std::vector<int64_t> all(map.heads);
@@ -273,9 +277,11 @@ std::string attention_picture(const Explanation& explanation, PictureFormat form
                               const AttentionPicture& which, const ReportOptions& options) {
   report::check(explanation);
   if (which.head != -1 && which.layer < 0) {
-    throw InvalidInput(fmt::format("attention picture: head {} of which layer? Choose the layer too", which.head));
+    throw InvalidInput(
+        fmt::format("attention picture: head {} of which layer? Choose the layer too", which.head));
   }
-  if (report::is_pair(explanation)) return report::attention_overlay(report::picture_side(explanation), format, which);
+  if (report::is_pair(explanation))
+    return report::attention_overlay(report::picture_side(explanation), format, which);
   if (explanation.picture) return report::attention_overlay(explanation, format, which);
   return report::AttentionSheet(explanation, which, options).draw(format);
 }

@@ -6,9 +6,9 @@
 
 #include "report/pictures/canvas.h"
 #include "report/pictures/force_picture.h"
+#include "report/terminal/text_plot.h"
 #include "report/views/model_title.h"
 #include "report/views/text.h"
-#include "report/terminal/text_plot.h"
 #include "report/views/view.h"
 #include "whyformer/report.h"
 
@@ -79,10 +79,11 @@ class BarsPicture {
     }
     const size_t panels = aligned_.items.size();
     measures_.panel_width = panels == 1 ? 420 : panels <= 4 ? 160 : 112;
-    const bool has_errors = std::any_of(explanation_.attributions.begin(), explanation_.attributions.end(),
-                                        [](const Attribution& attribution) {
-                                          return attribution.estimate && !attribution.estimate->errors.empty();
-                                        });
+    const bool has_errors =
+        std::any_of(explanation_.attributions.begin(), explanation_.attributions.end(),
+                    [](const Attribution& attribution) {
+                      return attribution.estimate && !attribution.estimate->errors.empty();
+                    });
     if (measures_.row_height < kNumbersFromRow) return;
     measures_.number_width = kNumberWidth + (has_errors ? kErrorWidth : 0);
   }
@@ -146,7 +147,8 @@ class BarsPicture {
     double above = 0;
     double longest = 0;
     for (const Item& item : items) {
-      const double share = strength(item.score, scale), error = std::min(1.0, error_share(item, scale));
+      const double share = strength(item.score, scale),
+                   error = std::min(1.0, error_share(item, scale));
       longest = std::max(longest, std::abs(share));
       below = std::max(below, error - share);
       above = std::max(above, share + error);
@@ -224,7 +226,8 @@ class BarsPicture {
     return {explanation_, attribution, options_.special, room};
   }
 
-  // How the scores make the value, for methods that say so: a sentence, the text in colours, and the force bar.
+  // How the scores make the value, for methods that say so: a sentence, the text in colours, and
+  // the force bar.
   void estimates(double y, double width) {
     const double room = width - 2 * kMargin;
     for (const Attribution& attribution : explanation_.attributions) {

@@ -1,5 +1,5 @@
-// Concept tests as a picture: for each target and layer a bar per concept with the spread over counterparts
-// as an error bar, and the band in which random directions fall.
+// Concept tests as a picture: for each target and layer a bar per concept with the spread over
+// counterparts as an error bar, and the band in which random directions fall.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,14 +47,16 @@ class ConceptsPicture {
     canvas_ = make_canvas(format, width_, height_);
     canvas_->rectangle({0, 0, width_, height_}, kLightPalette.paper);
     const double room = width_ - 2 * kMargin;
-    canvas_->text(kMargin, kMargin + 8, fitted(title_of(found_), room, 18), {.size = 18, .bold = true});
+    canvas_->text(kMargin, kMargin + 8, fitted(title_of(found_), room, 18),
+                  {.size = 18, .bold = true});
     canvas_->text(kMargin, kMargin + 32, fitted(settings_of(found_), room, 11), kFaint);
     for (size_t i = 0; i < groups_.size(); ++i) panel(groups_[i], boxes_[i]);
-    canvas_->text(kMargin, height_ - kMargin,
-                  fitted("Error bars: spread over counterparts. Band: random against random. Filled: "
-                         "significant; pale: not.",
-                         room, 11),
-                  kFaint);
+    canvas_->text(
+        kMargin, height_ - kMargin,
+        fitted("Error bars: spread over counterparts. Band: random against random. Filled: "
+               "significant; pale: not.",
+               room, 11),
+        kFaint);
     return canvas_->finish();
   }
 
@@ -65,7 +67,8 @@ class ConceptsPicture {
 
   void panel(const ConceptGroup& group, const Box& box) {
     const std::string title = printable(group.target) + fmt::format(", layer {}", group.layer);
-    canvas_->text(box.x, box.y - kTitle + 8, fitted(title, box.width, 13), {.size = 13, .bold = true});
+    canvas_->text(box.x, box.y - kTitle + 8, fitted(title, box.width, 13),
+                  {.size = 13, .bold = true});
     const ConceptTest& any = *group.tests[0];
     band(box, any.random_mean, any.random_deviation);
     for (const double score : {0.0, 0.25, 0.5, 0.75, 1.0}) {
@@ -107,7 +110,8 @@ class ConceptsPicture {
     canvas_->rectangle({x, top, kBarWidth, box.y + box.height - top}, paint);
     error_bar(box, x + kBarWidth / 2, test.mean.score, test.deviation);
     below(box, x, test.concept_name, fmt::format("{:.2f}", test.mean.score),
-          test.t_test ? "p " + format_p(test.t_test->benjamini_hochberg) : verdict_words(test.verdict));
+          test.t_test ? "p " + format_p(test.t_test->benjamini_hochberg)
+                      : verdict_words(test.verdict));
   }
 
   void error_bar(const Box& box, double x, double score, double spread) {

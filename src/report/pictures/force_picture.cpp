@@ -13,18 +13,21 @@ constexpr double kMarkHeight = 18, kBarHeight = 22, kTick = 4;
 constexpr double kLabelSize = 11;
 constexpr size_t kFewestLetters = 3;  // of a word that was cut
 
-const TextStyle kFaintMiddle{.size = 10, .colour = kLightPalette.faint_ink, .anchor = Anchor::kMiddle};
+const TextStyle kFaintMiddle{
+    .size = 10, .colour = kLightPalette.faint_ink, .anchor = Anchor::kMiddle};
 
 class ForceDrawing {
  public:
-  ForceDrawing(Canvas& canvas, const Box& box, const ForceBar& bar) : canvas_(canvas), box_(box), bar_(bar) {}
+  ForceDrawing(Canvas& canvas, const Box& box, const ForceBar& bar)
+      : canvas_(canvas), box_(box), bar_(bar) {}
 
   void draw() {
     for (const ForceSegment& segment : bar_.segments) block(segment);
     // Thin lines of paper keep neighbours apart without shortening their blocks.
     for (const ForceSegment& segment : bar_.segments) {
       if (x(segment.to) - x(segment.from) > 2) {
-        canvas_.line(x(segment.from), top(), x(segment.from), top() + kBarHeight, kLightPalette.paper);
+        canvas_.line(x(segment.from), top(), x(segment.from), top() + kBarHeight,
+                     kLightPalette.paper);
       }
     }
     axis();
@@ -32,7 +35,9 @@ class ForceDrawing {
   }
 
  private:
-  double x(double place) const { return box_.x + (place - bar_.low) / (bar_.high - bar_.low) * box_.width; }
+  double x(double place) const {
+    return box_.x + (place - bar_.low) / (bar_.high - bar_.low) * box_.width;
+  }
   double top() const { return box_.y + kMarkHeight; }
 
   void block(const ForceSegment& segment) {
@@ -44,7 +49,9 @@ class ForceDrawing {
     if (label != text && graphemes(label).size() <= kFewestLetters) return;
     if (text_width(label, kLabelSize) > width - 4) return;
     canvas_.text((x(segment.from) + x(segment.to)) / 2, top() + kBarHeight / 2, label,
-                 {.size = kLabelSize, .colour = readable_on(kLightPalette, paint), .anchor = Anchor::kMiddle});
+                 {.size = kLabelSize,
+                  .colour = readable_on(kLightPalette, paint),
+                  .anchor = Anchor::kMiddle});
   }
 
   void axis() {
@@ -54,7 +61,8 @@ class ForceDrawing {
       canvas_.line(x(tick), y, x(tick), y + kTick, kLightPalette.faint_ink);
       const bool plain = bar_.decimals >= -5 && bar_.decimals <= 6;
       canvas_.text(x(tick), y + kTick + 8,
-                   plain ? fmt::format("{:.{}f}", tick, std::max(0, bar_.decimals)) : fmt::format("{:.2e}", tick),
+                   plain ? fmt::format("{:.{}f}", tick, std::max(0, bar_.decimals))
+                         : fmt::format("{:.2e}", tick),
                    kFaintMiddle);
     }
   }
@@ -66,15 +74,26 @@ class ForceDrawing {
     const double half = (text_width(base, kLabelSize) + text_width(value, kLabelSize)) / 2 + 12;
     const bool close = std::abs(x(bar_.base) - x(bar_.value)) < half;
     const bool base_first = bar_.base <= bar_.value;
-    mark(bar_.base, base, !close ? Anchor::kMiddle : base_first ? Anchor::kEnd : Anchor::kStart, false);
-    mark(bar_.value, value, !close ? Anchor::kMiddle : base_first ? Anchor::kStart : Anchor::kEnd, true);
+    mark(bar_.base, base,
+         !close       ? Anchor::kMiddle
+         : base_first ? Anchor::kEnd
+                      : Anchor::kStart,
+         false);
+    mark(bar_.value, value,
+         !close       ? Anchor::kMiddle
+         : base_first ? Anchor::kStart
+                      : Anchor::kEnd,
+         true);
   }
 
   void mark(double place, const std::string& label, Anchor anchor, bool bold) {
     const double at = x(place), wide = text_width(label, kLabelSize);
     // Labels stay on the sheet.
-    const double from = anchor == Anchor::kStart ? at : anchor == Anchor::kEnd ? at - wide : at - wide / 2;
-    const double shift = std::max(0.0, box_.x - from) - std::max(0.0, from + wide - box_.x - box_.width);
+    const double from = anchor == Anchor::kStart ? at
+                        : anchor == Anchor::kEnd ? at - wide
+                                                 : at - wide / 2;
+    const double shift =
+        std::max(0.0, box_.x - from) - std::max(0.0, from + wide - box_.x - box_.width);
     canvas_.text(at + shift, box_.y + 6, label,
                  {.size = kLabelSize, .colour = kLightPalette.ink, .anchor = anchor, .bold = bold});
     for (const double half : {-0.5, 0.5}) {
@@ -89,6 +108,8 @@ class ForceDrawing {
 
 }  // namespace
 
-void draw_force(Canvas& canvas, const Box& box, const ForceBar& bar) { ForceDrawing(canvas, box, bar).draw(); }
+void draw_force(Canvas& canvas, const Box& box, const ForceBar& bar) {
+  ForceDrawing(canvas, box, bar).draw();
+}
 
 }  // namespace whyformer::report

@@ -20,7 +20,8 @@ using testing::Each;
 using testing::ElementsAre;
 
 const nlohmann::json& golden() {
-  static const nlohmann::json json = nlohmann::json::parse(std::ifstream(source_folder() / "tests/golden/heat_map/expected.json"));
+  static const nlohmann::json json =
+      nlohmann::json::parse(std::ifstream(source_folder() / "tests/golden/heat_map/expected.json"));
   return json;
 }
 

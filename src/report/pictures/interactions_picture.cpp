@@ -1,4 +1,5 @@
-// What pairs of units are worth together: the lower triangle of a matrix, units alone on its diagonal.
+// What pairs of units are worth together: the lower triangle of a matrix, units alone on its
+// diagonal.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -63,7 +64,8 @@ class InteractionsPicture {
     const double room = width_ - 2 * kMargin;
     const std::string title = printable(format_answer(target_answer(explanation_)));
     canvas_->text(kMargin, kMargin + 8, fitted(title, room, 18), {.size = 18, .bold = true});
-    canvas_->text(kMargin, kMargin + 34, fitted(printable(explanation_.text), room, 12), {.size = 12});
+    canvas_->text(kMargin, kMargin + 34, fitted(printable(explanation_.text), room, 12),
+                  {.size = 12});
     for (const Panel& panel : panels_) draw(panel);
     footer(height_ - kMargin);
     return canvas_->finish();
@@ -74,17 +76,19 @@ class InteractionsPicture {
     const double top = kMargin + kHeader + kPanelHeading, left = panel.x + panel.names + 8;
     const double room = panel.width();
     canvas_->text(panel.x, top - 34, fitted(panel.title, room, 12), {.size = 12, .bold = true});
-    const std::string scale = format_score(panel.interactions.scale, panel.interactions.scale, ScoreKind::kMagnitude);
+    const std::string scale =
+        format_score(panel.interactions.scale, panel.interactions.scale, ScoreKind::kMagnitude);
     canvas_->text(panel.x, top - 16, fitted("full colour " + scale, room, 11), kFaint);
     for (const Interactions::Pair& pair : panel.interactions.pairs) {
       cell(panel, pair,
-           {left + panel.cell * static_cast<double>(pair.second), top + panel.cell * static_cast<double>(pair.first),
-            panel.cell, panel.cell});
+           {left + panel.cell * static_cast<double>(pair.second),
+            top + panel.cell * static_cast<double>(pair.first), panel.cell, panel.cell});
     }
     for (size_t i = 0; i < panel.interactions.names.size(); ++i) {
       const double middle = panel.cell * (static_cast<double>(i) + 0.5);
       const double size = std::clamp(panel.cell - 2, 7.0, 11.0);
-      const std::string name = fitted(printable(panel.interactions.names[i]), panel.names + 2, size);
+      const std::string name =
+          fitted(printable(panel.interactions.names[i]), panel.names + 2, size);
       canvas_->text(left - 6, top + middle, name, {.size = size, .anchor = Anchor::kEnd});
       canvas_->text(left + middle, top + panel.side() + 6, name,
                     {.size = size, .anchor = Anchor::kEnd, .upward = true});
@@ -93,17 +97,19 @@ class InteractionsPicture {
 
   void cell(const Panel& panel, const Interactions::Pair& pair, const Box& box) {
     const double share = strength(pair.value, panel.interactions.scale);
-    const Colour paint =
-        mix(kLightPalette.paper, hue(kLightPalette, share, ScoreKind::kSigned), 0.06 + 0.94 * std::abs(share));
+    const Colour paint = mix(kLightPalette.paper, hue(kLightPalette, share, ScoreKind::kSigned),
+                             0.06 + 0.94 * std::abs(share));
     canvas_->rectangle({box.x + 0.5, box.y + 0.5, box.width - 1, box.height - 1},
                        share == 0 ? mix(kLightPalette.paper, kLightPalette.grid, 0.4) : paint);
     const double scale = panel.interactions.scale;
-    if (panel.cell < kNumbersFromCell || scale < 0.01 || scale >= 1000) return;  // numbers too long for a cell
+    if (panel.cell < kNumbersFromCell || scale < 0.01 || scale >= 1000)
+      return;  // numbers too long for a cell
     const int decimals = scale < 0.1 ? 3 : scale < 100 ? 2 : 1;
     const bool is_zero = std::abs(pair.value) < 0.5 * std::pow(10, -decimals);  // never "-0.00"
-    canvas_->text(box.x + box.width / 2, box.y + box.height / 2,
-                  fmt::format("{:.{}f}", is_zero ? 0.0 : pair.value, decimals),
-                  {.size = 9.5, .colour = readable_on(kLightPalette, paint), .anchor = Anchor::kMiddle});
+    canvas_->text(
+        box.x + box.width / 2, box.y + box.height / 2,
+        fmt::format("{:.{}f}", is_zero ? 0.0 : pair.value, decimals),
+        {.size = 9.5, .colour = readable_on(kLightPalette, paint), .anchor = Anchor::kMiddle});
   }
 
   void footer(double y) {
@@ -115,8 +121,10 @@ class InteractionsPicture {
     };
     key(kLightPalette.positive, "for the target");
     key(kLightPalette.negative, "against it");
-    canvas_->text(kMargin, y - 18, fitted("Diagonal: a token alone. Others: what two are worth beyond that.",
-                                          width_ - 2 * kMargin, 11), kFaint);
+    canvas_->text(kMargin, y - 18,
+                  fitted("Diagonal: a token alone. Others: what two are worth beyond that.",
+                         width_ - 2 * kMargin, 11),
+                  kFaint);
   }
 
   const Explanation& explanation_;

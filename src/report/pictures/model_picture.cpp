@@ -1,4 +1,5 @@
-// What was found in a model: streams as lines, attention sites on them, from the input to the output.
+// What was found in a model: streams as lines, attention sites on them, from the input to the
+// output.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -52,10 +53,12 @@ class ModelPicture {
 
  private:
   void header() {
-    canvas_->text(kMargin, kMargin + 8, fitted(printable(info_.model.name), width_ - 2 * kMargin, 18),
+    canvas_->text(kMargin, kMargin + 8,
+                  fitted(printable(info_.model.name), width_ - 2 * kMargin, 18),
                   {.size = 18, .bold = true});
     std::string line = printable(info_.model.architecture);
-    if (info_.opset > 0) line += fmt::format("{}ONNX, opset {}", line.empty() ? "" : " · ", info_.opset);
+    if (info_.opset > 0)
+      line += fmt::format("{}ONNX, opset {}", line.empty() ? "" : " · ", info_.opset);
     line += fmt::format("{}attention sites: {}, streams: {}", line.empty() ? "" : " · ",
                         info_.sites.size(), info_.streams.size());
     canvas_->text(kMargin, kMargin + 32, fitted(line, width_ - 2 * kMargin, 12), {.size = 12});
@@ -74,8 +77,8 @@ class ModelPicture {
     canvas_->text(kMargin, y + 22, fmt::format("{} tokens here", info.tokens), kFaint);
     const double start = kMargin + kLabels, end = start + lane_width_;
     canvas_->rectangle({start, y - 1, lane_width_, 2}, kLightPalette.faint_ink);
-    const bool is_read = info_.streams.size() == 1 ||
-                         info_.read_out.ends_with(fmt::format("stream {}", stream));
+    const bool is_read =
+        info_.streams.size() == 1 || info_.read_out.ends_with(fmt::format("stream {}", stream));
     if (!is_read) return;
     canvas_->rectangle({end, y - 7, 3, 14}, kLightPalette.ink);
     canvas_->text(end + 12, y - 8, "output reads", kFaint);
@@ -173,7 +176,8 @@ std::string to_html(const ModelInfo& info) {
   const std::string title = report::escape_markup(info.model.name);
   std::string html = fmt::format(
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta name=\"viewport\" "
-      "content=\"width=device-width,initial-scale=1\">\n<meta http-equiv=\"Content-Security-Policy\" "
+      "content=\"width=device-width,initial-scale=1\">\n<meta "
+      "http-equiv=\"Content-Security-Policy\" "
       "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n<title>{0}: what Whyformer "
       "found</title><style>{1}</style></head><body>\n<h1>{0}</h1>\n",
       title, report::kStyle);

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <numeric>
 
+#include "report/pictures/picture_sheet.h"
+#include "report/terminal/text_plot.h"
 #include "report/views/heat_overlay.h"
 #include "report/views/model_title.h"
 #include "report/views/pair_sides.h"
-#include "report/pictures/picture_sheet.h"
 #include "report/views/picture_view.h"
 #include "report/views/text.h"
-#include "report/terminal/text_plot.h"
 #include "whyformer/error.h"
 #include "whyformer/report.h"
 
@@ -22,7 +22,7 @@ constexpr double kTop = 88;        // title, file and model
 constexpr double kHeading = 26;    // names of the methods
 constexpr double kClassName = 30;  // above every row
 constexpr double kBelowText = 10;
-constexpr double kBelow = 30;      // colour bar below every panel
+constexpr double kBelow = 30;  // colour bar below every panel
 
 class OverlaySheet {
  public:
@@ -65,8 +65,8 @@ class OverlaySheet {
 
   Box box_of(size_t row, size_t column) const {
     return {kSheetMargin + static_cast<double>(column) * (panel_.width + kPanelGap),
-            kTop + kHeading + static_cast<double>(row) * row_height() + kClassName + text_height_, panel_.width,
-            panel_.height};
+            kTop + kHeading + static_cast<double>(row) * row_height() + kClassName + text_height_,
+            panel_.width, panel_.height};
   }
 
   void header(double width) {
@@ -80,8 +80,7 @@ class OverlaySheet {
                   {.size = 20, .bold = true});
     canvas_->text(kSheetMargin, kSheetMargin + 34, fitted(printable(first.text), room, 12),
                   {.size = 12});
-    const std::string model =
-        printable(model_title(first.model));
+    const std::string model = printable(model_title(first.model));
     canvas_->text(kSheetMargin, kSheetMargin + 52, fitted(model, room, 11), kFaintText);
     heading(0, "picture");
     for (size_t i = 0; i < columns_.size(); ++i) heading(i + 1, columns_[i].name);
@@ -147,7 +146,9 @@ class OverlaySheet {
     if (options_.segment != Segment::kMask) {
       if (has_sign) said += "Blue speaks for the class, orange against it. ";
       if (has_magnitude) said += "Yellow is strongest. ";
-      if (has_sign || has_magnitude) said += texts_.empty() ? "Each map has its own scale. " : "Each map and each text has its own scale. ";
+      if (has_sign || has_magnitude)
+        said += texts_.empty() ? "Each map has its own scale. "
+                               : "Each map and each text has its own scale. ";
     }
     if (options_.segment == Segment::kOutline) said += "The line is Otsu's threshold. ";
     if (options_.segment == Segment::kMask) said += "Shown is what lies above Otsu's threshold. ";
@@ -178,7 +179,8 @@ std::string overlay_picture(std::span<const Explanation> explanations, PictureFo
     throw InvalidInput(
         fmt::format("overlay picture: opacity {} is not between 0 and 1", options.opacity));
   }
-  const std::vector<Explanation> pictures = report::picture_sides(explanations), texts = report::text_sides(explanations);
+  const std::vector<Explanation> pictures = report::picture_sides(explanations),
+                                 texts = report::text_sides(explanations);
   return report::OverlaySheet(pictures, texts, options).draw(format);
 }
 

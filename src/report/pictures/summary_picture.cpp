@@ -46,14 +46,19 @@ std::vector<double> ticks_of(const Range& range) {
   const double step = power * (share <= 1.5 ? 1 : share <= 3.5 ? 2 : share <= 7.5 ? 5 : 10);
   std::vector<double> ticks;
   if (!std::isfinite(step) || !(step > 0)) return ticks;
-  for (double i = std::ceil(range.low / step); i * step <= range.high; ++i) ticks.push_back(i * step);
+  for (double i = std::ceil(range.low / step); i * step <= range.high; ++i)
+    ticks.push_back(i * step);
   return ticks;
 }
 
 class SummaryPicture {
  public:
   SummaryPicture(const Summary& summary, SummaryPlot plot, const SummaryStyle& style)
-      : summary_(summary), plot_(plot), style_(style), palette_(style.palette), range_(range_of(summary)),
+      : summary_(summary),
+        plot_(plot),
+        style_(style),
+        palette_(style.palette),
+        range_(range_of(summary)),
         top_(style.titled ? kMargin + kHeader : kMargin) {
     for (const SummaryRow& row : summary.rows) {
       names_ = std::clamp(text_width(printable(row.name), 12), names_, kWidestName);
@@ -67,7 +72,8 @@ class SummaryPicture {
   }
 
   std::string draw() {
-    const double height = bottom_ + (plot_ == SummaryPlot::kBar ? kMargin + 8 : kAxisHeight + kMargin);
+    const double height =
+        bottom_ + (plot_ == SummaryPlot::kBar ? kMargin + 8 : kAxisHeight + kMargin);
     canvas_ = make_canvas(style_.format, width_, height);
     canvas_->rectangle({0, 0, width_, height}, palette_.paper);
     if (style_.titled) title();
@@ -96,11 +102,14 @@ class SummaryPicture {
     const double room = width_ - 2 * kMargin;
     canvas_->text(kMargin, kMargin + 8, fitted(summary_title(summary_), room, 17),
                   {.size = 17, .colour = palette_.ink, .bold = true});
-    const std::string facts = (plot_ == SummaryPlot::kBeeswarm ? "ordered by " : "") + summary_facts(summary_);
+    const std::string facts =
+        (plot_ == SummaryPlot::kBeeswarm ? "ordered by " : "") + summary_facts(summary_);
     canvas_->text(kMargin, kMargin + 34, fitted(facts, room, 11), faint());
   }
 
-  double x(double score) const { return left_ + (score - range_.low) / (range_.high - range_.low) * kPlotWidth; }
+  double x(double score) const {
+    return left_ + (score - range_.low) / (range_.high - range_.low) * kPlotWidth;
+  }
 
   // The largest points for which all rows have room; the smallest ones where none does.
   void settle() {
@@ -127,16 +136,20 @@ class SummaryPicture {
     const double length = largest > 0 ? std::min(1.0, value / largest) * kPlotWidth : 0;
     canvas_->rectangle({left_, middle - kBarHeight / 2, length, kBarHeight}, palette_.magnitude);
     if (value > largest) {  // cut: a gap says so
-      canvas_->rectangle({left_ + length - 18, middle - kBarHeight / 2, 3, kBarHeight}, palette_.paper);
-      canvas_->rectangle({left_ + length - 12, middle - kBarHeight / 2, 3, kBarHeight}, palette_.paper);
+      canvas_->rectangle({left_ + length - 18, middle - kBarHeight / 2, 3, kBarHeight},
+                         palette_.paper);
+      canvas_->rectangle({left_ + length - 12, middle - kBarHeight / 2, 3, kBarHeight},
+                         palette_.paper);
     }
     canvas_->text(left_ + length + 6, middle, format_bar(value, largest), faint());
   }
 
   Colour colour_of(const SummaryPoint& point) const {
     if (point.level) return level_colour(*point.level);
-    if (has_levels(summary_)) return palette_.faint_ink;  // a sum of columns has no value of its own
-    return hue(palette_, point.score, summary_.is_signed ? ScoreKind::kSigned : ScoreKind::kMagnitude);
+    if (has_levels(summary_))
+      return palette_.faint_ink;  // a sum of columns has no value of its own
+    return hue(palette_, point.score,
+               summary_.is_signed ? ScoreKind::kSigned : ScoreKind::kMagnitude);
   }
 
   Colour level_colour(double level) const {
@@ -148,7 +161,8 @@ class SummaryPicture {
     const std::vector<SummaryPoint>& points = summary_.rows[row].points;
     for (size_t i = 0; i < points.size(); ++i) {
       const double offset = swarms_[row].offsets[i];
-      if (!std::isnan(offset)) canvas_->circle(x(points[i].score), middle + offset, radius_, colour_of(points[i]));
+      if (!std::isnan(offset))
+        canvas_->circle(x(points[i].score), middle + offset, radius_, colour_of(points[i]));
     }
   }
 
@@ -164,7 +178,8 @@ class SummaryPicture {
     std::string name = "score";
     if (!summary_.space.empty()) name += " in " + printable(summary_.space);
     if (left_out_ > 0) name += fmt::format(" ({} points found no place)", left_out_);
-    canvas_->text(left_ + kPlotWidth / 2, y + 32, fitted(name, kPlotWidth, 11), faint(Anchor::kMiddle));
+    canvas_->text(left_ + kPlotWidth / 2, y + 32, fitted(name, kPlotWidth, 11),
+                  faint(Anchor::kMiddle));
     legend(y + 54);
   }
 
@@ -183,8 +198,10 @@ class SummaryPicture {
     const std::string low = "the column's value: low";
     canvas_->text(at, y, low, faint());
     at += text_width(low, 11) + 4;
-    // Each reaches to the end, under the next: side by side, fine lines of paper would show between them.
-    for (int i = 0; i < 60; ++i) canvas_->rectangle({at + 1.5 * i, y - 5, 1.5 * (60 - i), 10}, level_colour(i / 59.0));
+    // Each reaches to the end, under the next: side by side, fine lines of paper would show between
+    // them.
+    for (int i = 0; i < 60; ++i)
+      canvas_->rectangle({at + 1.5 * i, y - 5, 1.5 * (60 - i), 10}, level_colour(i / 59.0));
     canvas_->text(at + 98, y, "high", faint());
   }
 

@@ -53,8 +53,8 @@ class SvgCanvas final : public Canvas {
   }
 
   void circle(double x, double y, double radius, Colour colour) override {
-    svg_ += fmt::format("<circle cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"{:.2f}\" fill=\"{}\"/>\n", x, y, radius,
-                        css(colour));
+    svg_ += fmt::format("<circle cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"{:.2f}\" fill=\"{}\"/>\n", x, y,
+                        radius, css(colour));
   }
 
   void line(double x1, double y1, double x2, double y2, Colour colour) override {

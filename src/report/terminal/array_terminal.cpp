@@ -16,7 +16,8 @@ constexpr size_t kMostShown = 12;
 constexpr int kWidth = 30;
 
 // Strongest first; what speaks against the target has a lighter bar.
-std::string stream_lines(const std::vector<double>& scores, const std::vector<Unit>& units, int64_t first) {
+std::string stream_lines(const std::vector<double>& scores, const std::vector<Unit>& units,
+                         int64_t first) {
   std::vector<size_t> order(scores.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(),
@@ -42,14 +43,17 @@ std::string stream_lines(const std::vector<double>& scores, const std::vector<Un
 
 std::string to_terminal(const ArrayExplanation& explanation) {
   const Explanation& inner = explanation.explanation;
-  std::string text = fmt::format("{} = {:.4f} of {}, read out: {}\n", printable(inner.target.label), inner.target.value,
-                                 printable(inner.model.name), explanation.info.read_out);
+  std::string text =
+      fmt::format("{} = {:.4f} of {}, read out: {}\n", printable(inner.target.label),
+                  inner.target.value, printable(inner.model.name), explanation.info.read_out);
   for (const Attribution& attribution : inner.attributions) {
     for (const StreamScores& stream : explanation.by_stream(attribution)) {
-      text += fmt::format("\n{}: stream {}, {}\n", attribution.method, stream.stream, printable(stream.units));
+      text += fmt::format("\n{}: stream {}, {}\n", attribution.method, stream.stream,
+                          printable(stream.units));
       text += stream_lines(stream.scores, inner.units, explanation.streams[stream.stream].first);
     }
-    for (const std::string& note : attribution.notes) text += fmt::format("  note: {}\n", printable(note));
+    for (const std::string& note : attribution.notes)
+      text += fmt::format("  note: {}\n", printable(note));
   }
   return text;
 }

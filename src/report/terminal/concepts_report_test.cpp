@@ -26,13 +26,16 @@ ConceptReport sample() {
   report.counterparts = 50;
   report.permutations = 1000;
   report.random = {{"any", 300}};
-  report.concepts = {{"praise <i>", 40}, {"weather", 40}, {"none", 40}, {"a name that is rather long, for a concept", 40}};
+  report.concepts = {{"praise <i>", 40},
+                     {"weather", 40},
+                     {"none", 40},
+                     {"a name that is rather long, for a concept", 40}};
   report.targets = {{"positive", 60}, {"negative", 50}};
   for (const char* target : {"positive", "negative"}) {
     for (const int layer : {1, 3}) {
       int which = 0;
-      for (const Verdict verdict : {Verdict::kSignificant, Verdict::kNotSignificant, Verdict::kNotLearnt,
-                                    Verdict::kUndefined}) {
+      for (const Verdict verdict : {Verdict::kSignificant, Verdict::kNotSignificant,
+                                    Verdict::kNotLearnt, Verdict::kUndefined}) {
         ConceptTest test;
         test.concept_name = report.concepts[which++].first;
         test.layer = layer;

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/views/concepts_view.h"
 #include "report/terminal/terminal_style.h"
 #include "report/terminal/terminal_text.h"
+#include "report/views/concepts_view.h"
 #include "report/views/text.h"
 #include "whyformer/report.h"
 
@@ -17,20 +17,23 @@ namespace {
 constexpr int kNarrowestTerminal = 44;
 constexpr int kWidestName = 20;
 constexpr int kWidestBar = 30;
-constexpr int kNumbers = 14;   // "  0.97 ± 0.02 "
-constexpr int kHeldOut = 9;    // "held out", a blank
-constexpr int kPs = 18;        // "t-test   relabel. "
-constexpr int kVerdict = 15;   // "not significant"
+constexpr int kNumbers = 14;  // "  0.97 ± 0.02 "
+constexpr int kHeldOut = 9;   // "held out", a blank
+constexpr int kPs = 18;       // "t-test   relabel. "
+constexpr int kVerdict = 15;  // "not significant"
 
 class ConceptsReport {
  public:
   ConceptsReport(const ConceptReport& found, const TerminalOptions& options)
       : found_(found), width_(std::max(options.width, kNarrowestTerminal)), style_{options.colour} {
-    for (const auto& [name, count] : found.concepts) widest_ = std::max(widest_, columns(printable(name)));
-    for (const ConceptPair& pair : found.pairs) widest_ = std::max(widest_, columns(pair_name(pair)));
+    for (const auto& [name, count] : found.concepts)
+      widest_ = std::max(widest_, columns(printable(name)));
+    for (const ConceptPair& pair : found.pairs)
+      widest_ = std::max(widest_, columns(pair_name(pair)));
     widest_ = std::min({widest_, kWidestName, width_ / 3});
     const int fixed = 2 + widest_ + kNumbers;
-    // What a narrow terminal has no room for: first the held-out accuracy, then the p-values; JSON has all.
+    // What a narrow terminal has no room for: first the held-out accuracy, then the p-values; JSON
+    // has all.
     const auto fits = [&](int more) { return fixed + more + kVerdict + 8 <= width_; };
     shows_ps_ = fits(kPs);
     shows_held_out_ = fits(kPs + kHeldOut);
@@ -45,7 +48,8 @@ class ConceptsReport {
     for (const ConceptGroup& group : groups_of(found_)) write(group);
     line("");
     faint_sentence(fmt::format(
-        "Score: share of the target's examples whose logit rises along the concept; ± its spread over "
+        "Score: share of the target's examples whose logit rises along the concept; ± its spread "
+        "over "
         "counterparts. Significant: both tests below {:g} after Benjamini–Hochberg over {} test{}.",
         found_.level, found_.tests.size(), found_.tests.size() == 1 ? "" : "s"));
     for (const std::string& note : found_.notes) faint_sentence(note);
@@ -77,9 +81,11 @@ class ConceptsReport {
     const std::string heading = printable(group.target) + fmt::format(", layer {}", group.layer);
     line(style_.bold(shortened(heading, width_ - 16)) + "  " +
          style_.faint(shortened(fmt::format("{} {}", examples, found_.unit), 14)));
-    std::string columns_line = "  " + left_aligned("", widest_) + left_aligned("  score", kNumbers + bar_ + 1);
+    std::string columns_line =
+        "  " + left_aligned("", widest_) + left_aligned("  score", kNumbers + bar_ + 1);
     if (shows_held_out_) columns_line += left_aligned("held out", kHeldOut);
-    if (shows_ps_) columns_line += left_aligned("t-test", kPs / 2) + left_aligned("relabel.", kPs / 2);
+    if (shows_ps_)
+      columns_line += left_aligned("t-test", kPs / 2) + left_aligned("relabel.", kPs / 2);
     line(style_.faint(columns_line));
     for (const ConceptTest* test : group.tests) write(*test);
     write_random(*group.tests[0]);
@@ -128,9 +134,11 @@ class ConceptsReport {
     } else {
       text += left_aligned("  –", kNumbers + bar_ + 1);
     }
-    if (shows_held_out_) text += left_aligned(fmt::format("{:.0f} %", 100 * test.held_out.accuracy), kHeldOut);
-    if (shows_ps_) text += learnt ? p_cell(test.t_test) + p_cell(test.magnitude_permutation)
-                                  : std::string(kPs, ' ');
+    if (shows_held_out_)
+      text += left_aligned(fmt::format("{:.0f} %", 100 * test.held_out.accuracy), kHeldOut);
+    if (shows_ps_)
+      text +=
+          learnt ? p_cell(test.t_test) + p_cell(test.magnitude_permutation) : std::string(kPs, ' ');
     if (shows_verdict_) {
       const std::string words = verdict_words(test.verdict);
       text += test.verdict == Verdict::kSignificant ? style_.bold(words) : style_.faint(words);
@@ -156,7 +164,8 @@ class ConceptsReport {
     } else {
       text += left_aligned("  –", kNumbers + bar_ + 1);
     }
-    if (shows_held_out_) text += left_aligned(fmt::format("{:.0f} %", 100 * pair.held_out.accuracy), kHeldOut);
+    if (shows_held_out_)
+      text += left_aligned(fmt::format("{:.0f} %", 100 * pair.held_out.accuracy), kHeldOut);
     if (!pair.learnt && shows_verdict_) {
       text += std::string(shows_ps_ ? kPs : 0, ' ') + style_.faint("no direction");
     }

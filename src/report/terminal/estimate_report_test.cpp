@@ -8,8 +8,8 @@
 #include <numeric>
 #include <regex>
 
-#include "report/views/estimate_view.h"
 #include "report/terminal/printed_lines.h"
+#include "report/views/estimate_view.h"
 #include "tests/support/sample_explanations.h"
 #include "whyformer/error.h"
 #include "whyformer/report.h"
@@ -50,7 +50,9 @@ Explanation explanation_of(const std::vector<double>& scores, double base) {
   return explanation;
 }
 
-ForceBar bar_of(const Explanation& explanation) { return force_bar(explanation, explanation.attributions[0]).value(); }
+ForceBar bar_of(const Explanation& explanation) {
+  return force_bar(explanation, explanation.attributions[0]).value();
+}
 
 struct Rectangle {
   double x, width;
@@ -59,8 +61,8 @@ struct Rectangle {
 
 std::vector<Rectangle> rectangles_of_height(const std::string& svg, const std::string& height) {
   std::vector<Rectangle> found;
-  const std::regex shape("<rect x=\"([-0-9.]+)\" y=\"[-0-9.]+\" width=\"([0-9.]+)\" height=\"" + height +
-                         "\" fill=\"(#[0-9a-f]+)\"");
+  const std::regex shape("<rect x=\"([-0-9.]+)\" y=\"[-0-9.]+\" width=\"([0-9.]+)\" height=\"" +
+                         height + "\" fill=\"(#[0-9a-f]+)\"");
   for (std::sregex_iterator i(svg.begin(), svg.end(), shape), end; i != end; ++i) {
     found.push_back({std::stod((*i)[1]), std::stod((*i)[2]), (*i)[3]});
   }
@@ -104,8 +106,9 @@ TEST(ForceBar, HasTicksWhereTheRuleRoundsItsStepToNothing) {
 TEST(ForceBar, PiecesOfAWordAreOneSegment) {
   const Explanation explanation = estimate_sample();
   const ForceBar bar = bar_of(explanation);
-  const auto wonderful = std::find_if(bar.segments.begin(), bar.segments.end(),
-                                      [](const ForceSegment& segment) { return segment.text == "wonderful"; });
+  const auto wonderful =
+      std::find_if(bar.segments.begin(), bar.segments.end(),
+                   [](const ForceSegment& segment) { return segment.text == "wonderful"; });
   ASSERT_NE(wonderful, bar.segments.end());
   const Attribution& shap = explanation.attributions[0];
   EXPECT_DOUBLE_EQ(wonderful->score, shap.words[2].score);
@@ -124,8 +127,9 @@ TEST(ForceBar, IsAbsentForLinearFitsAndBrokenScores) {
 
 TEST(Estimate, TheLineAddsUp) {
   // A sentence with the scores of the shap package: "I cannot wait for next time".
-  const Explanation explanation = explanation_of(
-      {-0.10001853, 0.30019138, 1.07011396, 1.28322518, 0.11099461, 0.42985061, 0.22122911, -0.22297784}, -0.42705753);
+  const Explanation explanation = explanation_of({-0.10001853, 0.30019138, 1.07011396, 1.28322518,
+                                                  0.11099461, 0.42985061, 0.22122911, -0.22297784},
+                                                 -0.42705753);
   EXPECT_EQ(estimate_line(explanation.attributions[0]), "base -0.427 + 3.093 = 2.666 logit");
 }
 
@@ -139,7 +143,8 @@ TEST(Estimate, TheLineSaysWhereTheScoresMissTheValue) {
 
 TEST(Estimate, ALinearFitTellsInterceptAndFit) {
   EXPECT_EQ(estimate_line(estimate_sample().attributions[1]),
-            "linear model: intercept 0.4375 · the model says 0.9960 probability · R² 0.81 · stopped before the end");
+            "linear model: intercept 0.4375 · the model says 0.9960 probability · R² 0.81 · "
+            "stopped before the end");
 }
 
 TEST(Estimate, AWordsErrorIsAtMostTheSumOfItsPieces) {
@@ -147,11 +152,12 @@ TEST(Estimate, AWordsErrorIsAtMostTheSumOfItsPieces) {
   const Attribution& shap = explanation.attributions[0];
   const std::vector<Item> items = items_of(explanation, shap, SpecialTokens::kShow);
   EXPECT_EQ(items[0].error, shap.estimate->errors[0]);
-  const auto unbearably =
-      std::find_if(items.begin(), items.end(), [](const Item& item) { return item.text == "unbearably"; });
+  const auto unbearably = std::find_if(items.begin(), items.end(),
+                                       [](const Item& item) { return item.text == "unbearably"; });
   ASSERT_NE(unbearably, items.end());
   const auto first = static_cast<size_t>(unbearably->first_unit);
-  EXPECT_DOUBLE_EQ(*unbearably->error, shap.estimate->errors[first] + shap.estimate->errors[first + 1]);
+  EXPECT_DOUBLE_EQ(*unbearably->error,
+                   shap.estimate->errors[first] + shap.estimate->errors[first + 1]);
 }
 
 TEST(Estimate, ErrorsThatDoNotFitTheUnitsAreRefused) {
@@ -165,10 +171,12 @@ TEST(Estimate, ErrorsThatDoNotFitTheUnitsAreRefused) {
 
 TEST(EstimateInTerminal, ShowsLineForceBarAndErrors) {
   Explanation explanation = explanation_of({0.5, -2, 3, 0}, 1);
-  explanation.attributions[0].estimate->errors = {0.125, std::numeric_limits<double>::infinity(), 0.25, 0};
+  explanation.attributions[0].estimate->errors = {0.125, std::numeric_limits<double>::infinity(),
+                                                  0.25, 0};
   const std::string text = to_terminal(explanation, {.colour = false, .width = 48});
   EXPECT_THAT(text, HasSubstr("  base 1.000 + 1.500 = 2.500 logit\n"));
-  // 44 columns for 5.5: 4 for 0.5, 24 for 3 and 16 for 2; the base 2 to the right of -1, the value 3.5.
+  // 44 columns for 5.5: 4 for 0.5, 24 for 3 and 16 for 2; the base 2 to the right of -1, the
+  // value 3.5.
   EXPECT_THAT(text, HasSubstr("  ───▶──────────bb───────────▶◀──────aa───────\n"));
   EXPECT_THAT(text, HasSubstr("\n       base 1.000 ▲           ▲ f(x) 2.500\n"));
   EXPECT_THAT(text, HasSubstr("+3.000 ± 0.250"));
@@ -194,7 +202,8 @@ TEST(EstimateInTerminal, ListsTheEightStrongestPairs) {
   const Explanation explanation = estimate_sample();
   const std::string text = to_terminal(explanation, {.colour = false});
   int pairs = 0;
-  for (const std::string& line : lines_of(text)) pairs += line.find(" × ") != std::string::npos ? 1 : 0;
+  for (const std::string& line : lines_of(text))
+    pairs += line.find(" × ") != std::string::npos ? 1 : 0;
   EXPECT_EQ(pairs, 8);
   const size_t tokens = explanation.units.size() - 2;
   EXPECT_THAT(text, HasSubstr(fmt::format("and {} more pairs", tokens * (tokens - 1) / 2 - 8)));
@@ -238,8 +247,8 @@ TEST(EstimateInPictures, WhiskersReachOneErrorToBothSides) {
   EXPECT_NEAR(bars[0].width, 84, 0.01);
   EXPECT_NEAR(bars[1].width, 336, 0.01);
   const double end = bars[1].x + bars[1].width;
-  EXPECT_THAT(svg, testing::ContainsRegex(
-                       fmt::format("<line x1=\"{:.2f}\" y1=\"[0-9.]+\" x2=\"{:.2f}\"", end - 84, end + 84)));
+  EXPECT_THAT(svg, testing::ContainsRegex(fmt::format(
+                       "<line x1=\"{:.2f}\" y1=\"[0-9.]+\" x2=\"{:.2f}\"", end - 84, end + 84)));
   EXPECT_THAT(svg, HasSubstr(">+4.000 ± 1.000<"));
 }
 
@@ -247,7 +256,8 @@ TEST(Interactions, PairsAndTokensAloneAddUpToTheValue) {
   const Explanation explanation = estimate_sample();
   const Attribution& taylor = explanation.attributions[2];
   const Interactions interactions = interactions_of(explanation, taylor).value();
-  EXPECT_EQ(interactions.names.size(), explanation.units.size() - 2);  // special tokens take no part
+  EXPECT_EQ(interactions.names.size(),
+            explanation.units.size() - 2);  // special tokens take no part
   double sum = taylor.estimate->base;
   for (const Interactions::Pair& pair : interactions.pairs) sum += pair.value;
   EXPECT_NEAR(sum, taylor.estimate->value, 1e-9);
@@ -255,13 +265,15 @@ TEST(Interactions, PairsAndTokensAloneAddUpToTheValue) {
 
 TEST(Interactions, ThePictureSaysEveryPairOnce) {
   Explanation explanation = explanation_of({0, 1, 4, 0}, 0);
-  explanation.attributions[0].estimate->interactions = {0, 0, 0, 0, 0, 1.5, -0.25, 0, 0, -0.25, 4.5, 0, 0, 0, 0, 0};
+  explanation.attributions[0].estimate->interactions = {0, 0,     0,   0, 0, 1.5, -0.25, 0,
+                                                        0, -0.25, 4.5, 0, 0, 0,   0,     0};
   const std::string svg = interactions_picture(explanation, PictureFormat::kSvg);
   for (const char* said : {">1.50<", ">-0.50<", ">4.50<"}) EXPECT_THAT(svg, HasSubstr(said));
   EXPECT_THAT(svg, Not(HasSubstr(">-0.25<")));
   EXPECT_THAT(svg, HasSubstr(fmt::format("fill=\"{}\"", css(kLightPalette.positive))));
   EXPECT_FALSE(interactions_picture(explanation, PictureFormat::kPng).empty());
-  EXPECT_THROW(interactions_picture(explanation_of({0, 1, 0}, 0), PictureFormat::kSvg), InvalidInput);
+  EXPECT_THROW(interactions_picture(explanation_of({0, 1, 0}, 0), PictureFormat::kSvg),
+               InvalidInput);
 }
 
 }  // namespace

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/views/heads_view.h"
 #include "report/terminal/terminal_style.h"
 #include "report/terminal/terminal_text.h"
+#include "report/views/heads_view.h"
 #include "report/views/text.h"
 #include "report/views/view.h"
 #include "whyformer/report.h"

@@ -39,7 +39,8 @@ TEST(PairSides, InteractionsKeepTheirPlaces) {
   Explanation pair = picture_pair_sample();
   const size_t units = pair.units.size();
   Estimate estimate;
-  for (size_t i = 0; i < units * units; ++i) estimate.interactions.push_back(static_cast<double>(i));
+  for (size_t i = 0; i < units * units; ++i)
+    estimate.interactions.push_back(static_cast<double>(i));
   pair.attributions[0].estimate = estimate;
   const std::vector<double> inside = picture_side(pair).attributions[0].estimate->interactions;
   const size_t patches = units - 5;
@@ -66,7 +67,8 @@ TEST(PairReport, WhatScoresAddUpToCountsBothSides) {
   attribution.scores[2] = 20;
   attribution.scores.back() = 3;
   attribution.estimate = Estimate{.space = "logit", .base = 0.5, .value = 23.5};
-  EXPECT_THAT(to_terminal(pair, {.colour = false, .width = 100}), HasSubstr("base 0.50 + 23.00 = 23.50"));
+  EXPECT_THAT(to_terminal(pair, {.colour = false, .width = 100}),
+              HasSubstr("base 0.50 + 23.00 = 23.50"));
   EXPECT_THAT(to_html(pair), HasSubstr("base 0.50 + 23.00 = 23.50"));
 }
 
@@ -74,7 +76,8 @@ TEST(PairReport, TheSheetShowsTheTextOnceForEachMethod) {
   const Explanation pair = picture_pair_sample();
   const std::string sheet = overlay_picture({&pair, 1}, PictureFormat::kSvg, {});
   size_t count = 0;
-  for (size_t at = sheet.find(">red<"); at != std::string::npos; at = sheet.find(">red<", at + 1)) ++count;
+  for (size_t at = sheet.find(">red<"); at != std::string::npos; at = sheet.find(">red<", at + 1))
+    ++count;
   EXPECT_EQ(count, pair.attributions.size());
   EXPECT_THAT(sheet, AllOf(HasSubstr("Explained a red ball"), Not(HasSubstr("Predicted"))));
 }

@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/views/estimate_view.h"
-#include "report/views/model_title.h"
-#include "report/views/pair_sides.h"
 #include "report/terminal/terminal_image.h"
 #include "report/terminal/terminal_style.h"
 #include "report/terminal/terminal_table.h"
 #include "report/terminal/terminal_text.h"
+#include "report/views/estimate_view.h"
+#include "report/views/model_title.h"
+#include "report/views/pair_sides.h"
 #include "report/views/text.h"
 
 namespace whyformer::report {
@@ -88,8 +88,8 @@ class PictureReport {
     const std::string counts =
         fmt::format(" · {} × {} patches", picture_.rows, picture_.columns) +
         (answers.size() > 1 ? fmt::format(" · {} labels", first_.output.values.size()) : "");
-    const std::string name = printable(
-        fmt::format("{} · {}", first_.text, model_title(first_.model)));
+    const std::string name =
+        printable(fmt::format("{} · {}", first_.text, model_title(first_.model)));
     lines({style_.faint(shortened(name, options_.width - columns(counts)) + counts)});
   }
 
@@ -155,10 +155,12 @@ class PictureReport {
       std::vector<std::string> scores;
       for (const Attribution& attribution : explanation.attributions) {
         const double score = attribution.scores[i];
-        scores.push_back(fmt::format("{} {}", attribution.method, format_score(score, std::abs(score), kind_of(attribution))));
+        scores.push_back(fmt::format("{} {}", attribution.method,
+                                     format_score(score, std::abs(score), kind_of(attribution))));
       }
       if (scores.empty()) continue;
-      sentences(printable(fmt::format("{} is on no patch and left out of the scale: {}", explanation.units[i].text, fmt::join(scores, ", "))));
+      sentences(printable(fmt::format("{} is on no patch and left out of the scale: {}",
+                                      explanation.units[i].text, fmt::join(scores, ", "))));
     }
   }
 
@@ -171,7 +173,8 @@ class PictureReport {
     if (with_picture) blocks.push_back(half_blocks("picture", small));
     for (const Attribution& attribution : explanation.attributions) {
       const Heat heat = heat_of(picture_, attribution, size, Grain::kSmooth);
-      blocks.push_back(half_blocks(printable(attribution.method), painted(small, heat, kHeatOpacity)));
+      blocks.push_back(
+          half_blocks(printable(attribution.method), painted(small, heat, kHeatOpacity)));
     }
     return side_by_side(blocks, options_.width);
   }
@@ -198,7 +201,8 @@ class PictureReport {
     if (!estimate.empty()) sentences(printable(attribution.method + ": " + estimate));
     const auto broken = [](double score) { return !std::isfinite(score); };
     if (std::any_of(attribution.scores.begin(), attribution.scores.end(), broken)) {
-      sentences(printable(attribution.method) + ": some scores are missing or not a number; they count as 0.");
+      sentences(printable(attribution.method) +
+                ": some scores are missing or not a number; they count as 0.");
     }
     for (const std::string& note : attribution.notes) {
       sentences(printable(attribution.method) + ": " + printable(note));
@@ -221,7 +225,8 @@ class PictureReport {
       if (has_magnitude) sentences("From weak to strong: . : - = + * # % @");
     }
     if (!has_sign && !has_magnitude) return;
-    sentences(texts_.empty() ? "Each map has its own scale." : "Each map and each text has its own scale.");
+    sentences(texts_.empty() ? "Each map has its own scale."
+                             : "Each map and each text has its own scale.");
   }
 
   std::span<const Explanation> whole_;

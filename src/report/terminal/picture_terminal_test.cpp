@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "report/terminal/printed_lines.h"
-#include "tests/support/sample_pictures.h"
 #include "report/terminal/terminal_image.h"
 #include "report/views/text.h"
+#include "tests/support/sample_pictures.h"
 #include "whyformer/error.h"
 #include "whyformer/report.h"
 
@@ -83,10 +83,12 @@ TEST(PictureTerminal, NamesWhatIsOnNoPatchIfAskedTo) {
     return to_terminal(explanation, {.colour = false, .width = 200, .special = special});
   };
   EXPECT_THAT(said(SpecialTokens::kShow),
-              HasSubstr("[CLS] is on no patch and left out of the scale: " + explanation.attributions[0].method + " 0.2500, " +
+              HasSubstr("[CLS] is on no patch and left out of the scale: " +
+                        explanation.attributions[0].method + " 0.2500, " +
                         explanation.attributions[1].method + " -3.000"));
   EXPECT_THAT(said(SpecialTokens::kShow), Not(HasSubstr("is hidden")));
-  EXPECT_THAT(said(SpecialTokens::kHide), HasSubstr("1 special token is hidden and left out of the scale."));
+  EXPECT_THAT(said(SpecialTokens::kHide),
+              HasSubstr("1 special token is hidden and left out of the scale."));
   EXPECT_THAT(said(SpecialTokens::kHide), Not(HasSubstr("[CLS]")));
 }
 

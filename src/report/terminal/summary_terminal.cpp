@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/views/summary_view.h"
 #include "report/terminal/terminal_style.h"
 #include "report/terminal/terminal_text.h"
+#include "report/views/summary_view.h"
 #include "report/views/text.h"
 #include "whyformer/report.h"
 
@@ -14,12 +14,15 @@ namespace whyformer {
 namespace report {
 namespace {
 
-constexpr int kNarrowestTerminal = 44, kWidestName = 26, kWidestBar = 24, kNarrowestSpread = 15, kWidestSpread = 61;
+constexpr int kNarrowestTerminal = 44, kWidestName = 26, kWidestBar = 24, kNarrowestSpread = 15,
+              kWidestSpread = 61;
 
 class SummaryText {
  public:
   SummaryText(const Summary& summary, const TerminalOptions& options)
-      : summary_(summary), style_{options.colour}, width_(std::max(options.width, kNarrowestTerminal)) {
+      : summary_(summary),
+        style_{options.colour},
+        width_(std::max(options.width, kNarrowestTerminal)) {
     for (const SummaryRow& row : summary.rows) {
       names_ = std::max(names_, std::min(kWidestName, columns(printable(row.name))));
       numbers_ = std::max(numbers_, columns(number(row)));
@@ -41,7 +44,8 @@ class SummaryText {
     if (spread_ > 0) out += style_.faint(axis()) + "\n";
     if (has_cut_bar(summary_)) out += style_.faint("  The last bar is cut.") + "\n";
     for (const std::string& note : summary_.notes) {
-      for (const std::string& part : wrapped_sentence(note, width_)) out += style_.faint(part) + "\n";
+      for (const std::string& part : wrapped_sentence(note, width_))
+        out += style_.faint(part) + "\n";
     }
     return out;
   }
@@ -54,8 +58,9 @@ class SummaryText {
   std::string line(const SummaryRow& row) const {
     const double largest = largest_bar(summary_);
     const double share = largest > 0 ? std::min(1.0, bar_value(summary_, row) / largest) : 0;
-    std::string line = fmt::format("  {}  {}  {}", right_aligned(shortened(printable(row.name), names_), names_),
-                                   style_.bar(share, bar_, ScoreKind::kMagnitude), right_aligned(number(row), numbers_));
+    std::string line = fmt::format(
+        "  {}  {}  {}", right_aligned(shortened(printable(row.name), names_), names_),
+        style_.bar(share, bar_, ScoreKind::kMagnitude), right_aligned(number(row), numbers_));
     if (spread_ > 0) line += "  " + spread(row);
     return line;
   }
@@ -65,7 +70,8 @@ class SummaryText {
     std::vector<int> counts(static_cast<size_t>(spread_), 0);
     const int middle = spread_ / 2;
     for (const SummaryPoint& point : row.points) {
-      ++counts[static_cast<size_t>(middle + static_cast<int>(std::lround(point.score / reach_ * middle)))];
+      ++counts[static_cast<size_t>(middle +
+                                   static_cast<int>(std::lround(point.score / reach_ * middle)))];
     }
     const int most = *std::max_element(counts.begin(), counts.end());
     std::string line;
@@ -83,8 +89,8 @@ class SummaryText {
 
   std::string coloured(const std::string& mark, int side) const {
     if (!style_.colour) return mark;
-    const Colour paint =
-        mix(hue(kLightPalette, side, ScoreKind::kSigned), hue(kDarkPalette, side, ScoreKind::kSigned), 0.5);
+    const Colour paint = mix(hue(kLightPalette, side, ScoreKind::kSigned),
+                             hue(kDarkPalette, side, ScoreKind::kSigned), 0.5);
     return fmt::format("\x1b[38;5;{}m{}\x1b[0m", xterm_colour(paint), mark);
   }
 
@@ -92,7 +98,8 @@ class SummaryText {
     const std::string low = format_bar(-reach_, reach_), high = format_bar(reach_, reach_);
     const int middle = spread_ / 2;
     return std::string(static_cast<size_t>(2 + names_ + 2 + bar_ + 2 + numbers_ + 2), ' ') + low +
-           right_aligned("0", middle + 1 - columns(low)) + right_aligned(high, spread_ - middle - 1);
+           right_aligned("0", middle + 1 - columns(low)) +
+           right_aligned(high, spread_ - middle - 1);
   }
 
   const Summary& summary_;

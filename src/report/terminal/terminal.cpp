@@ -5,11 +5,11 @@
 #include <cmath>
 
 #include "report/terminal/picture_terminal.h"
-#include "report/views/picture_view.h"
 #include "report/terminal/terminal_estimate.h"
 #include "report/terminal/terminal_style.h"
 #include "report/terminal/terminal_table.h"
 #include "report/terminal/terminal_text.h"
+#include "report/views/picture_view.h"
 #include "report/views/text.h"
 #include "report/views/view.h"
 #include "whyformer/report.h"
@@ -184,7 +184,8 @@ class TerminalReport {
   std::string number(const Item& item, double scale, const Attribution& attribution) const {
     if (std::isnan(item.score)) return "–";
     const std::string error = format_error(item.error, scale);
-    return format_score(item.score, scale, kind_of(attribution)) + (error.empty() ? "" : " " + error);
+    return format_score(item.score, scale, kind_of(attribution)) +
+           (error.empty() ? "" : " " + error);
   }
 
   const Explanation& explanation_;

@@ -22,11 +22,14 @@ std::string repeated(std::string_view part, int count) {
   return out;
 }
 
-// The word in the middle of a segment of this many columns, with an arrow at the end that is nearer to the value.
+// The word in the middle of a segment of this many columns, with an arrow at the end that is nearer
+// to the value.
 std::string labelled(const ForceSegment& segment, int width, std::string_view filler) {
   const std::string text = printable(segment.text);
   const int room = width - 1;
-  std::string label = columns(text) <= room ? text : room >= kShortestCut ? shortened(text, room) : "";
+  std::string label = columns(text) <= room  ? text
+                      : room >= kShortestCut ? shortened(text, room)
+                                             : "";
   const int free = room - columns(label);
   label = repeated(filler, free / 2) + label + repeated(filler, free - free / 2);
   return segment.score > 0 ? label + "▶" : "◀" + label;
@@ -63,7 +66,8 @@ class MarkLine {
     const auto length = static_cast<int>(text.size());
     for (const int start : {column + 2, column - 1 - length}) {
       if (!is_free(start - 1, start + length + 1, column)) continue;
-      for (int i = 0; i < length; ++i) cells_[static_cast<size_t>(start + i)] = text[static_cast<size_t>(i)];
+      for (int i = 0; i < length; ++i)
+        cells_[static_cast<size_t>(start + i)] = text[static_cast<size_t>(i)];
       return;
     }
   }
@@ -114,13 +118,16 @@ std::vector<std::string> force_lines(const ForceBar& bar, const TerminalOptions&
   return {drawn, std::string(kIndent, ' ') + marks.finish()};
 }
 
-std::vector<std::string> pair_lines(const Interactions& interactions, const TerminalOptions& options) {
+std::vector<std::string> pair_lines(const Interactions& interactions,
+                                    const TerminalOptions& options) {
   const TerminalStyle style{options.colour};
   std::vector<std::string> names, lines;
   int width = 0;
   const std::vector<Interactions::Pair> pairs = strongest_pairs(interactions, kMostPairs);
   for (const Interactions::Pair& pair : pairs) {
-    const auto name = [&](size_t i) { return shortened(printable(interactions.names[i]), kWidestName); };
+    const auto name = [&](size_t i) {
+      return shortened(printable(interactions.names[i]), kWidestName);
+    };
     names.push_back(name(pair.second) + " × " + name(pair.first));
     width = std::max(width, columns(names.back()));
   }
@@ -128,12 +135,14 @@ std::vector<std::string> pair_lines(const Interactions& interactions, const Term
   for (size_t i = 0; i < pairs.size(); ++i) {
     lines.push_back(fmt::format(
         "  {}  {} {}", right_aligned(names[i], width),
-        style.bar(strength(pairs[i].value, interactions.scale), std::max(0, bar_width), ScoreKind::kSigned),
+        style.bar(strength(pairs[i].value, interactions.scale), std::max(0, bar_width),
+                  ScoreKind::kSigned),
         right_aligned(format_score(pairs[i].value, interactions.scale, ScoreKind::kSigned), 9)));
   }
   const size_t count = interactions.names.size();
   const size_t all = count * (count - std::min<size_t>(1, count)) / 2;
-  if (all > pairs.size()) lines.push_back(style.faint(fmt::format("  and {} more pairs", all - pairs.size())));
+  if (all > pairs.size())
+    lines.push_back(style.faint(fmt::format("  and {} more pairs", all - pairs.size())));
   return lines;
 }
 

@@ -132,7 +132,8 @@ std::vector<std::string> side_by_side_lines(const Explanation& explanation,
         std::max(writer.label_width, std::min(kWidestLabel, columns(printable(means[i].text))));
   }
   for (const Column& column : all) {  // long numbers take room from long words
-    writer.label_width = std::min(writer.label_width, std::max(kShortestLabel, options.width - 4 - column.width));
+    writer.label_width =
+        std::min(writer.label_width, std::max(kShortestLabel, options.width - 4 - column.width));
   }
   for (std::span<const Column> left = all; !left.empty();) {
     const size_t count = fitting(left, options.width - 2 - writer.label_width);

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "report/terminal/printed_lines.h"
-#include "tests/support/sample_explanations.h"
 #include "report/views/text.h"
+#include "tests/support/sample_explanations.h"
 #include "whyformer/report.h"
 
 namespace whyformer::report {

@@ -9,7 +9,8 @@ namespace whyformer::report {
 // Laid out in lines of a width, drawn where the caller wants it.
 class TextPlot {
  public:
-  TextPlot(const Explanation& explanation, const Attribution& attribution, SpecialTokens special, double width);
+  TextPlot(const Explanation& explanation, const Attribution& attribution, SpecialTokens special,
+           double width);
 
   double height() const;
   void draw(Canvas& canvas, double x, double y) const;

@@ -12,7 +12,8 @@ namespace whyformer::report {
 std::vector<ConceptGroup> groups_of(const ConceptReport& report) {
   std::vector<ConceptGroup> groups;
   for (const ConceptTest& test : report.tests) {
-    if (groups.empty() || groups.back().target != test.target || groups.back().layer != test.layer) {
+    if (groups.empty() || groups.back().target != test.target ||
+        groups.back().layer != test.layer) {
       groups.push_back({test.target, test.layer});
     }
     groups.back().tests.push_back(&test);
@@ -27,29 +28,40 @@ std::vector<ConceptGroup> groups_of(const ConceptReport& report) {
 
 std::string rows_name(TokenRows rows) {
   switch (rows) {
-    case TokenRows::kFirst: return "first";
-    case TokenRows::kMean: return "mean";
-    case TokenRows::kAll: return "all";
+    case TokenRows::kFirst:
+      return "first";
+    case TokenRows::kMean:
+      return "mean";
+    case TokenRows::kAll:
+      return "all";
   }
   return {};
 }
 
 std::string verdict_name(Verdict verdict) {
   switch (verdict) {
-    case Verdict::kSignificant: return "significant";
-    case Verdict::kNotSignificant: return "not-significant";
-    case Verdict::kNotLearnt: return "not-learnt";
-    case Verdict::kUndefined: return "undefined";
+    case Verdict::kSignificant:
+      return "significant";
+    case Verdict::kNotSignificant:
+      return "not-significant";
+    case Verdict::kNotLearnt:
+      return "not-learnt";
+    case Verdict::kUndefined:
+      return "undefined";
   }
   return {};
 }
 
 std::string verdict_words(Verdict verdict) {
   switch (verdict) {
-    case Verdict::kSignificant: return "significant";
-    case Verdict::kNotSignificant: return "not significant";
-    case Verdict::kNotLearnt: return "no direction";
-    case Verdict::kUndefined: return "undefined";
+    case Verdict::kSignificant:
+      return "significant";
+    case Verdict::kNotSignificant:
+      return "not significant";
+    case Verdict::kNotLearnt:
+      return "no direction";
+    case Verdict::kUndefined:
+      return "undefined";
   }
   return {};
 }
@@ -61,13 +73,15 @@ std::string title_of(const ConceptReport& report) {
 std::string settings_of(const ConceptReport& report) {
   int64_t random = 0;
   for (const auto& [name, count] : report.random) random += count;
-  return fmt::format("{} random {} · {} counterparts · {} relabellings · {} of the tokens · C {:g} · seed {}",
-                     random, report.unit, report.counterparts, report.permutations,
-                     rows_name(report.rows), report.strength, report.seed);
+  return fmt::format(
+      "{} random {} · {} counterparts · {} relabellings · {} of the tokens · C {:g} · seed {}",
+      random, report.unit, report.counterparts, report.permutations, rows_name(report.rows),
+      report.strength, report.seed);
 }
 
 std::string format_spread(double score, double spread) {
-  return fmt::format("{:.2f} ± {}", score, std::isfinite(spread) ? fmt::format("{:.2f}", spread) : "?");
+  return fmt::format("{:.2f} ± {}", score,
+                     std::isfinite(spread) ? fmt::format("{:.2f}", spread) : "?");
 }
 
 std::string format_p(double p) {

@@ -17,12 +17,13 @@ struct ConceptGroup {
 };
 std::vector<ConceptGroup> groups_of(const ConceptReport& report);
 
-std::string rows_name(TokenRows rows);        // "mean"
-std::string verdict_name(Verdict verdict);    // "not-learnt"
-std::string verdict_words(Verdict verdict);   // "no direction"
+std::string rows_name(TokenRows rows);       // "mean"
+std::string verdict_name(Verdict verdict);   // "not-learnt"
+std::string verdict_words(Verdict verdict);  // "no direction"
 std::string title_of(const ConceptReport& report);
 std::string settings_of(const ConceptReport& report);  // counterparts, permutations, …
-std::string format_spread(double score, double spread);  // "0.73 ± 0.04", or "0.73 ± ?" where it is not known
-std::string format_p(double p);               // "0.034", "2e-12"
+std::string format_spread(double score,
+                          double spread);  // "0.73 ± 0.04", or "0.73 ± ?" where it is not known
+std::string format_p(double p);            // "0.034", "2e-12"
 
 }  // namespace whyformer::report

@@ -21,13 +21,17 @@ double sum_of_scores(const Attribution& attribution) {
 // What the digits of base, sum and value are chosen by, so that they add up to the eye.
 double scale_of_sums(const Attribution& attribution) {
   const Estimate& estimate = *attribution.estimate;
-  return std::max({std::abs(estimate.base), std::abs(estimate.value), std::abs(sum_of_scores(attribution))});
+  return std::max(
+      {std::abs(estimate.base), std::abs(estimate.value), std::abs(sum_of_scores(attribution))});
 }
 
-std::string plain(double number, double scale) { return format_score(number, scale, ScoreKind::kMagnitude); }
+std::string plain(double number, double scale) {
+  return format_score(number, scale, ScoreKind::kMagnitude);
+}
 
 // Consecutive units of one word are one segment.
-std::vector<ForceSegment> summed_words(const Explanation& explanation, const Attribution& attribution) {
+std::vector<ForceSegment> summed_words(const Explanation& explanation,
+                                       const Attribution& attribution) {
   const std::vector<Piece> pieces = pieces_of(explanation);
   std::vector<ForceSegment> segments;
   int64_t word = -1;
@@ -37,15 +41,17 @@ std::vector<ForceSegment> summed_words(const Explanation& explanation, const Att
       segments.back().text += pieces[i].gap + pieces[i].text;
       segments.back().score += attribution.scores[i];
     } else {
-      segments.push_back({.text = pieces[i].text, .first_unit = static_cast<int64_t>(i), .score = attribution.scores[i]});
+      segments.push_back({.text = pieces[i].text,
+                          .first_unit = static_cast<int64_t>(i),
+                          .score = attribution.scores[i]});
     }
     word = unit.word;
   }
   return segments;
 }
 
-// The shap package's rule: seven steps over the axis, rounded, from its middle, none near the ends. Where its digits
-// leave no step at all, one more does.
+// The shap package's rule: seven steps over the axis, rounded, from its middle, none near the ends.
+// Where its digits leave no step at all, one more does.
 void set_ticks(ForceBar& bar) {
   const double range = bar.high - bar.low;
   bar.decimals = std::clamp(static_cast<int>(std::lround(1 - std::log10(range))), -300, 300);
@@ -54,8 +60,11 @@ void set_ticks(ForceBar& bar) {
     return std::round(number / unit) * unit;
   };
   if (rounded(range / 7) == 0) ++bar.decimals;
-  const double middle = rounded((bar.low + bar.high) / 2), step = rounded(range / 7), free = range / 14;
-  const auto within = [&](double place) { return place >= bar.low + free && place <= bar.high - free; };
+  const double middle = rounded((bar.low + bar.high) / 2), step = rounded(range / 7),
+               free = range / 14;
+  const auto within = [&](double place) {
+    return place >= bar.low + free && place <= bar.high - free;
+  };
   for (int i = -kMostTicksPerSide; step > 0 && i <= kMostTicksPerSide; ++i) {
     if (within(middle + i * step)) bar.ticks.push_back(middle + i * step);
   }
@@ -70,11 +79,13 @@ std::string estimate_line(const Attribution& attribution) {
   const double scale = scale_of_sums(attribution);
   const std::string unfinished = estimate.finished ? "" : " · stopped before the end";
   if (estimate.r_squared) {
-    return fmt::format("linear model: intercept {} · the model says {} {} · R² {:.2f}{}", plain(estimate.base, scale),
-                       plain(estimate.value, scale), valid_utf8(estimate.space), *estimate.r_squared, unfinished);
+    return fmt::format("linear model: intercept {} · the model says {} {} · R² {:.2f}{}",
+                       plain(estimate.base, scale), plain(estimate.value, scale),
+                       valid_utf8(estimate.space), *estimate.r_squared, unfinished);
   }
-  std::string line = fmt::format("base {} {} {} = {} {}", plain(estimate.base, scale), sum < 0 ? "-" : "+",
-                                 plain(std::abs(sum), scale), plain(value, scale), valid_utf8(estimate.space));
+  std::string line =
+      fmt::format("base {} {} {} = {} {}", plain(estimate.base, scale), sum < 0 ? "-" : "+",
+                  plain(std::abs(sum), scale), plain(value, scale), valid_utf8(estimate.space));
   if (plain(value, scale) != plain(estimate.value, scale)) {
     line += fmt::format(" · the model says {}", plain(estimate.value, scale));
   }
@@ -90,9 +101,10 @@ std::optional<ForceBar> force_bar(const Explanation& explanation, const Attribut
   bar.scale = scale_of_sums(attribution);
   bar.segments = summed_words(explanation, attribution);
   std::erase_if(bar.segments, [](const ForceSegment& segment) { return segment.score == 0; });
-  std::stable_sort(bar.segments.begin(), bar.segments.end(), [](const ForceSegment& a, const ForceSegment& b) {
-    return std::abs(a.score) > std::abs(b.score);
-  });
+  std::stable_sort(bar.segments.begin(), bar.segments.end(),
+                   [](const ForceSegment& a, const ForceSegment& b) {
+                     return std::abs(a.score) > std::abs(b.score);
+                   });
   for (ForceSegment& segment : bar.segments) {
     if (segment.score > 0) {
       segment.to = bar.first;
@@ -108,16 +120,16 @@ std::optional<ForceBar> force_bar(const Explanation& explanation, const Attribut
   if (!(spare > 0)) spare = std::max(1e-6, 0.1 * std::abs(value));  // nothing was shared out
   bar.low = bar.first - spare;
   bar.high = bar.last + spare;
-  if (!std::isfinite(bar.low) || !std::isfinite(bar.high) || !std::isfinite(bar.high - bar.low)) return {};
+  if (!std::isfinite(bar.low) || !std::isfinite(bar.high) || !std::isfinite(bar.high - bar.low))
+    return {};
   set_ticks(bar);
   return bar;
 }
 
-std::string format_place(double place, const ForceBar& bar) {
-  return plain(place, bar.scale);
-}
+std::string format_place(double place, const ForceBar& bar) { return plain(place, bar.scale); }
 
-std::optional<Interactions> interactions_of(const Explanation& explanation, const Attribution& attribution) {
+std::optional<Interactions> interactions_of(const Explanation& explanation,
+                                            const Attribution& attribution) {
   if (!attribution.estimate || attribution.estimate->interactions.empty()) return {};
   const std::vector<double>& matrix = attribution.estimate->interactions;
   const size_t count = explanation.units.size();
@@ -127,7 +139,8 @@ std::optional<Interactions> interactions_of(const Explanation& explanation, cons
   for (size_t i = 0; i < count; ++i) {
     if (weights[i] > 0) order.push_back(i);
   }
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return weights[a] > weights[b]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return weights[a] > weights[b]; });
   order.resize(std::min(order.size(), kMostInteracting));
   std::sort(order.begin(), order.end());
 
@@ -148,7 +161,8 @@ std::optional<Interactions> interactions_of(const Explanation& explanation, cons
 std::vector<Interactions::Pair> strongest_pairs(const Interactions& interactions, size_t limit) {
   std::vector<Interactions::Pair> pairs;
   for (const Interactions::Pair& pair : interactions.pairs) {
-    if (pair.first != pair.second && std::isfinite(pair.value) && pair.value != 0) pairs.push_back(pair);
+    if (pair.first != pair.second && std::isfinite(pair.value) && pair.value != 0)
+      pairs.push_back(pair);
   }
   std::stable_sort(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) {
     return std::abs(a.value) > std::abs(b.value);

@@ -71,9 +71,7 @@ std::string format_cell(double score, double scale) {
   return fmt::format("{:.{}f}", score, decimals);
 }
 
-std::string model_line(const ModelName& model) {
-  return printable(model_title(model));
-}
+std::string model_line(const ModelName& model) { return printable(model_title(model)); }
 
 std::string corpus_line(const HeadImportance& importance) {
   const bool pictures = importance.kind == "pictures";

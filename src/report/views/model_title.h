@@ -11,7 +11,8 @@ namespace whyformer {
 
 // "bert-tiny (BertForSequenceClassification)"; the name alone where nothing tells the architecture.
 inline std::string model_title(const ModelName& model) {
-  return model.architecture.empty() ? model.name : fmt::format("{} ({})", model.name, model.architecture);
+  return model.architecture.empty() ? model.name
+                                    : fmt::format("{} ({})", model.name, model.architecture);
 }
 
 }  // namespace whyformer

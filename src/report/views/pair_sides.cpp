@@ -14,7 +14,8 @@ struct Range {
 size_t tokens_of(const Explanation& explanation) {
   const auto& units = explanation.units;
   return static_cast<size_t>(
-      std::find_if(units.begin(), units.end(), [](const Unit& unit) { return unit.segment == 0; }) - units.begin());
+      std::find_if(units.begin(), units.end(), [](const Unit& unit) { return unit.segment == 0; }) -
+      units.begin());
 }
 
 template <class T>
@@ -29,7 +30,8 @@ void cut_square(std::vector<double>& values, const Range& range, size_t units) {
   std::vector<double> inside;
   for (size_t row = range.begin; row < range.end; ++row) {
     const auto first = values.begin() + static_cast<int64_t>(row * units);
-    inside.insert(inside.end(), first + static_cast<int64_t>(range.begin), first + static_cast<int64_t>(range.end));
+    inside.insert(inside.end(), first + static_cast<int64_t>(range.begin),
+                  first + static_cast<int64_t>(range.end));
   }
   values = std::move(inside);
 }
@@ -45,7 +47,8 @@ Explanation side(const Explanation& explanation, const Range& range) {
     cut_square(attribution.estimate->interactions, range, units);
   }
   std::erase_if(result.attention, [&](const AttentionMap& map) {
-    return map.first_unit != static_cast<int64_t>(range.begin) || map.queries != static_cast<int64_t>(range.size());
+    return map.first_unit != static_cast<int64_t>(range.begin) ||
+           map.queries != static_cast<int64_t>(range.size());
   });
   for (AttentionMap& map : result.attention) map.first_unit = 0;
   return result;

@@ -1,4 +1,5 @@
-// A picture that was compared with a text: reports draw the text as texts are drawn, and the picture as pictures are.
+// A picture that was compared with a text: reports draw the text as texts are drawn, and the
+// picture as pictures are.
 #pragma once
 
 #include <span>
@@ -10,7 +11,8 @@ namespace whyformer::report {
 
 bool is_pair(const Explanation& explanation);
 
-// The units of one side with their scores; both sides keep what concerns the whole, such as the target.
+// The units of one side with their scores; both sides keep what concerns the whole, such as the
+// target.
 Explanation text_side(const Explanation& explanation);
 Explanation picture_side(const Explanation& explanation);
 

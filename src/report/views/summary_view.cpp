@@ -21,7 +21,8 @@ double bar_value(const Summary& summary, const SummaryRow& row) {
 double largest_bar(const Summary& summary) {
   const size_t features = summary.rows.size() - (summary.others > 0 ? 1 : 0);
   double largest = 0;
-  for (size_t i = 0; i < features; ++i) largest = std::max(largest, bar_value(summary, summary.rows[i]));
+  for (size_t i = 0; i < features; ++i)
+    largest = std::max(largest, bar_value(summary, summary.rows[i]));
   if (summary.others == 0) return largest;
   const double sum = bar_value(summary, summary.rows.back());
   return sum <= kLongestWholeSum * largest ? std::max(largest, sum) : largest;
@@ -40,13 +41,15 @@ std::string summary_facts(const Summary& summary) {
   std::string facts = summary.order == SummaryOrder::kMean ? "mean |score|" : "sum of |score|";
   if (!summary.space.empty()) facts += " in " + printable(summary.space);
   facts += fmt::format(" · {} input{}", summary.instances, summary.instances == 1 ? "" : "s");
-  if (summary.left_out > 0) facts += fmt::format(" · {} scores are not a number and left out", summary.left_out);
+  if (summary.left_out > 0)
+    facts += fmt::format(" · {} scores are not a number and left out", summary.left_out);
   return facts + " · " + printable(summary.model.name);
 }
 
 std::string format_bar(double value, double largest) {
   if (largest > 0 && (largest < 1e-5 || largest >= 1e7)) return fmt::format("{:+.2e}", value);
-  const int decimals = largest >= 0.1 || largest <= 0 ? 2 : static_cast<int>(2 - std::floor(std::log10(largest)));
+  const int decimals =
+      largest >= 0.1 || largest <= 0 ? 2 : static_cast<int>(2 - std::floor(std::log10(largest)));
   return fmt::format("{:+.{}f}", value, decimals);
 }
 

@@ -11,13 +11,14 @@ namespace whyformer::report {
 
 // Of a row's bar: its mean or total, as the summary is ordered.
 double bar_value(const Summary& summary, const SummaryRow& row);
-// Of single features: a long sum of many others would flatten them, so its bar is cut. One that is not much longer
-// is drawn whole.
+// Of single features: a long sum of many others would flatten them, so its bar is cut. One that is
+// not much longer is drawn whole.
 double largest_bar(const Summary& summary);
 bool has_cut_bar(const Summary& summary);
 
-std::string summary_title(const Summary& summary);     // "shap: what counts for positive"
-std::string summary_facts(const Summary& summary);     // "mean |score| in logit · 200 instances · model"
+std::string summary_title(const Summary& summary);  // "shap: what counts for positive"
+std::string summary_facts(
+    const Summary& summary);  // "mean |score| in logit · 200 instances · model"
 std::string format_bar(double value, double largest);  // "+0.12"
 
 bool has_levels(const Summary& summary);  // of a table's columns, which colour the points

@@ -39,7 +39,8 @@ std::string shortened(std::string_view text, int limit);
 std::string right_aligned(std::string_view text, int width);
 std::string left_aligned(std::string_view text, int width);
 
-// Text as it stands in HTML and SVG, also inside quoted attributes; printable, since XML has no control characters.
+// Text as it stands in HTML and SVG, also inside quoted attributes; printable, since XML has no
+// control characters.
 std::string escape_markup(std::string_view text);
 
 }  // namespace whyformer::report

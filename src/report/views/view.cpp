@@ -173,8 +173,12 @@ std::vector<Item> items_of(const Explanation& explanation, const Attribution& at
     for (; words_taken < std::min(end, word_count); ++words_taken) {
       const WordScore& word = attribution.words[static_cast<size_t>(words_taken)];
       word_items.push_back(items.size());
-      items.push_back({valid_utf8(word.text), word.score, false, word.segment,
-                       words_taken == end - 1 ? unit : -1, {}});
+      items.push_back({valid_utf8(word.text),
+                       word.score,
+                       false,
+                       word.segment,
+                       words_taken == end - 1 ? unit : -1,
+                       {}});
     }
   };
   for (size_t i = 0; i < explanation.units.size(); ++i) {

@@ -33,8 +33,8 @@ struct Item {
   bool special = false;
   int segment = 0;
   int64_t first_unit = -1;  // -1 where no unit belongs to the word
-  // Standard error where the method has one. A word of several units gets the sum of theirs, which its own error
-  // never exceeds; infinite where it is not known.
+  // Standard error where the method has one. A word of several units gets the sum of theirs, which
+  // its own error never exceeds; infinite where it is not known.
   std::optional<double> error = {};
 };
 std::vector<Item> items_of(const Explanation& explanation, const Attribution& attribution,
@@ -69,7 +69,8 @@ std::vector<size_t> strongest(const std::vector<Item>& items, size_t limit);
 
 // Four significant digits of the scale, so that the scores of one method line up.
 std::string format_score(double score, double scale, ScoreKind kind);
-std::string format_error(const std::optional<double>& error, double scale);  // "± 0.012", "± ?" or nothing
+std::string format_error(const std::optional<double>& error,
+                         double scale);          // "± 0.012", "± ?" or nothing
 std::string format_percent(double probability);  // "98.7 %"
 std::string format_option(const OptionValue& value);
 

@@ -50,7 +50,8 @@ std::string format_score(double score, double scale, ScoreKind kind) {
   if (std::isnan(score)) return "not a number";
   if (std::isinf(score)) return score > 0 ? "infinite" : "-infinite";
   const char* sign = kind == ScoreKind::kSigned && score > 0 ? "+" : "";
-  if (!(scale > 0)) return fmt::format("{}{:.4g}", sign, score);  // also of scores without a scale: NaN
+  if (!(scale > 0))
+    return fmt::format("{}{:.4g}", sign, score);  // also of scores without a scale: NaN
   if (scale >= 1e5 || scale < 1e-3) return fmt::format("{}{:.2e}", sign, score);
   const int decimals = std::clamp(3 - static_cast<int>(std::floor(std::log10(scale))), 0, 6);
   return fmt::format("{}{:.{}f}", sign, score, decimals);

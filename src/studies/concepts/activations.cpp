@@ -29,8 +29,8 @@ std::vector<float> row_of(const Tensor& sample, TokenRows rows, Quantity quantit
   return row;
 }
 
-void hand_over(const Tensor& values, std::span<const int64_t> examples, size_t slot, Quantity quantity,
-               const RowRequest& request) {
+void hand_over(const Tensor& values, std::span<const int64_t> examples, size_t slot,
+               Quantity quantity, const RowRequest& request) {
   for (size_t i = 0; i < examples.size(); ++i) {
     request.take(examples[i], slot,
                  row_of(values.select(0, static_cast<int64_t>(i)), request.rows, quantity));
@@ -38,7 +38,8 @@ void hand_over(const Tensor& values, std::span<const int64_t> examples, size_t s
 }
 
 LastBlock last_block_for(const std::vector<int>& layers, size_t blocks) {
-  const bool last = std::find(layers.begin(), layers.end(), static_cast<int>(blocks) - 1) != layers.end();
+  const bool last =
+      std::find(layers.begin(), layers.end(), static_cast<int>(blocks) - 1) != layers.end();
   return last ? LastBlock::kAllRows : LastBlock::kReadRows;
 }
 
@@ -81,33 +82,36 @@ int64_t row_width(const ConceptInputs& inputs, int64_t length, int layer, TokenR
 
 void take_activations(const ConceptInputs& inputs, std::span<const int64_t> examples,
                       const RowRequest& request) {
-  in_batches(inputs, examples, request, [&](const BlockGraph& graph, std::span<const int64_t> batch) {
-    const std::vector<Value> wanted = values_of(graph, request.layers);
-    const Pass pass = run(*graph.graph, inputs.feeds(graph, batch), {.outputs = wanted});
-    for (size_t slot = 0; slot < wanted.size(); ++slot) {
-      hand_over(pass[wanted[slot]], batch, slot, Quantity::kActivation, request);
-    }
-  });
+  in_batches(inputs, examples, request,
+             [&](const BlockGraph& graph, std::span<const int64_t> batch) {
+               const std::vector<Value> wanted = values_of(graph, request.layers);
+               const Pass pass = run(*graph.graph, inputs.feeds(graph, batch), {.outputs = wanted});
+               for (size_t slot = 0; slot < wanted.size(); ++slot) {
+                 hand_over(pass[wanted[slot]], batch, slot, Quantity::kActivation, request);
+               }
+             });
 }
 
 void take_gradients(const ConceptInputs& inputs, std::span<const int64_t> examples, int64_t output,
                     const RowRequest& request) {
-  in_batches(inputs, examples, request, [&](const BlockGraph& graph, std::span<const int64_t> batch) {
-    const std::vector<Value> wanted = values_of(graph, request.layers);
-    const Value lowest = graph.blocks[*std::min_element(request.layers.begin(), request.layers.end())];
-    Feeds feeds = inputs.feeds(graph, batch);
-    feeds[lowest] = run(*graph.graph, feeds, {.outputs = {lowest}})[lowest];
-    const Pass pass =
-        run(*graph.graph, feeds, {.keep = Keep::kGradients, .outputs = {graph.output}});
-    const ValueType& type = graph.graph->type(graph.output);
-    Tensor seed = Tensor::zeros(type.shape, type.dtype);
-    seed.slice(1, output, 1).fill(1);
-    const auto gradients =
-        walk_back(*graph.graph, pass, graph.output, seed, gradient_rule(), wanted);
-    for (size_t slot = 0; slot < wanted.size(); ++slot) {
-      hand_over(gradients.at(wanted[slot]), batch, slot, Quantity::kGradient, request);
-    }
-  });
+  in_batches(inputs, examples, request,
+             [&](const BlockGraph& graph, std::span<const int64_t> batch) {
+               const std::vector<Value> wanted = values_of(graph, request.layers);
+               const Value lowest =
+                   graph.blocks[*std::min_element(request.layers.begin(), request.layers.end())];
+               Feeds feeds = inputs.feeds(graph, batch);
+               feeds[lowest] = run(*graph.graph, feeds, {.outputs = {lowest}})[lowest];
+               const Pass pass =
+                   run(*graph.graph, feeds, {.keep = Keep::kGradients, .outputs = {graph.output}});
+               const ValueType& type = graph.graph->type(graph.output);
+               Tensor seed = Tensor::zeros(type.shape, type.dtype);
+               seed.slice(1, output, 1).fill(1);
+               const auto gradients =
+                   walk_back(*graph.graph, pass, graph.output, seed, gradient_rule(), wanted);
+               for (size_t slot = 0; slot < wanted.size(); ++slot) {
+                 hand_over(gradients.at(wanted[slot]), batch, slot, Quantity::kGradient, request);
+               }
+             });
 }
 
 }  // namespace whyformer

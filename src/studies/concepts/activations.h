@@ -26,8 +26,8 @@ int64_t row_width(const ConceptInputs& inputs, int64_t length, int layer, TokenR
 void take_activations(const ConceptInputs& inputs, std::span<const int64_t> examples,
                       const RowRequest& request);
 
-// Gradients of one output at the layers. Nothing below the lowest layer is kept for the way back, and the
-// way back ends there.
+// Gradients of one output at the layers. Nothing below the lowest layer is kept for the way back,
+// and the way back ends there.
 void take_gradients(const ConceptInputs& inputs, std::span<const int64_t> examples, int64_t output,
                     const RowRequest& request);
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "studies/concepts/block_outputs.h"
 #include "models/onnx_probe.h"
+#include "studies/concepts/block_outputs.h"
 #include "tensor/check_size.h"
 #include "whyformer/error.h"
 
@@ -15,8 +15,8 @@ int64_t example_count(const NamedArrays& arrays, const std::string& name) {
   for (const auto& [input, array] : arrays) {
     if (array.rank() == 0 || (count >= 0 && array.dim(0) != count)) {
       throw InvalidInput(fmt::format(
-          "'{}': the first axis of each array counts the examples, but '{}' has the shape {}", name, input,
-          to_string(array.shape())));
+          "'{}': the first axis of each array counts the examples, but '{}' has the shape {}", name,
+          input, to_string(array.shape())));
     }
     count = array.dim(0);
   }
@@ -31,14 +31,15 @@ NamedArrays joined(const std::vector<NamedArrays>& parts, const std::vector<std:
     for (size_t i = 0; i < parts.size(); ++i) {
       const auto found = parts[i].find(input);
       if (found == parts[i].end() || parts[i].size() != parts[0].size()) {
-        throw InvalidInput(fmt::format("'{}' and '{}' do not hold arrays of the same names", names[0], names[i]));
+        throw InvalidInput(
+            fmt::format("'{}' and '{}' do not hold arrays of the same names", names[0], names[i]));
       }
       Shape other = found->second.shape();
       shape[0] += other[0];
       other[0] = shape[0];
       if (other != shape || found->second.dtype() != first.dtype()) {
-        throw InvalidInput(fmt::format("the array '{}' has the shape {} in '{}' but {} in '{}'", input,
-                                       to_string(first.shape()), names[0],
+        throw InvalidInput(fmt::format("the array '{}' has the shape {} in '{}' but {} in '{}'",
+                                       input, to_string(first.shape()), names[0],
                                        to_string(found->second.shape()), names[i]));
       }
     }
@@ -56,7 +57,9 @@ NamedArrays joined(const std::vector<NamedArrays>& parts, const std::vector<std:
 }
 
 ArrayConceptInputs::ArrayConceptInputs(std::filesystem::path onnx_file, NamedArrays arrays)
-    : file_(std::move(onnx_file)), arrays_(std::move(arrays)), count_(example_count(arrays_, "arrays")) {}
+    : file_(std::move(onnx_file)),
+      arrays_(std::move(arrays)),
+      count_(example_count(arrays_, "arrays")) {}
 
 BlockGraph ArrayConceptInputs::graph(int64_t, int64_t examples, LastBlock) const {
   const auto known = built_.find(examples);
@@ -66,8 +69,9 @@ BlockGraph ArrayConceptInputs::graph(int64_t, int64_t examples, LastBlock) const
   const auto probe = std::make_shared<const OnnxProbe>(probe_onnx(file_, some));
   for (const auto& [name, place] : probe->batches) {
     if (place.axis == BatchAxis::kFirst) continue;
-    throw UnsupportedModel(fmt::format("the input '{}' does not have its batch in front, so examples cannot be told apart there",
-                                       name));
+    throw UnsupportedModel(fmt::format(
+        "the input '{}' does not have its batch in front, so examples cannot be told apart there",
+        name));
   }
   const Value output = probe->outputs.at(probe->main_output);
   BlockGraph built{probe, &probe->graph, block_outputs(probe->graph, probe->found, output), output};

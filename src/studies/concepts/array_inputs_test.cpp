@@ -5,11 +5,11 @@
 #include <cmath>
 
 #include "base/files.h"
-#include "tests/support/source_folder.h"
-#include "studies/concepts/activations.h"
-#include "tests/support/concepts_test_helpers.h"
 #include "formats/weights.h"
 #include "models/onnx_probe.h"
+#include "studies/concepts/activations.h"
+#include "tests/support/concepts_test_helpers.h"
+#include "tests/support/source_folder.h"
 #include "whyformer/concepts.h"
 #include "whyformer/error.h"
 
@@ -38,14 +38,16 @@ TEST(ArrayConceptInputs, RowsAreTheSameAloneAndTogether) {
   for (const TokenRows rows : {TokenRows::kFirst, TokenRows::kMean, TokenRows::kAll}) {
     std::map<int64_t, std::vector<float>> together, alone, slopes_together, slopes_alone;
     const auto request = [&](auto& into) {
-      return RowRequest{.layers = {0}, .rows = rows, .take = [&](int64_t example, size_t, auto row) {
-                          into[example] = {row.begin(), row.end()};
-                        }};
+      return RowRequest{
+          .layers = {0}, .rows = rows, .take = [&](int64_t example, size_t, auto row) {
+            into[example] = {row.begin(), row.end()};
+          }};
     };
     take_activations(inputs, numbered(0, 5), request(together));
     take_gradients(inputs, numbered(0, 5), 1, request(slopes_together));
     for (int64_t i = 0; i < 5; ++i) take_activations(inputs, ExampleRows{i}, request(alone));
-    for (int64_t i = 0; i < 5; ++i) take_gradients(inputs, ExampleRows{i}, 1, request(slopes_alone));
+    for (int64_t i = 0; i < 5; ++i)
+      take_gradients(inputs, ExampleRows{i}, 1, request(slopes_alone));
     for (int64_t i = 0; i < 5; ++i) {
       ASSERT_EQ(together[i].size(), alone[i].size());
       for (size_t j = 0; j < alone[i].size(); ++j) {
@@ -81,7 +83,8 @@ class TableFiles : public testing::Test {
     }
     size_t i = 0;
     for (const auto& [input, array] : arrays) {
-      named.push_back({input, array.shape(), {floats[i].data<float>(), static_cast<size_t>(array.size())}});
+      named.push_back(
+          {input, array.shape(), {floats[i].data<float>(), static_cast<size_t>(array.size())}});
       ++i;
     }
     const std::filesystem::path path = folder_ / (name + ".safetensors");
@@ -100,7 +103,8 @@ class TableFiles : public testing::Test {
 
 TEST_F(TableFiles, AColumnThatIsMovedIsADirection) {
   const ConceptReport report = test_array_concepts(
-      table_model(), {{"high", write("high", table(20, 1, 3))}, {"none", write("none", table(20, 2))}},
+      table_model(),
+      {{"high", write("high", table(20, 1, 3))}, {"none", write("none", table(20, 2))}},
       {{"any", write("any", table(60, 3))}}, {{1, write("examples", table(16, 4))}},
       {.layers = {0}, .counterparts = 10, .permutations = 50});
   EXPECT_EQ(report.unit, "rows");

@@ -34,8 +34,8 @@ std::vector<bool> values_before(const Graph& graph, Value to) {
   return before;
 }
 
-// Values that every path from `from` to `to` passes through, in order: those that stand alone when all values
-// that are made and still to be read are put side by side.
+// Values that every path from `from` to `to` passes through, in order: those that stand alone when
+// all values that are made and still to be read are put side by side.
 std::vector<Value> cuts_between(const Graph& graph, Value from, Value to) {
   const std::vector<bool> after = values_after(graph, from), before = values_before(graph, to);
   const auto matters = [&](Value value) { return after[value.id] && before[value.id]; };
@@ -67,22 +67,25 @@ std::vector<Value> cuts_between(const Graph& graph, Value from, Value to) {
 
 bool is_stream(const Graph& graph, Value value) { return graph.shape(value).size() == 3; }
 
-Value bottleneck(const Graph& graph, const AttentionSite& site, const AttentionSite* next, Value output) {
-  const std::vector<bool> before_next =
-      next != nullptr ? values_before(graph, next->attention) : std::vector<bool>(graph.value_count(), true);
+Value bottleneck(const Graph& graph, const AttentionSite& site, const AttentionSite* next,
+                 Value output) {
+  const std::vector<bool> before_next = next != nullptr
+                                            ? values_before(graph, next->attention)
+                                            : std::vector<bool>(graph.value_count(), true);
   Value found;
   for (const Value cut : cuts_between(graph, site.attention, output)) {
     if (!before_next[cut.id] || !is_stream(graph, cut)) continue;
-    // Behind the last attention norms and projections of the head stand alone too: the block ends with its
-    // last addition.
+    // Behind the last attention norms and projections of the head stand alone too: the block ends
+    // with its last addition.
     const int maker = graph.producer(cut);
     if (next != nullptr || (maker >= 0 && graph.nodes()[maker].op->kind() == "Add")) found = cut;
   }
   if (found.valid()) return found;
-  throw UnsupportedModel(fmt::format(
-      "behind attention '{}' no value [examples, tokens, width] was found that everything passes through, so "
-      "there is no block to test concepts at",
-      site.name));
+  throw UnsupportedModel(
+      fmt::format("behind attention '{}' no value [examples, tokens, width] was found that "
+                  "everything passes through, so "
+                  "there is no block to test concepts at",
+                  site.name));
 }
 
 }  // namespace
@@ -102,7 +105,8 @@ std::vector<Value> block_outputs(const Graph& graph, const Discovery& found, Val
   }
   std::vector<Value> outputs;
   try {
-    for (const EncoderBlock& block : find_blocks(graph, found.sites)) outputs.push_back(block.output());
+    for (const EncoderBlock& block : find_blocks(graph, found.sites))
+      outputs.push_back(block.output());
   } catch (const UnsupportedModel&) {
     return bottlenecks(graph, found, output);
   }

@@ -1,12 +1,13 @@
-// TCAV on the built-in picture model, whose concepts are known because its world is painted: zebras differ from
-// horses and dalmatians by their stripes alone. scripts/golden/painted_pictures.py painted tests/data/concepts: patchworks
-// of one texture, patchworks of all textures (a random concept, and what concepts stand against), and zebras.
+// TCAV on the built-in picture model, whose concepts are known because its world is painted: zebras
+// differ from horses and dalmatians by their stripes alone. scripts/golden/painted_pictures.py
+// painted tests/data/concepts: patchworks of one texture, patchworks of all textures (a random
+// concept, and what concepts stand against), and zebras.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "tests/support/source_folder.h"
 #include "formats/pictures/picture.h"
+#include "tests/support/source_folder.h"
 #include "whyformer/concepts.h"
 
 namespace whyformer {
@@ -14,7 +15,8 @@ namespace {
 
 std::vector<PictureInput> painted(const std::string& name) {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(source_folder() / "tests/data/concepts" / name)) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(source_folder() / "tests/data/concepts" / name)) {
     files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
@@ -25,8 +27,9 @@ std::vector<PictureInput> painted(const std::string& name) {
 
 // All targets look at the pictures of zebras.
 ConceptReport report_of(const std::vector<std::string>& targets, int64_t seed) {
-  const std::vector<PictureSet> concepts = {
-      {"striped", painted("striped")}, {"dotted", painted("dotted")}, {"random", painted("random")}};
+  const std::vector<PictureSet> concepts = {{"striped", painted("striped")},
+                                            {"dotted", painted("dotted")},
+                                            {"random", painted("random")}};
   std::vector<TargetPictures> pictures;
   for (const std::string& target : targets) pictures.push_back({target, painted("zebra")});
   ConceptsRequest request;
@@ -34,8 +37,8 @@ ConceptReport report_of(const std::vector<std::string>& targets, int64_t seed) {
   request.rows = TokenRows::kAll;
   request.level = 0.01;
   request.seed = seed;
-  return test_concepts(Model::built_in_for_pictures(), concepts, {{"others", painted("others")}}, pictures,
-                       request);
+  return test_concepts(Model::built_in_for_pictures(), concepts, {{"others", painted("others")}},
+                       pictures, request);
 }
 
 const ConceptTest& find_test(const ConceptReport& report, const std::string& concept_name,
@@ -62,11 +65,12 @@ TEST(BuiltInConcepts, AreTheSameOfPixelsAsOfFiles) {
     request.layers = {1};
     request.counterparts = 5;
     request.permutations = 20;
-    return test_concepts(Model::built_in_for_pictures(), {{"striped", given("striped")}}, {{"others", given("others")}},
-                         {{"zebra", given("zebra")}}, request);
+    return test_concepts(Model::built_in_for_pictures(), {{"striped", given("striped")}},
+                         {{"others", given("others")}}, {{"zebra", given("zebra")}}, request);
   };
   const ConceptReport files = report(painted);
-  const ConceptReport pixels = report([](const std::string& name) { return in_memory(painted(name)); });
+  const ConceptReport pixels =
+      report([](const std::string& name) { return in_memory(painted(name)); });
   ASSERT_EQ(files.tests.size(), 1u);
   EXPECT_EQ(pixels.tests[0].scores, files.tests[0].scores);
   EXPECT_EQ(pixels.tests[0].mean.magnitude, files.tests[0].mean.magnitude);

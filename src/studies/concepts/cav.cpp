@@ -25,8 +25,9 @@ double logistic_loss(double margin) {
   return std::max(0.0, -margin) + std::log1p(std::exp(-std::abs(margin)));
 }
 
-// Newton's method on w = Xᵀa and b, with K = X Xᵀ, z = K a + b, p = σ(z), t ∈ {0, 1}. Stationary where
-// a = C (t − p) and Σ a = 0. With S = (C p (1 − p))^½, r = C (t − p) − a and B = I + S K S, the step is
+// Newton's method on w = Xᵀa and b, with K = X Xᵀ, z = K a + b, p = σ(z), t ∈ {0, 1}. Stationary
+// where a = C (t − p) and Σ a = 0. With S = (C p (1 − p))^½, r = C (t − p) − a and B = I + S K S,
+// the step is
 //   y = B⁻¹ S (K r + 1 db),  da = r − S y,  db such that Σ (a + da) = 0:
 // one symmetric positive system, however many of the p are saturated.
 class Fit {
@@ -63,8 +64,8 @@ class Fit {
   }
 
  private:
-  // The difference of the two means, at its best length: in high dimensions a few steps from the end,
-  // where a start at 0 has to let the margins grow step by step.
+  // The difference of the two means, at its best length: in high dimensions a few steps from the
+  // end, where a start at 0 has to let the margins grow step by step.
   void start() {
     double concepts = 0;
     for (const double t : t_) concepts += t;
@@ -119,8 +120,10 @@ class Fit {
       residual_ = std::max(residual_, std::abs(r_[i]));
     }
     residual_ = std::max(residual_, std::abs(excess_));
-    if (!std::isfinite(excess_ + residual_)) {  // a sum keeps what is not a number, a maximum may not
-      throw InvalidInput("fitting a concept's direction: activations are not numbers, or too large");
+    if (!std::isfinite(excess_ +
+                       residual_)) {  // a sum keeps what is not a number, a maximum may not
+      throw InvalidInput(
+          "fitting a concept's direction: activations are not numbers, or too large");
     }
   }
 
@@ -158,16 +161,18 @@ class Fit {
     return false;
   }
 
-  // Halves the step until the objective falls, or stays and the gradient falls: near the end, or where a Gram
-  // matrix of floats is not quite positive, the objective alone cannot tell. A falling gradient alone is no
-  // progress: where a few examples lie far from the others it would lead around in circles.
+  // Halves the step until the objective falls, or stays and the gradient falls: near the end, or
+  // where a Gram matrix of floats is not quite positive, the objective alone cannot tell. A falling
+  // gradient alone is no progress: where a few examples lie far from the others it would lead
+  // around in circles.
   bool take() {
     const double before = loss(0), residual = residual_, intercept = intercept_;
     const std::vector<double> a = a_, ka = ka_;
     for (double along = 1; along > 1e-9; along /= 2) {
       const double after = loss(along);
       for (int64_t i = 0; i < n_; ++i) a_[i] = a[i] + along * da_[i];
-      multiply_vector(k_.numbers.data(), n_, n_, a_.data(), ka_.data());  // sums of steps would add up rounding
+      multiply_vector(k_.numbers.data(), n_, n_, a_.data(),
+                      ka_.data());  // sums of steps would add up rounding
       intercept_ = intercept + along * db_;
       look();
       if (after < before - 1e-12 * std::abs(before)) return true;
@@ -188,10 +193,11 @@ class Fit {
 
 }  // namespace
 
-Cav fit_cav(const SquareMatrix& gram, const ExampleRows& concept_rows, const ExampleRows& counterpart,
-            const CavOptions& options) {
+Cav fit_cav(const SquareMatrix& gram, const ExampleRows& concept_rows,
+            const ExampleRows& counterpart, const CavOptions& options) {
   if (concept_rows.empty() || counterpart.empty()) {
-    throw InvalidInput("fitting a concept's direction: it takes activations of the concept and of others");
+    throw InvalidInput(
+        "fitting a concept's direction: it takes activations of the concept and of others");
   }
   ExampleRows rows = concept_rows;
   rows.insert(rows.end(), counterpart.begin(), counterpart.end());

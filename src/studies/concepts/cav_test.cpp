@@ -12,7 +12,8 @@ namespace whyformer {
 namespace {
 
 // ½ w·w + C Σ log(1 + exp(−y (w·x + b))) in plain loops.
-double objective(const TestRows& x, int64_t inside, const std::vector<double>& w, double b, double c) {
+double objective(const TestRows& x, int64_t inside, const std::vector<double>& w, double b,
+                 double c) {
   double sum = 0;
   for (const double one : w) sum += one * one / 2;
   for (int64_t i = 0; i < x.rows; ++i) {
@@ -36,7 +37,8 @@ double intercept_of(const Cav& cav, const TestRows& x, const std::vector<double>
 
 TEST(Cav, IsStationaryByFiniteDifferences) {
   const TestRows x = normal_rows(18, 6, "overlapping");
-  const Cav cav = fit_cav(inner_products(x.view(), {}).gram, numbered(0, 8), numbered(8, 10), {.strength = 2});
+  const Cav cav =
+      fit_cav(inner_products(x.view(), {}).gram, numbered(0, 8), numbered(8, 10), {.strength = 2});
   std::vector<double> w = weights_of(cav, x);
   const double b = intercept_of(cav, x, w);
   constexpr double kStep = 1e-4;
@@ -49,12 +51,17 @@ TEST(Cav, IsStationaryByFiniteDifferences) {
     w[j] = kept;
     EXPECT_NEAR((up - down) / (2 * kStep), 0, 2e-5);
   }
-  EXPECT_NEAR((objective(x, 8, w, b + kStep, 2) - objective(x, 8, w, b - kStep, 2)) / (2 * kStep), 0, 2e-5);
+  EXPECT_NEAR((objective(x, 8, w, b + kStep, 2) - objective(x, 8, w, b - kStep, 2)) / (2 * kStep),
+              0, 2e-5);
 }
 
 TEST(Cav, StationarityIsExactForAllKindsOfData) {
-  for (const auto& [rows, width, scale] :
-       {std::tuple{20, 4, 1.0}, {40, 500, 1.0}, {40, 500, 30.0}, {240, 3000, 1.0}, {16, 3, 1e-4}, {60, 2, 100.0}}) {
+  for (const auto& [rows, width, scale] : {std::tuple{20, 4, 1.0},
+                                           {40, 500, 1.0},
+                                           {40, 500, 30.0},
+                                           {240, 3000, 1.0},
+                                           {16, 3, 1e-4},
+                                           {60, 2, 100.0}}) {
     SCOPED_TRACE(testing::Message() << rows << " × " << width << ", " << scale);
     TestRows x = normal_rows(rows, width, "stationary");
     for (float& number : x.numbers) number *= static_cast<float>(scale);
@@ -72,7 +79,8 @@ TEST(Cav, StationarityIsExactForAllKindsOfData) {
 }
 
 TEST(Cav, IsStationaryWhereAFewExamplesLieFarFromTheOthers) {
-  for (const char* name : {"far a", "far b", "far c", "far d", "far e", "far f", "far g", "far h"}) {
+  for (const char* name :
+       {"far a", "far b", "far c", "far d", "far e", "far f", "far g", "far h"}) {
     for (const auto& [width, scale] : {std::pair{5, 0.3}, {50, 0.3}, {400, 0.1}, {400, 3.0}}) {
       SCOPED_TRACE(testing::Message() << name << ", " << width << ", " << scale);
       TestRows x = normal_rows(40, width, name);
@@ -119,10 +127,12 @@ TEST(Cav, DoesNotChangeWhenAConstantIsAddedToAllActivations) {
   const TestRows x = normal_rows(24, 30, "shift");
   TestRows shifted = x;
   for (int64_t i = 0; i < x.rows; ++i) {
-    for (int64_t j = 0; j < x.width; ++j) shifted.numbers[i * x.width + j] += static_cast<float>(j % 7);
+    for (int64_t j = 0; j < x.width; ++j)
+      shifted.numbers[i * x.width + j] += static_cast<float>(j % 7);
   }
   const Cav plain = fit_cav(inner_products(x.view(), {}).gram, numbered(0, 12), numbered(12, 12));
-  const Cav moved = fit_cav(inner_products(shifted.view(), {}).gram, numbered(0, 12), numbered(12, 12));
+  const Cav moved =
+      fit_cav(inner_products(shifted.view(), {}).gram, numbered(0, 12), numbered(12, 12));
   for (int64_t i = 0; i < 24; ++i) EXPECT_NEAR(plain.weights[i], moved.weights[i], 1e-5);
 }
 

@@ -1,5 +1,5 @@
-// What concept tests need of a model and its examples, whatever they are: graphs with their blocks' outputs,
-// and what to feed them. Texts, pictures and tables each say it in their own file.
+// What concept tests need of a model and its examples, whatever they are: graphs with their blocks'
+// outputs, and what to feed them. Texts, pictures and tables each say it in their own file.
 #pragma once
 
 #include <memory>

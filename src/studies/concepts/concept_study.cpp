@@ -20,7 +20,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int64_t kMostExamples = 10000;  // of concepts and random sets: the Gram matrix grows with their square
+constexpr int64_t kMostExamples =
+    10000;  // of concepts and random sets: the Gram matrix grows with their square
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -58,7 +59,9 @@ class ConceptStudy {
              static_cast<int64_t>(layers_.size()) * fit_count(sets_, settings_);
   }
 
-  bool goes_on() const { return !request_.progress || request_.progress(done_, std::max({done_, total_, int64_t{1}})); }
+  bool goes_on() const {
+    return !request_.progress || request_.progress(done_, std::max({done_, total_, int64_t{1}}));
+  }
 
   ConceptReport run() {
     describe();
@@ -95,14 +98,16 @@ class ConceptStudy {
       refuse(fmt::format("the strength C is {}: expected a number above 0", request_.strength));
     }
     if (!(request_.level > 0 && request_.level < 1)) {
-      refuse(fmt::format("the level of the tests is {}: expected a number between 0 and 1", request_.level));
+      refuse(fmt::format("the level of the tests is {}: expected a number between 0 and 1",
+                         request_.level));
     }
   }
 
   // Before the model runs: what is wrong with the sets is known now.
   void check_sets() const {
     if (examples_.concepts.empty()) throw InvalidInput("there is no concept to test");
-    if (examples_.random.empty()) throw InvalidInput("there are no random examples to test concepts against");
+    if (examples_.random.empty())
+      throw InvalidInput("there are no random examples to test concepts against");
     if (examples_.targets.empty()) throw InvalidInput("there is no target");
     int64_t random = 0;
     for (const ExampleSet& set : examples_.random) {
@@ -113,14 +118,16 @@ class ConceptStudy {
       if (set.count < kFewestExamples) too_few("concept", set);
     }
     if (random < kFewestRandom) {
-      throw InvalidInput(fmt::format("there are {} random examples: it takes {} at least, better 100 and more",
-                                     random, kFewestRandom));
+      throw InvalidInput(
+          fmt::format("there are {} random examples: it takes {} at least, better 100 and more",
+                      random, kFewestRandom));
     }
     if (request_.counterparts == 0 && examples_.random.size() < 4) {
-      throw InvalidInput(fmt::format(
-          "fewer than 4 random sets ({}) leave fewer than two pairs that share none: give at least 4, or let "
-          "counterparts be drawn from them",
-          examples_.random.size()));
+      throw InvalidInput(
+          fmt::format("fewer than 4 random sets ({}) leave fewer than two pairs that share none: "
+                      "give at least 4, or let "
+                      "counterparts be drawn from them",
+                      examples_.random.size()));
     }
     for (const TargetExamples& target : examples_.targets) {
       if (target.examples.count == 0) {
@@ -130,8 +137,9 @@ class ConceptStudy {
   }
 
   static void too_few(const char* what, const ExampleSet& set) {
-    throw InvalidInput(fmt::format("the {} '{}' has {} example{}: it takes {} at least, better 50", what,
-                                   set.name, set.count, set.count == 1 ? "" : "s", kFewestExamples));
+    throw InvalidInput(fmt::format("the {} '{}' has {} example{}: it takes {} at least, better 50",
+                                   what, set.name, set.count, set.count == 1 ? "" : "s",
+                                   kFewestExamples));
   }
 
   void choose_layers() {
@@ -149,10 +157,11 @@ class ConceptStudy {
     std::set<int> seen;
     for (const int layer : layers_) {
       if (layer < 0 || layer >= report_.layers) {
-        throw InvalidInput(fmt::format("there is no layer {}: this model has {}, from 0 to {}", layer,
-                                       report_.layers, report_.layers - 1));
+        throw InvalidInput(fmt::format("there is no layer {}: this model has {}, from 0 to {}",
+                                       layer, report_.layers, report_.layers - 1));
       }
-      if (!seen.insert(layer).second) throw InvalidInput(fmt::format("layer {} is given twice", layer));
+      if (!seen.insert(layer).second)
+        throw InvalidInput(fmt::format("layer {} is given twice", layer));
     }
   }
 
@@ -171,12 +180,14 @@ class ConceptStudy {
     for (const ExampleSet& set : examples_.concepts) sets_.concepts.push_back(rows_of(set));
     for (const ExampleSet& set : examples_.random) sets_.random.push_back(rows_of(set));
     if (static_cast<int64_t>(rows_.size()) > kMostExamples) {
-      throw InvalidInput(fmt::format("{} examples of concepts and random sets: at most {} are supported",
-                                     rows_.size(), kMostExamples));
+      throw InvalidInput(
+          fmt::format("{} examples of concepts and random sets: at most {} are supported",
+                      rows_.size(), kMostExamples));
     }
     for (const TargetExamples& target : examples_.targets) {
       ranges_.push_back({static_cast<int64_t>(slopes_.size()), target.examples.count});
-      for (int64_t i = 0; i < target.examples.count; ++i) slopes_.push_back(target.examples.first + i);
+      for (int64_t i = 0; i < target.examples.count; ++i)
+        slopes_.push_back(target.examples.first + i);
     }
   }
 
@@ -253,13 +264,15 @@ class ConceptStudy {
 
   void describe() {
     report_.rows = request_.rows;
-    for (const ExampleSet& set : examples_.concepts) report_.concepts.emplace_back(set.name, set.count);
+    for (const ExampleSet& set : examples_.concepts)
+      report_.concepts.emplace_back(set.name, set.count);
     for (const ExampleSet& set : examples_.random) report_.random.emplace_back(set.name, set.count);
     for (const TargetExamples& target : examples_.targets) {
       report_.targets.emplace_back(target.examples.name, target.examples.count);
     }
-    report_.counterparts = request_.counterparts > 0 ? request_.counterparts
-                                                     : static_cast<int64_t>(examples_.random.size());
+    report_.counterparts = request_.counterparts > 0
+                               ? request_.counterparts
+                               : static_cast<int64_t>(examples_.random.size());
     report_.permutations = request_.permutations;
     report_.strength = request_.strength;
     report_.level = request_.level;
@@ -298,10 +311,11 @@ class ConceptStudy {
     for (const ExampleSet& set : examples_.random) random += set.count;
     for (const ExampleSet& set : examples_.concepts) largest = std::max(largest, set.count);
     if (request_.counterparts > 0 && random < 2 * largest) {
-      report_.notes.push_back(fmt::format(
-          "Fits had {} examples a side, though a concept has {}: counterparts are drawn from {} random examples, and must "
-          "differ. Give at least {} random examples to use all of them.",
-          random / 2, largest, random, 2 * largest));
+      report_.notes.push_back(
+          fmt::format("Fits had {} examples a side, though a concept has {}: counterparts are "
+                      "drawn from {} random examples, and must "
+                      "differ. Give at least {} random examples to use all of them.",
+                      random / 2, largest, random, 2 * largest));
     }
     note_equal_counterparts();
     const auto count = [&](Verdict verdict) {
@@ -315,7 +329,8 @@ class ConceptStudy {
     }
     if (count(Verdict::kUndefined) > 0) {
       report_.notes.push_back(
-          "Undefined: no score varies, or fewer than two counterparts differ, so the t-test has nothing to compare with.");
+          "Undefined: no score varies, or fewer than two counterparts differ, so the t-test has "
+          "nothing to compare with.");
     }
   }
 
@@ -323,9 +338,10 @@ class ConceptStudy {
     size_t fewest = static_cast<size_t>(report_.counterparts);
     for (const ConceptTest& test : report_.tests) fewest = std::min(fewest, test.scores.size());
     if (fewest == static_cast<size_t>(report_.counterparts)) return;
-    report_.notes.push_back(fmt::format(
-        "Of {} counterparts only {} differ at some layer; equal ones count once. Give more random examples, or other sets.",
-        report_.counterparts, fewest));
+    report_.notes.push_back(
+        fmt::format("Of {} counterparts only {} differ at some layer; equal ones count once. Give "
+                    "more random examples, or other sets.",
+                    report_.counterparts, fewest));
   }
 
   const ConceptInputs& inputs_;

@@ -4,13 +4,13 @@
 
 #include <cmath>
 
-#include "studies/concepts/activations.h"
-#include "tests/support/concepts_test_helpers.h"
-#include "studies/concepts/picture_inputs.h"
-#include "studies/concepts/text_inputs.h"
-#include "tests/support/golden_model.h"
 #include "graph/walk_back.h"
 #include "ops/ops.h"
+#include "studies/concepts/activations.h"
+#include "studies/concepts/picture_inputs.h"
+#include "studies/concepts/text_inputs.h"
+#include "tests/support/concepts_test_helpers.h"
+#include "tests/support/golden_model.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -32,7 +32,9 @@ std::vector<Encoding> random_texts(int64_t count, const std::vector<int64_t>& le
 using TakenRows = std::map<std::pair<int64_t, size_t>, std::vector<float>>;
 
 RowRequest request_for(std::vector<int> layers, TokenRows rows, TakenRows& taken) {
-  return {.layers = std::move(layers), .rows = rows, .take = [&](int64_t example, size_t slot, auto row) {
+  return {.layers = std::move(layers),
+          .rows = rows,
+          .take = [&](int64_t example, size_t slot, auto row) {
             taken[{example, slot}] = {row.begin(), row.end()};
           }};
 }
@@ -66,7 +68,8 @@ TEST_P(ActivationsOfTexts, AreTheSameAloneAndInBatchesAndForManyLayers) {
   }
 }
 
-// What the logit does when the block's output is moved along a direction, by feeding the moved output.
+// What the logit does when the block's output is moved along a direction, by feeding the moved
+// output.
 TEST_P(ActivationsOfTexts, GradientsAreFiniteDifferences) {
   const GoldenModel golden(GetParam());
   const TextConceptInputs inputs(*golden.model, random_texts(2, {6}), DType::kFloat64);
@@ -100,7 +103,8 @@ TEST_P(ActivationsOfTexts, GradientsAreFiniteDifferences) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, ActivationsOfTexts,
-                         testing::Values("bert", "distilbert", "albert-shared", "bert-mean-pooling"),
+                         testing::Values("bert", "distilbert", "albert-shared",
+                                         "bert-mean-pooling"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::replace(name.begin(), name.end(), '-', '_');
@@ -160,7 +164,8 @@ TEST(Activations, NothingPastTheWantedLayerRuns) {
   take_activations(inputs, numbered(0, 4), request_for({0, 1}, TokenRows::kMean, taken));
   EXPECT_EQ((taken[{3, 0}]), (std::vector<float>{3, 3, 3}));
   EXPECT_EQ((taken[{3, 1}]), (std::vector<float>{6, 6, 6}));
-  EXPECT_THROW(take_gradients(inputs, numbered(0, 4), 0, request_for({1}, TokenRows::kMean, taken)), Error);
+  EXPECT_THROW(take_gradients(inputs, numbered(0, 4), 0, request_for({1}, TokenRows::kMean, taken)),
+               Error);
 }
 
 TEST(Activations, GradientsKeepAndWalkNothingBelowTheLowestLayer) {
@@ -173,9 +178,8 @@ TEST(Activations, GradientsKeepAndWalkNothingBelowTheLowestLayer) {
 }
 
 // 12 + 12 examples of concepts, 30 random ones, 8 of a target.
-const ConceptExamples kExamples{{{"first", 0, 12}, {"second", 12, 12}},
-                                {{"random", 24, 30}},
-                                {{{"LABEL_1", 54, 8}, 1}}};
+const ConceptExamples kExamples{
+    {{"first", 0, 12}, {"second", 12, 12}}, {{"random", 24, 30}}, {{{"LABEL_1", 54, 8}, 1}}};
 
 ConceptsRequest small_request() { return {.counterparts = 6, .permutations = 19}; }
 
@@ -205,7 +209,9 @@ TEST(ConceptStudy, SweepsAllLayersWithOneRunPerExample) {
     EXPECT_NEAR(first.tests[i].mean.magnitude, swept.tests[i].mean.magnitude, 1e-6);
     // Twice as many tests: a stricter correction.
     EXPECT_NEAR(swept.tests[i].t_test->bonferroni,
-                swept.tests[i].verdict == Verdict::kNotLearnt ? 1 : std::min(1.0, 4 * swept.tests[i].t_test->p),
+                swept.tests[i].verdict == Verdict::kNotLearnt
+                    ? 1
+                    : std::min(1.0, 4 * swept.tests[i].t_test->p),
                 1e-12);
   }
 }

@@ -7,8 +7,8 @@
 
 namespace whyformer {
 
-// Fills the corrected p-values over all tests of the report (concept × layer × target), and the verdicts.
-// A test that could not be made, or that has no direction, counts with p = 1.
+// Fills the corrected p-values over all tests of the report (concept × layer × target), and the
+// verdicts. A test that could not be made, or that has no direction, counts with p = 1.
 void judge(std::vector<ConceptTest>& tests, double level);
 
 }  // namespace whyformer

@@ -16,7 +16,8 @@ struct Draw {
   int64_t instance = 0;
 };
 
-// Fisher–Yates. For its first `wanted` places only, which are then a random subset in a random order.
+// Fisher–Yates. For its first `wanted` places only, which are then a random subset in a random
+// order.
 inline ExampleRows shuffled(ExampleRows rows, const Draw& draw, int64_t wanted = -1) {
   const CounterRandom random(draw.seed, draw.purpose, draw.instance);
   const auto count = static_cast<int64_t>(rows.size());

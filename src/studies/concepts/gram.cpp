@@ -13,9 +13,11 @@ namespace whyformer {
 namespace {
 
 constexpr int64_t kStrip = 1024;  // columns
-constexpr int64_t kBlock = 96;    // rows that are packed at once; products above the diagonal are left out
-// Up to this width products are summed in double: with more examples than columns the Gram matrix has no full
-// rank, and rounding in float would give it directions that the activations do not have.
+constexpr int64_t kBlock =
+    96;  // rows that are packed at once; products above the diagonal are left out
+// Up to this width products are summed in double: with more examples than columns the Gram matrix
+// has no full rank, and rounding in float would give it directions that the activations do not
+// have.
 constexpr int64_t kWidestInDouble = 4096;
 
 // A strip of the activations with the mean of each column taken out, [rows, width].
@@ -39,8 +41,8 @@ void centre_strip(const FloatRows& from, int64_t first, int64_t width, std::vect
 }
 
 // Adds a strip's products, all in double.
-void add_in_double(const FloatRows& activations, const FloatRows& gradients, int64_t first, int64_t width,
-                   std::vector<double>& strip, InnerProducts& products) {
+void add_in_double(const FloatRows& activations, const FloatRows& gradients, int64_t first,
+                   int64_t width, std::vector<double>& strip, InnerProducts& products) {
   const int64_t n = activations.rows;
   centre_strip(activations, first, width, strip);
   parallel_for(n + gradients.rows, 1, [&](int64_t begin, int64_t end) {
@@ -61,8 +63,8 @@ void add_in_double(const FloatRows& activations, const FloatRows& gradients, int
 }
 
 // Adds a strip's products, each a sum in float.
-void add_in_float(const FloatRows& activations, const FloatRows& gradients, int64_t first, int64_t width,
-                  std::vector<float>& strip, InnerProducts& products) {
+void add_in_float(const FloatRows& activations, const FloatRows& gradients, int64_t first,
+                  int64_t width, std::vector<float>& strip, InnerProducts& products) {
   const int64_t n = activations.rows;
   std::vector<float> part(std::max(n, gradients.rows) * kBlock);
   centre_strip(activations, first, width, strip);
@@ -75,7 +77,8 @@ void add_in_float(const FloatRows& activations, const FloatRows& gradients, int6
       for (int64_t j = 0; j < columns; ++j) out[j] += part[(i - block) * columns + j];
     }
     if (gradients.rows == 0) continue;
-    multiply_packed(gradients.data + first, gradients.rows, gradients.width, packed, part.data(), columns);
+    multiply_packed(gradients.data + first, gradients.rows, gradients.width, packed, part.data(),
+                    columns);
     for (int64_t i = 0; i < gradients.rows; ++i) {
       double* out = products.slopes.data() + i * n + block;
       for (int64_t j = 0; j < columns; ++j) out[j] += part[i * columns + j];
@@ -98,8 +101,10 @@ InnerProducts inner_products(const FloatRows& activations, const FloatRows& grad
   std::vector<double> doubles(in_double ? elements : 0);
   for (int64_t first = 0; first < activations.width; first += kStrip) {
     const int64_t width = std::min(kStrip, activations.width - first);
-    if (in_double) add_in_double(activations, gradients, first, width, doubles, products);
-    else add_in_float(activations, gradients, first, width, floats, products);
+    if (in_double)
+      add_in_double(activations, gradients, first, width, doubles, products);
+    else
+      add_in_float(activations, gradients, first, width, floats, products);
   }
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = i + 1; j < n; ++j) products.gram.row(i)[j] = products.gram.at(j, i);

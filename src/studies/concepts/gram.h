@@ -15,13 +15,13 @@ struct FloatRows {
 };
 
 struct InnerProducts {
-  SquareMatrix gram;               // of the activations, less their mean
+  SquareMatrix gram;                // of the activations, less their mean
   std::vector<double> slopes = {};  // [gradients, activations]: g · (x − mean)
 };
 
-// Reads the columns in strips, so that nothing of the activations' size is needed beside them. Narrow
-// activations are multiplied in double; of wide ones the products of a strip are summed in float, and those of
-// all strips in double.
+// Reads the columns in strips, so that nothing of the activations' size is needed beside them.
+// Narrow activations are multiplied in double; of wide ones the products of a strip are summed in
+// float, and those of all strips in double.
 InnerProducts inner_products(const FloatRows& activations, const FloatRows& gradients);
 
 }  // namespace whyformer

@@ -24,7 +24,8 @@ TEST(InnerProducts, EqualPlainLoopsInDouble) {
       for (int64_t i = 0; i < rows; ++i) mean += centred[i * width + j] / rows;
       for (int64_t i = 0; i < rows; ++i) centred[i * width + j] -= mean;
     }
-    // Float sums of up to 1024 squares are around 1000 and exact to about 2⁻²³ of it, strip by strip.
+    // Float sums of up to 1024 squares are around 1000 and exact to about 2⁻²³ of it, strip by
+    // strip.
     const double tolerance = width <= 4096 ? 1e-9 : 2 * 0x1p-23 * width;
     for (int64_t i = 0; i < rows; ++i) {
       for (int64_t j = 0; j < rows; ++j) {

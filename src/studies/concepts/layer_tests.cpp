@@ -22,8 +22,9 @@ ExampleRows all_of(const std::vector<ExampleRows>& sets) {
   return all;
 }
 
-// Examples on each side of a fit. Counterparts that are drawn take half of all random examples at most: from more they
-// would be nearly one sample, and from all of them the same one again and again.
+// Examples on each side of a fit. Counterparts that are drawn take half of all random examples at
+// most: from more they would be nearly one sample, and from all of them the same one again and
+// again.
 int64_t side_of(int64_t concept_examples, int64_t others, const ConceptTestSettings& settings) {
   return std::min(concept_examples, settings.counterparts > 0 ? others / 2 : others);
 }
@@ -43,7 +44,8 @@ std::vector<CavJob> concept_jobs(const ConceptSets& sets, const ExampleRows& con
                     .draw = draw});
   };
   if (settings.counterparts == 0) {
-    for (size_t i = 0; i < sets.random.size(); ++i) against(sets.random[i], static_cast<int64_t>(i));
+    for (size_t i = 0; i < sets.random.size(); ++i)
+      against(sets.random[i], static_cast<int64_t>(i));
     return jobs;
   }
   const ExampleRows pool = all_of(sets.random);
@@ -51,10 +53,11 @@ std::vector<CavJob> concept_jobs(const ConceptSets& sets, const ExampleRows& con
   return jobs;
 }
 
-// Random against random, for sets of this size. The two sides share nothing, and no pair is taken twice
-// or the other way round: mirrored pairs would make the scores symmetric by construction. Given sets are
-// used once each.
-std::vector<CavJob> null_jobs(const ConceptSets& sets, int64_t size, const ConceptTestSettings& settings) {
+// Random against random, for sets of this size. The two sides share nothing, and no pair is taken
+// twice or the other way round: mirrored pairs would make the scores symmetric by construction.
+// Given sets are used once each.
+std::vector<CavJob> null_jobs(const ConceptSets& sets, int64_t size,
+                              const ConceptTestSettings& settings) {
   std::vector<CavJob> jobs;
   const int64_t seed = settings.jobs.seed;
   if (settings.counterparts == 0) {
@@ -62,8 +65,9 @@ std::vector<CavJob> null_jobs(const ConceptSets& sets, int64_t size, const Conce
       const int64_t fitting =
           std::min({size, count_of(sets.random[i]), count_of(sets.random[i + 1])});
       const auto draw = static_cast<int64_t>(i);
-      jobs.push_back({.concept_rows = drawn(sets.random[i], fitting, {seed, "tcav null", draw}),
-                      .counterpart = drawn(sets.random[i + 1], fitting, {seed, "tcav null", draw + 1})});
+      jobs.push_back(
+          {.concept_rows = drawn(sets.random[i], fitting, {seed, "tcav null", draw}),
+           .counterpart = drawn(sets.random[i + 1], fitting, {seed, "tcav null", draw + 1})});
     }
     return jobs;
   }
@@ -105,18 +109,20 @@ HeldOut held_out_of(const std::vector<CavOutcome>& outcomes) {
   return held_out;
 }
 
-// Where all examples agree the plain formula says 0, however few they are: there half an example is added to either side.
+// Where all examples agree the plain formula says 0, however few they are: there half an example is
+// added to either side.
 double binomial_error(double score, int64_t examples) {
   const auto count = static_cast<double>(examples);
   if (score <= 0 || score >= 1) score = 0.5 / (count + 1);
   return std::sqrt(score * (1 - score) / count);
 }
 
-// Whether two directions are one. Fits of the same examples in another order agree to about 1e-10, of others hardly ever to
-// 1e-8.
+// Whether two directions are one. Fits of the same examples in another order agree to about 1e-10,
+// of others hardly ever to 1e-8.
 bool is_same(const CavOutcome& one, const CavOutcome& other) {
   for (size_t target = 0; target < one.by_target.size(); ++target) {
-    const double a = one.by_target[target].unit_magnitude, b = other.by_target[target].unit_magnitude;
+    const double a = one.by_target[target].unit_magnitude,
+                 b = other.by_target[target].unit_magnitude;
     if (std::abs(a - b) > 1e-8 * std::max(std::abs(a), std::abs(b))) return false;
   }
   return true;
@@ -172,18 +178,21 @@ class LayerStudy {
     }
     for (const ExampleRows& rows : sets_.random) {
       if (settings_.counterparts > 0 || count_of(rows) >= kFewestExamples) continue;
-      throw InvalidInput(fmt::format("a random set has {} examples: it takes {} at least, better 50",
-                                     rows.size(), kFewestExamples));
+      throw InvalidInput(
+          fmt::format("a random set has {} examples: it takes {} at least, better 50", rows.size(),
+                      kFewestExamples));
     }
     if (settings_.counterparts == 0 && sets_.random.size() < 4) {
-      throw InvalidInput(fmt::format(
-          "fewer than 4 random sets ({}) leave fewer than two pairs that share none: give at least 4, or let them be drawn",
-          sets_.random.size()));
+      throw InvalidInput(
+          fmt::format("fewer than 4 random sets ({}) leave fewer than two pairs that share none: "
+                      "give at least 4, or let them be drawn",
+                      sets_.random.size()));
     }
     const int64_t pool = count_of(all_of(sets_.random));
     if (pool < kFewestRandom) {
-      throw InvalidInput(fmt::format("there are {} random examples: it takes {} at least, better 100 and more",
-                                     pool, kFewestRandom));
+      throw InvalidInput(
+          fmt::format("there are {} random examples: it takes {} at least, better 100 and more",
+                      pool, kFewestRandom));
     }
     for (const TargetRange& target : targets_) {
       if (target.count == 0) throw InvalidInput("a target has no examples");
@@ -217,8 +226,8 @@ class LayerStudy {
     }
   }
 
-  void summarise(const std::vector<CavOutcome>& runs, const std::vector<CavOutcome>& null, size_t target,
-                 ConceptTest& test) const {
+  void summarise(const std::vector<CavOutcome>& runs, const std::vector<CavOutcome>& null,
+                 size_t target, ConceptTest& test) const {
     test.scores = scores_of(runs, target);
     test.random_scores = scores_of(null, target);
     for (const CavOutcome& run : runs) {
@@ -240,8 +249,8 @@ class LayerStudy {
     }
   }
 
-  // The first counterpart's direction against directions of the same examples with other labels: exact if
-  // the concept's examples are like the random ones, whatever the scores' distribution.
+  // The first counterpart's direction against directions of the same examples with other labels:
+  // exact if the concept's examples are like the random ones, whatever the scores' distribution.
   static void permutation_tests(const CavOutcome& observed, const std::vector<CavOutcome>& dealt,
                                 size_t target, ConceptTest& test) {
     std::vector<double> scores, magnitudes;
@@ -255,7 +264,8 @@ class LayerStudy {
         CorrectedP{.p = permutation_p(std::abs(seen.unit_magnitude), magnitudes)};
   }
 
-  void add_pair(const ExampleRows& one, const ExampleRows& other, int64_t draw, LayerTests& result) const {
+  void add_pair(const ExampleRows& one, const ExampleRows& other, int64_t draw,
+                LayerTests& result) const {
     const int64_t seed = settings_.jobs.seed;
     const int64_t size = std::min(count_of(one), count_of(other));
     const auto fitting = [&](const ExampleRows& rows) {
@@ -292,7 +302,8 @@ int64_t fit_count(const ConceptSets& sets, const ConceptTestSettings& settings) 
   std::map<int64_t, bool> sizes;
   const int64_t pool = count_of(all_of(sets.random));
   for (const ExampleRows& rows : sets.concepts) {
-    const int64_t others = settings.counterparts > 0 || sets.random.empty() ? pool : count_of(sets.random[0]);
+    const int64_t others =
+        settings.counterparts > 0 || sets.random.empty() ? pool : count_of(sets.random[0]);
     sizes[side_of(count_of(rows), others, settings)] = true;
   }
   return concepts * (runs + settings.permutations) + static_cast<int64_t>(sizes.size()) * null +

@@ -1,5 +1,5 @@
-// All tests of one layer from one Gram matrix: concepts against random counterparts, random against random,
-// relabelled examples, and every pair of concepts.
+// All tests of one layer from one Gram matrix: concepts against random counterparts, random against
+// random, relabelled examples, and every pair of concepts.
 #pragma once
 
 #include "studies/concepts/sensitivity.h"

@@ -8,9 +8,9 @@
 #include <set>
 
 #include "base/parallel.h"
-#include "tests/support/concepts_test_helpers.h"
 #include "studies/concepts/corrections.h"
 #include "studies/concepts/statistics.h"
+#include "tests/support/concepts_test_helpers.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -47,7 +47,8 @@ TEST(ConceptInvariants, DirectionOfTheMeanGradientScoresOneAndItsOppositeZero) {
     }
   }
   const InnerProducts products = inner_products(x.view(), g.view());
-  const Cav along{.rows = {0}, .weights = {1}, .length = 1}, against{.rows = {1}, .weights = {1}, .length = 1};
+  const Cav along{.rows = {0}, .weights = {1}, .length = 1},
+      against{.rows = {1}, .weights = {1}, .length = 1};
   EXPECT_EQ(sensitivity_to(products, along, {0, 12}).score, 1);
   EXPECT_EQ(sensitivity_to(products, against, {0, 12}).score, 0);
 }
@@ -102,12 +103,13 @@ TEST(ConceptInvariants, PermutationTestsOfAConceptLikeTheRandomOnesAreUniform) {
     TestRows g = normal_rows(9, 10, "null gradients", repeat);
     for (int64_t i = 0; i < 9; ++i) g.numbers[i * 10] += 0.5F;
     const ConceptSets sets{{numbered(0, 12)}, {numbered(12, 24)}};
-    const LayerTests found = test_layer(inner_products(x.view(), g.view()), {{0, 9}}, sets,
-                                        settings(2, 99, repeat));
+    const LayerTests found =
+        test_layer(inner_products(x.view(), g.view()), {{0, 9}}, sets, settings(2, 99, repeat));
     score_p.push_back(found.tests[0][0].score_permutation->p);
     magnitude_p.push_back(found.tests[0][0].magnitude_permutation->p);
   }
-  // Kolmogorov–Smirnov at the 1 % level: 1.63 / √200 = 0.115. Scores have ties, whose p is only ever larger.
+  // Kolmogorov–Smirnov at the 1 % level: 1.63 / √200 = 0.115. Scores have ties, whose p is only
+  // ever larger.
   std::sort(score_p.begin(), score_p.end());
   std::sort(magnitude_p.begin(), magnitude_p.end());
   for (int i = 0; i < kRepeats; ++i) {
@@ -160,7 +162,8 @@ TEST(ConceptTests, UseGivenSetsAsTheyAre) {
   EXPECT_EQ(found.tests[0][0].random_scores.size(), 2u);  // the first two and the last two
   EXPECT_EQ(found.tests[0][0].set_size, 15);
   planted.sets.random.pop_back();
-  EXPECT_THROW(test_layer(planted.products(), {{0, 30}}, planted.sets, settings(0, 0)), InvalidInput);
+  EXPECT_THROW(test_layer(planted.products(), {{0, 30}}, planted.sets, settings(0, 0)),
+               InvalidInput);
 }
 
 TEST(ConceptTests, AreUndefinedWhereNoScoreVaries) {
@@ -230,7 +233,8 @@ TEST(ConceptTests, CountAGivenSetOnceHoweverOftenItIsGiven) {
     std::copy_n(planted.x.numbers.begin() + 40 * kWidth, 15 * kWidth,
                 planted.x.numbers.begin() + (40 + copy * 15) * kWidth);
   }
-  planted.sets = {{numbered(0, 15)}, {numbered(40, 15), numbered(55, 15), numbered(70, 15), numbered(85, 15)}};
+  planted.sets = {{numbered(0, 15)},
+                  {numbered(40, 15), numbered(55, 15), numbered(70, 15), numbered(85, 15)}};
   LayerTests found = test_layer(planted.products(), {{0, 30}}, planted.sets, settings(0, 0));
   judge(found.tests[0], 0.05);
   const ConceptTest& test = found.tests[0][0];
@@ -252,7 +256,8 @@ TEST(HeldOut, TakesEachExampleOnce) {
   const Planted planted;
   const InnerProducts products = planted.products();
   CavOutcome outcome;
-  try_held_out(products, {.concept_rows = numbered(0, 20), .counterpart = numbered(40, 13)}, {}, 0, outcome);
+  try_held_out(products, {.concept_rows = numbered(0, 20), .counterpart = numbered(40, 13)}, {}, 0,
+               outcome);
   EXPECT_EQ(outcome.tries, 33);
   EXPECT_GT(outcome.hits, 25);
 }

@@ -14,7 +14,8 @@ BlockGraph PictureConceptInputs::graph(int64_t, int64_t examples, LastBlock last
   return blocks;
 }
 
-Feeds PictureConceptInputs::feeds(const BlockGraph& graph, std::span<const int64_t> examples) const {
+Feeds PictureConceptInputs::feeds(const BlockGraph& graph,
+                                  std::span<const int64_t> examples) const {
   const auto built = std::static_pointer_cast<const PixelGraph>(graph.owner);
   const ValueType& type = graph.graph->type(built->pixels);
   Tensor pixels = Tensor::empty(type.shape, type.dtype);

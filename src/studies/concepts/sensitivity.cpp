@@ -13,7 +13,8 @@ constexpr int64_t kJobsAtOnce = 64;  // between two looks at the clock and at Ct
 
 }  // namespace
 
-Sensitivity sensitivity_to(const InnerProducts& products, const Cav& cav, const TargetRange& target) {
+Sensitivity sensitivity_to(const InnerProducts& products, const Cav& cav,
+                           const TargetRange& target) {
   Sensitivity sums;
   const int64_t images = products.gram.size;
   for (int64_t example = target.first; example < target.first + target.count; ++example) {
@@ -35,7 +36,8 @@ Sensitivity sensitivity_to(const InnerProducts& products, const Cav& cav, const 
 void try_held_out(const InnerProducts& products, const CavJob& job, const CavOptions& options,
                   int64_t seed, CavOutcome& outcome) {
   const ExampleRows inside = shuffled(job.concept_rows, {seed, "tcav held-out concept", job.draw});
-  const ExampleRows outside = shuffled(job.counterpart, {seed, "tcav held-out counterpart", job.draw});
+  const ExampleRows outside =
+      shuffled(job.counterpart, {seed, "tcav held-out counterpart", job.draw});
   for (int fold = 0; fold < kFolds; ++fold) {
     ExampleRows train_in, train_out;
     const auto seen = [&](const ExampleRows& rows, ExampleRows& kept) {
@@ -57,7 +59,8 @@ void try_held_out(const InnerProducts& products, const CavJob& job, const CavOpt
   }
 }
 
-std::vector<CavOutcome> run_jobs(const InnerProducts& products, const std::vector<TargetRange>& targets,
+std::vector<CavOutcome> run_jobs(const InnerProducts& products,
+                                 const std::vector<TargetRange>& targets,
                                  const std::vector<CavJob>& jobs, const JobSettings& settings) {
   std::vector<CavOutcome> outcomes(jobs.size());
   const auto count = static_cast<int64_t>(jobs.size());

@@ -1,5 +1,5 @@
-// Many directions at once: each is fitted from the Gram matrix, scored on every target, and tried on
-// examples it has not seen.
+// Many directions at once: each is fitted from the Gram matrix, scored on every target, and tried
+// on examples it has not seen.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,8 @@ struct TargetRange {
 };
 
 // Shares and means over the gradients of a target.
-Sensitivity sensitivity_to(const InnerProducts& products, const Cav& cav, const TargetRange& target);
+Sensitivity sensitivity_to(const InnerProducts& products, const Cav& cav,
+                           const TargetRange& target);
 
 enum class HoldOut { kNo, kThirds };
 
@@ -30,11 +31,12 @@ struct CavJob {
 
 struct CavOutcome {
   std::vector<Sensitivity> by_target = {};
-  int64_t hits = 0;   // held-out examples on their own side
+  int64_t hits = 0;  // held-out examples on their own side
   int64_t tries = 0;
 };
 
-// Each example is held out once: a third of either side at a time is classified by a fit of the others.
+// Each example is held out once: a third of either side at a time is classified by a fit of the
+// others.
 void try_held_out(const InnerProducts& products, const CavJob& job, const CavOptions& options,
                   int64_t seed, CavOutcome& outcome);
 
@@ -44,7 +46,8 @@ struct JobSettings {
   std::function<void(int64_t fits)> done = {};  // after every few jobs; may throw to stop
 };
 
-std::vector<CavOutcome> run_jobs(const InnerProducts& products, const std::vector<TargetRange>& targets,
+std::vector<CavOutcome> run_jobs(const InnerProducts& products,
+                                 const std::vector<TargetRange>& targets,
                                  const std::vector<CavJob>& jobs, const JobSettings& settings);
 
 }  // namespace whyformer

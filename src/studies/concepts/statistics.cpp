@@ -7,8 +7,8 @@
 namespace whyformer {
 namespace {
 
-// The continued fraction of the incomplete beta function (Abramowitz & Stegun 26.5.8) by Lentz's method;
-// it converges fast for x < (a + 1) / (a + b + 2).
+// The continued fraction of the incomplete beta function (Abramowitz & Stegun 26.5.8) by Lentz's
+// method; it converges fast for x < (a + 1) / (a + b + 2).
 double beta_fraction(double x, double a, double b) {
   constexpr double kTiny = 1e-300;
   const auto away_from_zero = [](double v) { return std::abs(v) < kTiny ? kTiny : v; };
@@ -82,7 +82,8 @@ double permutation_p(double observed, std::span<const double> drawn) {
 
 std::vector<double> bonferroni(std::span<const double> p) {
   std::vector<double> corrected;
-  for (const double one : p) corrected.push_back(std::min(1.0, one * static_cast<double>(p.size())));
+  for (const double one : p)
+    corrected.push_back(std::min(1.0, one * static_cast<double>(p.size())));
   return corrected;
 }
 
@@ -93,7 +94,8 @@ std::vector<double> benjamini_hochberg(std::span<const double> p) {
   std::vector<double> corrected(p.size());
   double least = 1;
   for (size_t rank = p.size(); rank-- > 0;) {
-    const double scaled = p[order[rank]] * static_cast<double>(p.size()) / static_cast<double>(rank + 1);
+    const double scaled =
+        p[order[rank]] * static_cast<double>(p.size()) / static_cast<double>(rank + 1);
     least = std::min(least, scaled);
     corrected[order[rank]] = least;
   }

@@ -20,8 +20,8 @@ struct TTest {
   double p = 1;        // two-sided
 };
 
-// Student's test that two samples have one mean, variances pooled. Nothing where both variances are 0 or
-// a sample has fewer than two numbers: the test is undefined there.
+// Student's test that two samples have one mean, variances pooled. Nothing where both variances are
+// 0 or a sample has fewer than two numbers: the test is undefined there.
 std::optional<TTest> t_test(std::span<const double> a, std::span<const double> b);
 
 // The chance of at least `hits` of `tries` that each succeed with probability one half.

@@ -5,13 +5,13 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "tests/support/source_folder.h"
 #include "studies/concepts/activations.h"
-#include "tests/support/concepts_test_helpers.h"
 #include "studies/concepts/sensitivity.h"
 #include "studies/concepts/statistics.h"
 #include "studies/concepts/text_inputs.h"
+#include "tests/support/concepts_test_helpers.h"
 #include "tests/support/golden_model.h"
+#include "tests/support/source_folder.h"
 
 namespace whyformer {
 namespace {
@@ -94,7 +94,8 @@ struct CaptumTexts {
 
  private:
   ExampleRows add(const Json& some) {
-    const ExampleRows rows = numbered(static_cast<int64_t>(texts.size()), static_cast<int64_t>(some.size()));
+    const ExampleRows rows =
+        numbered(static_cast<int64_t>(texts.size()), static_cast<int64_t>(some.size()));
     for (const Json& ids : some) {
       Encoding encoding;
       encoding.ids = ids.get<std::vector<int64_t>>();

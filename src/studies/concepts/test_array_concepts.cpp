@@ -1,20 +1,22 @@
 #include <fmt/format.h>
 
+#include "models/text_model.h"
 #include "studies/concepts/array_inputs.h"
 #include "studies/concepts/concept_study.h"
-#include "models/text_model.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
 
-ConceptReport test_array_concepts(const std::filesystem::path& model, const std::vector<ArraySet>& concepts,
+ConceptReport test_array_concepts(const std::filesystem::path& model,
+                                  const std::vector<ArraySet>& concepts,
                                   const std::vector<ArraySet>& random,
                                   const std::vector<TargetArrays>& targets,
                                   const ConceptsRequest& request) {
   const std::filesystem::path file = onnx_file_of(model);
   if (file.empty()) {
     throw FileError(fmt::format(
-        "arrays go into an ONNX file, and '{}' is none and holds none: give the file itself", model.string()));
+        "arrays go into an ONNX file, and '{}' is none and holds none: give the file itself",
+        model.string()));
   }
   std::vector<NamedArrays> parts;
   std::vector<std::string> names;
@@ -23,7 +25,8 @@ ConceptReport test_array_concepts(const std::filesystem::path& model, const std:
     names.push_back(path.string());
     parts.push_back(read_arrays(path));
     for (auto& [input, array] : parts.back()) {
-      if (array.dtype() == DType::kFloat64) array = array.cast(DType::kFloat32);  // as all of the study is
+      if (array.dtype() == DType::kFloat64)
+        array = array.cast(DType::kFloat32);  // as all of the study is
     }
     const ExampleSet set{name, at, example_count(parts.back(), names.back())};
     at += set.count;
@@ -34,7 +37,8 @@ ConceptReport test_array_concepts(const std::filesystem::path& model, const std:
   for (const ArraySet& set : random) examples.random.push_back(add(set.name, set.file));
   for (const TargetArrays& target : targets) {
     if (target.output < 0) throw InvalidInput(fmt::format("there is no output {}", target.output));
-    examples.targets.push_back({add(fmt::format("output {}", target.output), target.file), target.output});
+    examples.targets.push_back(
+        {add(fmt::format("output {}", target.output), target.file), target.output});
   }
   if (parts.empty() || at == 0) throw InvalidInput("there are no examples");
   const ArrayConceptInputs inputs(file, joined(parts, names));

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
+#include "api/labels.h"
 #include "studies/concepts/concept_study.h"
 #include "studies/concepts/text_inputs.h"
-#include "api/labels.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -14,12 +14,14 @@ class Collected {
   explicit Collected(const TextModel& model) : model_(model) {}
 
   ExampleSet add(const std::string& name, const std::vector<TextInput>& texts) {
-    ExampleSet set{name, static_cast<int64_t>(encodings.size()), static_cast<int64_t>(texts.size())};
+    ExampleSet set{name, static_cast<int64_t>(encodings.size()),
+                   static_cast<int64_t>(texts.size())};
     for (size_t i = 0; i < texts.size(); ++i) {
       if (texts[i].text.find_first_not_of(" \t\r\n\f\v") == std::string::npos) {
         throw InvalidInput(fmt::format("text {} of '{}' is empty", i + 1, name));
       }
-      const auto pair = texts[i].pair ? std::optional<std::string_view>(*texts[i].pair) : std::nullopt;
+      const auto pair =
+          texts[i].pair ? std::optional<std::string_view>(*texts[i].pair) : std::nullopt;
       encodings.push_back(model_.encode(texts[i].text, pair));
       cut += encodings.back().truncated > 0;
     }
@@ -37,7 +39,8 @@ class Collected {
 
 ConceptReport test_concepts(const Model& model, const std::vector<TextSet>& concepts,
                             const std::vector<TextSet>& random,
-                            const std::vector<TargetTexts>& targets, const ConceptsRequest& request) {
+                            const std::vector<TargetTexts>& targets,
+                            const ConceptsRequest& request) {
   const TextModel& text_model = model.text_model();
   Collected texts(text_model);
   ConceptExamples examples;
@@ -45,7 +48,8 @@ ConceptReport test_concepts(const Model& model, const std::vector<TextSet>& conc
   for (const TextSet& set : random) examples.random.push_back(texts.add(set.name, set.texts));
   for (const TargetTexts& target : targets) {
     const int64_t output = label_index(text_model.output_names(), target.label, "target");
-    examples.targets.push_back({texts.add(text_model.output_names()[output], target.texts), output});
+    examples.targets.push_back(
+        {texts.add(text_model.output_names()[output], target.texts), output});
   }
   const int64_t cut = texts.cut;
   const DType dtype = request.precision == Precision::kDouble ? DType::kFloat64 : DType::kFloat32;
@@ -55,8 +59,8 @@ ConceptReport test_concepts(const Model& model, const std::vector<TextSet>& conc
   report.unit = "texts";
   if (cut > 0) {
     report.notes.push_back(fmt::format(
-        "{} texts are longer than the model reads and were cut off at its maximum of {} tokens.", cut,
-        text_model.max_tokens()));
+        "{} texts are longer than the model reads and were cut off at its maximum of {} tokens.",
+        cut, text_model.max_tokens()));
   }
   return report;
 }

@@ -1,9 +1,9 @@
 // Texts as examples of concepts.
 #pragma once
 
-#include "studies/concepts/concept_inputs.h"
-#include "readers/tokenizers/tokenizer.h"
 #include "models/text_model.h"
+#include "readers/tokenizers/tokenizer.h"
+#include "studies/concepts/concept_inputs.h"
 
 namespace whyformer {
 

@@ -30,7 +30,9 @@ class MeanOverQueries final : public HeadMeasure {
  public:
   MeanOverQueries(OfRow of_row, bool all_tokens) : of_row_(of_row), all_tokens_(all_tokens) {}
 
-  std::unique_ptr<HeadMeasure> copy() const override { return std::make_unique<MeanOverQueries>(*this); }
+  std::unique_ptr<HeadMeasure> copy() const override {
+    return std::make_unique<MeanOverQueries>(*this);
+  }
 
   void add(HeadRun& run) override {
     if (sums_.empty()) sums_ = zero_grid(run.explained());
@@ -80,9 +82,7 @@ const HeadMeasureEntry kConfidence{
      .cost = "1 forward"},
     {.attention = true},
     AnswerNeeds::kNothing,
-    [](const HeadsRequest& request) {
-      return Options{{"all-tokens", request.all_tokens}};
-    },
+    [](const HeadsRequest& request) { return Options{{"all-tokens", request.all_tokens}}; },
     [](const HeadsRequest& request) -> std::unique_ptr<HeadMeasure> {
       return std::make_unique<MeanOverQueries>(largest, request.all_tokens);
     }};

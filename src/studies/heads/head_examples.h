@@ -17,7 +17,7 @@ class HeadExamples {
   virtual ~HeadExamples() = default;
 
   virtual ModelName model() const = 0;
-  virtual std::string kind() const = 0;  // "texts" or "pictures", for people
+  virtual std::string kind() const = 0;                // "texts" or "pictures", for people
   virtual std::optional<Problem> problem() const = 0;  // nothing without a classifier
   virtual const std::vector<std::string>& output_names() const = 0;
 
@@ -28,8 +28,8 @@ class HeadExamples {
   // The run of one example, with what the settings ask for.
   virtual std::unique_ptr<Explained> run(int64_t example, Explained::Settings settings) const = 0;
 
-  // Examples that run together, about so many tokens at once; in the order of the corpus as far as equal lengths allow,
-  // so that those of work that was cut short are no special ones.
+  // Examples that run together, about so many tokens at once; in the order of the corpus as far as
+  // equal lengths allow, so that those of work that was cut short are no special ones.
   virtual std::vector<std::vector<int64_t>> batches(int64_t tokens_at_once) const = 0;
   virtual Run run_together(std::span<const int64_t> examples, DType dtype) const = 0;
 

@@ -1,5 +1,5 @@
-#include "studies/heads/head_measure.h"
 #include "graph/walk_back.h"
+#include "studies/heads/head_measure.h"
 
 namespace whyformer {
 namespace {
@@ -23,8 +23,7 @@ const std::vector<Tensor>& HeadRun::mask_gradients() {
   const ModelGraph& graph = explained_.graph();
   std::vector<Value> maps;
   for (const AttentionSite& site : graph.found.sites) maps.push_back(site.attention);
-  const std::vector<double> slopes =
-      loss_gradient(*problem_, explained_.outputs(), label_);
+  const std::vector<double> slopes = loss_gradient(*problem_, explained_.outputs(), label_);
   const Tensor seed =
       Tensor::of<double>(graph.graph.shape(graph.output), std::span<const double>(slopes))
           .cast(explained_.pass()[graph.output].dtype());

@@ -81,7 +81,8 @@ class HeadStudy {
   bool reads_answers() const { return answer_ != AnswerNeeds::kNothing || request_.prune; }
 
   void check() const {
-    if (examples_.count() == 0) throw InvalidInput(fmt::format("there are no {} to measure heads on", examples_.kind()));
+    if (examples_.count() == 0)
+      throw InvalidInput(fmt::format("there are no {} to measure heads on", examples_.kind()));
     for (const Job& job : jobs_) {
       if (job.entry->answer != AnswerNeeds::kNothing && !examples_.problem()) {
         throw InvalidInput(fmt::format(
@@ -119,7 +120,8 @@ class HeadStudy {
 
   HeadLabel label_of(int64_t example) const {
     try {
-      return label_given(*examples_.problem(), examples_.output_names(), *examples_.labels(example));
+      return label_given(*examples_.problem(), examples_.output_names(),
+                         *examples_.labels(example));
     } catch (const InvalidInput& error) {
       throw InvalidInput(fmt::format("{}: {}", examples_.place(example), error.what()));
     }
@@ -133,7 +135,8 @@ class HeadStudy {
     std::optional<HeadLabel>& label = labels_[example];
     const bool labelled = label.has_value();
     if (!label) {
-      label = reads_answers() ? label_predicted(*examples_.problem(), explained->outputs()) : HeadLabel();
+      label = reads_answers() ? label_predicted(*examples_.problem(), explained->outputs())
+                              : HeadLabel();
     }
     HeadRun run(*explained, *label, examples_.problem());
     // In copies: whoever interrupts, an example counts for all measures or for none.
@@ -158,8 +161,8 @@ class HeadStudy {
   }
 
   void prune() {
-    result_.pruning = pruning_curve(examples_, labels_, result_.measures[0], *request_.prune, dtype(),
-                                    [this](int64_t runs) { return advance(runs); });
+    result_.pruning = pruning_curve(examples_, labels_, result_.measures[0], *request_.prune,
+                                    dtype(), [this](int64_t runs) { return advance(runs); });
   }
 
   void note(std::string text) { result_.notes.push_back(std::move(text)); }
@@ -174,7 +177,8 @@ class HeadStudy {
                        result_.examples - result_.labelled, result_.examples, result_.kind));
     }
     for (std::string& one : examples_.notes()) note(std::move(one));
-    if (result_.pruning) note(fmt::format("Heads were scored and pruned on the same {}.", result_.kind));
+    if (result_.pruning)
+      note(fmt::format("Heads were scored and pruned on the same {}.", result_.kind));
   }
 
   void note_what_is_missing() {
@@ -228,9 +232,7 @@ HeadImportance head_importance(const Model& model, const std::vector<LabelledTex
     }
     const auto pair =
         text.input.pair ? std::optional<std::string_view>(*text.input.pair) : std::nullopt;
-    encoded.push_back(
-        {text_model.encode(text.input.text, pair), text.labels,
-         text.place});
+    encoded.push_back({text_model.encode(text.input.text, pair), text.labels, text.place});
   }
   return study_heads(text_model, encoded, request);
 }

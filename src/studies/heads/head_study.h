@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "readers/tokenizers/tokenizer.h"
 #include "models/text_model.h"
+#include "readers/tokenizers/tokenizer.h"
 #include "whyformer/heads.h"
 
 namespace whyformer {

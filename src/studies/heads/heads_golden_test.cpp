@@ -5,8 +5,8 @@
 #include <cstring>
 #include <filesystem>
 
-#include "tests/support/source_folder.h"
 #include "tests/support/heads_test_helpers.h"
+#include "tests/support/source_folder.h"
 
 namespace whyformer {
 namespace {
@@ -14,8 +14,7 @@ namespace {
 class HeadsGolden : public testing::TestWithParam<std::string> {
  protected:
   static std::filesystem::path file() {
-    return source_folder() / "tests/golden/relevance" /
-           (GetParam() + ".safetensors");
+    return source_folder() / "tests/golden/relevance" / (GetParam() + ".safetensors");
   }
 
   void compare(const std::string& name, const std::string& measure, const HeadsRequest& request) {

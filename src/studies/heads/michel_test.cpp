@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "tests/support/heads_test_helpers.h"
 #include "graph/pass.h"
+#include "tests/support/heads_test_helpers.h"
 
 namespace whyformer {
 namespace {

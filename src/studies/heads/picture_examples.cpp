@@ -19,10 +19,12 @@ ProcessedPicture PictureHeadExamples::read(int64_t example) const {
   }
 }
 
-std::unique_ptr<Explained> PictureHeadExamples::run(int64_t example, Explained::Settings settings) const {
-  auto subject =
-      std::make_unique<PictureSubject>(model_, whole_.picture_processor(), read(example), settings.kind());
-  if (!subject->attends_by_unit()) throw InvalidInput("heads cannot be measured: " + subject->why_no_maps());
+std::unique_ptr<Explained> PictureHeadExamples::run(int64_t example,
+                                                    Explained::Settings settings) const {
+  auto subject = std::make_unique<PictureSubject>(model_, whole_.picture_processor(), read(example),
+                                                  settings.kind());
+  if (!subject->attends_by_unit())
+    throw InvalidInput("heads cannot be measured: " + subject->why_no_maps());
   return std::make_unique<Explained>(std::move(subject), std::move(settings));
 }
 
@@ -35,7 +37,8 @@ std::vector<std::vector<int64_t>> PictureHeadExamples::batches(int64_t tokens_at
   }
   std::vector<std::vector<int64_t>> batches;
   for (int64_t example = 0; example < count(); ++example) {
-    if (batches.empty() || static_cast<int64_t>(batches.back().size()) >= room) batches.emplace_back();
+    if (batches.empty() || static_cast<int64_t>(batches.back().size()) >= room)
+      batches.emplace_back();
     batches.back().push_back(example);
   }
   return batches;
@@ -47,8 +50,10 @@ Run PictureHeadExamples::run_together(std::span<const int64_t> examples, DType d
   Shape shape = pictures[0].shape();
   shape.insert(shape.begin(), static_cast<int64_t>(pictures.size()));
   Tensor pixels = Tensor::empty(shape, pictures[0].dtype());
-  for (size_t i = 0; i < pictures.size(); ++i) pixels.select(0, static_cast<int64_t>(i)).copy_from(pictures[i]);
-  const auto graph = model_.graph({.batch = shape[0], .height = shape[2], .width = shape[3], .dtype = dtype});
+  for (size_t i = 0; i < pictures.size(); ++i)
+    pixels.select(0, static_cast<int64_t>(i)).copy_from(pictures[i]);
+  const auto graph =
+      model_.graph({.batch = shape[0], .height = shape[2], .width = shape[3], .dtype = dtype});
   return {graph, model_.feeds(*graph, pixels)};
 }
 

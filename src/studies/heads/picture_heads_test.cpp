@@ -1,14 +1,15 @@
-// Head measures on pictures: small random models of tests/golden/pictures, pictures of generated pixels.
+// Head measures on pictures: small random models of tests/golden/pictures, pictures of generated
+// pixels.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "tests/support/source_folder.h"
-#include "readers/given_picture.h"
-#include "tests/support/golden_weights.h"
 #include "graph/pass.h"
 #include "models/picture_model.h"
+#include "readers/given_picture.h"
+#include "tests/support/golden_weights.h"
+#include "tests/support/source_folder.h"
 #include "whyformer/heads.h"
 
 namespace whyformer {
@@ -16,17 +17,23 @@ namespace {
 
 using testing::HasSubstr;
 
-Model golden_picture_model(const std::string& name) { return Model::load(source_folder() / "tests/golden/pictures" / name); }
+Model golden_picture_model(const std::string& name) {
+  return Model::load(source_folder() / "tests/golden/pictures" / name);
+}
 
 LabelledPicture picture_of(int seed, std::optional<std::vector<std::string>> labels) {
   const std::shared_ptr<uint8_t[]> pixels(new uint8_t[32 * 32 * 3]);
-  for (int i = 0; i < 32 * 32 * 3; ++i) pixels[i] = static_cast<uint8_t>(i * i / (7 + seed) + 31 * seed * i);
-  return {PicturePixels{"generated", 32, 32, 3, pixels}, std::move(labels), "picture " + std::to_string(seed)};
+  for (int i = 0; i < 32 * 32 * 3; ++i)
+    pixels[i] = static_cast<uint8_t>(i * i / (7 + seed) + 31 * seed * i);
+  return {PicturePixels{"generated", 32, 32, 3, pixels}, std::move(labels),
+          "picture " + std::to_string(seed)};
 }
 
-HeadGrid head_scores(const Model& model, const std::string& measure, const std::vector<LabelledPicture>& corpus,
-                     bool all_tokens = false) {
-  HeadsRequest request{.measures = {measure}, .michel_scale = LayerScale::kNone, .all_tokens = all_tokens,
+HeadGrid head_scores(const Model& model, const std::string& measure,
+                     const std::vector<LabelledPicture>& corpus, bool all_tokens = false) {
+  HeadsRequest request{.measures = {measure},
+                       .michel_scale = LayerScale::kNone,
+                       .all_tokens = all_tokens,
                        .precision = Precision::kDouble};
   return head_importance(model, corpus, request).measures[0].values;
 }
@@ -36,7 +43,8 @@ class RunOfPicture {
  public:
   RunOfPicture(const Model& model, const LabelledPicture& example) {
     const Tensor pixels = processed(model, pixels_of(example.input)).values;
-    graph_ = model.picture_model().graph({.height = pixels.dim(1), .width = pixels.dim(2), .dtype = DType::kFloat64});
+    graph_ = model.picture_model().graph(
+        {.height = pixels.dim(1), .width = pixels.dim(2), .dtype = DType::kFloat64});
     Shape shape = pixels.shape();
     shape.insert(shape.begin(), 1);
     const Feeds feeds = model.picture_model().feeds(*graph_, pixels.reshape(shape));
@@ -48,7 +56,8 @@ class RunOfPicture {
     Tensor map = pass_[site].copy();
     const int64_t size = map.dim(2) * map.dim(3);
     for (int64_t i = 0; i < size; ++i) map.mutable_data<double>()[head * size + i] *= factor;
-    const std::vector<double> outputs = rerun(graph_->graph, pass_, {{site, map}})[graph_->output].to_doubles();
+    const std::vector<double> outputs =
+        rerun(graph_->graph, pass_, {{site, map}})[graph_->output].to_doubles();
     double sum = 0;
     for (const double value : outputs) sum += std::exp(value);
     return std::log(sum) - outputs[label];
@@ -73,7 +82,8 @@ TEST(PictureHeads, MichelIsTheFiniteDifferenceOfTheLossInAMaskOnTheHead) {
     ASSERT_EQ(scores.size(), 2u);
     for (int layer = 0; layer < 2; ++layer) {
       for (int head = 0; head < static_cast<int>(scores[layer].size()); ++head) {
-        const double expected = (std::abs(one.slope(layer, head, 1)) + std::abs(other.slope(layer, head, 0))) / 2;
+        const double expected =
+            (std::abs(one.slope(layer, head, 1)) + std::abs(other.slope(layer, head, 0))) / 2;
         EXPECT_NEAR(scores[layer][head], expected, 1e-8) << layer << ' ' << head;
         EXPECT_GT(expected, 1e-7);
       }
@@ -89,13 +99,15 @@ TEST(PictureHeads, ConfidenceIsTheMeanOfThePatchesLargestWeights) {
     const HeadGrid scores = head_scores(model, "confidence", {picture}, all);
     for (int layer = 0; layer < 2; ++layer) {
       const Tensor map = own.map(layer);
-      const int64_t heads = map.dim(1), tokens = map.dim(2), first = all ? 0 : 1;  // token 0 is the class token
+      const int64_t heads = map.dim(1), tokens = map.dim(2),
+                    first = all ? 0 : 1;  // token 0 is the class token
       const std::vector<double> weights = map.to_doubles();
       for (int64_t head = 0; head < heads; ++head) {
         double sum = 0;
         for (int64_t query = first; query < tokens; ++query) {
           double most = 0;
-          for (int64_t key = first; key < tokens; ++key) most = std::max(most, weights[(head * tokens + query) * tokens + key]);
+          for (int64_t key = first; key < tokens; ++key)
+            most = std::max(most, weights[(head * tokens + query) * tokens + key]);
           sum += most;
         }
         EXPECT_NEAR(scores[layer][head], sum / static_cast<double>(tokens - first), 1e-12);
@@ -108,13 +120,16 @@ TEST(PictureHeads, EveryMeasureFitsAVisionTransformerAndPruningCounts) {
   const Model model = golden_picture_model("vit");
   std::vector<LabelledPicture> corpus;
   for (int seed = 0; seed < 5; ++seed) corpus.push_back(picture_of(seed, {}));
-  HeadsRequest request{.measures = {"michel", "michel-positions", "confidence", "entropy", "voita-lrp"}};
+  HeadsRequest request{
+      .measures = {"michel", "michel-positions", "confidence", "entropy", "voita-lrp"}};
   request.prune = PruneRequest{.step = 0.25};
   const HeadImportance found = head_importance(model, corpus, request);
   EXPECT_EQ(found.kind, "pictures");
   EXPECT_EQ(found.examples, 5);
   EXPECT_EQ(found.tokens, 5 * 17);
-  EXPECT_THAT(found.notes, testing::Contains("No picture has a label: the model's own predictions stand in for them."));
+  EXPECT_THAT(
+      found.notes,
+      testing::Contains("No picture has a label: the model's own predictions stand in for them."));
   for (const HeadScores& scores : found.measures) {
     ASSERT_EQ(scores.values.size(), 2u) << scores.measure;
     for (const auto& layer : scores.values) {
@@ -127,7 +142,8 @@ TEST(PictureHeads, EveryMeasureFitsAVisionTransformerAndPruningCounts) {
 }
 
 TEST(PictureHeads, ShareOfRelevanceAddsUpToOneInEveryLayer) {
-  const HeadGrid scores = head_scores(golden_picture_model("vit"), "voita-lrp", {picture_of(1, {{"0"}})});
+  const HeadGrid scores =
+      head_scores(golden_picture_model("vit"), "voita-lrp", {picture_of(1, {{"0"}})});
   for (const auto& layer : scores) {
     double sum = 0;
     for (const double share : layer) sum += share;
@@ -136,11 +152,16 @@ TEST(PictureHeads, ShareOfRelevanceAddsUpToOneInEveryLayer) {
 }
 
 TEST(PictureHeads, ModelsThatAttendWithinWindowsAndWrongLabelsAreRefused) {
-  EXPECT_THAT(message_of<InvalidInput>([] { head_scores(golden_picture_model("swin"), "michel", {picture_of(1, {})}); }),
+  EXPECT_THAT(message_of<InvalidInput>(
+                  [] { head_scores(golden_picture_model("swin"), "michel", {picture_of(1, {})}); }),
               HasSubstr("attends within windows"));
-  EXPECT_THAT(message_of<InvalidInput>([] { head_scores(golden_picture_model("vit"), "michel", {picture_of(1, {{"moon"}})}); }),
+  EXPECT_THAT(message_of<InvalidInput>([] {
+                head_scores(golden_picture_model("vit"), "michel", {picture_of(1, {{"moon"}})});
+              }),
               HasSubstr("picture 1: "));
-  EXPECT_THAT(message_of<InvalidInput>([] { head_importance(golden_picture_model("vit"), std::vector<LabelledPicture>(), {}); }),
+  EXPECT_THAT(message_of<InvalidInput>([] {
+                head_importance(golden_picture_model("vit"), std::vector<LabelledPicture>(), {});
+              }),
               HasSubstr("no pictures"));
 }
 

@@ -98,7 +98,8 @@ int64_t right_answers(Problem problem, const Batch& batch, const std::vector<Hea
 }
 
 // All trials on one batch; false, and nothing counted, where the work ends early.
-bool try_on(Problem problem, const Batch& batch, std::vector<Trial>& trials, const Advance& advance) {
+bool try_on(Problem problem, const Batch& batch, std::vector<Trial>& trials,
+            const Advance& advance) {
   std::vector<Trial> after = trials;
   for (Trial& trial : after) {
     try {

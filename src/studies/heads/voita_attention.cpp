@@ -3,10 +3,10 @@
 
 #include "base/parallel.h"
 #include "base/pulse.h"
-#include "studies/heads/voita_rules.h"
-#include "studies/heads/voita_shares.h"
 #include "kernels/gemm.h"
 #include "ops/helpers.h"
+#include "studies/heads/voita_rules.h"
+#include "studies/heads/voita_shares.h"
 
 namespace whyformer::voita {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "base/parallel.h"
 #include "base/pulse.h"
-#include "studies/heads/voita_shares.h"
 #include "ops/helpers.h"
+#include "studies/heads/voita_shares.h"
 
 namespace whyformer::voita {
 namespace {

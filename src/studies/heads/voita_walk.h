@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "studies/heads/voita_rules.h"
 #include "models/text_model.h"
+#include "studies/heads/voita_rules.h"
 
 namespace whyformer::voita {
 

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "tests/support/heads_test_helpers.h"
 #include "tensor/map.h"
+#include "tests/support/heads_test_helpers.h"
 
 namespace whyformer::voita {
 namespace {

@@ -9,8 +9,8 @@
 #include <set>
 
 #include "base/pulse.h"
-#include "studies/importance/scores.h"
 #include "models/table_model.h"
+#include "studies/importance/scores.h"
 #include "whyformer/error.h"
 #include "whyformer/printable.h"
 
@@ -49,7 +49,8 @@ class Predictor {
     }
     for (size_t i = 0; i < outputs.size(); ++i) {
       if (std::isfinite(outputs[i])) continue;
-      throw InvalidInput(fmt::format("the model answers {} for a row: look for huge numbers in the table", outputs[i]));
+      throw InvalidInput(fmt::format(
+          "the model answers {} for a row: look for huge numbers in the table", outputs[i]));
     }
     predicted_ += count;
     to_predictions(outputs, width_, problem_);
@@ -65,21 +66,25 @@ class Predictor {
   int64_t predicted_ = 0;
 };
 
-void check_answers(const std::vector<double>& answers, const NamedTable& table, const Predictor& predict) {
+void check_answers(const std::vector<double>& answers, const NamedTable& table,
+                   const Predictor& predict) {
   if (static_cast<int64_t>(answers.size()) != table.table.rows) {
     throw InvalidInput(fmt::format("{} answers for {} rows", answers.size(), table.table.rows));
   }
   if (predict.problem() == Problem::kRegression) return;
   if (predict.problem() == Problem::kMultiLabel) {
-    throw InvalidInput("several labels may hold for a row of this model: importance needs one right answer");
+    throw InvalidInput(
+        "several labels may hold for a row of this model: importance needs one right answer");
   }
   const int64_t classes = std::max<int64_t>(2, predict.width());
   for (size_t row = 0; row < answers.size(); ++row) {
     const double answer = answers[row];
-    if (answer >= 0 && answer < static_cast<double>(classes) && answer == static_cast<double>(static_cast<int64_t>(answer))) {
+    if (answer >= 0 && answer < static_cast<double>(classes) &&
+        answer == static_cast<double>(static_cast<int64_t>(answer))) {
       continue;
     }
-    throw InvalidInput(fmt::format("the answer of row {} is {}: this model's classes are 0 to {}", row, answer, classes - 1));
+    throw InvalidInput(fmt::format("the answer of row {} is {}: this model's classes are 0 to {}",
+                                   row, answer, classes - 1));
   }
 }
 
@@ -93,7 +98,8 @@ Groups groups_of(const NamedTable& table, const std::vector<std::vector<std::str
   for (size_t group = 0; group < asked.size(); ++group) {
     for (const std::string& name : asked[group]) {
       const auto found = std::find(table.names.begin(), table.names.end(), name);
-      if (found == table.names.end()) throw InvalidInput(fmt::format("there is no column '{}' for a group", name));
+      if (found == table.names.end())
+        throw InvalidInput(fmt::format("there is no column '{}' for a group", name));
       int& own = group_of[found - table.names.begin()];
       if (own >= 0) throw InvalidInput(fmt::format("the column '{}' is in two groups", name));
       own = static_cast<int>(group);
@@ -117,15 +123,16 @@ Groups groups_of(const NamedTable& table, const std::vector<std::vector<std::str
   return groups;
 }
 
-void add_columns(ImportanceReport& report, const std::vector<std::string>& names, const std::vector<double>& values,
-                 const std::vector<double>& errors) {
-  for (size_t i = 0; i < names.size(); ++i) report.columns.push_back({names[i], values[i], errors[i]});
+void add_columns(ImportanceReport& report, const std::vector<std::string>& names,
+                 const std::vector<double>& values, const std::vector<double>& errors) {
+  for (size_t i = 0; i < names.size(); ++i)
+    report.columns.push_back({names[i], values[i], errors[i]});
 }
 
 }  // namespace
 
-ImportanceReport importance(const Model& model, const NamedTable& rows, const std::vector<double>& answers,
-                            const ImportanceRequest& request) {
+ImportanceReport importance(const Model& model, const NamedTable& rows,
+                            const std::vector<double>& answers, const ImportanceRequest& request) {
   const auto start = std::chrono::steady_clock::now();
   Predictor predict(model.table_model(), rows);
   check_answers(answers, rows, predict);
@@ -146,16 +153,21 @@ ImportanceReport importance(const Model& model, const NamedTable& rows, const st
   report.seed = request.seed;
   if (request.method == ImportanceMethod::kPermutation) {
     report.method = "permutation";
-    const TableScore score_rows = [&](const std::vector<double>& values, const std::vector<int64_t>& of) {
+    const TableScore score_rows = [&](const std::vector<double>& values,
+                                      const std::vector<int64_t>& of) {
       std::vector<double> theirs;
       for (const int64_t row : of) theirs.push_back(answers[row]);
-      return score_of(score, predict(values, static_cast<int64_t>(of.size())), predict.width(), theirs);
+      return score_of(score, predict(values, static_cast<int64_t>(of.size())), predict.width(),
+                      theirs);
     };
     const PermutationImportance found = permutation_importance(
-        rows.table, score_rows, {.repeats = request.repeats, .seed = seed, .groups = groups.columns}, watch);
+        rows.table, score_rows,
+        {.repeats = request.repeats, .seed = seed, .groups = groups.columns}, watch);
     report.whole = found.score;
     report.finished = found.finished;
-    if (!found.finished) report.notes.push_back(fmt::format("Stopped after {} of {} repeats.", found.repeats, request.repeats));
+    if (!found.finished)
+      report.notes.push_back(
+          fmt::format("Stopped after {} of {} repeats.", found.repeats, request.repeats));
     add_columns(report, groups.names, found.means, found.errors);
   } else {
     report.method = "sage";
@@ -165,11 +177,18 @@ ImportanceReport importance(const Model& model, const NamedTable& rows, const st
     const PredictionLoss loss = [&](std::span<const double> prediction, int64_t row) {
       return loss_of(score, prediction, answers[row]);
     };
-    const SageValues found = sage(rows.table, background_of(rows.table, request.background_rows), predict_rows, loss,
-                                  {.seed = seed, .precision = request.precision, .most_draws = request.draws, .groups = groups.columns}, watch);
+    const SageValues found =
+        sage(rows.table, background_of(rows.table, request.background_rows), predict_rows, loss,
+             {.seed = seed,
+              .precision = request.precision,
+              .most_draws = request.draws,
+              .groups = groups.columns},
+             watch);
     report.whole = found.total;
     report.finished = found.finished;
-    if (!found.finished) report.notes.push_back(fmt::format("Stopped after {} draws, before the precision asked for was reached.", found.draws));
+    if (!found.finished)
+      report.notes.push_back(fmt::format(
+          "Stopped after {} draws, before the precision asked for was reached.", found.draws));
     add_columns(report, groups.names, found.values, found.errors);
   }
   report.evaluations = predict.predicted();

@@ -68,7 +68,8 @@ TEST(Importance, StartsFromTheScoreOfTheTable) {
 TEST(Importance, GroupsColumnsThatAreShuffledTogether) {
   const NamedTable rows = some_rows(12);
   const std::vector<double> answers(12, 1);
-  const ImportanceReport report = importance(table_model(), rows, answers, {.groups = {{"b", "k"}, {"m", "c"}}});
+  const ImportanceReport report =
+      importance(table_model(), rows, answers, {.groups = {{"b", "k"}, {"m", "c"}}});
   std::vector<std::string> names;
   for (const ColumnImportance& column : report.columns) names.push_back(column.name);
   EXPECT_THAT(names, ElementsAre("a", "b + k", "c + m", "d", "l"));
@@ -80,8 +81,8 @@ TEST(Importance, OfSageSumsToWhatAllColumnsSave) {
   const NamedTable rows = some_rows(16);
   std::vector<double> answers;
   for (const auto& outputs : outputs_of(rows)) answers.push_back(outputs[1] > outputs[0]);
-  const ImportanceReport report =
-      importance(table_model(), rows, answers, {.method = ImportanceMethod::kSage, .precision = 0.2});
+  const ImportanceReport report = importance(table_model(), rows, answers,
+                                             {.method = ImportanceMethod::kSage, .precision = 0.2});
   double sum = 0;
   for (const ColumnImportance& column : report.columns) sum += column.value;
   EXPECT_NEAR(sum, report.whole, 1e-9);
@@ -91,7 +92,8 @@ TEST(Importance, OfSageSumsToWhatAllColumnsSave) {
 TEST(Importance, RefusesAnswersThatAreNoClasses) {
   const NamedTable rows = some_rows(3);
   EXPECT_THAT([&] { importance(table_model(), rows, {0, 1, 2}, {}); },
-              ThrowsMessage<InvalidInput>(HasSubstr("the answer of row 2 is 2: this model's classes are 0 to 1")));
+              ThrowsMessage<InvalidInput>(
+                  HasSubstr("the answer of row 2 is 2: this model's classes are 0 to 1")));
   EXPECT_THAT([&] { importance(table_model(), rows, {0, 1}, {}); },
               ThrowsMessage<InvalidInput>(HasSubstr("2 answers for 3 rows")));
   EXPECT_THAT([&] { importance(table_model(), rows, {0, 1, 1}, {.score = ImportanceScore::kR2}); },

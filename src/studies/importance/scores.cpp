@@ -17,7 +17,8 @@ constexpr double kSmallest = 2.220446049250313e-16;
 
 double class_of(std::span<const double> prediction) {
   if (prediction.size() == 1) return prediction[0] > 0.5 ? 1 : 0;
-  return static_cast<double>(std::max_element(prediction.begin(), prediction.end()) - prediction.begin());
+  return static_cast<double>(std::max_element(prediction.begin(), prediction.end()) -
+                             prediction.begin());
 }
 
 double probability_of(std::span<const double> prediction, double answer) {
@@ -37,8 +38,9 @@ ImportanceScore chosen_score(ImportanceScore asked, ImportanceMethod method, Pro
   }
   const bool of_numbers = asked == ImportanceScore::kR2 || asked == ImportanceScore::kSquaredError;
   if (of_numbers != number) {
-    throw InvalidInput(fmt::format("the score '{}' is for {}, and this model gives {}", score_name(asked),
-                                   of_numbers ? "numbers" : "classes", number ? "a number" : "classes"));
+    throw InvalidInput(fmt::format("the score '{}' is for {}, and this model gives {}",
+                                   score_name(asked), of_numbers ? "numbers" : "classes",
+                                   number ? "a number" : "classes"));
   }
   if (method == ImportanceMethod::kSage && asked == ImportanceScore::kR2) {
     throw InvalidInput("SAGE shares out a loss of single rows: choose squared-error instead of r2");
@@ -48,11 +50,16 @@ ImportanceScore chosen_score(ImportanceScore asked, ImportanceMethod method, Pro
 
 std::string score_name(ImportanceScore score) {
   switch (score) {
-    case ImportanceScore::kAccuracy: return "accuracy";
-    case ImportanceScore::kCrossEntropy: return "cross-entropy";
-    case ImportanceScore::kR2: return "r2";
-    case ImportanceScore::kSquaredError: return "squared-error";
-    case ImportanceScore::kAuto: break;
+    case ImportanceScore::kAccuracy:
+      return "accuracy";
+    case ImportanceScore::kCrossEntropy:
+      return "cross-entropy";
+    case ImportanceScore::kR2:
+      return "r2";
+    case ImportanceScore::kSquaredError:
+      return "squared-error";
+    case ImportanceScore::kAuto:
+      break;
   }
   return "auto";
 }
@@ -78,7 +85,8 @@ double score_of(ImportanceScore score, const std::vector<double>& predictions, i
   const auto rows = static_cast<double>(answers.size());
   double loss = 0;
   for (size_t row = 0; row < answers.size(); ++row) {
-    loss += loss_of(score, {predictions.data() + row * width, static_cast<size_t>(width)}, answers[row]);
+    loss += loss_of(score, {predictions.data() + row * width, static_cast<size_t>(width)},
+                    answers[row]);
   }
   if (score == ImportanceScore::kAccuracy) return 1 - loss / rows;
   if (score != ImportanceScore::kR2) return -loss / rows;

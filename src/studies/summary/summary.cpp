@@ -36,8 +36,8 @@ std::optional<Cell> cell_of(const std::string& text) {
   return cell;
 }
 
-// The cells of a table's row, one per unit; empty for texts. Tokens of a text do not hold " = number", and rows
-// are nothing but such cells.
+// The cells of a table's row, one per unit; empty for texts. Tokens of a text do not hold " =
+// number", and rows are nothing but such cells.
 std::vector<std::optional<Cell>> cells_of(const Explanation& explanation) {
   std::vector<std::optional<Cell>> cells;
   for (const Unit& unit : explanation.units) {
@@ -57,25 +57,33 @@ const Attribution& attribution_of(const Explanation& explanation, const std::str
   const std::vector<Attribution>& all = explanation.attributions;
   if (method.empty()) {
     if (all.size() == 1) return all.front();
-    throw InvalidInput(fmt::format("summary: an explanation has {} methods; name the one to summarise", all.size()));
+    throw InvalidInput(fmt::format(
+        "summary: an explanation has {} methods; name the one to summarise", all.size()));
   }
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const Attribution& one) { return one.method == method; });
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const Attribution& one) { return one.method == method; });
   if (found != all.end()) return *found;
-  throw InvalidInput(fmt::format("summary: an explanation has no scores by '{}'; run that method on all inputs", method));
+  throw InvalidInput(fmt::format(
+      "summary: an explanation has no scores by '{}'; run that method on all inputs", method));
 }
 
 class Collector {
  public:
-  Collector(std::span<const Explanation> explanations, const std::string& method, const SummaryOptions& options)
+  Collector(std::span<const Explanation> explanations, const std::string& method,
+            const SummaryOptions& options)
       : options_(options) {
-    if (explanations.empty()) throw InvalidInput("summary: there is nothing to summarise; give explanations");
+    if (explanations.empty())
+      throw InvalidInput("summary: there is nothing to summarise; give explanations");
     if (options.rows < 2) throw InvalidInput("summary: two rows are the fewest that can be shown");
     const Explanation& first = explanations.front();
     const Attribution& named = attribution_of(first, method);
-    summary_ = {.model = first.model, .method = named.method, .target = target_answer(first).label,
-                .space = named.estimate ? named.estimate->space : "", .is_signed = named.is_signed,
-                .order = options.order, .rows = {}};
+    summary_ = {.model = first.model,
+                .method = named.method,
+                .target = target_answer(first).label,
+                .space = named.estimate ? named.estimate->space : "",
+                .is_signed = named.is_signed,
+                .order = options.order,
+                .rows = {}};
     for (const Explanation& explanation : explanations) add(explanation);
   }
 
@@ -85,23 +93,30 @@ class Collector {
       for (const SummaryPoint& point : row.points) row.total += std::abs(point.score);
       row.mean = row.total / static_cast<double>(row.points.size());
     }
-    std::stable_sort(summary_.rows.begin(), summary_.rows.end(),
-                     [&](const SummaryRow& a, const SummaryRow& b) { return weight(a) > weight(b); });
+    std::stable_sort(
+        summary_.rows.begin(), summary_.rows.end(),
+        [&](const SummaryRow& a, const SummaryRow& b) { return weight(a) > weight(b); });
     if (static_cast<int64_t>(summary_.rows.size()) > options_.rows) sum_others();
     for (const Remark& remark : remarks_) {
-      summary_.notes.push_back(remark.inputs == summary_.instances ? remark.first
-                                                                   : fmt::format("{} of {} inputs: {}", remark.inputs, summary_.instances, remark.first));
+      summary_.notes.push_back(remark.inputs == summary_.instances
+                                   ? remark.first
+                                   : fmt::format("{} of {} inputs: {}", remark.inputs,
+                                                 summary_.instances, remark.first));
     }
     return std::move(summary_);
   }
 
  private:
-  double weight(const SummaryRow& row) const { return options_.order == SummaryOrder::kMean ? row.mean : row.total; }
+  double weight(const SummaryRow& row) const {
+    return options_.order == SummaryOrder::kMean ? row.mean : row.total;
+  }
 
   void add(const Explanation& explanation) {
     check(explanation);
     if (explanation.picture) {
-      throw InvalidInput("summary: patches of different pictures have nothing in common; give texts or rows of a table");
+      throw InvalidInput(
+          "summary: patches of different pictures have nothing in common; give texts or rows of a "
+          "table");
     }
     const Attribution& attribution = attribution_of(explanation, summary_.method);
     collect_notes(explanation, attribution);
@@ -152,7 +167,8 @@ class Collector {
       least = std::min(least, *point.value);
       most = std::max(most, *point.value);
     }
-    for (SummaryPoint& point : row.points) point.level = most > least ? (*point.value - least) / (most - least) : 0.5;
+    for (SummaryPoint& point : row.points)
+      point.level = most > least ? (*point.value - least) / (most - least) : 0.5;
   }
 
   void sum_others() {
@@ -164,7 +180,8 @@ class Collector {
       rest.total += summary_.rows[i].total;
       for (const SummaryPoint& point : summary_.rows[i].points) sums[point.instance] += point.score;
     }
-    for (const auto& [instance, score] : sums) rest.points.push_back({.score = score, .instance = instance});
+    for (const auto& [instance, score] : sums)
+      rest.points.push_back({.score = score, .instance = instance});
     summary_.others = static_cast<int64_t>(summary_.rows.size() - kept);
     rest.name = fmt::format("Sum of {} other features", summary_.others);
     summary_.rows.resize(kept);
@@ -185,7 +202,8 @@ class Collector {
 }  // namespace
 }  // namespace report
 
-Summary summarise(std::span<const Explanation> explanations, const std::string& method, const SummaryOptions& options) {
+Summary summarise(std::span<const Explanation> explanations, const std::string& method,
+                  const SummaryOptions& options) {
   return report::Collector(explanations, method, options).finish();
 }
 

@@ -8,6 +8,7 @@
 #include "base/parallel.h"
 #include "graph/walk_back.h"
 #include "methods/method.h"
+#include "ops/ops.h"
 #include "run/explained.h"
 #include "tests/support/golden_model.h"
 #include "tests/support/hiding_test_helpers.h"
@@ -105,7 +106,7 @@ TEST(RestrictRows, LeavesOneRowAfterTheLastAttentionMap) {
   const auto graph = golden.model->graph({.tokens = 7});
   int one_row = 0, all_rows = 0;
   for (const Node& node : graph->graph.nodes()) {
-    if (node.op->kind() != "Linear") continue;
+    if (!is_a<ops::Linear>(*node.op)) continue;
     const Shape& shape = graph->graph.shape(node.outputs[0]);
     if (shape.size() == 3) ++(shape[1] == 1 ? one_row : all_rows);
   }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "methods/method.h"
+#include "ops/ops.h"
 #include "tests/support/golden_model.h"
 #include "tests/support/hiding_test_helpers.h"
 #include "tests/support/source_folder.h"
@@ -97,7 +98,7 @@ TEST_P(OnnxTextGolden, IsReadOutAlikeAndSharesWeightsBetweenLengths) {
   const auto linears = [](const Graph& graph) {
     std::vector<const LinearWeights*> all;
     for (const Node& node : graph.nodes()) {
-      if (node.op->linear_weights() != nullptr) all.push_back(node.op->linear_weights());
+      if (is_a<ops::Linear>(*node.op)) all.push_back(linear_weights(*node.op));
     }
     return all;
   };

@@ -53,7 +53,7 @@ Element in_front_of_views(const Graph& graph, Element element) {
     element.axes.push_back(static_cast<int>(axis));
   while (graph.producer(element.of) >= 0) {
     const Node& node = graph.nodes()[graph.producer(element.of)];
-    const std::vector<int> order = node.op->axis_order();
+    const std::vector<int> order = axis_order(*node.op);
     Shape with_batch = graph.shape(element.of);
     with_batch.insert(with_batch.begin(), 1);
     if (!order.empty()) {
@@ -62,7 +62,7 @@ Element in_front_of_views(const Graph& graph, Element element) {
         indices[order[axis]] = element.indices[axis];
       for (int& axis : element.axes) axis = order[axis];
       element.indices = std::move(indices);
-    } else if (node.op->kind() == "Reshape" && graph.shape(node.inputs[0]) == with_batch) {
+    } else if (is_a<ops::Reshape>(*node.op) && graph.shape(node.inputs[0]) == with_batch) {
       element.indices.insert(element.indices.begin(), 0);
       for (int& axis : element.axes) ++axis;
     } else {

@@ -70,7 +70,7 @@ class TextValues {
  public:
   TextValues(const Graph& graph, const Discovery& found, Value ids) : graph_(graph) {
     for (const Node& node : graph.nodes()) {
-      const bool table = node.op->kind() == "Embedding" || node.op->kind() == "Gather";
+      const bool table = is_a<ops::Embedding, ops::Gather>(*node.op);
       if (!table) continue;
       const Value index = node.inputs.back();
       if (graph.type(index).dtype != DType::kInt64 || !graph.varies(index)) continue;
@@ -86,7 +86,7 @@ class TextValues {
     layers = first_layer_input(graph, found, words);
     embeddings = layers;
     const int producer = graph.producer(layers);
-    if (producer >= 0 && graph.nodes()[producer].op->linear_weights() != nullptr) {
+    if (producer >= 0 && is_a<ops::Linear>(*graph.nodes()[producer].op)) {
       embeddings = graph.nodes()[producer].inputs[0];
     }
   }
@@ -97,7 +97,7 @@ class TextValues {
   bool is_view_of(Value value, Value source) const {
     while (value != source) {
       const int producer = graph_.producer(value);
-      if (producer < 0 || graph_.nodes()[producer].op->kind() != "Reshape") return false;
+      if (producer < 0 || !is_a<ops::Reshape>(*graph_.nodes()[producer].op)) return false;
       value = graph_.nodes()[producer].inputs[0];
     }
     return true;
@@ -108,7 +108,7 @@ class TextValues {
     const std::vector<int>& users = graph_.users(rows);
     if (users.size() != 1) return rows;
     const Node& reader = graph_.nodes()[users[0]];
-    return reader.op->kind() == "DequantizeLinear" ? reader.outputs[0] : rows;
+    return is_a<ops::DequantizeLinear>(*reader.op) ? reader.outputs[0] : rows;
   }
 
   const Graph& graph_;

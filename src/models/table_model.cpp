@@ -12,6 +12,7 @@
 #include "models/picked_rows.h"
 #include "models/sample_ranges.h"
 #include "models/text_model.h"
+#include "ops/ops.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -39,7 +40,7 @@ bool takes_rows(const onnx::OnnxFile& file) {
 Value cast_of(const Graph& graph, Value input) {
   for (const int user : graph.users(input)) {
     const Node& node = graph.nodes()[user];
-    if (node.op->kind() == "Cast" && graph.type(node.outputs[0]).dtype != DType::kInt64)
+    if (is_a<ops::Cast>(*node.op) && graph.type(node.outputs[0]).dtype != DType::kInt64)
       return node.outputs[0];
   }
   return {};
@@ -66,13 +67,13 @@ std::vector<bool> add_picked_rows(const Graph& graph, const std::string& name, V
 // Columns of real numbers that are cut to whole ones: no gradient passes there.
 void leave_out_cut_columns(const Graph& graph, Value input, std::vector<bool>& columns) {
   for (const Node& node : graph.nodes()) {
-    if (node.op->kind() != "Cast" || graph.type(node.outputs[0]).dtype != DType::kInt64) continue;
+    if (!is_a<ops::Cast>(*node.op) || graph.type(node.outputs[0]).dtype != DType::kInt64) continue;
     Value value = node.inputs[0];
     std::optional<SlicedRows> positions;
     while (value != input && graph.producer(value) >= 0) {
       const Node& before = graph.nodes()[graph.producer(value)];
-      const auto rows = before.op->sliced_rows();
-      if ((!rows && before.op->kind() != "Reshape") || (rows && (positions || rows->axis != 1)))
+      const auto rows = sliced_rows(*before.op);
+      if ((!rows && !is_a<ops::Reshape>(*before.op)) || (rows && (positions || rows->axis != 1)))
         break;
       if (rows) positions = rows;
       value = before.inputs[0];

@@ -52,7 +52,7 @@ TEST(BlockVectors, AndTheOutputBiasAddUpToTheAttentionOutput) {
   for_each_golden_block([](const EncoderBlock& block, const Pass& pass, const std::string& name) {
     std::vector<double> sums = sums_of_rows(BlockVectors(block, pass, 0, {}));
     const std::vector<double> bias =
-        block.output_projection->op->linear_weights()->bias().to_doubles();
+        linear_weights(*block.output_projection->op)->bias().to_doubles();
     for (size_t i = 0; i < sums.size(); ++i) sums[i] += bias[i % bias.size()];
     expect_rows_near(sums, pass[block.output_projection->outputs[0]].to_doubles(), 1e-12, name);
   });
@@ -76,7 +76,7 @@ TEST(BlockVectors, ThroughTheNormAddUpToItsOutputWithBothBiases) {
     std::vector<double> sums = sums_of_rows(vectors);
     const NormStep norm = norm_step(*block.attended.norm_after, pass, 0, 0, block.rows);
     const std::vector<double> bias =
-        block.output_projection->op->linear_weights()->bias().to_doubles();
+        linear_weights(*block.output_projection->op)->bias().to_doubles();
     double mean = 0;
     for (const double b : bias) mean += b / static_cast<double>(bias.size());
     for (size_t i = 0; i < sums.size(); ++i) {

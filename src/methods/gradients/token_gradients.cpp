@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/ops.h"
 #include "run/not_a_number.h"
 #include "whyformer/error.h"
 
@@ -79,10 +80,9 @@ bool only_norms_read(const Graph& graph, Value value) {
   const int64_t width = graph.shape(value).back();
   return !users.empty() && std::ranges::all_of(users, [&](int user) {
     const Node& node = graph.nodes()[user];
-    const std::string_view kind = node.op->kind();
-    if (kind == "LayerNorm" || kind == "RmsNorm" || kind == "L2Normalise")
+    if (is_a<ops::LayerNorm, ops::RmsNorm, ops::L2Normalise>(*node.op))
       return node.inputs[0] == value;
-    const bool view = kind == "Reshape" && graph.shape(node.outputs[0]).back() == width;
+    const bool view = is_a<ops::Reshape>(*node.op) && graph.shape(node.outputs[0]).back() == width;
     return view && only_norms_read(graph, node.outputs[0]);
   });
 }

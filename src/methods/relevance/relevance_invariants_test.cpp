@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "methods/method.h"
+#include "ops/ops.h"
 #include "tensor/map.h"
 #include "tests/support/golden_model.h"
 #include "whyformer/error.h"
@@ -56,7 +57,7 @@ TEST_P(RelevanceInvariants, TotalIsOneAtEveryLayerUnderChefer) {
   int boundaries = 0;
   for (const NodeFlow& flow : flows) {
     const Node& node = explained.graph().graph.nodes()[flow.node];
-    if (node.op->kind() != "LayerNorm" || node.name.find("ayer") == std::string::npos) continue;
+    if (!is_a<ops::LayerNorm>(*node.op) || node.name.find("ayer") == std::string::npos) continue;
     if (node.name.find("embeddings") != std::string::npos) continue;
     EXPECT_NEAR(flow.entering.plain, 1, 1e-7 * flow.entering.magnitude) << node.name;
     ++boundaries;
@@ -100,7 +101,7 @@ TEST_P(RelevanceInvariants, NothingReachesQueriesAndKeysUnderCpLrp) {
   const std::vector<NodeFlow>& flows = explained.relevance_flows(noted("cp-lrp"));
   const Graph& graph = explained.graph().graph;
   for (const NodeFlow& flow : flows) {
-    EXPECT_FALSE(graph.nodes()[flow.node].op->kind() == "MatMul" &&
+    EXPECT_FALSE(is_a<ops::MatMul>(*graph.nodes()[flow.node].op) &&
                  flow.rule != RuleKind::kProportional);
     EXPECT_THAT(graph.nodes()[flow.node].name, testing::Not(testing::HasSubstr("query")));
     EXPECT_THAT(graph.nodes()[flow.node].name, testing::Not(testing::HasSubstr("key")));

@@ -77,7 +77,8 @@ void convert_to(ElementType type, std::span<const std::byte> data, Tensor& resul
 Tensor from_half(const FileTensor& stored) {
   Tensor result = Tensor::empty(stored.shape, DType::kFloat32);
   const auto type = stored.type == ElementType::kFloat16 ? WeightType::kF16 : WeightType::kBF16;
-  to_float32(whyformer::FileTensor{type, stored.shape, stored.data}, result.mutable_data<float>());
+  to_float32(whyformer::StoredTensor{type, stored.shape, stored.data},
+             result.mutable_data<float>());
   return result;
 }
 

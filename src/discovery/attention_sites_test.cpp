@@ -12,11 +12,11 @@ using testing::DoubleEq;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr int64_t kTokens = 5;
+constexpr int64_t kLength = 5;
 
 // One layer of self-attention over five tokens, and a read-out of its output.
 struct OneLayer : SmallAttention {
-  Value tokens = stream("tokens", kTokens);
+  Value tokens = stream("tokens", kLength);
   Value last = layer(tokens, tokens, "layer");
 
   ReadOut read_out(Value output) { return discover(graph.finish(), output).read_out; }
@@ -29,24 +29,24 @@ TEST(AttentionSites, ASoftmaxOfAProductThatIsMultipliedIsASite) {
   const AttentionSite& site = found.sites[0];
   EXPECT_EQ(site.name, "layer");
   EXPECT_EQ(site.heads, 2);
-  EXPECT_EQ(site.queries, kTokens);
-  EXPECT_EQ(site.keys, kTokens);
+  EXPECT_EQ(site.queries, kLength);
+  EXPECT_EQ(site.keys, kLength);
   EXPECT_EQ(site.windows, 1);
   EXPECT_FALSE(site.causal);
   EXPECT_TRUE(site.is_self_attention());
   ASSERT_EQ(found.streams.size(), 1u);
-  EXPECT_EQ(found.streams[0].tokens, kTokens);
+  EXPECT_EQ(found.streams[0].tokens, kLength);
   EXPECT_THAT(found.streams[0].sites, ElementsAre(0));
   EXPECT_TRUE(found.covers_tokens(site));
-  EXPECT_TRUE(found.covers_tokens(site, kTokens));
-  EXPECT_FALSE(found.covers_tokens(site, kTokens + 1));
+  EXPECT_TRUE(found.covers_tokens(site, kLength));
+  EXPECT_FALSE(found.covers_tokens(site, kLength + 1));
 }
 
 TEST(AttentionSites, AScaleAMaskOrARoundingBetweenThemChangesNothing) {
   GraphBuilder graph;
-  const Value x = graph.input("x", {1, 2, kTokens, 3}, DType::kFloat32);
+  const Value x = graph.input("x", {1, 2, kLength, 3}, DType::kFloat32);
   const Value half = graph.constant(Tensor::of<float>({}, {0.5f}), "half");
-  const Value mask = graph.input("mask", {1, 1, 1, kTokens}, DType::kFloat32, InputRole::kGiven);
+  const Value mask = graph.input("mask", {1, 1, 1, kLength}, DType::kFloat32, InputRole::kGiven);
   Value scores = matmul(graph, x, transpose(graph, x, {0, 1, 3, 2}, "keys"), "scores");
   scores = binary(graph, scores, half, BinaryFunction::kMultiply, "scaled");
   scores = add(graph, scores, mask, "masked");
@@ -58,8 +58,8 @@ TEST(AttentionSites, AScaleAMaskOrARoundingBetweenThemChangesNothing) {
 
 TEST(AttentionSites, ASoftmaxOfClassesOrOneThatIsNotMultipliedIsNone) {
   SmallAttention model;
-  const Value x = model.stream("x", kTokens);
-  const Value square = reshape(model.graph, x, {1, 1, kTokens, 4}, "square");
+  const Value x = model.stream("x", kLength);
+  const Value square = reshape(model.graph, x, {1, 1, kLength, 4}, "square");
   const Value product = matmul(model.graph, square,
                                transpose(model.graph, square, {0, 1, 3, 2}, "turned"), "product");
   const Value not_read = softmax(model.graph, product, {}, 1, "not multiplied");
@@ -73,7 +73,7 @@ TEST(AttentionSites, ASoftmaxOfClassesOrOneThatIsNotMultipliedIsNone) {
 }
 
 // A mask [3, 3] with `hidden` where it says x.
-Tensor mask_of(const std::string& drawn) {
+Tensor drawn_mask(const std::string& drawn) {
   Tensor mask = Tensor::zeros({3, 3}, DType::kFloat32);
   for (size_t i = 0; i < drawn.size(); ++i) {
     if (drawn[i] == 'x') mask.mutable_data<float>()[i] = -1e9f;
@@ -85,7 +85,7 @@ TEST(AttentionSites, AMaskThatHidesAllLaterKeysAndNoOwnOneIsCausal) {
   const auto is_causal = [](const std::string& drawn) {
     SmallAttention model;
     const Value x = model.stream("x", 3);
-    const Value mask = model.graph.constant(mask_of(drawn), "mask");
+    const Value mask = model.graph.constant(drawn_mask(drawn), "mask");
     const Value output = model.layer(x, x, "layer", mask);
     return discover(model.graph.finish(), output).sites.at(0).causal;
   };
@@ -126,7 +126,7 @@ TEST(AttentionSites, CrossAttentionConnectsTwoStreams) {
 
 TEST(AttentionSites, WhatIsInTheBatchAxisBesidesTheInputsAreWindows) {
   SmallAttention model;
-  const Value x = model.stream("x", kTokens, 6);
+  const Value x = model.stream("x", kLength, 6);
   const Value output = model.layer(x, x, "layer");
   const Graph graph = model.graph.finish();
   EXPECT_EQ(discover(graph, output, 6).sites.at(0).windows, 1);
@@ -148,7 +148,7 @@ TEST(ReadOut, TheMeanOfAllTokensOrOfSome) {
   const ReadOut mean_of_all = all.read_out(mean(all.graph, all.last, 1, "mean"));
   EXPECT_EQ(mean_of_all.kind, ReadOut::Kind::kMean);
   EXPECT_EQ(mean_of_all.row, 0);
-  EXPECT_EQ(mean_of_all.rows, kTokens);
+  EXPECT_EQ(mean_of_all.rows, kLength);
 
   OneLayer some;
   const Value rest = slice(some.graph, some.last, 1, 1, 4, "rest");
@@ -172,7 +172,7 @@ TEST(ReadOut, ARowBesideTheMeanShareAlike) {
 
 TEST(ReadOut, AProductWithWeightsOfTheTokens) {
   OneLayer model;
-  const Value weights = model.graph.input("weights", {1, 1, kTokens}, DType::kFloat32);
+  const Value weights = model.graph.input("weights", {1, 1, kLength}, DType::kFloat32);
   const ReadOut found = model.read_out(matmul(model.graph, weights, model.last, "weighted"));
   EXPECT_EQ(found.kind, ReadOut::Kind::kWeights);
   EXPECT_EQ(found.weights, weights);

@@ -7,7 +7,7 @@
 
 namespace whyformer {
 
-class Constant final : public NamedOp<"Constant"> {
+class Constant : public NamedOp<"Constant"> {
  public:
   explicit Constant(Tensor tensor) : tensor_(std::move(tensor)) {}
 

@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-Tensor numbers(const std::vector<double>& values) {
+Tensor row_of_doubles(const std::vector<double>& values) {
   return Tensor::of<double>({static_cast<int64_t>(values.size())}, std::span<const double>(values));
 }
 
@@ -31,17 +31,18 @@ class RecordingRule final : public LocalRule {
 };
 
 // b = 2a, c = b·b + b and, beside the way, d = 3a.
-struct Chain {
-  Chain() {
+struct SmallChain {
+  SmallChain() {
     GraphBuilder builder;
     a = builder.input("a", {2}, DType::kFloat64);
-    const Value two = builder.constant(numbers({2, 2}), "two");
+    const Value two = builder.constant(row_of_doubles({2, 2}), "two");
     b = binary(builder, a, two, BinaryFunction::kMultiply, "double");
     const Value square = binary(builder, b, b, BinaryFunction::kMultiply, "square");
     c = add(builder, square, b, "sum");
     d = add(builder, b, a, "beside");
     graph = builder.finish();
-    pass = run(graph, {{a, numbers({1, -3})}}, {.keep = Keep::kEverything, .outputs = {c, d}});
+    pass =
+        run(graph, {{a, row_of_doubles({1, -3})}}, {.keep = Keep::kEverything, .outputs = {c, d}});
   }
 
   Value a, b, c, d;
@@ -50,47 +51,48 @@ struct Chain {
 };
 
 TEST(WalkBack, AddsWhatArrivesByEveryWay) {
-  const Chain chain;
-  const auto found = walk_back(chain.graph, chain.pass, chain.c, numbers({1, 1}), gradient_rule(),
-                               {chain.a, chain.b});
+  const SmallChain chain;
+  const auto found = walk_back(chain.graph, chain.pass, chain.c, row_of_doubles({1, 1}),
+                               gradient_rule(), {chain.a, chain.b});
   // dc/db = 2b + 1 with b = 2 and -6, dc/da twice that.
   EXPECT_THAT(found.at(chain.b).to_doubles(), ElementsAre(5, -11));
   EXPECT_THAT(found.at(chain.a).to_doubles(), ElementsAre(10, -22));
 }
 
 TEST(WalkBack, BeginsWithTheSeed) {
-  const Chain chain;
-  const auto found =
-      walk_back(chain.graph, chain.pass, chain.c, numbers({0, 2}), gradient_rule(), {chain.b});
+  const SmallChain chain;
+  const auto found = walk_back(chain.graph, chain.pass, chain.c, row_of_doubles({0, 2}),
+                               gradient_rule(), {chain.b});
   EXPECT_THAT(found.at(chain.b).to_doubles(), ElementsAre(0, -22));
 }
 
 TEST(WalkBack, GivesZerosToWhatTheStartDoesNotDependOn) {
-  const Chain chain;
-  const auto found =
-      walk_back(chain.graph, chain.pass, chain.c, numbers({1, 1}), gradient_rule(), {chain.d});
+  const SmallChain chain;
+  const auto found = walk_back(chain.graph, chain.pass, chain.c, row_of_doubles({1, 1}),
+                               gradient_rule(), {chain.d});
   EXPECT_THAT(found.at(chain.d).to_doubles(), ElementsAre(0, 0));
 }
 
 TEST(WalkBack, PassesNoNodeBelowTheLowestWantedValueOrBesideTheWay) {
-  const Chain chain;
+  const SmallChain chain;
   const RecordingRule rule;
-  walk_back(chain.graph, chain.pass, chain.c, numbers({1, 1}), rule, {chain.b});
+  walk_back(chain.graph, chain.pass, chain.c, row_of_doubles({1, 1}), rule, {chain.b});
   EXPECT_THAT(rule.passed, ElementsAre("sum", "square"));
 }
 
 TEST(WalkBack, WantsNothingOfConstants) {
-  const Chain chain;
+  const SmallChain chain;
   const RecordingRule rule;
-  walk_back(chain.graph, chain.pass, chain.c, numbers({1, 1}), rule, {chain.a});
+  walk_back(chain.graph, chain.pass, chain.c, row_of_doubles({1, 1}), rule, {chain.a});
   EXPECT_THAT(rule.wanted_of.at("double"), ElementsAre(true, false));
   EXPECT_THAT(rule.wanted_of.at("square"), ElementsAre(true, true));
 }
 
 TEST(WalkBack, GoesOnFromWhereItStoppedWhenMoreIsAsked) {
-  const Chain chain;
+  const SmallChain chain;
   const RecordingRule rule;
-  BackwardWalk walk(chain.graph, chain.pass, chain.c, numbers({1, 1}), rule, {chain.a, chain.b});
+  BackwardWalk walk(chain.graph, chain.pass, chain.c, row_of_doubles({1, 1}), rule,
+                    {chain.a, chain.b});
   EXPECT_THAT(rule.passed, IsEmpty());
   EXPECT_THAT(walk.at(chain.b).to_doubles(), ElementsAre(5, -11));
   EXPECT_THAT(rule.passed, ElementsAre("sum", "square"));
@@ -99,8 +101,8 @@ TEST(WalkBack, GoesOnFromWhereItStoppedWhenMoreIsAsked) {
 }
 
 // softmax(a·b), whose two nodes may be passed in one step.
-struct Scores {
-  explicit Scores(DType dtype) {
+struct ScoreGraph {
+  explicit ScoreGraph(DType dtype) {
     GraphBuilder builder;
     a = builder.input("a", {1, 2, 3, 4}, dtype);
     b = builder.input("b", {1, 2, 4, 5}, dtype);
@@ -116,7 +118,7 @@ struct Scores {
 };
 
 TEST(WalkBack, GradientEqualsFiniteDifferences) {
-  const Scores scores(DType::kFloat64);
+  const ScoreGraph scores(DType::kFloat64);
   const Tensor a = random_tensor({1, 2, 3, 4}, DType::kFloat64, 1),
                b = random_tensor({1, 2, 4, 5}, DType::kFloat64, 2),
                seed = random_tensor({1, 2, 3, 5}, DType::kFloat64, 3);
@@ -147,7 +149,7 @@ TEST(WalkBack, GradientEqualsFiniteDifferences) {
 }
 
 TEST(WalkBack, TwoNodesInOneStepGiveWhatTheyGiveOneByOne) {
-  const Scores scores(DType::kFloat32);
+  const ScoreGraph scores(DType::kFloat32);
   const Pass pass = scores.at(random_tensor({1, 2, 3, 4}, DType::kFloat32, 1),
                               random_tensor({1, 2, 4, 5}, DType::kFloat32, 2));
   const Tensor seed = random_tensor({1, 2, 3, 5}, DType::kFloat32, 3);

@@ -109,7 +109,7 @@ Value hard_sigmoid(GraphBuilder& graph, Value x, double slope, double offset, st
 }
 
 std::optional<HardSigmoidLine> hard_sigmoid_line(const Op& op) {
-  const auto* found = op_as<ElementwiseOp<HardSigmoidFunction>>(op);
+  const auto* found = dynamic_cast<const ElementwiseOp<HardSigmoidFunction>*>(&op);
   if (found == nullptr) return std::nullopt;
   return HardSigmoidLine{found->function().steepness, found->function().offset};
 }

@@ -162,7 +162,7 @@ Value centred(GraphBuilder& graph, Value x, Value zero, int axis, const std::str
 }  // namespace
 
 std::shared_ptr<const IntegerWeights> integer_weights_of(const Op& op) {
-  const auto* linear = op_as<IntegerLinearOp>(op);
+  const auto* linear = dynamic_cast<const IntegerLinearOp*>(&op);
   return linear != nullptr ? linear->integer_weights() : nullptr;
 }
 

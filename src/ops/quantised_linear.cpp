@@ -134,12 +134,12 @@ Value quantised_linear(GraphBuilder& graph, Value x, std::shared_ptr<const Integ
 }
 
 std::shared_ptr<const Op> rounding_by_sample(const Op& op, const SampleAxis& samples) {
-  const auto* linear = op_as<QuantisedLinearOp>(op);
+  const auto* linear = dynamic_cast<const QuantisedLinearOp*>(&op);
   return linear == nullptr ? nullptr : std::make_shared<QuantisedLinearOp>(*linear, samples);
 }
 
 std::optional<QuantisedLinearParts> quantised_linear_parts(const Op& op) {
-  const auto* linear = op_as<QuantisedLinearOp>(op);
+  const auto* linear = dynamic_cast<const QuantisedLinearOp*>(&op);
   if (linear == nullptr) return std::nullopt;
   return QuantisedLinearParts{linear->whole(), linear->scales()};
 }

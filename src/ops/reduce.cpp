@@ -179,9 +179,11 @@ Shape Reduce::output_shape(const Shape& shape) const {
 
 }  // namespace ops
 
+const ops::Reduce* as_reduction(const Op& op) { return dynamic_cast<const ops::Reduce*>(&op); }
+
 std::vector<int> reduced_axes(const Op& op) {
-  const auto* reduce = op_as<ops::Reduce>(op);
-  return reduce == nullptr ? std::vector<int>() : reduce->axes();
+  const ops::Reduce* reduction = as_reduction(op);
+  return reduction == nullptr ? std::vector<int>() : reduction->axes();
 }
 
 Value reduce(GraphBuilder& graph, Value x, Reduction f, std::vector<int> axes, bool keep_axes,

@@ -71,7 +71,9 @@ struct ReduceLogSumExp : NamedOp<"ReduceLogSumExp", Reduce> {
 
 }  // namespace ops
 
-// The axes over which a reduction runs; empty for every other operator.
+// The operator as a reduction of any type, and the axes over which it runs; null and empty for
+// every other one.
+const ops::Reduce* as_reduction(const Op& op);
 std::vector<int> reduced_axes(const Op& op);
 
 // Over some axes, which stay with length 1 or disappear; all axes if the list is empty.

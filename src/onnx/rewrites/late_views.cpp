@@ -201,7 +201,7 @@ class LateViews {
   }
 
   std::optional<State> reduced(const Node& node, View view) {
-    const auto& own = *op_as<ops::Reduce>(*node.op);
+    const ops::Reduce& own = *as_reduction(*node.op);
     std::vector<int> axes;
     for (const int axis : own.axes()) axes.push_back(axis_behind(view, axis));
     const Value x = reduce(builder_, state(node.inputs[0]).x, own.function(), axes,

@@ -128,11 +128,13 @@ TEST(StreamOrigin, QueriesThatAreWeightsAreLearned) {
 TEST(StreamOrigin, SeveralColumnsThatBecomeTokensAreOneSegment) {
   SmallAttention model;
   const Value row = model.graph.input("row", {1, 3}, DType::kFloat32);
+  const auto weights =
+      std::make_shared<LinearWeights>(random_tensor({4, 1}, DType::kFloat32, 1), Tensor());
   std::vector<Value> columns;
   for (int64_t column = 0; column < 3; ++column) {
-    const Value number =
-        reshape(model.graph, slice(model.graph, row, 1, column, 1, "column"), {1, 1, 1}, "token");
-    columns.push_back(expand(model.graph, number, {1, 1, SmallAttention::kWidth}, "wide"));
+    const Value number = slice(model.graph, row, 1, column, 1, "column");
+    const Value vector = linear(model.graph, number, weights, "vector");
+    columns.push_back(reshape(model.graph, vector, {1, 1, 4}, "token"));
   }
   const auto found = origin_of_tokens(model, concat(model.graph, columns, 1, "tokens"));
   ASSERT_EQ(found.size(), 1u);

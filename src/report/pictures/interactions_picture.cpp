@@ -21,7 +21,7 @@ constexpr double kWidestName = 110;
 
 const TextStyle kFaint{.size = 11, .colour = kLightPalette.faint_ink};
 
-struct Panel {
+struct Triangle {
   std::string title;
   Interactions interactions;
   double cell = 0;
@@ -39,8 +39,8 @@ class InteractionsPicture {
     for (const Attribution& attribution : explanation.attributions) {
       auto interactions = interactions_of(explanation, attribution);
       if (!interactions) continue;
-      Panel panel{.title = printable(attribution.method + " · " + attribution.estimate->space),
-                  .interactions = std::move(*interactions)};
+      Triangle panel{.title = printable(attribution.method + " · " + attribution.estimate->space),
+                     .interactions = std::move(*interactions)};
       const auto count = static_cast<double>(std::max<size_t>(1, panel.interactions.names.size()));
       panel.cell = std::min(kLargestCell, kTriangle / count);
       for (const std::string& name : panel.interactions.names) {
@@ -62,17 +62,17 @@ class InteractionsPicture {
     canvas_ = make_canvas(format, width_, height_);
     canvas_->rectangle({0, 0, width_, height_}, kLightPalette.paper);
     const double room = width_ - 2 * kMargin;
-    const std::string title = printable(format_answer(target_answer(explanation_)));
+    const std::string title = printable(format_label(target_label(explanation_)));
     canvas_->text(kMargin, kMargin + 8, fitted(title, room, 18), {.size = 18, .bold = true});
     canvas_->text(kMargin, kMargin + 34, fitted(printable(explanation_.text), room, 12),
                   {.size = 12});
-    for (const Panel& panel : panels_) draw(panel);
+    for (const Triangle& panel : panels_) draw(panel);
     footer(height_ - kMargin);
     return canvas_->finish();
   }
 
  private:
-  void draw(const Panel& panel) {
+  void draw(const Triangle& panel) {
     const double top = kMargin + kHeader + kPanelHeading, left = panel.x + panel.names + 8;
     const double room = panel.width();
     canvas_->text(panel.x, top - 34, fitted(panel.title, room, 12), {.size = 12, .bold = true});
@@ -95,7 +95,7 @@ class InteractionsPicture {
     }
   }
 
-  void cell(const Panel& panel, const Interactions::Pair& pair, const Box& box) {
+  void cell(const Triangle& panel, const Interactions::Pair& pair, const Box& box) {
     const double share = strength(pair.value, panel.interactions.scale);
     const Colour paint = mix(kLightPalette.paper, hue(kLightPalette, share, ScoreKind::kSigned),
                              0.06 + 0.94 * std::abs(share));
@@ -128,7 +128,7 @@ class InteractionsPicture {
   }
 
   const Explanation& explanation_;
-  std::vector<Panel> panels_;
+  std::vector<Triangle> panels_;
   double width_ = 0, height_ = 0;
   std::unique_ptr<Canvas> canvas_;
 };
@@ -137,7 +137,7 @@ class InteractionsPicture {
 }  // namespace report
 
 std::string interactions_picture(const Explanation& explanation, PictureFormat format) {
-  report::check(explanation);
+  check_explanation(explanation);
   return report::InteractionsPicture(explanation).draw(format);
 }
 

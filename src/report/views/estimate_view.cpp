@@ -32,7 +32,7 @@ std::string plain(double number, double scale) {
 // Consecutive units of one word are one segment.
 std::vector<ForceSegment> summed_words(const Explanation& explanation,
                                        const Attribution& attribution) {
-  const std::vector<Piece> pieces = pieces_of(explanation);
+  const std::vector<TextPiece> pieces = pieces_of(explanation);
   std::vector<ForceSegment> segments;
   int64_t word = -1;
   for (size_t i = 0; i < explanation.units.size(); ++i) {
@@ -145,7 +145,7 @@ std::optional<Interactions> interactions_of(const Explanation& explanation,
   std::sort(order.begin(), order.end());
 
   Interactions result{.names = {}, .units = order, .pairs = {}};
-  const std::vector<Piece> pieces = pieces_of(explanation);
+  const std::vector<TextPiece> pieces = pieces_of(explanation);
   for (size_t row = 0; row < order.size(); ++row) {
     result.names.push_back(pieces[order[row]].text);
     for (size_t column = 0; column <= row; ++column) {

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/views/pair_sides.h"
+#include "report/views/panel_layout.h"
 #include "tests/support/sample_pictures.h"
 #include "whyformer/report.h"
 

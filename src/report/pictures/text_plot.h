@@ -16,18 +16,18 @@ class TextPlot {
   void draw(Canvas& canvas, double x, double y) const;
 
  private:
-  struct Cell {
+  struct PlacedText {
     std::string text;
     double x = 0;
     double width = 0;
     double strength = 0;
     bool special = false;
   };
-  void place(const Piece& piece, double strength, double width);
+  void place(const TextPiece& piece, double strength, double width);
 
   ScoreKind kind_;
   bool is_cut_ = false;
-  std::vector<std::vector<Cell>> lines_;
+  std::vector<std::vector<PlacedText>> lines_;
 };
 
 }  // namespace whyformer::report

@@ -1,4 +1,4 @@
-#include "report/terminal/text_plot.h"
+#include "report/pictures/text_plot.h"
 
 #include <algorithm>
 #include <cmath>
@@ -22,20 +22,20 @@ TextPlot::TextPlot(const Explanation& explanation, const Attribution& attributio
                    SpecialTokens special, double width)
     : kind_(kind_of(attribution)), lines_(1) {
   const double scale = scale_of(explanation, attribution, special).pieces;
-  const std::vector<Piece> pieces = pieces_of(explanation);
+  const std::vector<TextPiece> pieces = pieces_of(explanation);
   for (size_t i = 0; i < pieces.size() && !is_cut_; ++i) {
     if (is_shown(explanation.units[i], special))
       place(pieces[i], strength(attribution.scores[i], scale), width);
   }
 }
 
-void TextPlot::place(const Piece& piece, double strength, double width) {
-  const std::vector<Cell>& line = lines_.back();
+void TextPlot::place(const TextPiece& piece, double strength, double width) {
+  const std::vector<PlacedText>& line = lines_.back();
   const bool apart =
       piece.special || has_blank(piece.gap) || (!line.empty() && line.back().special);
-  Cell cell{.text = fitted(printable(piece.text), width - 2 * kPadding, kSize),
-            .strength = strength,
-            .special = piece.special};
+  PlacedText cell{.text = fitted(printable(piece.text), width - 2 * kPadding, kSize),
+                  .strength = strength,
+                  .special = piece.special};
   cell.width = text_width(cell.text, kSize) + 2 * kPadding;
   if (!line.empty()) cell.x = line.back().x + line.back().width + (apart ? kBlank : 0);
   const double limit =
@@ -54,8 +54,8 @@ double TextPlot::height() const {
 }
 
 void TextPlot::draw(Canvas& canvas, double x, double y) const {
-  for (const std::vector<Cell>& line : lines_) {
-    for (const Cell& cell : line) {
+  for (const std::vector<PlacedText>& line : lines_) {
+    for (const PlacedText& cell : line) {
       const double share = std::abs(cell.strength);
       const Colour paint =
           mix(kLightPalette.paper, hue(kLightPalette, cell.strength, kind_), share);

@@ -8,6 +8,7 @@
 #include "report/views/text.h"
 #include "tests/support/sample_pictures.h"
 #include "tests/support/sample_sequence.h"
+#include "tests/support/sample_streams.h"
 
 namespace whyformer::report {
 namespace {
@@ -406,6 +407,7 @@ std::vector<NamedSample> all_samples() {
           {"documented picture", documented_picture_sample()},
           {"picture with windows", window_picture_sample()},
           {"hostile picture", hostile_picture_sample()},
+          {"streams", documented_streams_sample()},
           {"nothing", Explanation()}};
 }
 

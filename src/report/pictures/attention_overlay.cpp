@@ -65,7 +65,7 @@ std::vector<AttentionHeat> heats_over(const PanelLayout& layout, const Attention
 
 std::string reader_name(const Explanation& explanation) {
   const int64_t unit = read_out_unit(explanation);
-  return unit < 0 ? "all patches attend to, in the mean"
+  return unit < 0 ? "all patches attend to on average"
                   : printable(explanation.units[static_cast<size_t>(unit)].text) + " attends to";
 }
 

@@ -1,4 +1,4 @@
-// What pairs of units are worth together: the lower triangle of a matrix, units alone on its
+// Pairwise interactions: the lower triangle of a matrix, with the effects of units alone on its
 // diagonal.
 #include <fmt/format.h>
 
@@ -54,7 +54,8 @@ class InteractionsPicture {
     width_ = std::max(420.0, x - kGap + kMargin);
     height_ += kMargin + kHeader + kPanelHeading + 12 + 44;
     if (panels_.empty()) {
-      throw InvalidInput("picture of interactions: no method gives them; shapley-taylor does");
+      throw InvalidInput(
+          "picture of interactions: no method has computed them; shapley-taylor does");
     }
   }
 
@@ -122,7 +123,7 @@ class InteractionsPicture {
     key(kLightPalette.positive, "for the target");
     key(kLightPalette.negative, "against it");
     canvas_->text(kMargin, y - 18,
-                  fitted("Diagonal: a token alone. Others: what two are worth beyond that.",
+                  fitted("Diagonal: effect of a token alone. Elsewhere: interaction of a pair.",
                          width_ - 2 * kMargin, 11),
                   kFaint);
   }

@@ -143,16 +143,16 @@ class OverlaySheet {
     }
     std::string said = !has_sign && !has_magnitude ? "No method was run. " : "";
     if (options_.segment != Segment::kMask) {
-      if (has_sign) said += "Blue speaks for the class, orange against it. ";
+      if (has_sign) said += "Blue is evidence for the class, orange against it. ";
       if (has_magnitude) said += "Yellow is strongest. ";
       if (has_sign || has_magnitude)
         said += texts_.empty() ? "Each map has its own scale. "
                                : "Each map and each text has its own scale. ";
     }
     if (options_.segment == Segment::kOutline) said += "The line is Otsu's threshold. ";
-    if (options_.segment == Segment::kMask) said += "Shown is what lies above Otsu's threshold. ";
+    if (options_.segment == Segment::kMask) said += "Shown: the region above Otsu's threshold. ";
     if (options_.segment != Segment::kNone && has_sign) {
-      said += "Of signed scores, that of evidence for the class.";
+      said += "Signed scores: the threshold of the evidence for the class.";
     }
     wrapped_text(*canvas_, y, width, said);
   }

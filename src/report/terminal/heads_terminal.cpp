@@ -134,13 +134,13 @@ class HeadsReport {
   void pruning(const PruningCurve& curve) {
     line("");
     line(style_.bold("pruning") +
-         (curve.keep_one ? "  " + style_.faint("one head per layer stays") : ""));
+         (curve.keep_one ? "  " + style_.faint("one head per layer is kept") : ""));
     faint_sentence(
-        fmt::format("Accuracy on {} {} when heads go: those with the lowest {} "
-                    "first, or in a random order (seed {}).",
+        fmt::format("Accuracy on {} {} as heads are pruned: lowest {} first, or "
+                    "in random order (seed {}).",
                     curve.examples, importance_.kind, curve.measure, curve.seed));
     const int bar = std::clamp((width_ - 36) / 2, 4, kWidestBar);
-    line(style_.faint(fmt::format("  {:>10}  {}  random", "heads gone",
+    line(style_.faint(fmt::format("  {:>10}  {}  random", "pruned",
                                   left_aligned("by " + curve.measure, bar + 8))));
     const auto all = static_cast<double>(head_count(importance_.measures[0].values));
     for (const PruningStep& step : curve.steps) {

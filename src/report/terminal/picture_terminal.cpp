@@ -158,7 +158,7 @@ class PictureReport {
                                      format_score(score, std::abs(score), kind_of(attribution))));
       }
       if (scores.empty()) continue;
-      sentences(printable(fmt::format("{} is on no patch and left out of the scale: {}",
+      sentences(printable(fmt::format("{} covers no patch and is left out of the scale: {}",
                                       explanation.units[i].text, fmt::join(scores, ", "))));
     }
   }
@@ -217,10 +217,10 @@ class PictureReport {
       }
     }
     if (options_.colour) {
-      if (has_sign) sentences("Blue speaks for the class, orange against it.");
+      if (has_sign) sentences("Blue is evidence for the class, orange against it.");
       if (has_magnitude) sentences("Yellow is strongest.");
     } else {
-      if (has_sign) sentences("+9 speaks most for the class, -9 most against it.");
+      if (has_sign) sentences("+9 is the strongest evidence for the class, -9 against it.");
       if (has_magnitude) sentences("From weak to strong: . : - = + * # % @");
     }
     if (!has_sign && !has_magnitude) return;

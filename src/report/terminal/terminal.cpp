@@ -140,7 +140,7 @@ class TerminalReport {
     if (!line.empty()) lines(wrapped_sentence(line, options_.width));
     if (const auto bar = force_bar(explanation_, attribution)) lines(force_lines(*bar, options_));
     if (const auto interactions = interactions_of(explanation_, attribution)) {
-      sentences("What pairs are worth together, beyond each alone:", {});
+      sentences("Pairwise interactions, beyond the effects of each token alone:", {});
       lines(pair_lines(*interactions, options_));
     }
   }

@@ -79,7 +79,7 @@ std::string estimate_line(const Attribution& attribution) {
   const double scale = scale_of_sums(attribution);
   const std::string unfinished = estimate.finished ? "" : " · stopped before the end";
   if (estimate.r_squared) {
-    return fmt::format("linear model: intercept {} · the model says {} {} · R² {:.2f}{}",
+    return fmt::format("linear model: intercept {} · model output {} {} · R² {:.2f}{}",
                        plain(estimate.base, scale), plain(estimate.value, scale),
                        valid_utf8(estimate.space), *estimate.r_squared, unfinished);
   }
@@ -87,7 +87,7 @@ std::string estimate_line(const Attribution& attribution) {
       fmt::format("base {} {} {} = {} {}", plain(estimate.base, scale), sum < 0 ? "-" : "+",
                   plain(std::abs(sum), scale), plain(value, scale), valid_utf8(estimate.space));
   if (plain(value, scale) != plain(estimate.value, scale)) {
-    line += fmt::format(" · the model says {}", plain(estimate.value, scale));
+    line += fmt::format(" · model output {}", plain(estimate.value, scale));
   }
   return line + unfinished;
 }

@@ -1,4 +1,4 @@
-// Reports of a picture that was compared with a text.
+// Reports of a row of tokens beside a grid of patches: a picture that was compared with a text.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,9 +15,12 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(PairSides, TogetherHaveEveryScoreOnce) {
+TEST(PanelLayout, TogetherHaveEveryScoreOnce) {
   const Explanation pair = picture_pair_sample();
-  const Explanation text = text_side(pair), picture = picture_side(pair);
+  const PanelLayout layout = layout_of({&pair, 1});
+  ASSERT_EQ(layout.tokens.size(), 1u);
+  ASSERT_EQ(layout.grids.size(), 1u);
+  const Explanation &text = layout.tokens[0], &picture = layout.grids[0];
   ASSERT_EQ(text.units.size() + picture.units.size(), pair.units.size());
   EXPECT_EQ(text.text, "a red ball");
   EXPECT_EQ(text.units[2].text, "red</w>");
@@ -28,21 +31,22 @@ TEST(PairSides, TogetherHaveEveryScoreOnce) {
     scores.insert(scores.end(), others.begin(), others.end());
     EXPECT_EQ(scores, pair.attributions[method].scores);
   }
-  // Each side keeps its own maps.
+  // Each panel keeps its own maps.
   EXPECT_EQ(text.attention.size(), 1u);
   EXPECT_EQ(text.attention[0].queries, 5);
   EXPECT_EQ(picture.attention.size() + 1, pair.attention.size());
-  EXPECT_EQ(picture.picture->first_patch, 1);
+  EXPECT_EQ(layout.picture().first_patch, 1);
 }
 
-TEST(PairSides, InteractionsKeepTheirPlaces) {
+TEST(PanelLayout, InteractionsKeepTheirPlaces) {
   Explanation pair = picture_pair_sample();
   const size_t units = pair.units.size();
   Estimate estimate;
   for (size_t i = 0; i < units * units; ++i)
     estimate.interactions.push_back(static_cast<double>(i));
   pair.attributions[0].estimate = estimate;
-  const std::vector<double> inside = picture_side(pair).attributions[0].estimate->interactions;
+  const PanelLayout layout = layout_of({&pair, 1});
+  const std::vector<double>& inside = layout.grids[0].attributions[0].estimate->interactions;
   const size_t patches = units - 5;
   ASSERT_EQ(inside.size(), patches * patches);
   EXPECT_EQ(inside[patches + 2], static_cast<double>((5 + 1) * units + 5 + 2));
@@ -53,7 +57,7 @@ TEST(PairReport, TheTerminalShowsTheTextAboveThePicture) {
   EXPECT_THAT(said, HasSubstr("Explained a red ball"));
   EXPECT_THAT(said, Not(HasSubstr("startoftext")));
   EXPECT_THAT(said, HasSubstr("Text: 2 special tokens are hidden and left out of the scale."));
-  EXPECT_THAT(said, HasSubstr("[CLS] is on no patch and left out of the scale:"));
+  EXPECT_THAT(said, HasSubstr("[CLS] covers no patch and is left out of the scale:"));
   // Every method colours the text, before the maps of the picture begin.
   const size_t first = said.find("a red ball", said.find('\n', said.find("patches")) + 30);
   EXPECT_NE(first, std::string::npos);

@@ -21,7 +21,7 @@ constexpr double kWidestName = 110;
 
 const TextStyle kFaint{.size = 11, .colour = kLightPalette.faint_ink};
 
-struct Triangle {
+struct InteractionTriangle {
   std::string title;
   Interactions interactions;
   double cell = 0;
@@ -39,8 +39,9 @@ class InteractionsPicture {
     for (const Attribution& attribution : explanation.attributions) {
       auto interactions = interactions_of(explanation, attribution);
       if (!interactions) continue;
-      Triangle panel{.title = printable(attribution.method + " · " + attribution.estimate->space),
-                     .interactions = std::move(*interactions)};
+      InteractionTriangle panel{
+          .title = printable(attribution.method + " · " + attribution.estimate->space),
+          .interactions = std::move(*interactions)};
       const auto count = static_cast<double>(std::max<size_t>(1, panel.interactions.names.size()));
       panel.cell = std::min(kLargestCell, kTriangle / count);
       for (const std::string& name : panel.interactions.names) {
@@ -67,13 +68,13 @@ class InteractionsPicture {
     canvas_->text(kMargin, kMargin + 8, fitted(title, room, 18), {.size = 18, .bold = true});
     canvas_->text(kMargin, kMargin + 34, fitted(printable(explanation_.text), room, 12),
                   {.size = 12});
-    for (const Triangle& panel : panels_) draw(panel);
+    for (const InteractionTriangle& panel : panels_) draw(panel);
     footer(height_ - kMargin);
     return canvas_->finish();
   }
 
  private:
-  void draw(const Triangle& panel) {
+  void draw(const InteractionTriangle& panel) {
     const double top = kMargin + kHeader + kPanelHeading, left = panel.x + panel.names + 8;
     const double room = panel.width();
     canvas_->text(panel.x, top - 34, fitted(panel.title, room, 12), {.size = 12, .bold = true});
@@ -96,7 +97,7 @@ class InteractionsPicture {
     }
   }
 
-  void cell(const Triangle& panel, const Interactions::Pair& pair, const Box& box) {
+  void cell(const InteractionTriangle& panel, const Interactions::Pair& pair, const Box& box) {
     const double share = strength(pair.value, panel.interactions.scale);
     const Colour paint = mix(kLightPalette.paper, hue(kLightPalette, share, ScoreKind::kSigned),
                              0.06 + 0.94 * std::abs(share));
@@ -129,7 +130,7 @@ class InteractionsPicture {
   }
 
   const Explanation& explanation_;
-  std::vector<Triangle> panels_;
+  std::vector<InteractionTriangle> panels_;
   double width_ = 0, height_ = 0;
   std::unique_ptr<Canvas> canvas_;
 };

@@ -203,7 +203,7 @@ std::string to_terminal(const Explanation& explanation, const TerminalOptions& o
   if (has_grid(explanation)) {
     return report::picture_terminal(report::layout_of({&explanation, 1}), options);
   }
-  if (!explanation.streams.empty()) return report::stream_terminal(explanation);
+  if (!explanation.streams.empty()) return report::stream_terminal(explanation, options);
   return report::TerminalReport(explanation, options).write();
 }
 

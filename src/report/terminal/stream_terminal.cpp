@@ -67,8 +67,9 @@ class StreamReport {
                                                            : fmt::format("{:.4e}", target.value),
                     printable(explanation_.model.name));
     if (!explanation_.read_out.empty()) said += ", read out: " + printable(explanation_.read_out);
-    if (columns(said) > width_) return sentence(said);
-    out_ += said + "\n";
+    const size_t start = out_.size();
+    sentence(said);
+    out_.erase(start, 2);  // only lines that go on are indented
   }
 
   // Evidence against the target has a lighter bar.

@@ -27,6 +27,7 @@ from ._native import (
     methods,
     relevance_policies,
     set_threads,
+    studies,
     threads,
 )
 from ._results import Attribution, Explanation, Explanations
@@ -38,7 +39,7 @@ __all__ = [
     "ArrayExplanation", "ArrayModel", "Attribution", "ConceptReport", "Error", "Explanation", "Explanations",
     "FileError", "FunctionExplanation", "HeadImportance", "Importance", "InvalidInput", "MethodInfo", "Model",
     "ModelInfo", "ModelSummary", "OptionInfo", "Output", "Summary", "UnsupportedModel", "explain", "inspect", "lime",
-    "load", "maskers", "methods", "relevance_policies", "set_threads", "shap", "summarise", "tcav", "threads",
+    "load", "maskers", "methods", "relevance_policies", "set_threads", "shap", "studies", "summarise", "tcav", "threads",
 ]
 
 

@@ -73,12 +73,13 @@ Scores attention_flow(Explained& explained, const AttentionFlowOptions& options)
 
 const Method kAttentionFlow{
     {.name = "attention-flow",
-     .summary = "maximum flow from the read-out token to each input token, attention as capacity",
+     .summary = "maximum flow from the read-out token to each token, attention as capacity",
      .paper = "Abnar & Zuidema, ACL 2020",
-     .cost = "1 forward and a maximum-flow problem per token",
+     .cost = "1 forward, M maximum flows",
      .class_specific = false,
      .is_signed = false,
-     .options = {{"max-tokens", "refuse longer inputs", int64_t{64}, {}, 1}},
+     .options =
+         {{"max-tokens", "maximum input length; longer inputs are refused", int64_t{64}, {}, 1}},
      .presets = {}},
     {.attention = true},
     [](Explained& explained, const OptionReader& options) {

@@ -63,12 +63,12 @@ Scores generic_attention(Explained& explained, const GaeOptions& options) {
 
 const Method kGenericAttention{
     {.name = "gae",
-     .summary = "generic attention explainability: gradient-weighted attention of all layers",
+     .summary = "generic attention explainability: gradient-weighted attention over all layers",
      .paper = "Chefer et al., ICCV 2021",
      .cost = "1 forward, 1 backward",
      .class_specific = true,
      .is_signed = false,
-     .options = {{"start", "first layer; -1 is the last only", int64_t{0}},
+     .options = {{"start", "first layer; -1: the last layer only", int64_t{0}},
                  own_entry_option("zero")},
      .presets = {{"clip",
                   "the authors' CLIP notebook: last layer only",

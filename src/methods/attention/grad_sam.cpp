@@ -36,13 +36,13 @@ Scores grad_sam(Explained& explained, Axis axis) {
 
 const Method kGradSam{
     {.name = "grad-sam",
-     .summary = "attention times its positive gradient, summed over all layers and heads",
+     .summary = "attention times its positive gradient, summed over layers and heads",
      .paper = "Barkan et al., CIKM 2021",
      .cost = "1 forward, 1 backward",
      .class_specific = true,
      .is_signed = false,
      .options = {{"axis",
-                  "sum each token's row (query, the paper) or what it receives (key)",
+                  "sum over each token's query row (as in the paper), or over its key column",
                   std::string("query"),
                   {"query", "key"}}},
      .presets = {}},

@@ -60,19 +60,20 @@ Scores attention_norm(Explained& explained, const AttentionNormOptions& options)
 
 const Method kAttentionNorm{
     {.name = "attention-norm",
-     .summary = "length of what the read-out token gets from each token in one layer: attention "
-                "times transformed value",
+     .summary = "norm of the attention-weighted value vectors in one layer",
      .paper = "Kobayashi et al., EMNLP 2020; residual and norm: Kobayashi et al., EMNLP 2021",
      .cost = "1 forward",
      .class_specific = false,
      .is_signed = false,
-     .options = {{"layer", "layer from the input; -1 is the last", int64_t{-1}},
-                 {"head", "one head; -1 adds up the vectors of all heads", int64_t{-1}, {}, -1},
-                 {"residual", "add the residual path to the read-out token's own vector", false},
-                 {"layer-norm", "carry the vectors through the norm behind the residual path",
+     .options = {{"layer", "layer index from the input; -1: the last", int64_t{-1}},
+                 {"head", "head index; -1: sum of the vectors of all heads", int64_t{-1}, {}, -1},
+                 {"residual", "add the residual connection to the read-out token's own vector",
+                  false},
+                 {"layer-norm",
+                  "propagate the vectors through the layer norm after the residual connection",
                   false}},
      .presets = {{"kobayashi-2021",
-                  "attention, residual path and norm, as in the second paper",
+                  "attention, residual connection and layer norm, as in the second paper",
                   {{"residual", true}, {"layer-norm", true}}}}},
     {.attention = true, .values = true},
     [](Explained& explained, const OptionReader& options) {

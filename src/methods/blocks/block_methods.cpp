@@ -21,11 +21,11 @@ std::vector<double> read_out_rows(const Explained& explained, const EncoderBlock
 }
 
 std::vector<OptionInfo> layer_options() {
-  return {{"layer",
-           "what reaches the read-out token in this layer, counted from the input; -1 is the last",
-           int64_t{-1}},
-          {"alone", "from the tokens as they enter that layer, rather than from those of the input",
-           false}};
+  return {
+      {"layer", "layer index from the input at which the read-out token is read; -1: the last",
+       int64_t{-1}},
+      {"alone", "contributions of this layer's input states instead of the model's input tokens",
+       false}};
 }
 
 LayerChoice layer_choice(const OptionReader& options) {

@@ -25,10 +25,9 @@ Scores globenc(Explained& explained, const LayerChoice& choice) {
 
 const Method kGlobEnc{
     {.name = "globenc",
-     .summary = "lengths of the vectors tokens get from each other, through residual paths and "
-                "norms, multiplied over the layers",
+     .summary = "rollout of vector norms through attention, residual connections and layer norms",
      .paper = "Modarressi et al., NAACL 2022",
-     .cost = "1 forward, and a vector per pair of tokens and layer",
+     .cost = "1 forward, M² vectors per layer",
      .class_specific = false,
      .is_signed = false,
      .options = layer_options(),

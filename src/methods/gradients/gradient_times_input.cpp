@@ -6,7 +6,7 @@ namespace whyformer {
 // Σ_d e_i,d · ∂y/∂e_i,d.
 const Method kGradientTimesInput{
     {.name = "gradient-x-input",
-     .summary = "gradient times token vector: the first-order share of each token",
+     .summary = "gradient times input vector: the first-order effect of each token",
      .paper = "Shrikumar et al., ICML 2017; for text: Denil et al., 2015",
      .cost = "1 forward, 1 backward",
      .class_specific = true,

@@ -6,14 +6,13 @@ namespace whyformer {
 // ‖∂y/∂e_i‖ of each token's vector, or of each patch's pixels.
 const Method kSaliency{
     {.name = "saliency",
-     .summary = "length of the gradient at each token's vector or patch's pixels",
+     .summary = "norm of the gradient at each token's vector or patch's pixels",
      .paper = "Simonyan et al., ICLR workshop 2014; for text: Li et al., NAACL 2016",
      .cost = "1 forward, 1 backward",
      .class_specific = true,
      .is_signed = false,
-     .options =
-         {place_option(),
-          {"norm", "how the gradient's length is taken", std::string("l2"), {"l2", "l1", "max"}}},
+     .options = {place_option(),
+                 {"norm", "norm of the gradient", std::string("l2"), {"l2", "l1", "max"}}},
      .presets = {}},
     {.embedding_gradient = true},
     [](Explained& explained, const OptionReader& options) {

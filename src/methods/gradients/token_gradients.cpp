@@ -11,12 +11,11 @@
 namespace whyformer {
 
 OptionInfo place_option() {
-  return {
-      "at",
-      "the input (word vectors, or pixels), vectors with positions added, or what enters the first "
-      "layer",
-      std::string("input"),
-      {"input", "word-embeddings", "pixels", "embedding-block", "first-layer"}};
+  return {"at",
+          "where scores are read: the input (word vectors or pixels), the embeddings with "
+          "positions, or the input of the first layer",
+          std::string("input"),
+          {"input", "word-embeddings", "pixels", "embedding-block", "first-layer"}};
 }
 
 Place place_named(const Subject& subject, const std::string& name) {

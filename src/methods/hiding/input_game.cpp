@@ -95,13 +95,10 @@ Scores InputGame::sampled_scores(const GameValues& found, const std::string& spa
 
 OptionInfo hiding_option() {
   return {"how",
-          "tokens: replace by the mask token (auto), delete, drop from attention in every layer, "
-          "zero their word vectors "
-          "while positions stay, or write mask tokens into the text and tokenize it again as shap "
-          "does (retokenize); "
-          "patches: paint grey (auto), black, the "
-          "picture's mean colour, or blurred, or drop; columns: as in rows of the background "
-          "(auto), their mean, or zero",
+          "replacement of hidden units. Tokens: mask token (auto), deletion, removal from "
+          "attention in every layer (drop), zero word vectors, or masking in the text before "
+          "tokenization as in shap (retokenize). Patches: grey (auto), black, mean colour, "
+          "blurred, or dropped. Columns: values of background rows (auto), their mean, or zero",
           std::string("auto"),
           {"auto", "mask", "delete", "drop", "retokenize", "grey", "black", "mean", "blur",
            "background", "zero"}};
@@ -113,9 +110,8 @@ HidingOptions hiding_options(const OptionReader& options) {
 
 OptionInfo link_option() {
   return {"link",
-          "the mean over a background as it is, or as the log-odds of a mean probability (logit, "
-          "with space=probability): "
-          "shap's link, of the mean also where shap would linearise it",
+          "link function applied to the mean over the background, as in shap; logit (log-odds) "
+          "requires space=probability",
           std::string("identity"),
           {"identity", "logit"}};
 }

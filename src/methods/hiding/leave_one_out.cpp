@@ -64,11 +64,12 @@ Scores leave_one_out(Explained& explained, const HidingOptions& options) {
 
 const Method kLeaveOneOut{
     {.name = "leave-one-out",
-     .summary = "how much the target falls when a token or patch is taken away",
+     .summary = "drop of the target when one unit is removed",
      .paper = "Li et al., 2016 (erasure); Zeiler & Fergus, ECCV 2014 (occlusion)",
-     .cost = "1 forward per token or patch",
+     .cost = "M forwards",
      .class_specific = true,
      .is_signed = true,
+     .model_agnostic = true,
      .options = {hiding_option(), space_option()},
      .presets = {}},
     {},

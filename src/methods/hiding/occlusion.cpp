@@ -114,30 +114,24 @@ Scores occlusion(Explained& explained, const OcclusionOptions& options) {
 
 const Method kOcclusion{
     {.name = "occlusion",
-     .summary = "how much the target falls when a window of the input is hidden",
+     .summary = "drop of the target when a sliding window of the input is hidden",
      .paper = "Zeiler & Fergus, ECCV 2014; windows as in Captum",
      .cost = "1 forward per window",
      .class_specific = true,
      .is_signed = true,
+     .model_agnostic = true,
      .options = {{"window",
-                  "side of the window in pixels or tokens; 0: a patch, or a token",
+                  "window side in pixels or tokens; 0: one patch or token",
                   int64_t{0},
                   {},
                   0,
                   100000},
-                 {"stride",
-                  "from one window to the next; 0: the window's side",
-                  int64_t{0},
-                  {},
-                  0,
-                  100000},
+                 {"stride", "step between windows; 0: the window side", int64_t{0}, {}, 0, 100000},
                  {"how",
-                  "tokens: replace by the mask token (auto), delete, drop from attention in every "
-                  "layer, zero their word "
-                  "vectors, or retokenize; "
-                  "pixels: paint grey (auto), black, the picture's mean colour, or blurred; "
-                  "columns: the background's "
-                  "mean (auto), or zero",
+                  "replacement of hidden units. Tokens: mask token (auto), deletion, removal from "
+                  "attention in every layer (drop), zero word vectors, or masking in the text "
+                  "before tokenization (retokenize). Pixels: grey (auto), black, mean colour, or "
+                  "blurred. Columns: background mean (auto), or zero",
                   std::string("auto"),
                   {"auto", "mask", "delete", "drop", "retokenize", "grey", "black", "mean", "blur",
                    "zero"}},

@@ -23,36 +23,36 @@ Scores table_scores(Explained& explained, int64_t max_evals, const HidingOptions
 
 }  // namespace
 
-const Method kShap{
-    {.name = "shap",
-     .summary = "what shap.Explainer chooses: partition-shap for texts and pictures, exact-shap or "
-                "permutation-shap for tables",
-     .paper = "Lundberg & Lee, NeurIPS 2017; the shap package",
-     .cost = "at most max-evals forwards",
-     .class_specific = true,
-     .is_signed = true,
-     .options =
-         {hiding_option(),
-          space_option(),
-          link_option(),
-          {"max-evals",
-           "coalitions to ask for; tables of up to 10 columns: all, of more: at least ten orders",
-           int64_t{500},
-           {},
-           2,
-           1e9}},
-     .presets = {{"shap",
-                  "the shap package's way to mask text",
-                  {{"how", std::string("retokenize")}}}}},
-    {},
-    [](Explained& explained, const OptionReader& options) {
-      if (explained.subject().kind() == "table") {
-        return table_scores(explained, options.whole("max-evals"), linked_hiding_options(options),
-                            options.word("space"));
-      }
-      return partition_scores(explained, {.max_evals = options.whole("max-evals")},
-                              linked_hiding_options(options), options.word("space"));
-    },
-    OnPairs::kTogether};
+const Method kShap{{.name = "shap",
+                    .summary = "the choice of shap.Explainer: partition-shap for texts and "
+                               "pictures, exact or permutation for tables",
+                    .paper = "Lundberg & Lee, NeurIPS 2017; the shap package",
+                    .cost = "up to max-evals forwards (500)",
+                    .class_specific = true,
+                    .is_signed = true,
+                    .model_agnostic = true,
+                    .options = {hiding_option(),
+                                space_option(),
+                                link_option(),
+                                {"max-evals",
+                                 "maximum number of coalitions evaluated; tables: all for up to 10 "
+                                 "columns, else at least ten permutations",
+                                 int64_t{500},
+                                 {},
+                                 2,
+                                 1e9}},
+                    .presets = {{"shap",
+                                 "text masker of the shap package",
+                                 {{"how", std::string("retokenize")}}}}},
+                   {},
+                   [](Explained& explained, const OptionReader& options) {
+                     if (explained.subject().kind() == "table") {
+                       return table_scores(explained, options.whole("max-evals"),
+                                           linked_hiding_options(options), options.word("space"));
+                     }
+                     return partition_scores(explained, {.max_evals = options.whole("max-evals")},
+                                             linked_hiding_options(options), options.word("space"));
+                   },
+                   OnPairs::kTogether};
 
 }  // namespace whyformer

@@ -33,16 +33,16 @@ Scores scores_of(Explained& explained, const InputGame& game, const InteractionV
 
 const Method kShapleyTaylor{
     {.name = "shapley-taylor",
-     .summary = "what each pair of tokens is worth together, and each token alone; scores are a "
-                "token's share of all",
+     .summary = "Shapley-Taylor interaction index: main effects and pairwise interactions",
      .paper = "Sundararajan, Dhamdhere & Agarwal, ICML 2020",
-     .cost = "2^M forwards for M tokens, up to 16",
+     .cost = "2^M forwards",
      .class_specific = true,
      .is_signed = true,
+     .model_agnostic = true,
      .options = {hiding_option(),
                  space_option(),
                  {"max-evals",
-                  "refuse to ask for more coalitions than these",
+                  "maximum number of coalitions; larger games are refused",
                   int64_t{100000},
                   {},
                   1,

@@ -3,7 +3,7 @@
 namespace whyformer {
 
 const Method kAttnLrp{{.name = "attn-lrp",
-                       .summary = "relevance propagation through attention, softmax included",
+                       .summary = "LRP through attention, softmax included",
                        .paper = "Achtibat et al., ICML 2024",
                        .cost = "1 forward, 1 backward",
                        .class_specific = true,

@@ -5,7 +5,7 @@ namespace whyformer {
 
 const Method kLrp{
     {.name = "lrp",
-     .summary = "layer-wise relevance propagation down to the tokens, by any policy",
+     .summary = "layer-wise relevance propagation to the tokens, by any policy",
      .paper = "Bach et al., PLoS ONE 2015; as the baseline of Chefer et al., CVPR 2021",
      .cost = "1 forward, 1 backward",
      .class_specific = true,

@@ -32,18 +32,18 @@ Scores partial_lrp(Explained& explained, const PartialLrpOptions& options) {
 
 const Method kPartialLrp{
     {.name = "partial-lrp",
-     .summary = "relevance at the last attention map",
+     .summary = "LRP down to the last attention map",
      .paper = "Voita et al., ACL 2019; as the baseline of Chefer et al., CVPR 2021",
      .cost = "1 forward, 1 backward",
      .class_specific = true,
      .is_signed = false,
-     .options = {{"layer", "which attention map; -1 is the last", int64_t{-1}},
-                 {"positive", "positive relevance of each head only", true},
+     .options = {{"layer", "index of the attention map; -1: the last", int64_t{-1}},
+                 {"positive", "keep only the positive relevance of each head", true},
                  policy_option("lrp-orig"),
                  own_entry_option("zero")},
      .presets = {{"chefer-streams",
-                  "Chefer et al.'s code for LXMERT and DETR, before it scales to 0…1: the rules of "
-                  "transformer-attribution, with signs",
+                  "Chefer et al.'s code for LXMERT and DETR before min-max scaling: rules of "
+                  "transformer-attribution, signed",
                   {{"policy", std::string("chefer")}, {"positive", false}}}}},
     {.attention = true, .values = true},
     [](Explained& explained, const OptionReader& options) {

@@ -4,15 +4,15 @@
 
 namespace whyformer {
 
-OptionInfo relevance_place_option(std::string fallback) {
+OptionInfo relevance_place_option(std::string default_value) {
   OptionInfo option = place_option();
-  option.fallback = std::move(fallback);
+  option.default_value = std::move(default_value);
   return option;
 }
 
 OptionInfo relevance_form_option() {
   return {"form",
-          "as a gradient times input, or rule by rule: the same up to rounding",
+          "gradient × input form, or explicit rules; equal up to rounding",
           std::string("gradient"),
           {"gradient", "explicit"}};
 }

@@ -8,7 +8,7 @@
 namespace whyformer {
 
 // The option "at" with another default, and the option "form".
-OptionInfo relevance_place_option(std::string fallback);
+OptionInfo relevance_place_option(std::string default_value);
 OptionInfo relevance_form_option();
 
 // Relevance at the tokens' vectors, summed over each; the place is the option "at".

@@ -75,31 +75,26 @@ void print_details(const MethodInfo& method) {
   }
 }
 
-void print_row(std::string_view name, std::string_view model, std::string_view class_specific,
-               std::string_view is_signed, std::string_view cost, std::string_view summary) {
-  print(fmt::format("{:<25}{:<10}{:<7}{:<8}{:<35}{}\n", name, model, class_specific, is_signed,
-                    cost, summary));
-}
+constexpr auto kRow = "{:<25}{:<10}{:<7}{:<8}{:<35}{}\n";
 
 void print_rows(std::span<const MethodInfo> entries) {
   for (const MethodInfo& entry : entries) {
-    print_row(entry.name, model_word(entry), yes_or_no(entry.class_specific),
-              yes_or_no(entry.is_signed), entry.cost, entry.summary);
+    print(fmt::format(kRow, entry.name, model_word(entry), yes_or_no(entry.class_specific),
+                      yes_or_no(entry.is_signed), entry.cost, entry.summary));
   }
 }
 
 void print_table() {
   print("Local methods: one prediction (whyformer explain --method NAME)\n");
-  print_row("name", "model", "class", "signed", "cost", "what it is");
+  print(fmt::format(kRow, "name", "model", "class", "signed", "cost", "what it is"));
   print_rows(methods());
   print("\nGlobal studies: a model over many inputs (whyformer NAME)\n");
   print_rows(studies());
   print(
-      "\nmodel: specific methods look inside, agnostic ones need outputs only. class: scores "
-      "depend "
-      "on the target.\nsigned: negative scores are evidence against it. cost: M is the number of "
-      "units (tokens, patches, columns).\n'whyformer methods NAME' shows options, presets and "
-      "paper.\n");
+      "\nmodel: specific methods look inside the model, agnostic ones need its outputs only.\n"
+      "class: scores depend on the target. signed: negative scores are evidence against it.\n"
+      "cost: with default options; M is the number of units (tokens, patches, columns).\n"
+      "'whyformer methods NAME' shows options, presets and paper.\n");
 }
 
 const MethodInfo& entry_named(const std::string& name) {
@@ -124,10 +119,8 @@ void add_methods(CLI::App& program) {
     const bool all = arguments->name.empty();
     if (!arguments->json) return all ? print_table() : print_details(entry_named(arguments->name));
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    if (!all) list.push_back(json_of(entry_named(arguments->name)));
-    for (const MethodInfo& method : methods()) {
-      if (all) list.push_back(json_of(method));
-    }
+    const auto shown = all ? methods() : std::span(&entry_named(arguments->name), 1);
+    for (const MethodInfo& method : shown) list.push_back(json_of(method));
     print(list.dump(2) + "\n");
   });
 }

@@ -30,6 +30,17 @@ def test_methods_are_local_and_studies_global():
     assert {study.scope for study in wf.studies()} == {"global"}
 
 
+def test_the_command_line_shows_the_taxonomy(command_line):
+    printed, _, _ = command_line("methods")
+    for entry in [*wf.methods(), *wf.studies()]:
+        kind = ["agnostic" if entry.model_agnostic else "specific", *("yes" if flag else "no" for flag in
+                                                                    (entry.class_specific, entry.is_signed))]
+        row = next(line for line in printed.splitlines() if line.split()[:1] == [entry.name])
+        assert row.split()[1:4] == kind and entry.cost in row and entry.summary in row
+        details, _, _ = command_line("methods", entry.name)
+        assert f"  {entry.scope}, model-{kind[0]}, " in details and entry.paper in details
+
+
 def test_readme_recommends_methods_that_exist():
     table = text_of("README.md").split("## Which method when")[1].split("\n\n")[1]
     rows = table.splitlines()[2:]

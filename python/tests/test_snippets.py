@@ -74,3 +74,8 @@ def test_every_python_block_is_found():
 def test_other_pages_have_no_python_that_does_not_run():
     others = [path for path in SOURCES.glob("docs/*.md") if f"docs/{path.name}" not in PAGES]
     assert others and not [path.name for path in others if "```python" in path.read_text(encoding="utf-8")]
+
+
+def test_the_page_on_cpp_shows_the_example_that_is_compiled():
+    example = (SOURCES / "examples" / "explain.cpp").read_text(encoding="utf-8").split("\n", 1)[1]
+    assert f"```cpp\n{example}```" in (SOURCES / "docs" / "cpp.md").read_text(encoding="utf-8")

@@ -16,7 +16,7 @@ std::span<const MethodInfo> studies() {
       {.name = "importance",
        .summary = "importance of words or columns over a data set; with labels: permutation, SAGE",
        .paper = "Breiman, 2001; Covert, Lundberg & Lee, NeurIPS 2020",
-       .cost = "one explanation per example, or forwards only",
+       .cost = "1 explanation per example",
        .class_specific = false,
        .is_signed = true,
        .model_agnostic = true,

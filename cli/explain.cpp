@@ -18,7 +18,7 @@
 namespace whyformer::cli {
 namespace {
 
-struct Arguments {
+struct ExplainArguments {
   ModelArguments model;
   TextArguments text;
   PictureArguments picture;
@@ -37,7 +37,7 @@ struct Arguments {
   int64_t memory_megabytes = 1024;
 };
 
-void add_arguments(CLI::App& command, Arguments& a) {
+void add_arguments(CLI::App& command, ExplainArguments& a) {
   a.text.add_to(command);
   command
       .add_option("-f,--file", a.file,
@@ -137,7 +137,7 @@ void add_option(ExplainRequest& request, const std::string& assignment) {
 }
 
 // Options that say nothing to the kind of input at hand would be ignored.
-void refuse_what_pictures_have(const Arguments& a) {
+void refuse_what_pictures_have(const ExplainArguments& a) {
   if (!a.picture.picture.empty())
     throw InvalidInput("give a picture, a table or arrays, not two of them");
   if (a.picture.has_top->count() > 0 || !a.picture.among.empty()) {
@@ -150,7 +150,7 @@ void refuse_what_pictures_have(const Arguments& a) {
       "map.png");
 }
 
-void refuse_what_texts_have(const Arguments& a) {
+void refuse_what_texts_have(const ExplainArguments& a) {
   if (a.text.has_pair->count() > 0)
     throw InvalidInput("--pair goes with a text, or with a picture");
   if (a.has_words->count() == 0) return;
@@ -158,7 +158,7 @@ void refuse_what_texts_have(const Arguments& a) {
       "--words tells how the pieces of a text's words are put together: only texts have them");
 }
 
-void check_options_of_pictures(const Arguments& a) {
+void check_options_of_pictures(const ExplainArguments& a) {
   if (a.text.has_pair->count() == 0) refuse_what_texts_have(a);
   if (a.svg.empty() && a.png.empty() && (a.has_grain->count() > 0 || a.has_segment->count() > 0)) {
     throw InvalidInput(
@@ -167,7 +167,7 @@ void check_options_of_pictures(const Arguments& a) {
 }
 
 // Arrays are not those of a Model; all other inputs are.
-ExplainRequest request_of(const Arguments& a, const std::vector<std::string>& usual) {
+ExplainRequest request_of(const ExplainArguments& a, const std::vector<std::string>& usual) {
   ExplainRequest request;
   for (const std::string& name : a.methods.empty() ? usual : a.methods) {
     if (!name.empty()) request.methods.push_back({method_named(name).name, {}});
@@ -185,17 +185,17 @@ ExplainRequest request_of(const Arguments& a, const std::vector<std::string>& us
 }
 
 // With the methods that fit the model where none is named; those for a row depend on it.
-ExplainRequest request_of(const Arguments& a, const Model& model) {
+ExplainRequest request_of(const ExplainArguments& a, const Model& model) {
   return request_of(a, a.methods.empty() ? usual_methods(model) : a.methods);
 }
-ExplainRequest request_of(const Arguments& a, const Model& model, const TextInput&) {
+ExplainRequest request_of(const ExplainArguments& a, const Model& model, const TextInput&) {
   return request_of(a, model);
 }
-ExplainRequest request_of(const Arguments& a, const Model& model, const RowInput& row) {
+ExplainRequest request_of(const ExplainArguments& a, const Model& model, const RowInput& row) {
   return request_of(a, a.methods.empty() ? usual_methods(model, row) : a.methods);
 }
 
-SpecialTokens special_of(const Arguments& a) {
+SpecialTokens special_of(const ExplainArguments& a) {
   if (a.special == "hide") return SpecialTokens::kHide;
   return a.special == "exclude" ? SpecialTokens::kExclude : SpecialTokens::kShow;
 }
@@ -207,7 +207,7 @@ void tell_interruption() {
 }
 
 template <class Input>
-void explain_one(const Arguments& a, const Model& model, const Input& input) {
+void explain_one(const ExplainArguments& a, const Model& model, const Input& input) {
   if (a.target.targets.size() > 1) {
     throw InvalidInput("a text or a row is explained for one --target at a time");
   }
@@ -243,7 +243,7 @@ void explain_one(const Arguments& a, const Model& model, const Input& input) {
   tell_interruption();
 }
 
-std::vector<Explanation> explained_picture(const Arguments& a, const Model& model,
+std::vector<Explanation> explained_picture(const ExplainArguments& a, const Model& model,
                                            const PictureFile& picture,
                                            const ExplainRequest& request) {
   if (a.text.has_pair->count() == 0) return explain(model, picture, request);
@@ -251,7 +251,7 @@ std::vector<Explanation> explained_picture(const Arguments& a, const Model& mode
 }
 
 // One explanation for each target; JSON has a line for each.
-void explain_picture(const Arguments& a, const PictureFile& picture) {
+void explain_picture(const ExplainArguments& a, const PictureFile& picture) {
   check_options_of_pictures(a);
   if (!a.file.empty()) throw InvalidInput("give a picture or a file of texts, not both");
   const Model model = a.picture.load(a.model);
@@ -295,7 +295,7 @@ void explain_picture(const Arguments& a, const PictureFile& picture) {
   tell_interruption();
 }
 
-void refuse_pictures(const Arguments& a) {
+void refuse_pictures(const ExplainArguments& a) {
   if (!a.html.empty() || !a.svg.empty() || !a.png.empty() || !a.attention_svg.empty() ||
       !a.attention_png.empty()) {
     throw InvalidInput(
@@ -304,7 +304,7 @@ void refuse_pictures(const Arguments& a) {
   }
 }
 
-void explain_lines(const Arguments& a, const std::string& path) {
+void explain_lines(const ExplainArguments& a, const std::string& path) {
   refuse_pictures(a);
   const Model model = a.model.load();
   ExplainRequest request = request_of(a, model);
@@ -326,7 +326,7 @@ void explain_lines(const Arguments& a, const std::string& path) {
   answers.finish();
 }
 
-void explain_table(const Arguments& a) {
+void explain_table(const ExplainArguments& a) {
   if (a.text.given() || !a.file.empty()) throw InvalidInput("give a text or a table, not both");
   if (a.model.model.empty())
     throw InvalidInput("--table goes with a model of tables: --model model.onnx");
@@ -351,7 +351,7 @@ void explain_table(const Arguments& a) {
 }
 
 // "--method gae rollout" has a text behind it, which is hardly meant.
-void refuse_names_of_methods(const Arguments& a) {
+void refuse_names_of_methods(const ExplainArguments& a) {
   for (const MethodInfo& method : methods()) {
     if (a.methods.empty() || a.text.positional != method.name) continue;
     throw InvalidInput(fmt::format(
@@ -360,7 +360,7 @@ void refuse_names_of_methods(const Arguments& a) {
   }
 }
 
-void run(const Arguments& a) {
+void run(const ExplainArguments& a) {
   refuse_names_of_methods(a);
   if (a.arrays.has_hiding_id->count() > 0) {
     throw InvalidInput("--hiding-id goes with --inputs: texts have their tokenizer's mask token");
@@ -384,7 +384,7 @@ void run(const Arguments& a) {
   explain_lines(a, "-");
 }
 
-ArrayRequest array_request_of(const Arguments& a, const ArrayModel& model,
+ArrayRequest array_request_of(const ExplainArguments& a, const ArrayModel& model,
                               const ArrayViews& inputs) {
   ArrayRequest request;
   request.target = a.arrays.target(a.model.output);
@@ -399,7 +399,7 @@ ArrayRequest array_request_of(const Arguments& a, const ArrayModel& model,
 }
 
 // Models of any kind.
-void run_on_arrays(const Arguments& a) {
+void run_on_arrays(const ExplainArguments& a) {
   a.arrays.check(a.model.model);
   refuse_what_texts_have(a);
   refuse_what_pictures_have(a);
@@ -452,11 +452,11 @@ void run_on_arrays(const Arguments& a) {
 }  // namespace
 
 void add_explain(CLI::App& program) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ExplainArguments>();
   CLI::App* command = program.add_subcommand("explain", "Explain a prediction");
   add_arguments(*command, *arguments);
   command->callback([arguments] {
-    const Arguments& a = *arguments;
+    const ExplainArguments& a = *arguments;
     check_outputs({a.html, a.json, a.svg, a.png, a.attention_svg, a.attention_png},
                   {a.file, a.model.model, a.picture.picture,
                    means_picture(a.text.positional) ? a.text.positional : "", a.table.table,

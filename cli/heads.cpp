@@ -16,7 +16,7 @@
 namespace whyformer::cli {
 namespace {
 
-struct Arguments {
+struct HeadsArguments {
   ModelArguments model;
   std::string file;
   std::vector<std::string> among;
@@ -38,7 +38,7 @@ std::string measures_help() {
   return text + "\ndefault:";
 }
 
-void add_arguments(CLI::App& command, Arguments& a) {
+void add_arguments(CLI::App& command, HeadsArguments& a) {
   command
       .add_option("FILE", a.file,
                   "texts, one per line ('-': standard input): text, text<TAB>label, or JSON with "
@@ -88,7 +88,7 @@ void add_arguments(CLI::App& command, Arguments& a) {
   command.add_option("--png", a.png, "write a picture as PNG")->type_name("FILE");
 }
 
-HeadsRequest request_of(const Arguments& a) {
+HeadsRequest request_of(const HeadsArguments& a) {
   HeadsRequest request;
   request.measures = a.measures;
   request.michel_scale = a.normalise == "layer" ? LayerScale::kUnitLength : LayerScale::kNone;
@@ -101,7 +101,7 @@ HeadsRequest request_of(const Arguments& a) {
   return request;
 }
 
-void write_reports(const Arguments& a, const HeadImportance& importance) {
+void write_reports(const HeadsArguments& a, const HeadImportance& importance) {
   OutputFiles files;
   files.add(a.svg, [&] { return heads_picture(importance, PictureFormat::kSvg); });
   files.add(a.png, [&] { return heads_picture(importance, PictureFormat::kPng); });
@@ -115,7 +115,7 @@ void write_reports(const Arguments& a, const HeadImportance& importance) {
   files.name_them();
 }
 
-Model model_for(const Arguments& a, const LabelledCorpus& corpus) {
+Model model_for(const HeadsArguments& a, const LabelledCorpus& corpus) {
   if (std::holds_alternative<std::vector<LabelledPicture>>(corpus)) {
     const Model model = a.model.load_for_pictures();
     return a.among.empty() ? model : model.among(a.among);
@@ -124,7 +124,7 @@ Model model_for(const Arguments& a, const LabelledCorpus& corpus) {
   return a.model.load();
 }
 
-void run(const Arguments& a) {
+void run(const HeadsArguments& a) {
   check_outputs({a.json, a.svg, a.png}, {a.file, a.model.model});
   HeadsRequest request = request_of(a);
   const LabelledCorpus corpus = read_labelled_corpus(a.file, a.limit);
@@ -145,7 +145,7 @@ void run(const Arguments& a) {
 }  // namespace
 
 void add_heads(CLI::App& program) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<HeadsArguments>();
   CLI::App* command =
       program.add_subcommand("heads", "Measure how much each attention head matters over a corpus");
   add_arguments(*command, *arguments);

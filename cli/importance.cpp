@@ -20,7 +20,7 @@
 namespace whyformer::cli {
 namespace {
 
-struct Arguments {
+struct ImportanceArguments {
   ModelArguments model;
   std::string table, file, answers, method, score = "auto", target;
   std::string json, html, svg, png, plot = "beeswarm";
@@ -29,7 +29,7 @@ struct Arguments {
   double precision = 0.025;
 };
 
-void add_arguments(CLI::App& command, Arguments& a) {
+void add_arguments(CLI::App& command, ImportanceArguments& a) {
   a.model.add_to(command);
   a.model.add_output_to(command);
   command
@@ -143,7 +143,7 @@ std::string to_terminal(const ImportanceReport& report) {
 }
 
 // With the right answers: which columns the model needs to find them.
-void run_with_answers(const Arguments& a) {
+void run_with_answers(const ImportanceArguments& a) {
   if (a.model.model.empty())
     throw InvalidInput("importance needs a model of tables: --model model.onnx");
   if (!a.options.empty() || !a.target.empty()) {
@@ -181,7 +181,7 @@ void run_with_answers(const Arguments& a) {
   if (interrupted()) throw Interrupted();  // what there was is given
 }
 
-ExplainRequest request_of(const Arguments& a) {
+ExplainRequest request_of(const ImportanceArguments& a) {
   const MethodInfo& method = method_named(a.method.empty() ? "shap" : a.method);
   ExplainRequest request;
   request.methods = {{method.name, {}}};
@@ -247,7 +247,7 @@ class ExplainedInputs {
   std::vector<Explanation> explanations_;
 };
 
-std::vector<Explanation> explain_texts(const Arguments& a, const Model& model,
+std::vector<Explanation> explain_texts(const ImportanceArguments& a, const Model& model,
                                        const ExplainRequest& request) {
   LineReader lines(a.file);
   ExplainedInputs inputs("line", progress_is_visible() ? count_lines(a.file) : 0);
@@ -261,7 +261,7 @@ std::vector<Explanation> explain_texts(const Arguments& a, const Model& model,
   return inputs.take();
 }
 
-std::vector<Explanation> explain_rows(const Arguments& a, const Model& model,
+std::vector<Explanation> explain_rows(const ImportanceArguments& a, const Model& model,
                                       const ExplainRequest& request) {
   const NamedTable rows = read_table(a.table);
   if (rows.table.rows == 1)
@@ -281,7 +281,7 @@ std::vector<Explanation> explain_rows(const Arguments& a, const Model& model,
 }
 
 // Without answers: scores of a method over many texts or rows.
-void run_over_many(const Arguments& a) {
+void run_over_many(const ImportanceArguments& a) {
   if (!a.groups.empty()) throw InvalidInput("--group goes with --answers");
   if (a.method == "permutation" || a.method == "sage") {
     throw InvalidInput(
@@ -307,7 +307,7 @@ void run_over_many(const Arguments& a) {
   if (interrupted()) throw Interrupted();
 }
 
-void run(const Arguments& a) {
+void run(const ImportanceArguments& a) {
   check_outputs({a.html, a.json, a.svg, a.png}, {a.file, a.table, a.model.model});
   if (!a.table.empty() && !a.file.empty())
     throw InvalidInput("give a table or a file of texts, not both");
@@ -329,7 +329,7 @@ void run(const Arguments& a) {
 }  // namespace
 
 void add_importance(CLI::App& program) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ImportanceArguments>();
   CLI::App* command =
       program.add_subcommand("importance", "What matters to a model over many texts or rows");
   add_arguments(*command, *arguments);

@@ -194,7 +194,7 @@ void print_report(const RelevanceReport& report) {
   for (const std::string& note : report.notes) print(fmt::format("note: {}\n", printable(note)));
 }
 
-struct Arguments {
+struct InspectArguments {
   std::string folder, model, policy = "chefer", text = kSampleText, target, precision = "single";
   std::string svg, png, html;
   std::vector<std::string> shapes;
@@ -203,7 +203,7 @@ struct Arguments {
 };
 
 // What to do about lengths that do not fit.
-ModelInfo inspected(const std::string& path, const Arguments& arguments) {
+ModelInfo inspected(const std::string& path, const InspectArguments& arguments) {
   try {
     return inspect(path, shapes_from(arguments.shapes), arguments.batch_axis.batch_axes());
   } catch (const LengthsDoNotFit& error) {
@@ -212,7 +212,7 @@ ModelInfo inspected(const std::string& path, const Arguments& arguments) {
   }
 }
 
-void write_pictures(const ModelInfo& info, const Arguments& arguments) {
+void write_pictures(const ModelInfo& info, const InspectArguments& arguments) {
   OutputFiles files;
   files.add(arguments.svg, [&] { return model_picture(info, PictureFormat::kSvg); });
   files.add(arguments.png, [&] { return model_picture(info, PictureFormat::kPng); });
@@ -221,7 +221,7 @@ void write_pictures(const ModelInfo& info, const Arguments& arguments) {
   files.write();
 }
 
-void inspect_relevance(const Model& model, const Arguments& arguments) {
+void inspect_relevance(const Model& model, const InspectArguments& arguments) {
   ExplainRequest request;
   if (!arguments.target.empty()) request.target = arguments.target;
   if (arguments.precision == "double") request.precision = Precision::kDouble;
@@ -236,7 +236,7 @@ void inspect_relevance(const Model& model, const Arguments& arguments) {
 }  // namespace
 
 void add_inspect(CLI::App& program) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<InspectArguments>();
   CLI::App* command = program.add_subcommand(
       "inspect", "Show what was found in a model: attention, streams, read-out");
   command->add_option(

@@ -12,13 +12,11 @@
 namespace whyformer::cli {
 namespace {
 
-using Json = nlohmann::json;
-
 bool is_blank(const std::string& line) {
   return line.find_first_not_of(" \t\f\v") == std::string::npos;
 }
 
-std::string label_text(const Json& label, const std::string& place) {
+std::string label_text(const nlohmann::json& label, const std::string& place) {
   if (label.is_string()) return label.get<std::string>();
   if (label.is_number()) return label.dump();
   throw InvalidInput(fmt::format("{}: a \"label\" is a name, a number, or a list of them", place));
@@ -28,7 +26,7 @@ std::string label_text(const Json& label, const std::string& place) {
 enum class Subject { kText, kPicture };
 
 LabelledText from_json(const std::string& line, const std::string& place, Subject subject) {
-  const Json json = Json::parse(line, nullptr, false);
+  const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
   const char* key = subject == Subject::kText ? "text" : "picture";
   if (!json.is_object() || !json.contains(key) || !json[key].is_string()) {
     throw InvalidInput(
@@ -46,7 +44,8 @@ LabelledText from_json(const std::string& line, const std::string& place, Subjec
   if (!json.contains("label") || json["label"].is_null()) return text;
   text.labels.emplace();
   if (json["label"].is_array()) {
-    for (const Json& label : json["label"]) text.labels->push_back(label_text(label, place));
+    for (const nlohmann::json& label : json["label"])
+      text.labels->push_back(label_text(label, place));
   } else {
     text.labels->push_back(label_text(json["label"], place));
   }
@@ -94,7 +93,7 @@ bool names_picture(const std::vector<std::string>& lines) {
   for (size_t i = 0; i < lines.size(); ++i) {
     if (is_blank(lines[i]) || (i == 0 && lines[i].ends_with("\tlabel"))) continue;
     if (!lines[i].starts_with('{')) return means_picture(lines[i].substr(0, lines[i].rfind('\t')));
-    const Json json = Json::parse(lines[i], nullptr, false);
+    const nlohmann::json json = nlohmann::json::parse(lines[i], nullptr, false);
     return json.is_object() && json.contains("picture");
   }
   return false;

@@ -16,7 +16,7 @@
 namespace whyformer::cli {
 namespace {
 
-struct Arguments {
+struct TcavArguments {
   ModelArguments model;
   std::vector<std::string> targets, examples, concepts, random;
   std::string layers = "all", tokens = "auto", precision = "single";
@@ -29,7 +29,7 @@ struct Arguments {
   std::string json, html, svg, png;
 };
 
-void add_examples(CLI::App& command, Arguments& a) {
+void add_examples(CLI::App& command, TcavArguments& a) {
   command
       .add_option("--target", a.targets,
                   "label or index of the output whose logit is tested, or a file or folder of "
@@ -62,7 +62,7 @@ void add_examples(CLI::App& command, Arguments& a) {
       ->type_name("N");
 }
 
-void add_arguments(CLI::App& command, Arguments& a) {
+void add_arguments(CLI::App& command, TcavArguments& a) {
   a.model.add_to(command);
   add_examples(command, a);
   command
@@ -149,11 +149,11 @@ std::pair<std::string, std::string> name_and_path(const std::string& given) {
 }
 
 // A folder holds pictures.
-bool gives_pictures(const Arguments& a) {
+bool gives_pictures(const TcavArguments& a) {
   return std::filesystem::is_directory(name_and_path(a.concepts[0]).second);
 }
 
-ConceptsRequest request_of(const Arguments& a) {
+ConceptsRequest request_of(const TcavArguments& a) {
   ConceptsRequest request;
   request.layers = layers_of(a.layers);
   const bool all = a.tokens == "all" || (a.tokens == "auto" && gives_pictures(a));
@@ -221,7 +221,7 @@ std::vector<Set> sets_of(const std::vector<std::string>& given, int64_t limit, R
 
 // The label of target `i`, and where its examples are: in --examples, or in a file or folder that
 // the target itself names.
-std::pair<std::string, std::string> target_of(const Arguments& a, size_t i) {
+std::pair<std::string, std::string> target_of(const TcavArguments& a, size_t i) {
   if (!a.examples.empty()) return {a.targets[i], a.examples[a.examples.size() == 1 ? 0 : i]};
   const auto [label, path] = name_and_path(a.targets[i]);
   if (!std::filesystem::exists(path)) {
@@ -232,7 +232,7 @@ std::pair<std::string, std::string> target_of(const Arguments& a, size_t i) {
 }
 
 template <class Target, class Read>
-std::vector<Target> targets_of(const Arguments& a, Read read) {
+std::vector<Target> targets_of(const TcavArguments& a, Read read) {
   std::vector<Target> targets;
   for (size_t i = 0; i < a.targets.size(); ++i) {
     const auto [label, path] = target_of(a, i);
@@ -241,7 +241,7 @@ std::vector<Target> targets_of(const Arguments& a, Read read) {
   return targets;
 }
 
-void write_reports(const Arguments& a, const ConceptReport& report) {
+void write_reports(const TcavArguments& a, const ConceptReport& report) {
   OutputFiles files;
   files.add(a.html, [&] { return to_html(report); });
   files.add(a.svg, [&] { return concepts_picture(report, PictureFormat::kSvg); });
@@ -257,7 +257,7 @@ void write_reports(const Arguments& a, const ConceptReport& report) {
 }
 
 // Arrays in safetensors files go to ONNX models of any kind.
-bool gives_arrays(const Arguments& a) {
+bool gives_arrays(const TcavArguments& a) {
   return std::filesystem::path(name_and_path(a.concepts[0]).second).extension() == ".safetensors";
 }
 
@@ -270,7 +270,7 @@ std::vector<ArraySet> array_sets(const std::vector<std::string>& given) {
   return sets;
 }
 
-ConceptReport test_arrays(const Arguments& a, const ConceptsRequest& request) {
+ConceptReport test_arrays(const TcavArguments& a, const ConceptsRequest& request) {
   if (a.model.model.empty()) throw InvalidInput("arrays need an ONNX model: give it with --model");
   if (a.limit > 0) throw InvalidInput("--limit is for files of texts");
   std::vector<TargetArrays> targets;
@@ -288,21 +288,21 @@ ConceptReport test_arrays(const Arguments& a, const ConceptsRequest& request) {
                              request);
 }
 
-ConceptReport test_texts(const Arguments& a, const ConceptsRequest& request) {
+ConceptReport test_texts(const TcavArguments& a, const ConceptsRequest& request) {
   const auto concepts = sets_of<TextSet>(a.concepts, a.limit, texts_of);
   const auto random = sets_of<TextSet>(a.random, a.limit, texts_of);
   const auto targets = targets_of<TargetTexts>(a, texts_of);
   return test_concepts(a.model.load(), concepts, random, targets, request);
 }
 
-ConceptReport test_pictures(const Arguments& a, const ConceptsRequest& request) {
+ConceptReport test_pictures(const TcavArguments& a, const ConceptsRequest& request) {
   const auto concepts = sets_of<PictureSet>(a.concepts, a.limit, pictures_of);
   const auto random = sets_of<PictureSet>(a.random, a.limit, pictures_of);
   const auto targets = targets_of<TargetPictures>(a, pictures_of);
   return test_concepts(a.model.load_for_pictures(), concepts, random, targets, request);
 }
 
-void run(const Arguments& a) {
+void run(const TcavArguments& a) {
   check_outputs({a.json, a.html, a.svg, a.png}, {a.model.model});
   if (a.examples.size() > 1 && a.examples.size() != a.targets.size()) {
     throw InvalidInput(
@@ -326,7 +326,7 @@ void run(const Arguments& a) {
 }  // namespace
 
 void add_tcav(CLI::App& program) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<TcavArguments>();
   CLI::App* command = program.add_subcommand(
       "tcav",
       "Test whether an answer leans on concepts that examples name (TCAV, Kim et al. 2018)");

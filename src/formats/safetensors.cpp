@@ -16,8 +16,6 @@
 namespace whyformer {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr uint64_t kMaxHeader = 100'000'000;  // the limit of the reference implementation
 constexpr std::string_view kMetadata = "__metadata__";
 
@@ -30,7 +28,7 @@ struct Entry {
 
 // Reads the header as it streams by, so that a hostile one can neither nest deeply nor grow a tree
 // many times its size.
-class HeaderReader final : public nlohmann::json_sax<Json> {
+class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit HeaderReader(std::string_view what) : what_(what) {}
 
@@ -86,7 +84,7 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
   bool number_integer(number_integer_t) override { fail("has a negative number"); }
   bool number_float(number_float_t, const string_t&) override { fail("has a fraction"); }
   bool binary(binary_t&) override { fail("has binary data"); }
-  bool parse_error(size_t position, const std::string&, const Json::exception&) override {
+  bool parse_error(size_t position, const std::string&, const nlohmann::json::exception&) override {
     throw_damaged(what_, fmt::format("has a header which is not JSON at byte {}", position));
   }
 
@@ -194,8 +192,8 @@ void check_writable(std::span<const NamedFloats> tensors) {
 
 std::string json_text(const std::string& text) {
   try {
-    return Json(text).dump();
-  } catch (const Json::exception&) {
+    return nlohmann::json(text).dump();
+  } catch (const nlohmann::json::exception&) {
     throw InvalidInput(
         fmt::format("cannot save tensor {}: its name is not UTF-8", in_quotes(text)));
   }
@@ -222,7 +220,8 @@ StoredTensors read_safetensors(const Bytes& file, std::string_view what) {
   check_not_a_pointer(file.text(), what);
   const uint64_t data_begin = sizeof(uint64_t) + header_length(file, what);
   HeaderReader reader(what);
-  Json::sax_parse(file.text().substr(sizeof(uint64_t), data_begin - sizeof(uint64_t)), &reader);
+  nlohmann::json::sax_parse(file.text().substr(sizeof(uint64_t), data_begin - sizeof(uint64_t)),
+                            &reader);
   const std::map<std::string, Entry> entries = reader.take();
 
   const Bytes data{file.view.subspan(data_begin), file.owner};

@@ -23,7 +23,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pointwise;
 
-std::filesystem::path golden_pictures(std::string_view name) {
+std::filesystem::path golden_picture_model(std::string_view name) {
   return source_folder() / "tests/golden/pictures" / name;
 }
 
@@ -40,7 +40,7 @@ struct Golden {
   std::shared_ptr<const PictureModel> model;
 
   explicit Golden(std::string_view name)
-      : folder(golden_pictures(name)),
+      : folder(golden_picture_model(name)),
         expected(nlohmann::json::parse(map_file(folder / "expected.json").text())),
         tensors(
             read_safetensors(map_file(folder / "expected.safetensors"), "expected.safetensors")),

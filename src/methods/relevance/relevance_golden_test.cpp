@@ -17,7 +17,7 @@ namespace {
 
 using Doubles = std::vector<double>;
 
-std::filesystem::path folder() { return source_folder() / "tests/golden/relevance"; }
+std::filesystem::path relevance_folder() { return source_folder() / "tests/golden/relevance"; }
 
 // The answers of one case.
 struct Answers {
@@ -25,7 +25,7 @@ struct Answers {
   nlohmann::json about;
 
   explicit Answers(const std::string& name) {
-    const FileLookup files = files_in(folder());
+    const FileLookup files = files_in(relevance_folder());
     tensors = read_safetensors(*files(name + ".safetensors"), name);
     about = nlohmann::json::parse(files(name + ".json")->text());
   }

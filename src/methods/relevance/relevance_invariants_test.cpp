@@ -28,7 +28,7 @@ Doubles scores_of(Explained& explained, const char* name, const Options& options
   return method.run(explained, complete_options(method, options)).values;
 }
 
-double largest(const Doubles& values) {
+double largest_relevance(const Doubles& values) {
   double most = 0;
   for (const double value : values) most = std::max(most, std::abs(value));
   return most;
@@ -88,7 +88,7 @@ TEST_P(RelevanceInvariants, ExplicitAttnLrpEqualsGradientTimesInput) {
       const Doubles rules =
           explained.embedding_relevance({policy, RelevanceForm::kExplicit}, place).to_doubles();
       for (size_t i = 0; i < rules.size(); ++i) {
-        ASSERT_NEAR(rules[i], gradient[i], 1e-7 * largest(gradient)) << policy;
+        ASSERT_NEAR(rules[i], gradient[i], 1e-7 * largest_relevance(gradient)) << policy;
       }
     }
   }
@@ -139,12 +139,12 @@ TEST(TransformerAttribution, ScalesWithTheLogitAndKeepsRelevance) {
   const Doubles small = scores_of(once, "transformer-attribution", last);
   const Doubles large = scores_of(thrice, "transformer-attribution", last);
   for (size_t i = 0; i < small.size(); ++i) {
-    EXPECT_NEAR(large[i], 3 * small[i], 1e-6 * largest(large));
+    EXPECT_NEAR(large[i], 3 * small[i], 1e-6 * largest_relevance(large));
     EXPECT_GE(small[i], 0);
   }
   const Doubles r1 = once.attention_relevance({"chefer"}, 0).to_doubles();
   const Doubles r3 = thrice.attention_relevance({"chefer"}, 0).to_doubles();
-  for (size_t i = 0; i < r1.size(); ++i) EXPECT_NEAR(r3[i], r1[i], 1e-6 * largest(r1));
+  for (size_t i = 0; i < r1.size(); ++i) EXPECT_NEAR(r3[i], r1[i], 1e-6 * largest_relevance(r1));
 }
 
 TEST(TransformerAttribution, OfSmallLogitsIsTheSumOfItsLayers) {
@@ -168,7 +168,7 @@ TEST(TransformerAttribution, OfSmallLogitsIsTheSumOfItsLayers) {
           0.0, gradient.to_doubles()[head * n * n + j] * relevance.to_doubles()[head * n * n + j]);
     }
     lower /= static_cast<double>(gradient.dim(0));
-    EXPECT_NEAR(product[j], last[j] + lower, 1e-4 * largest(product));
+    EXPECT_NEAR(product[j], last[j] + lower, 1e-4 * largest_relevance(product));
   }
 }
 

@@ -13,7 +13,7 @@
 namespace whyformer {
 namespace {
 
-std::vector<PictureInput> painted(const std::string& name) {
+std::vector<PictureInput> painted_set(const std::string& name) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry :
        std::filesystem::directory_iterator(source_folder() / "tests/data/concepts" / name)) {
@@ -27,18 +27,18 @@ std::vector<PictureInput> painted(const std::string& name) {
 
 // All targets look at the pictures of zebras.
 ConceptReport report_of(const std::vector<std::string>& targets, int64_t seed) {
-  const std::vector<PictureSet> concepts = {{"striped", painted("striped")},
-                                            {"dotted", painted("dotted")},
-                                            {"random", painted("random")}};
+  const std::vector<PictureSet> concepts = {{"striped", painted_set("striped")},
+                                            {"dotted", painted_set("dotted")},
+                                            {"random", painted_set("random")}};
   std::vector<TargetPictures> pictures;
-  for (const std::string& target : targets) pictures.push_back({target, painted("zebra")});
+  for (const std::string& target : targets) pictures.push_back({target, painted_set("zebra")});
   ConceptsRequest request;
   request.layers = {1};
   request.rows = TokenRows::kAll;
   request.level = 0.01;
   request.seed = seed;
-  return test_concepts(Model::built_in_for_pictures(), concepts, {{"others", painted("others")}},
-                       pictures, request);
+  return test_concepts(Model::built_in_for_pictures(), concepts,
+                       {{"others", painted_set("others")}}, pictures, request);
 }
 
 const ConceptTest& find_test(const ConceptReport& report, const std::string& concept_name,
@@ -70,7 +70,7 @@ TEST(BuiltInConcepts, AreTheSameOfPixelsAsOfFiles) {
   };
   const ConceptReport files = report(painted);
   const ConceptReport pixels =
-      report([](const std::string& name) { return in_memory(painted(name)); });
+      report([](const std::string& name) { return in_memory(painted_set(name)); });
   ASSERT_EQ(files.tests.size(), 1u);
   EXPECT_EQ(pixels.tests[0].scores, files.tests[0].scores);
   EXPECT_EQ(pixels.tests[0].mean.magnitude, files.tests[0].mean.magnitude);

@@ -50,3 +50,11 @@ function(whyformer_unity_groups target groups)
     target_sources(${target} PRIVATE ${file})
   endforeach()
 endfunction()
+
+# whyformer_precompile(target headers...): what most groups of the target include is parsed once. Without unity builds each
+# source must name all it uses, so that such a build shows what is missing.
+function(whyformer_precompile target)
+  if(WHYFORMER_UNITY)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  endif()
+endfunction()

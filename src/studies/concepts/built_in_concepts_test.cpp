@@ -68,7 +68,7 @@ TEST(BuiltInConcepts, AreTheSameOfPixelsAsOfFiles) {
     return test_concepts(Model::built_in_for_pictures(), {{"striped", given("striped")}},
                          {{"others", given("others")}}, {{"zebra", given("zebra")}}, request);
   };
-  const ConceptReport files = report(painted);
+  const ConceptReport files = report(painted_set);
   const ConceptReport pixels =
       report([](const std::string& name) { return in_memory(painted_set(name)); });
   ASSERT_EQ(files.tests.size(), 1u);

@@ -25,7 +25,6 @@ def run(*arguments):
 
 
 @pytest.mark.parametrize("arguments", [
-    ["--version"],
     ["--help"],
     ["methods", "--json"],
     ["tokenize", "--json", SENTENCE],

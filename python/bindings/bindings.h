@@ -18,5 +18,6 @@ void bind_games(nanobind::module_& module);
 void bind_concepts(nanobind::module_& module);
 void bind_heads(nanobind::module_& module);
 void bind_importance(nanobind::module_& module);
+void bind_evaluate(nanobind::module_& module);
 
 }  // namespace whyformer::python

@@ -15,4 +15,5 @@ NB_MODULE(_native, module) {
   bind_concepts(module);
   bind_heads(module);
   bind_importance(module);
+  bind_evaluate(module);
 }

@@ -30,14 +30,14 @@ from ._native import (
     threads,
 )
 from ._results import Attribution, Explanation, Explanations
-from . import maskers
+from . import evaluate, maskers
 
 __version__ = _version("whyformer")
 
 __all__ = [
     "ArrayExplanation", "ArrayModel", "Attribution", "ConceptReport", "Error", "Explanation", "Explanations",
     "FileError", "FunctionExplanation", "HeadImportance", "Importance", "InvalidInput", "MethodInfo", "Model",
-    "ModelInfo", "ModelSummary", "OptionInfo", "Output", "Summary", "UnsupportedModel", "explain", "inspect", "lime",
+    "ModelInfo", "ModelSummary", "OptionInfo", "Output", "Summary", "UnsupportedModel", "evaluate", "explain", "inspect", "lime",
     "load", "maskers", "methods", "relevance_policies", "set_threads", "shap", "summarise", "tcav", "threads",
 ]
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "report/pictures/heat_map.h"
+#include "evaluate/heat_map.h"
 #include "report/views/view.h"
 
 namespace whyformer::report {

@@ -1,4 +1,4 @@
-#include "report/pictures/heat_map.h"
+#include "evaluate/heat_map.h"
 
 #include <fmt/format.h>
 

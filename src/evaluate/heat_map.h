@@ -1,20 +1,14 @@
 // Patch scores as a picture-sized heat map: the post-processing of the reference implementations
 // (Chefer et al., CVPR 2021 and ICCV 2021). Maps are row-major, in double.
+// bilinear() is public.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <vector>
 
+#include "whyformer/evaluate.h"
+
 namespace whyformer {
-
-struct MapSize {
-  int64_t rows = 0;
-  int64_t columns = 0;
-};
-
-// Bilinear without corner alignment: pixel x reads (x + 0.5) · from / to - 0.5, clamped to the map.
-std::vector<double> bilinear(std::span<const double> map, MapSize from, MapSize to);
 
 // Every pixel takes the value of the patch that its middle lies in.
 std::vector<double> nearest(std::span<const double> map, MapSize from, MapSize to);

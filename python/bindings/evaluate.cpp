@@ -13,8 +13,8 @@ using namespace nb::literals;
 namespace whyformer::python {
 namespace {
 
-using Scores = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
-using Region = nb::ndarray<const bool, nb::c_contig, nb::device::cpu>;
+using ScoreArray = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+using RegionArray = nb::ndarray<const bool, nb::c_contig, nb::device::cpu>;
 using ScoreGrid = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 SharedArray<double> enlarged(const ScoreGrid& scores, int64_t height, int64_t width) {
@@ -37,9 +37,9 @@ void bind_evaluate(nb::module_& module) {
       .def(nb::init<std::string_view>(), "metric"_a)
       .def(
           "add",
-          [](Localisation& metric, const Scores& scores, const Region& region) {
+          [](Localisation& metric, const ScoreArray& scores, const RegionArray& region) {
             metric.add({scores.data(), scores.size()},
-                       {region.data(), region.data() + region.size()});
+                       std::vector<bool>(region.data(), region.data() + region.size()));
           },
           "scores"_a, "region"_a)
       .def("value", &Localisation::value);

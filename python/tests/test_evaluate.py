@@ -7,7 +7,7 @@ import pytest
 
 import whyformer as wf
 
-from conftest import SOURCES
+from conftest import SOURCES, script
 
 
 def in_plain_numpy(heat: np.ndarray, mask: np.ndarray) -> dict:
@@ -71,3 +71,8 @@ def test_what_cannot_be_judged_is_named():
         wf.evaluate.Localisation(["pointing"])
     with pytest.raises(wf.InvalidInput, match="no map was added"):
         wf.evaluate.Localisation(["iou"]).values()
+
+
+def test_the_page_of_metrics_is_up_to_date():
+    assert (SOURCES / "docs" / "metrics.md").read_text(encoding="utf-8") == script("generate_metric_docs").page(), \
+        "run scripts/generate_metric_docs"

@@ -11,7 +11,7 @@
 namespace whyformer {
 namespace {
 
-constexpr int kLevels = 256;
+constexpr int kOtsuLevels = 256;
 
 void expect_size(std::span<const double> map, MapSize from, MapSize to) {
   if (from.rows <= 0 || from.columns <= 0 || to.rows <= 0 || to.columns <= 0) {
@@ -32,7 +32,7 @@ struct Between {
   double share;  // of the higher one
 };
 
-std::vector<Between> places(int64_t from, int64_t to) {
+std::vector<Between> between_neighbours(int64_t from, int64_t to) {
   std::vector<Between> list;
   list.reserve(static_cast<size_t>(to));
   for (int64_t i = 0; i < to; ++i) {
@@ -46,16 +46,16 @@ std::vector<Between> places(int64_t from, int64_t to) {
 }
 
 // What is not a number counts as 0.
-int level_of(double value) {
-  return value > 0 ? static_cast<int>(std::min(value, 1.0) * (kLevels - 1)) : 0;
+int otsu_level_of(double value) {
+  return value > 0 ? static_cast<int>(std::min(value, 1.0) * (kOtsuLevels - 1)) : 0;
 }
 
 }  // namespace
 
 std::vector<double> bilinear(std::span<const double> map, MapSize from, MapSize to) {
   expect_size(map, from, to);
-  const std::vector<Between> rows = places(from.rows, to.rows);
-  const std::vector<Between> columns = places(from.columns, to.columns);
+  const std::vector<Between> rows = between_neighbours(from.rows, to.rows);
+  const std::vector<Between> columns = between_neighbours(from.columns, to.columns);
   std::vector<double> large;
   large.reserve(rows.size() * columns.size());
   for (const Between& y : rows) {
@@ -109,10 +109,10 @@ std::vector<double> by_largest_magnitude(std::span<const double> map) {
 // Otsu 1979, eq. 18, as OpenCV and scikit-image apply it to pictures of bytes: the variance between
 // the classes for every cut, from running sums.
 int otsu_level(std::span<const double> map) {
-  std::array<double, kLevels> counts{};
+  std::array<double, kOtsuLevels> counts{};
   double total_sum = 0;
   for (const double value : map) {
-    const int level = level_of(value);
+    const int level = otsu_level_of(value);
     ++counts[static_cast<size_t>(level)];
     total_sum += level;
   }
@@ -121,7 +121,7 @@ int otsu_level(std::span<const double> map) {
   double largest = -1;
   double below = 0;
   double sum_below = 0;
-  for (int level = 0; level < kLevels; ++level) {
+  for (int level = 0; level < kOtsuLevels; ++level) {
     below += counts[static_cast<size_t>(level)];
     sum_below += level * counts[static_cast<size_t>(level)];
     const double above = total - below;
@@ -140,7 +140,7 @@ std::vector<bool> otsu_segment(std::span<const double> map) {
   const int level = otsu_level(map);
   std::vector<bool> inside;
   inside.reserve(map.size());
-  for (const double value : map) inside.push_back(level_of(value) > level);
+  for (const double value : map) inside.push_back(otsu_level_of(value) > level);
   return inside;
 }
 

@@ -19,14 +19,14 @@ namespace {
 using testing::Each;
 using testing::ElementsAre;
 
-const nlohmann::json& golden() {
+const nlohmann::json& golden_maps() {
   static const nlohmann::json json =
       nlohmann::json::parse(std::ifstream(source_folder() / "tests/golden/heat_map/expected.json"));
   return json;
 }
 
 TEST(HeatMap, BilinearEqualsPyTorch) {
-  for (const nlohmann::json& sample : golden()["bilinear"]) {
+  for (const nlohmann::json& sample : golden_maps()["bilinear"]) {
     const auto patches = sample["patches"].get<std::vector<double>>();
     const MapSize to{sample["height"], sample["width"]};
     const std::vector<double> large = bilinear(patches, {sample["rows"], sample["columns"]}, to);
@@ -72,7 +72,7 @@ TEST(HeatMap, SignedMapsKeepTheirZero) {
 }
 
 TEST(HeatMap, OtsuEqualsOpenCvAndScikitImage) {
-  for (const nlohmann::json& sample : golden()["otsu"]) {
+  for (const nlohmann::json& sample : golden_maps()["otsu"]) {
     const auto values = sample["values"].get<std::vector<double>>();
     EXPECT_EQ(otsu_level(values), sample["opencv"]) << sample["name"];
     EXPECT_EQ(otsu_level(values), sample["skimage"]) << sample["name"];

@@ -22,7 +22,7 @@ void check_map(const Metric& metric, std::span<const double> scores,
   }
 }
 
-double quotient(const Ratio& ratio) { return ratio.whole > 0 ? ratio.part / ratio.whole : 0; }
+double divided(const Ratio& ratio) { return ratio.whole > 0 ? ratio.part / ratio.whole : 0; }
 
 }  // namespace
 
@@ -34,7 +34,7 @@ void Localisation::add(std::span<const double> scores, const std::vector<bool>& 
   totals_.resize(measured.size());
   for (size_t i = 0; i < measured.size(); ++i) {
     const bool each_map_alike = metric_->over_maps == OverMaps::kMeanOfRatios;
-    const Ratio added = each_map_alike ? Ratio{quotient(measured[i]), 1} : measured[i];
+    const Ratio added = each_map_alike ? Ratio{divided(measured[i]), 1} : measured[i];
     totals_[i].part += added.part;
     totals_[i].whole += added.whole;
   }
@@ -44,7 +44,7 @@ void Localisation::add(std::span<const double> scores, const std::vector<bool>& 
 double Localisation::value() const {
   if (maps_ == 0) throw InvalidInput(metric_->info.name + ": no map was added");
   double sum = 0;
-  for (const Ratio& total : totals_) sum += quotient(total);
+  for (const Ratio& total : totals_) sum += divided(total);
   return sum / static_cast<double>(totals_.size());
 }
 

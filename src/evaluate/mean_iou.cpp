@@ -7,8 +7,8 @@ namespace whyformer {
 // division.
 const Metric kMeanIou{
     {.name = "mean-iou",
-     .summary = "mean of two intersections over unions, of the region and of its background with "
-                "the cells above and not above the map's mean, summed over maps",
+     .summary = "mean of the IoU of the region (cells above the map's mean) and that of the "
+                "background (the rest), cells summed over maps before the division",
      .paper = "Chefer et al., CVPR 2021"},
     [](std::span<const double> scores, const std::vector<bool>& region) {
       std::vector<bool> segment = above_mean(scores);

@@ -37,8 +37,9 @@ __version__ = _version("whyformer")
 __all__ = [
     "ArrayExplanation", "ArrayModel", "Attribution", "ConceptReport", "Error", "Explanation", "Explanations",
     "FileError", "FunctionExplanation", "HeadImportance", "Importance", "InvalidInput", "MethodInfo", "Model",
-    "ModelInfo", "ModelSummary", "OptionInfo", "Output", "Summary", "UnsupportedModel", "evaluate", "explain", "inspect", "lime",
-    "load", "maskers", "methods", "relevance_policies", "set_threads", "shap", "summarise", "tcav", "threads",
+    "ModelInfo", "ModelSummary", "OptionInfo", "Output", "Summary", "UnsupportedModel", "evaluate", "explain",
+    "inspect", "lime", "load", "maskers", "methods", "relevance_policies", "set_threads", "shap", "summarise", "tcav",
+    "threads",
 ]
 
 

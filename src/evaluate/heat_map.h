@@ -1,6 +1,6 @@
 // Patch scores as a picture-sized heat map: the post-processing of the reference implementations
 // (Chefer et al., CVPR 2021 and ICCV 2021). Maps are row-major, in double.
-// bilinear() is public.
+// MapSize and bilinear() are declared in whyformer/evaluate.h.
 #pragma once
 
 #include <span>

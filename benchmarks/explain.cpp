@@ -42,13 +42,13 @@ Operations operations(double n) {
   return {2 * count.forward, 2 * count.backward};
 }
 
-nlohmann::json measure(const TextModel& model, int64_t tokens) {
-  const auto graph = model.graph({.tokens = tokens});
+nlohmann::json measure(const TextSource& source, int64_t tokens) {
+  const auto graph = source.graph(text_key(tokens));
   TokenBatch batch;
   batch.ids.emplace_back();
   for (int64_t i = 0; i < tokens; ++i) batch.ids[0].push_back(1000 + i * 37 % 20000);
   batch.types.emplace_back(tokens, 0);
-  const Feeds feeds = model.feeds(*graph, batch);
+  const Feeds feeds = source.feeds(*graph, samples_of(batch));
   std::vector<Value> maps;
   for (const AttentionSite& site : graph->found.sites) maps.push_back(site.attention);
   Tensor seed = Tensor::zeros({1, 2});
@@ -83,10 +83,10 @@ nlohmann::json measure(const TextModel& model, int64_t tokens) {
 int main(int argc, char** argv) {
   using namespace whyformer;
   const bool serve = argc > 1 && std::strcmp(argv[1], "--serve") == 0;
-  const auto model = random_bert();
+  const auto reader = random_bert();
   if (serve) {
     for (long tokens = 0; std::scanf("%ld", &tokens) == 1;) {
-      fmt::print("{}\n", measure(*model, std::clamp(tokens, 1L, 512L)).dump());
+      fmt::print("{}\n", measure(reader->source(), std::clamp(tokens, 1L, 512L)).dump());
       std::fflush(stdout);
     }
     return 0;
@@ -94,7 +94,7 @@ int main(int argc, char** argv) {
   fmt::print("{:>7}{:>12}{:>10}{:>22}{:>10}{:>12}\n", "tokens", "forward ms", "of peak",
              "forward + gradients", "of peak", "memory MB");
   for (const int64_t tokens : {8, 16, 64, 128, 512}) {
-    const nlohmann::json row = measure(*model, tokens);
+    const nlohmann::json row = measure(reader->source(), tokens);
     fmt::print("{:>7}{:>12.1f}{:>9.0f}%{:>22.1f}{:>9.0f}%{:>12}\n", tokens,
                row["forward_ms"].get<double>(), 100 * row["forward_share_of_peak"].get<double>(),
                row["both_ms"].get<double>(), 100 * row["both_share_of_peak"].get<double>(),

@@ -8,6 +8,8 @@
 
 #include "base/random.h"
 #include "formats/weights.h"
+#include "models/model_files.h"
+#include "readers/load_readers.h"
 
 namespace whyformer {
 namespace {
@@ -76,7 +78,7 @@ std::string safetensors_of(const StoredTensors& tensors) {
 
 }  // namespace
 
-std::shared_ptr<const TextModel> random_bert() {
+std::shared_ptr<const TextReader> random_bert() {
   const nlohmann::json config{{"model_type", "bert"},
                               {"architectures", {"BertForSequenceClassification"}},
                               {"hidden_size", kBertWidth},
@@ -84,14 +86,14 @@ std::shared_ptr<const TextModel> random_bert() {
                               {"num_attention_heads", kBertHeads},
                               {"intermediate_size", kBertInner}};
   const Bytes weights = bytes_of(safetensors_of(bert_weights()));
-  return TextModel::load(
-      [&](std::string_view name) -> std::optional<Bytes> {
-        if (name == "config.json") return bytes_of(config.dump());
-        if (name == "model.safetensors") return weights;
-        if (name == "vocab.txt") return bytes_of("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n");
-        return std::nullopt;
-      },
-      "random BERT-base");
+  const FileLookup files = [config, weights](std::string_view name) -> std::optional<Bytes> {
+    if (name == "config.json") return bytes_of(config.dump());
+    if (name == "model.safetensors") return weights;
+    if (name == "vocab.txt") return bytes_of("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n");
+    return std::nullopt;
+  };
+  const LoadedReaders loaded = readers_of_folder(files, weights_in(files), "random BERT-base");
+  return std::dynamic_pointer_cast<const TextReader>(loaded.readers.at(0));
 }
 
 }  // namespace whyformer

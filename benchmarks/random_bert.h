@@ -3,12 +3,12 @@
 
 #include <memory>
 
-#include "models/text_model.h"
+#include "readers/text_reader.h"
 
 namespace whyformer {
 
 constexpr int64_t kBertLayers = 12, kBertWidth = 768, kBertHeads = 12, kBertInner = 3072;
 
-std::shared_ptr<const TextModel> random_bert();
+std::shared_ptr<const TextReader> random_bert();
 
 }  // namespace whyformer

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "ops/linear_weights.h"
-#include "studies/concepts/picture_inputs.h"
+#include "tests/support/pixel_concept_inputs.h"
 
 namespace whyformer {
 

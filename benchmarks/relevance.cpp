@@ -28,13 +28,13 @@ struct Contender {
   Options options;
 };
 
-double seconds(const TextModel& model, const Encoding& encoding, const Contender& contender) {
+double seconds(const TextReader& reader, const Encoding& encoding, const Contender& contender) {
   const Method& method = find_method(contender.method);
   const OptionReader options = complete_options(method, contender.options);
   return best_seconds([&] {
-    Explained explained(model, encoding, {.needs = method.needs});
-    explained.set_target(1);
-    method.run(explained, options);
+    Run run(reader.input_of({encoding, {}}, {}), {.needs = method.needs});
+    run.set_target(1);
+    method.run(run, options);
   });
 }
 
@@ -43,7 +43,7 @@ double seconds(const TextModel& model, const Encoding& encoding, const Contender
 
 int main(int argc, char** argv) {
   using namespace whyformer;
-  const auto model = random_bert();
+  const auto reader = random_bert();
   std::vector<int64_t> lengths;
   for (int i = 1; i < argc; ++i) lengths.push_back(std::atol(argv[i]));
   if (lengths.empty()) lengths = {16, 128};
@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
     fmt::print("{} tokens\n", tokens);
     double gae = 0;
     for (const Contender& contender : contenders) {
-      const double took = seconds(*model, some_tokens(tokens), contender);
+      const double took = seconds(*reader, some_tokens(tokens), contender);
       if (gae == 0) gae = took;
       fmt::print("  {:<38}{:>9.1f} ms{:>8.2f} x gae\n", contender.title, took * 1e3, took / gae);
     }

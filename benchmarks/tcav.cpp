@@ -103,7 +103,7 @@ struct Pictures {
 
 // The same batches as the study's, and nothing but run and walk_back on pixels that are there.
 double bare_seconds(RandomVit& vit, const Pictures& pictures, const Sizes& sizes) {
-  const PictureConceptInputs inputs(
+  const PixelConceptInputs inputs(
       1 << 20, [&](int64_t count, LastBlock last) { return vit.build(count, last); },
       [&](int64_t example) { return pictures.pixels[example % 64]; });
   constexpr int64_t kBatch = 1024 / 197;
@@ -140,7 +140,7 @@ nlohmann::json measure(const Sizes& sizes) {
   RandomVit vit;
   const Pictures pictures;
   const int64_t all = 2 * kSets * sizes.pictures + sizes.targets;
-  const PictureConceptInputs inputs(
+  const PixelConceptInputs inputs(
       all, [&](int64_t count, LastBlock last) { return vit.build(count, last); },
       [&](int64_t example) { return pictures.load(example); });
   ConceptExamples examples;

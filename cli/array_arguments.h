@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "whyformer/arrays.h"
+#include "model_arguments.h"
 
 namespace whyformer::cli {
 
@@ -23,14 +23,18 @@ struct ArrayArguments {
   BatchAxisArguments batch_axis;
   std::vector<int64_t> element;
   int64_t hiding_id = 0;
+  CLI::Option* has_inputs = nullptr;
   CLI::Option* has_hiding_id = nullptr;  // where the command hides tokens
 
   void add_to(CLI::App& command);
+  void add_element_to(CLI::App& command);
   void add_hiding_to(CLI::App& command);
   bool given() const { return !inputs.empty(); }
   // Throws InvalidInput if there is no model to go with them.
-  void check(const std::string& model) const;
-  ArrayTarget target(const std::string& output) const { return {output, element}; }
+  void check(const ModelArguments& model) const;
+  Model load(const ModelArguments& model) const;
+  // The explained element, and what hides a token.
+  void fill(ExplainRequest& request, const ModelArguments& model) const;
 };
 
 }  // namespace whyformer::cli

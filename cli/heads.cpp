@@ -7,8 +7,9 @@
 
 #include "command.h"
 #include "console.h"
+#include "input_arguments.h"
 #include "labelled_texts.h"
-#include "model_arguments.h"
+#include "option_groups.h"
 #include "output_files.h"
 #include "whyformer/error.h"
 #include "whyformer/report.h"
@@ -16,7 +17,7 @@
 namespace whyformer::cli {
 namespace {
 
-struct Arguments {
+struct HeadsArguments {
   ModelArguments model;
   std::string file;
   std::vector<std::string> among;
@@ -38,7 +39,41 @@ std::string measures_help() {
   return text + "\ndefault:";
 }
 
-void add_arguments(CLI::App& command, Arguments& a) {
+void add_measures(CLI::App& command, HeadsArguments& a) {
+  start_group(command, OptionGroup::kMethods);
+  command.add_option("--measure", a.measures, measures_help())
+      ->delimiter(',')
+      ->capture_default_str()
+      ->type_name("NAMES");
+  command.add_option("--normalise", a.normalise, "michel: normalisation of scores per layer")
+      ->check(CLI::IsMember({"layer", "none"}))
+      ->capture_default_str();
+  command.add_flag("--all-tokens", a.all_tokens, "confidence: special tokens included");
+  command.add_flag("--attention-constant", a.attention_constant,
+                   "voita-lrp: relevance through values only, not queries and keys");
+  command.add_option("--precision", a.precision, "floating-point precision; double is slow")
+      ->check(CLI::IsMember({"single", "double"}))
+      ->capture_default_str();
+}
+
+void add_pruning(CLI::App& command, HeadsArguments& a) {
+  CLI::Option* prune = command.add_flag(
+      "--prune", a.prune,
+      "pruning curve: accuracy without the heads lowest in the first measure, and without random "
+      "ones");
+  command.add_option("--prune-step", a.prune_step, "heads pruned in each step, in percent")
+      ->check(CLI::Range(0.1, 100.0))
+      ->capture_default_str()
+      ->needs(prune)
+      ->type_name("PERCENT");
+  command.add_flag("--keep-one", a.keep_one, "at least one head kept in every layer")->needs(prune);
+  command.add_option("--seed", a.seed, "seed of the random order")
+      ->needs(prune)
+      ->capture_default_str();
+}
+
+void add_arguments(CLI::App& command, HeadsArguments& a) {
+  start_group(command, OptionGroup::kInput);
   command
       .add_option("FILE", a.file,
                   "texts, one per line ('-': standard input): text, text<TAB>label, or JSON with "
@@ -46,49 +81,29 @@ void add_arguments(CLI::App& command, Arguments& a) {
                   "picture, label), or a folder "
                   "with a folder of pictures for each label")
       ->required();
-  a.model.add_to(command);
-  a.model.add_output_to(command);
-  command.add_option("--measure", a.measures, measures_help())
-      ->delimiter(',')
-      ->capture_default_str()
-      ->type_name("NAMES");
   command
-      .add_option(
-          "--among", a.among,
-          "for models that compare pictures with texts (CLIP): texts to choose from, one each")
+      .add_option("--limit", a.limit,
+                  "maximum number of texts or pictures (of a folder: of each label in turn)")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  a.model.add_to(command);
+  add_measures(command, a);
+  add_pruning(command, a);
+  start_group(command, OptionGroup::kTarget);
+  command
+      .add_option("--among", a.among,
+                  "candidate text for zero-shot classification (CLIP); repeat for each")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->type_name("TEXT");
-  command
-      .add_option("--limit", a.limit,
-                  "read the first N texts or pictures only (of a folder: of each label in turn)")
-      ->check(CLI::PositiveNumber)
-      ->type_name("N");
-  command.add_option("--normalise", a.normalise, "michel: scale each layer to length 1, or not")
-      ->check(CLI::IsMember({"layer", "none"}))
-      ->capture_default_str();
-  command.add_flag("--all-tokens", a.all_tokens, "confidence: special tokens count too");
-  command.add_flag("--attention-constant", a.attention_constant,
-                   "voita-lrp: relevance passes through values only, not queries and keys");
-  command.add_option("--precision", a.precision, "of all runs; double is slow")
-      ->check(CLI::IsMember({"single", "double"}))
-      ->capture_default_str();
-  CLI::Option* prune = command.add_flag(
-      "--prune", a.prune,
-      "accuracy when heads go, the lowest of the first measure first, and in a random order");
-  command.add_option("--prune-step", a.prune_step, "percent of all heads that go in each step")
-      ->check(CLI::Range(0.1, 100.0))
-      ->capture_default_str()
-      ->needs(prune)
-      ->type_name("PERCENT");
-  command.add_flag("--keep-one", a.keep_one, "pruning leaves a head in every layer")->needs(prune);
-  command.add_option("--seed", a.seed, "of the random order")->needs(prune)->capture_default_str();
-  command.add_option("--json", a.json, "write JSON ('-': standard output)")->type_name("FILE");
-  command.add_option("--svg", a.svg, "write a picture as SVG")->type_name("FILE");
-  command.add_option("--png", a.png, "write a picture as PNG")->type_name("FILE");
+  a.model.add_output_to(command);
+  start_group(command, OptionGroup::kOutput);
+  command.add_option("--json", a.json, "JSON ('-': standard output)")->type_name("FILE");
+  command.add_option("--svg", a.svg, "plot as SVG")->type_name("FILE");
+  command.add_option("--png", a.png, "plot as PNG")->type_name("FILE");
 }
 
-HeadsRequest request_of(const Arguments& a) {
+HeadsRequest request_of(const HeadsArguments& a) {
   HeadsRequest request;
   request.measures = a.measures;
   request.michel_scale = a.normalise == "layer" ? LayerScale::kUnitLength : LayerScale::kNone;
@@ -101,7 +116,7 @@ HeadsRequest request_of(const Arguments& a) {
   return request;
 }
 
-void write_reports(const Arguments& a, const HeadImportance& importance) {
+void write_reports(const HeadsArguments& a, const HeadImportance& importance) {
   OutputFiles files;
   files.add(a.svg, [&] { return heads_picture(importance, PictureFormat::kSvg); });
   files.add(a.png, [&] { return heads_picture(importance, PictureFormat::kPng); });
@@ -115,8 +130,8 @@ void write_reports(const Arguments& a, const HeadImportance& importance) {
   files.name_them();
 }
 
-Model model_for(const Arguments& a, const LabelledCorpus& corpus) {
-  if (std::holds_alternative<std::vector<LabelledPicture>>(corpus)) {
+Model model_for(const HeadsArguments& a, const std::vector<LabelledInput>& corpus) {
+  if (is_picture(corpus[0].input)) {
     const Model model = a.model.load_for_pictures();
     return a.among.empty() ? model : model.among(a.among);
   }
@@ -124,10 +139,10 @@ Model model_for(const Arguments& a, const LabelledCorpus& corpus) {
   return a.model.load();
 }
 
-void run(const Arguments& a) {
+void run(const HeadsArguments& a) {
   check_outputs({a.json, a.svg, a.png}, {a.file, a.model.model});
   HeadsRequest request = request_of(a);
-  const LabelledCorpus corpus = read_labelled_corpus(a.file, a.limit);
+  const std::vector<LabelledInput> corpus = read_labelled_corpus(a.file, a.limit);
   const Model model = model_for(a, corpus);
   const KeepAnswers keep;
   ProgressBar bar("runs");
@@ -135,8 +150,7 @@ void run(const Arguments& a) {
     bar.show(done, total);
     return !interrupted();
   };
-  const HeadImportance importance = std::visit(
-      [&](const auto& examples) { return head_importance(model, examples, request); }, corpus);
+  const HeadImportance importance = head_importance(model, corpus, request);
   bar.clear();
   write_reports(a, importance);
   if (importance.stopped_early) throw Interrupted();  // what there is by then is kept
@@ -145,7 +159,7 @@ void run(const Arguments& a) {
 }  // namespace
 
 void add_heads(CLI::App& program) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<HeadsArguments>();
   CLI::App* command =
       program.add_subcommand("heads", "Measure how much each attention head matters over a corpus");
   add_arguments(*command, *arguments);

@@ -11,6 +11,7 @@
 #include "console.h"
 #include "line_reader.h"
 #include "model_arguments.h"
+#include "option_groups.h"
 #include "output_files.h"
 #include "whyformer/error.h"
 #include "whyformer/printable.h"
@@ -20,7 +21,7 @@
 namespace whyformer::cli {
 namespace {
 
-struct Arguments {
+struct ImportanceArguments {
   ModelArguments model;
   std::string table, file, answers, method, score = "auto", target;
   std::string json, html, svg, png, plot = "beeswarm";
@@ -29,40 +30,38 @@ struct Arguments {
   double precision = 0.025;
 };
 
-void add_arguments(CLI::App& command, Arguments& a) {
-  a.model.add_to(command);
-  a.model.add_output_to(command);
-  command
-      .add_option("--table", a.table, "rows of numbers: CSV with names of columns, or safetensors")
+void add_inputs(CLI::App& command, ImportanceArguments& a) {
+  start_group(command, OptionGroup::kInput);
+  command.add_option("--table", a.table, "table of numbers (CSV or safetensors)")
       ->type_name("FILE");
   command.add_option("-f,--file", a.file, "texts, one per line ('-': standard input)")
       ->type_name("FILE");
-  command
-      .add_option("--answers", a.answers, "the table's column that holds the right class or number")
+  command.add_option("--answers", a.answers, "column of the table with the true class or number")
       ->type_name("COLUMN");
   command
+      .add_option("--group", a.groups,
+                  "columns that go together, separated by commas; may be repeated")
+      ->type_name("COLUMNS");
+  command.add_option("--background-rows", a.background_rows, "maximum number of background rows")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
+      ->capture_default_str();
+}
+
+void add_methods(CLI::App& command, ImportanceArguments& a) {
+  start_group(command, OptionGroup::kMethods);
+  command
       .add_option("--method", a.method,
-                  "with answers: shuffle each column (permutation, the default), or share out the "
-                  "loss (sage); "
-                  "without: mean scores over all texts or rows of any method (default: shap)")
+                  "with answers: permutation (default) or sage; without: mean scores of any "
+                  "method over all texts or rows (default: shap)")
       ->type_name("NAME");
   command
       .add_option("-o,--option", a.options,
                   "option of the method, such as max-evals=200; may be repeated")
       ->type_name("NAME=VALUE");
-  command
-      .add_option("--target", a.target,
-                  "label or number of the output to explain (default: each one's highest)")
-      ->type_name("LABEL");
-  command
-      .add_option("--score", a.score, "how good answers are; auto: accuracy or r2, for sage a loss")
+  command.add_option("--score", a.score, "metric; auto: accuracy or r2, for sage a loss")
       ->check(CLI::IsMember({"auto", "accuracy", "cross-entropy", "r2", "squared-error"}))
       ->capture_default_str();
-  command
-      .add_option("--group", a.groups,
-                  "columns that go together, separated by commas; may be repeated")
-      ->type_name("COLUMNS");
-  command.add_option("--repeats", a.repeats, "permutation: shuffles of each column")
+  command.add_option("--repeats", a.repeats, "permutation: number of shuffles of each column")
       ->check(CLI::Range(int64_t{1}, int64_t{100000}))
       ->capture_default_str();
   command
@@ -70,23 +69,32 @@ void add_arguments(CLI::App& command, Arguments& a) {
                   "sage: largest standard error, as a share of the values' range")
       ->check(CLI::Range(1e-6, 1.0))
       ->capture_default_str();
-  command.add_option("--draws", a.draws, "sage: at most so many; 0: 512 for each column")
+  command.add_option("--draws", a.draws, "sage: maximum number of draws; 0: 512 for each column")
       ->check(CLI::Range(int64_t{0}, int64_t{1} << 40))
       ->capture_default_str();
-  command
-      .add_option("--background-rows", a.background_rows,
-                  "rows that hidden columns are taken from, at most")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
-      ->capture_default_str();
-  command.add_option("--seed", a.seed, "of all random draws")->capture_default_str();
-  command.add_option("--json", a.json, "write JSON ('-': standard output)")->type_name("FILE");
-  command.add_option("--html", a.html, "without answers: write a page with both plots")
+  command.add_option("--seed", a.seed, "seed of all random draws")->capture_default_str();
+}
+
+void add_outputs(CLI::App& command, ImportanceArguments& a) {
+  start_group(command, OptionGroup::kOutput);
+  command.add_option("--json", a.json, "JSON ('-': standard output)")->type_name("FILE");
+  command.add_option("--html", a.html, "HTML page with both plots (without answers)")
       ->type_name("FILE");
-  command.add_option("--svg", a.svg, "without answers: write a plot as SVG")->type_name("FILE");
-  command.add_option("--png", a.png, "without answers: write a plot as PNG")->type_name("FILE");
-  command.add_option("--plot", a.plot, "which one: a point for each score, or mean sizes as bars")
+  command.add_option("--svg", a.svg, "plot as SVG (without answers)")->type_name("FILE");
+  command.add_option("--png", a.png, "plot as PNG (without answers)")->type_name("FILE");
+  command.add_option("--plot", a.plot, "kind of plot: a point per score, or mean |score| as bars")
       ->check(CLI::IsMember({"beeswarm", "bar"}))
       ->capture_default_str();
+}
+
+void add_arguments(CLI::App& command, ImportanceArguments& a) {
+  add_inputs(command, a);
+  a.model.add_to(command);
+  add_methods(command, a);
+  a.model.add_output_to(command);
+  command.add_option("--target", a.target, "label or index (default: the highest of each input)")
+      ->type_name("LABEL|N");
+  add_outputs(command, a);
 }
 
 std::vector<std::string> names_in(const std::string& list) {
@@ -143,7 +151,7 @@ std::string to_terminal(const ImportanceReport& report) {
 }
 
 // With the right answers: which columns the model needs to find them.
-void run_with_answers(const Arguments& a) {
+void run_with_answers(const ImportanceArguments& a) {
   if (a.model.model.empty())
     throw InvalidInput("importance needs a model of tables: --model model.onnx");
   if (!a.options.empty() || !a.target.empty()) {
@@ -181,7 +189,7 @@ void run_with_answers(const Arguments& a) {
   if (interrupted()) throw Interrupted();  // what there was is given
 }
 
-ExplainRequest request_of(const Arguments& a) {
+ExplainRequest request_of(const ImportanceArguments& a) {
   const MethodInfo& method = method_named(a.method.empty() ? "shap" : a.method);
   ExplainRequest request;
   request.methods = {{method.name, {}}};
@@ -247,21 +255,21 @@ class ExplainedInputs {
   std::vector<Explanation> explanations_;
 };
 
-std::vector<Explanation> explain_texts(const Arguments& a, const Model& model,
+std::vector<Explanation> explain_texts(const ImportanceArguments& a, const Model& model,
                                        const ExplainRequest& request) {
   LineReader lines(a.file);
   ExplainedInputs inputs("line", progress_is_visible() ? count_lines(a.file) : 0);
   while (const auto line = lines.next()) {
     const auto explain_line = [&] {
       line->check_length();
-      return explain(model, TextInput{line->text, {}}, request);
+      return explain(model, TextInput{line->text, {}}, request).front();
     };
     if (!inputs.add(line->number, explain_line)) break;
   }
   return inputs.take();
 }
 
-std::vector<Explanation> explain_rows(const Arguments& a, const Model& model,
+std::vector<Explanation> explain_rows(const ImportanceArguments& a, const Model& model,
                                       const ExplainRequest& request) {
   const NamedTable rows = read_table(a.table);
   if (rows.table.rows == 1)
@@ -271,9 +279,8 @@ std::vector<Explanation> explain_rows(const Arguments& a, const Model& model,
   for (int64_t row = 0; row < rows.table.rows; ++row) {
     const auto explain_row = [&] {
       const auto first = rows.table.values.begin() + row * rows.table.columns;
-      return explain(model,
-                     RowInput{rows.names, {first, first + rows.table.columns}, background, {}},
-                     request);
+      const RowInput input{rows.names, {first, first + rows.table.columns}, background, {}};
+      return explain(model, input, request).front();
     };
     if (!inputs.add(row, explain_row)) break;
   }
@@ -281,7 +288,7 @@ std::vector<Explanation> explain_rows(const Arguments& a, const Model& model,
 }
 
 // Without answers: scores of a method over many texts or rows.
-void run_over_many(const Arguments& a) {
+void run_over_many(const ImportanceArguments& a) {
   if (!a.groups.empty()) throw InvalidInput("--group goes with --answers");
   if (a.method == "permutation" || a.method == "sage") {
     throw InvalidInput(
@@ -307,7 +314,7 @@ void run_over_many(const Arguments& a) {
   if (interrupted()) throw Interrupted();
 }
 
-void run(const Arguments& a) {
+void run(const ImportanceArguments& a) {
   check_outputs({a.html, a.json, a.svg, a.png}, {a.file, a.table, a.model.model});
   if (!a.table.empty() && !a.file.empty())
     throw InvalidInput("give a table or a file of texts, not both");
@@ -329,7 +336,7 @@ void run(const Arguments& a) {
 }  // namespace
 
 void add_importance(CLI::App& program) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ImportanceArguments>();
   CLI::App* command =
       program.add_subcommand("importance", "What matters to a model over many texts or rows");
   add_arguments(*command, *arguments);

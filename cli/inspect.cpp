@@ -9,6 +9,7 @@
 #include "command.h"
 #include "console.h"
 #include "model_arguments.h"
+#include "option_groups.h"
 #include "output_files.h"
 #include "whyformer/error.h"
 #include "whyformer/lengths.h"
@@ -194,7 +195,7 @@ void print_report(const RelevanceReport& report) {
   for (const std::string& note : report.notes) print(fmt::format("note: {}\n", printable(note)));
 }
 
-struct Arguments {
+struct InspectArguments {
   std::string folder, model, policy = "chefer", text = kSampleText, target, precision = "single";
   std::string svg, png, html;
   std::vector<std::string> shapes;
@@ -203,7 +204,7 @@ struct Arguments {
 };
 
 // What to do about lengths that do not fit.
-ModelInfo inspected(const std::string& path, const Arguments& arguments) {
+ModelInfo inspected(const std::string& path, const InspectArguments& arguments) {
   try {
     return inspect(path, shapes_from(arguments.shapes), arguments.batch_axis.batch_axes());
   } catch (const LengthsDoNotFit& error) {
@@ -212,7 +213,7 @@ ModelInfo inspected(const std::string& path, const Arguments& arguments) {
   }
 }
 
-void write_pictures(const ModelInfo& info, const Arguments& arguments) {
+void write_pictures(const ModelInfo& info, const InspectArguments& arguments) {
   OutputFiles files;
   files.add(arguments.svg, [&] { return model_picture(info, PictureFormat::kSvg); });
   files.add(arguments.png, [&] { return model_picture(info, PictureFormat::kPng); });
@@ -221,74 +222,82 @@ void write_pictures(const ModelInfo& info, const Arguments& arguments) {
   files.write();
 }
 
-void inspect_relevance(const Model& model, const Arguments& arguments) {
+void inspect_relevance(const Model& model, const InspectArguments& arguments) {
   ExplainRequest request;
   if (!arguments.target.empty()) request.target = arguments.target;
   if (arguments.precision == "double") request.precision = Precision::kDouble;
   const RelevanceReport report =
-      relevance_report(model, {arguments.text, {}}, arguments.policy, request);
+      relevance_report(model, TextInput{arguments.text, {}}, arguments.policy, request);
   if (arguments.json)
     print(text_of(json_of(report)));
   else
     print_report(report);
 }
 
-}  // namespace
-
-void add_inspect(CLI::App& program) {
-  auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = program.add_subcommand(
-      "inspect", "Show what was found in a model: attention, streams, read-out");
-  command->add_option(
-      "MODEL", arguments->folder,
-      "HuggingFace model folder or ONNX file (default: the built-in sentiment model)");
-  command->add_option("-m,--model", arguments->model, "the same, as an option")->type_name("MODEL");
-  command
-      ->add_option("--shape", arguments->shapes,
-                   "lengths of an ONNX input that the file leaves open")
+void add_arguments(CLI::App& command, InspectArguments& a) {
+  start_group(command, OptionGroup::kModel);
+  command.add_option("MODEL", a.folder,
+                     "HuggingFace model folder or ONNX file (default: the built-in sentiment "
+                     "model)");
+  command.add_option("-m,--model", a.model, "the same, as an option")->type_name("MODEL");
+  start_group(command, OptionGroup::kInput);
+  command.add_option("--shape", a.shapes, "shape of an ONNX input that the file leaves open")
       ->type_name("NAME=1,3,224,224");
-  arguments->batch_axis.add_to(*command);
-  command->add_flag("--json", arguments->json, "as JSON");
-  command->add_option("--svg", arguments->svg, "write a picture of streams and sites as SVG")
+  a.batch_axis.add_to(command);
+  start_group(command, OptionGroup::kOutput);
+  command.add_flag("--json", a.json, "JSON on standard output");
+  command.add_option("--svg", a.svg, "diagram of streams and attention sites as SVG")
       ->type_name("FILE");
-  command->add_option("--png", arguments->png, "write it as PNG")->type_name("FILE");
-  command->add_option("--html", arguments->html, "write picture and tables as a page")
+  command.add_option("--png", a.png, "diagram of streams and attention sites as PNG")
       ->type_name("FILE");
-  CLI::Option* relevance =
-      command->add_flag("--relevance", arguments->relevance,
-                        "show the relevance that enters and leaves every operator, instead");
-  command->add_option("--policy", arguments->policy, "relevance policy: a name or a JSON file")
+  command.add_option("--html", a.html, "HTML page with diagram and tables")->type_name("FILE");
+}
+
+void add_relevance_arguments(CLI::App& command, InspectArguments& a) {
+  start_group(command, OptionGroup::kMethods);
+  CLI::Option* relevance = command.add_flag(
+      "--relevance", a.relevance, "relevance that enters and leaves every operator, instead");
+  command.add_option("--policy", a.policy, "relevance policy: a name or a JSON file")
       ->needs(relevance)
       ->capture_default_str();
-  command->add_option("--text", arguments->text, "the text to explain")
+  command.add_option("--text", a.text, "text to explain")->needs(relevance)->capture_default_str();
+  command.add_option("--target", a.target, "label or index (default: the highest)")
       ->needs(relevance)
-      ->capture_default_str();
-  command->add_option("--target", arguments->target, "label or index (default: the highest)")
-      ->needs(relevance);
-  command->add_option("--precision", arguments->precision, "single or double")
+      ->type_name("LABEL|N");
+  command.add_option("--precision", a.precision, "floating-point precision; double is slow")
       ->check(CLI::IsMember({"single", "double"}))
       ->needs(relevance)
       ->capture_default_str();
-  command->callback([arguments] {
-    const std::string& folder = arguments->folder.empty() ? arguments->model : arguments->folder;
-    if (folder.empty() && !(arguments->shapes.empty() && arguments->batch_axis.told.empty())) {
-      throw InvalidInput(
-          "--shape and --batch-axis are for ONNX files: whyformer inspect model.onnx --shape "
-          "NAME=1,3,224,224");
-    }
-    check_outputs({arguments->svg, arguments->png, arguments->html}, {folder});
-    if (arguments->relevance) {
-      inspect_relevance(folder.empty() ? Model::built_in() : Model::load(folder), *arguments);
-      return;
-    }
-    const ModelInfo info =
-        folder.empty() ? Model::built_in().inspect() : inspected(folder, *arguments);
-    write_pictures(info, *arguments);
-    if (arguments->json)
-      print(text_of(json_of(info)));
-    else
-      print_info(info);
-  });
+}
+
+void run(const InspectArguments& a) {
+  const std::string& folder = a.folder.empty() ? a.model : a.folder;
+  if (folder.empty() && !(a.shapes.empty() && a.batch_axis.told.empty())) {
+    throw InvalidInput(
+        "--shape and --batch-axis are for ONNX files: whyformer inspect model.onnx --shape "
+        "NAME=1,3,224,224");
+  }
+  check_outputs({a.svg, a.png, a.html}, {folder});
+  if (a.relevance) {
+    return inspect_relevance(folder.empty() ? Model::built_in() : Model::load(folder), a);
+  }
+  const ModelInfo info = folder.empty() ? Model::built_in().inspect() : inspected(folder, a);
+  write_pictures(info, a);
+  if (a.json)
+    print(text_of(json_of(info)));
+  else
+    print_info(info);
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& program) {
+  auto arguments = std::make_shared<InspectArguments>();
+  CLI::App* command = program.add_subcommand(
+      "inspect", "Show what was found in a model: attention, streams, read-out");
+  add_arguments(*command, *arguments);
+  add_relevance_arguments(*command, *arguments);
+  command->callback([arguments] { run(*arguments); });
 }
 
 }  // namespace whyformer::cli

@@ -12,13 +12,11 @@
 namespace whyformer::cli {
 namespace {
 
-using Json = nlohmann::json;
-
 bool is_blank(const std::string& line) {
   return line.find_first_not_of(" \t\f\v") == std::string::npos;
 }
 
-std::string label_text(const Json& label, const std::string& place) {
+std::string label_text(const nlohmann::json& label, const std::string& place) {
   if (label.is_string()) return label.get<std::string>();
   if (label.is_number()) return label.dump();
   throw InvalidInput(fmt::format("{}: a \"label\" is a name, a number, or a list of them", place));
@@ -27,8 +25,15 @@ std::string label_text(const Json& label, const std::string& place) {
 // What a line tells of: a text, or a picture's file.
 enum class Subject { kText, kPicture };
 
-LabelledText from_json(const std::string& line, const std::string& place, Subject subject) {
-  const Json json = Json::parse(line, nullptr, false);
+// A line as it stands there.
+struct LabelledLine {
+  TextInput input;  // or the picture's file as its text
+  std::optional<std::vector<std::string>> labels;
+  std::string place;
+};
+
+LabelledLine from_json(const std::string& line, const std::string& place, Subject subject) {
+  const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
   const char* key = subject == Subject::kText ? "text" : "picture";
   if (!json.is_object() || !json.contains(key) || !json[key].is_string()) {
     throw InvalidInput(
@@ -39,23 +44,24 @@ LabelledText from_json(const std::string& line, const std::string& place, Subjec
             : fmt::format("{}: expected JSON such as {{\"picture\": \"file.png\", \"label\": 1}}",
                           place));
   }
-  LabelledText text{{json[key].get<std::string>(), {}}, {}, place};
+  LabelledLine text{{json[key].get<std::string>(), {}}, {}, place};
   if (json.contains("pair") && json["pair"].is_string()) {
     text.input.pair = json["pair"].get<std::string>();
   }
   if (!json.contains("label") || json["label"].is_null()) return text;
   text.labels.emplace();
   if (json["label"].is_array()) {
-    for (const Json& label : json["label"]) text.labels->push_back(label_text(label, place));
+    for (const nlohmann::json& label : json["label"])
+      text.labels->push_back(label_text(label, place));
   } else {
     text.labels->push_back(label_text(json["label"], place));
   }
   return text;
 }
 
-LabelledText from_columns(const std::string& line, const std::string& place) {
+LabelledLine from_columns(const std::string& line, const std::string& place) {
   const size_t tab = line.rfind('\t');
-  LabelledText text{{line.substr(0, tab), {}}, {}, place};
+  LabelledLine text{{line.substr(0, tab), {}}, {}, place};
   if (tab == std::string::npos || is_blank(line.substr(tab + 1))) return text;
   const size_t first = line.find_first_not_of(' ', tab + 1);
   text.labels = {line.substr(first, line.find_last_not_of(' ') - first + 1)};
@@ -77,9 +83,9 @@ std::vector<std::string> first_lines(const std::string& path, int64_t limit) {
   return lines;
 }
 
-std::vector<LabelledText> labelled_lines(const std::vector<std::string>& lines, int64_t limit,
+std::vector<LabelledLine> labelled_lines(const std::vector<std::string>& lines, int64_t limit,
                                          Subject subject) {
-  std::vector<LabelledText> texts;
+  std::vector<LabelledLine> texts;
   for (size_t i = 0; i < lines.size(); ++i) {
     if (limit > 0 && static_cast<int64_t>(texts.size()) == limit) break;
     if (is_blank(lines[i]) || (i == 0 && lines[i].ends_with("\tlabel"))) continue;
@@ -94,55 +100,54 @@ bool names_picture(const std::vector<std::string>& lines) {
   for (size_t i = 0; i < lines.size(); ++i) {
     if (is_blank(lines[i]) || (i == 0 && lines[i].ends_with("\tlabel"))) continue;
     if (!lines[i].starts_with('{')) return means_picture(lines[i].substr(0, lines[i].rfind('\t')));
-    const Json json = Json::parse(lines[i], nullptr, false);
+    const nlohmann::json json = nlohmann::json::parse(lines[i], nullptr, false);
     return json.is_object() && json.contains("picture");
   }
   return false;
 }
 
-std::vector<LabelledPicture> listed_pictures(const std::string& list,
-                                             const std::vector<std::string>& lines, int64_t limit) {
+std::vector<LabelledInput> listed_pictures(const std::string& list,
+                                           const std::vector<std::string>& lines, int64_t limit) {
   const std::filesystem::path folder = list == "-" ? "" : std::filesystem::path(list).parent_path();
-  std::vector<LabelledPicture> pictures;
-  for (LabelledText& line : labelled_lines(lines, limit, Subject::kPicture)) {
-    pictures.push_back(
-        {PictureFile{folder / line.input.text}, std::move(line.labels), std::move(line.place)});
+  std::vector<LabelledInput> pictures;
+  for (LabelledLine& line : labelled_lines(lines, limit, Subject::kPicture)) {
+    pictures.push_back({PictureInput(PictureFile{folder / line.input.text}), std::move(line.labels),
+                        std::move(line.place)});
   }
   return pictures;
 }
 
 // By name, so that the order does not depend on the machine.
-std::vector<LabelledPicture> pictures_in(const std::filesystem::path& folder,
-                                         const std::optional<std::string>& label) {
+std::vector<LabelledInput> pictures_in(const std::filesystem::path& folder,
+                                       const std::optional<std::string>& label) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.is_regular_file() && means_picture(entry.path().string()))
       files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
-  std::vector<LabelledPicture> pictures;
+  std::vector<LabelledInput> pictures;
   for (const std::filesystem::path& file : files) {
-    pictures.push_back({PictureFile{file}, {}, file.string()});
+    pictures.push_back({PictureInput(PictureFile{file}), {}, file.string()});
     if (label) pictures.back().labels = std::vector{*label};
   }
   return pictures;
 }
 
-std::vector<LabelledPicture> pictures_by_folder(const std::filesystem::path& folder,
-                                                int64_t limit) {
+std::vector<LabelledInput> pictures_by_folder(const std::filesystem::path& folder, int64_t limit) {
   std::vector<std::filesystem::path> inside;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.is_directory()) inside.push_back(entry.path());
   }
   std::sort(inside.begin(), inside.end());
-  std::vector<std::vector<LabelledPicture>> by_label{pictures_in(folder, {})};
+  std::vector<std::vector<LabelledInput>> by_label{pictures_in(folder, {})};
   for (const std::filesystem::path& label : inside)
     by_label.push_back(pictures_in(label, label.filename().string()));
-  std::vector<LabelledPicture> pictures;
+  std::vector<LabelledInput> pictures;
   const auto room = [&] { return limit <= 0 || static_cast<int64_t>(pictures.size()) < limit; };
   for (size_t turn = 0, before = 1; before != pictures.size() && room(); ++turn) {
     before = pictures.size();
-    for (std::vector<LabelledPicture>& some : by_label) {
+    for (std::vector<LabelledInput>& some : by_label) {
       if (turn < some.size() && room()) pictures.push_back(std::move(some[turn]));
     }
   }
@@ -154,22 +159,27 @@ std::vector<LabelledPicture> pictures_by_folder(const std::filesystem::path& fol
   return pictures;
 }
 
-}  // namespace
-
-std::vector<LabelledText> read_labelled_texts(const std::string& path, int64_t limit) {
-  std::vector<LabelledText> texts = labelled_lines(first_lines(path, limit), limit, Subject::kText);
+std::vector<LabelledInput> texts_in(const std::string& path, const std::vector<std::string>& lines,
+                                    int64_t limit) {
+  std::vector<LabelledInput> texts;
+  for (LabelledLine& line : labelled_lines(lines, limit, Subject::kText)) {
+    texts.push_back({std::move(line.input), std::move(line.labels), std::move(line.place)});
+  }
   if (texts.empty()) throw InvalidInput(fmt::format("there is no text in '{}'", path));
   return texts;
 }
 
-LabelledCorpus read_labelled_corpus(const std::string& path, int64_t limit) {
+}  // namespace
+
+std::vector<LabelledInput> read_labelled_texts(const std::string& path, int64_t limit) {
+  return texts_in(path, first_lines(path, limit), limit);
+}
+
+std::vector<LabelledInput> read_labelled_corpus(const std::string& path, int64_t limit) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) return pictures_by_folder(path, limit);
   const std::vector<std::string> lines = first_lines(path, limit);
-  if (names_picture(lines)) return listed_pictures(path, lines, limit);
-  std::vector<LabelledText> texts = labelled_lines(lines, limit, Subject::kText);
-  if (texts.empty()) throw InvalidInput(fmt::format("there is no text in '{}'", path));
-  return texts;
+  return names_picture(lines) ? listed_pictures(path, lines, limit) : texts_in(path, lines, limit);
 }
 
 }  // namespace whyformer::cli

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "whyformer/heads.h"
@@ -14,14 +13,12 @@ namespace whyformer::cli {
 // name, a number or a list of them. A heading that ends in `label` and blank lines are left out. At
 // most `limit` texts are read, all if it is 0. Throws FileError, or InvalidInput that names the
 // line.
-std::vector<LabelledText> read_labelled_texts(const std::string& path, int64_t limit);
-
-using LabelledCorpus = std::variant<std::vector<LabelledText>, std::vector<LabelledPicture>>;
+std::vector<LabelledInput> read_labelled_texts(const std::string& path, int64_t limit);
 
 // Pictures where the path is a folder, or where the first line names one: `file<TAB>label`, or
 // {"picture": …, "label": …} with files looked up from where the list is. In a folder, those in the
 // folders inside are labelled by the names of these, others not; of many, the first `limit` are
 // taken from each label in turn. Throws as the other.
-LabelledCorpus read_labelled_corpus(const std::string& path, int64_t limit);
+std::vector<LabelledInput> read_labelled_corpus(const std::string& path, int64_t limit);
 
 }  // namespace whyformer::cli

@@ -21,12 +21,20 @@ nlohmann::ordered_json json_of(const OptionValue& value) {
   return std::visit([](const auto& v) { return nlohmann::ordered_json(v); }, value);
 }
 
+const char* word_of(Scope scope) { return scope == Scope::kLocal ? "local" : "global"; }
+
+const char* yes_or_no(bool flag) { return flag ? "yes" : "no"; }
+
+const char* model_word(const MethodInfo& method) {
+  return method.model_agnostic ? "agnostic" : "specific";
+}
+
 nlohmann::ordered_json json_of(const MethodInfo& method) {
   nlohmann::ordered_json options = nlohmann::ordered_json::array();
   for (const OptionInfo& option : method.options) {
     options.push_back({{"name", option.name},
                        {"summary", option.summary},
-                       {"default", json_of(option.fallback)},
+                       {"default", json_of(option.default_value)},
                        {"choices", option.choices}});
   }
   nlohmann::ordered_json presets = nlohmann::ordered_json::array();
@@ -39,6 +47,8 @@ nlohmann::ordered_json json_of(const MethodInfo& method) {
           {"summary", method.summary},
           {"paper", method.paper},
           {"cost", method.cost},
+          {"scope", word_of(method.scope)},
+          {"model_agnostic", method.model_agnostic},
           {"class_specific", method.class_specific},
           {"signed", method.is_signed},
           {"options", options},
@@ -46,15 +56,17 @@ nlohmann::ordered_json json_of(const MethodInfo& method) {
 }
 
 void print_details(const MethodInfo& method) {
-  print(fmt::format("{}\n  {}\n  {}\n  cost: {}\n", method.name, method.summary, method.paper,
-                    method.cost));
+  print(fmt::format("{}\n  {}\n  {}\n", method.name, method.summary, method.paper));
+  print(fmt::format("  {}, model-{}, {}, {}; cost: {}\n", word_of(method.scope), model_word(method),
+                    method.class_specific ? "class-specific" : "not class-specific",
+                    method.is_signed ? "signed" : "not signed", method.cost));
   for (const OptionInfo& option : method.options) {
     std::string allowed;
     for (const std::string& choice : option.choices) {
       allowed += (allowed.empty() ? "  (" : " | ") + choice;
     }
     print(fmt::format("    --option {}.{}={}{}\n        {}\n", method.name, option.name,
-                      text_of(option.fallback), allowed.empty() ? "" : allowed + ")",
+                      text_of(option.default_value), allowed.empty() ? "" : allowed + ")",
                       option.summary));
   }
   for (const PresetInfo& preset : method.presets) {
@@ -63,13 +75,33 @@ void print_details(const MethodInfo& method) {
   }
 }
 
-void print_table() {
-  print(fmt::format("{:<25}{:<8}{:<8}{}\n", "method", "target", "signed", "what it is"));
-  for (const MethodInfo& method : methods()) {
-    print(fmt::format("{:<25}{:<8}{:<8}{}\n", method.name, method.class_specific ? "yes" : "no",
-                      method.is_signed ? "yes" : "no", method.summary));
+constexpr auto kRow = "{:<25}{:<10}{:<7}{:<8}{:<35}{}\n";
+
+void print_rows(std::span<const MethodInfo> entries) {
+  for (const MethodInfo& entry : entries) {
+    print(fmt::format(kRow, entry.name, model_word(entry), yes_or_no(entry.class_specific),
+                      yes_or_no(entry.is_signed), entry.cost, entry.summary));
   }
-  print("\n'whyformer methods NAME' shows options, presets, paper and cost.\n");
+}
+
+void print_table() {
+  print("Local methods: one prediction (whyformer explain --method NAME)\n");
+  print(fmt::format(kRow, "name", "model", "class", "signed", "cost", "what it is"));
+  print_rows(methods());
+  print("\nGlobal studies: a model over many inputs (whyformer NAME)\n");
+  print_rows(studies());
+  print(
+      "\nmodel: specific methods look inside the model, agnostic ones need its outputs only.\n"
+      "class: scores depend on the target. signed: negative scores are evidence against it.\n"
+      "cost: with default options; M is the number of units (tokens, patches, columns).\n"
+      "'whyformer methods NAME' shows options, presets and paper.\n");
+}
+
+const MethodInfo& entry_named(const std::string& name) {
+  for (const MethodInfo& study : studies()) {
+    if (study.name == name) return study;
+  }
+  return method_named(name);
 }
 
 }  // namespace
@@ -81,23 +113,15 @@ void add_methods(CLI::App& program) {
   };
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = program.add_subcommand("methods", "List the explanation methods");
-  command->add_option("NAME", arguments->name, "show one method with its options");
+  command->add_option("NAME", arguments->name, "show one method or study with its options");
   command->add_flag("--json", arguments->json, "as JSON");
   command->callback([arguments] {
-    if (!arguments->name.empty()) method_named(arguments->name);  // says what is known
-    if (arguments->json) {
-      nlohmann::ordered_json list = nlohmann::ordered_json::array();
-      for (const MethodInfo& method : methods()) {
-        if (arguments->name.empty() || arguments->name == method.name) {
-          list.push_back(json_of(method));
-        }
-      }
-      print(list.dump(2) + "\n");
-    } else if (arguments->name.empty()) {
-      print_table();
-    } else {
-      print_details(method_named(arguments->name));
-    }
+    const bool all = arguments->name.empty();
+    if (!arguments->json) return all ? print_table() : print_details(entry_named(arguments->name));
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    const auto shown = all ? methods() : std::span(&entry_named(arguments->name), 1);
+    for (const MethodInfo& method : shown) list.push_back(json_of(method));
+    print(list.dump(2) + "\n");
   });
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "option_groups.h"
 #include "whyformer/error.h"
 #include "whyformer/threads.h"
 
@@ -61,11 +62,12 @@ void refuse_names_of_files(const std::string& argument) {
 }  // namespace
 
 void ModelArguments::add_to(CLI::App& command) {
+  start_group(command, OptionGroup::kModel);
   command
       .add_option("-m,--model", model,
                   "HuggingFace model folder or ONNX file (default: a built-in model)")
       ->type_name("MODEL");
-  command.add_option("--threads", threads, "how many threads to use (default: all cores)")
+  command.add_option("--threads", threads, "number of threads (default: all cores)")
       ->check(CLI::Range(1, 1024))
       ->type_name("N");
 }
@@ -75,10 +77,10 @@ void ModelArguments::apply_threads() const {
 }
 
 void ModelArguments::add_output_to(CLI::App& command) {
+  start_group(command, OptionGroup::kTarget);
   command
       .add_option("--output", output,
-                  "which output of an ONNX file (default: the logits, or what it gives for the "
-                  "whole input)")
+                  "output of an ONNX file (default: the logits, or the one for the whole input)")
       ->type_name("NAME");
 }
 
@@ -94,13 +96,14 @@ Model ModelArguments::load() const { return load_or(&Model::built_in); }
 Model ModelArguments::load_for_pictures() const { return load_or(&Model::built_in_for_pictures); }
 
 void TextArguments::add_to(CLI::App& command) {
+  start_group(command, OptionGroup::kInput);
   has_positional =
-      command.add_option("TEXT", positional, "the text, or a picture's file (JPEG, PNG, WebP)");
-  has_text = command.add_option("-t,--text", text, "the text, as an option")->type_name("TEXT");
+      command.add_option("TEXT", positional, "text, or picture file (JPEG, PNG, WebP)");
+  has_text = command.add_option("-t,--text", text, "text")->type_name("TEXT");
   has_pair = command
                  .add_option("--pair", pair,
-                             "a second text, for models that read two; beside a picture the text "
-                             "it is compared with (CLIP)")
+                             "second text of a pair; with a picture, the text to compare "
+                             "it with (CLIP)")
                  ->type_name("TEXT");
 }
 
@@ -116,16 +119,18 @@ std::optional<TextInput> TextArguments::given() const {
 }
 
 void PictureArguments::add_to(CLI::App& command) {
-  command.add_option("--picture", picture, "a picture to explain: JPEG, PNG or WebP")
-      ->type_name("FILE");
-  has_top =
-      command.add_option("--top", top, "for pictures: explain so many of the highest classes")
-          ->check(CLI::Range(int64_t{1}, int64_t{100}))
-          ->type_name("N");
+  start_group(command, OptionGroup::kInput);
+  command.add_option("--picture", picture, "picture (JPEG, PNG, WebP)")->type_name("FILE");
+}
+
+void PictureArguments::add_classes_to(CLI::App& command) {
+  start_group(command, OptionGroup::kTarget);
+  has_top = command.add_option("--top", top, "number of highest classes to explain (pictures)")
+                ->check(CLI::Range(int64_t{1}, int64_t{100}))
+                ->type_name("N");
   command
-      .add_option(
-          "--among", among,
-          "for models that compare pictures with texts (CLIP): texts to choose from, one each")
+      .add_option("--among", among,
+                  "candidate text for zero-shot classification (CLIP); repeat for each")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->type_name("TEXT");
@@ -155,24 +160,22 @@ Model PictureArguments::load(const ModelArguments& model) const {
 }
 
 void TargetArguments::add_to(CLI::App& command) {
+  start_group(command, OptionGroup::kTarget);
   has_target =
       command
           .add_option("--target", targets,
-                      "label or index of the output to explain (default: the highest); for "
-                      "pictures it may be repeated")
+                      "label or index (default: the highest); may be repeated for pictures")
           ->expected(1)
           ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
           ->type_name("LABEL|N");
   command
       .add_option("--read-out", read_out,
-                  "how the output reads the tokens, if that was not recognised: a token's number, "
-                  "negative ones from the end, or mean")
+                  "read-out, if not recognised: token index (negative: from the end) or mean")
       ->type_name("N|mean");
-  has_similar_to =
-      command
-          .add_option("--similar-to", similar_to,
-                      "for encoders without a classifier: explain the similarity to this text")
-          ->type_name("TEXT");
+  has_similar_to = command
+                       .add_option("--similar-to", similar_to,
+                                   "reference text for similarity (encoders without a classifier)")
+                       ->type_name("TEXT");
 }
 
 void TargetArguments::fill(ExplainRequest& request) const {

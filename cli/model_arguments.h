@@ -41,6 +41,7 @@ struct PictureArguments {
   CLI::Option* has_top = nullptr;
 
   void add_to(CLI::App& command);
+  void add_classes_to(CLI::App& command);
   // The picture given as an option, or in place of a text. Throws InvalidInput if both are given.
   std::optional<PictureFile> given(const TextArguments& text) const;
   Model load(const ModelArguments& model) const;

@@ -2,37 +2,36 @@
 
 #include <fmt/format.h>
 
+#include "option_groups.h"
 #include "whyformer/error.h"
 
 namespace whyformer::cli {
 
 void TableArguments::add_to(CLI::App& command) {
+  start_group(command, OptionGroup::kInput);
   CLI::Option* has_table =
-      command
-          .add_option("--table", table,
-                      "rows of numbers for a model of tables: CSV, or safetensors")
+      command.add_option("--table", table, "table of numbers (CSV or safetensors)")
           ->type_name("FILE");
   has_row =
-      command
-          .add_option("--row", row, "which row to explain, from 0 (default: all, as JSON lines)")
+      command.add_option("--row", row, "row to explain, from 0 (default: all, as JSON lines)")
           ->check(CLI::Range(int64_t{0}, int64_t{1} << 40))
           ->needs(has_table)
           ->type_name("N");
   command
       .add_option("--background", background,
-                  "rows that hidden columns are taken from (default: the table)")
+                  "background rows, for hidden columns (default: the table)")
       ->needs(has_table)
       ->type_name("FILE");
   command
       .add_option("--background-rows", background_rows,
-                  "how many of them at most, drawn with seed 0")
+                  "maximum number of background rows, drawn with seed 0")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
       ->capture_default_str()
       ->needs(has_table)
       ->type_name("N");
   command
       .add_option("--kmeans", clusters,
-                  "stand for the background by so many k-means centres, as shap.kmeans")
+                  "summarise the background by N k-means centres, as shap.kmeans")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 16))
       ->needs(has_table)
       ->type_name("N");

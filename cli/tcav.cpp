@@ -8,6 +8,7 @@
 #include "console.h"
 #include "labelled_texts.h"
 #include "model_arguments.h"
+#include "option_groups.h"
 #include "output_files.h"
 #include "whyformer/concepts.h"
 #include "whyformer/error.h"
@@ -16,7 +17,7 @@
 namespace whyformer::cli {
 namespace {
 
-struct Arguments {
+struct TcavArguments {
   ModelArguments model;
   std::vector<std::string> targets, examples, concepts, random;
   std::string layers = "all", tokens = "auto", precision = "single";
@@ -29,98 +30,95 @@ struct Arguments {
   std::string json, html, svg, png;
 };
 
-void add_examples(CLI::App& command, Arguments& a) {
+void add_examples(CLI::App& command, TcavArguments& a) {
+  start_group(command, OptionGroup::kInput);
   command
-      .add_option("--target", a.targets,
-                  "label or index of the output whose logit is tested, or a file or folder of "
-                  "examples named by "
-                  "it; several: one --examples each, or one for all")
-      ->required()
-      ->type_name("LABEL|N");
-  command
-      .add_option(
-          "--examples", a.examples,
-          "examples of the target: a folder of pictures, a file with one text per line, or arrays "
-          "(.safetensors)")
+      .add_option("--examples", a.examples,
+                  "examples of the target: a folder of pictures, a file with one text per line, or "
+                  "arrays (.safetensors)")
       ->type_name("FILE|FOLDER");
   command
-      .add_option(
-          "--concept", a.concepts,
-          "examples of a concept, with its name in front (default: the file's name); at least 6, "
-          "better 50; several for several concepts")
+      .add_option("--concept", a.concepts,
+                  "examples of a concept, at least 6, better 50 (default name: the file's); may be "
+                  "repeated")
       ->required()
       ->type_name("[NAME=]FILE|FOLDER");
   command
-      .add_option(
-          "--random", a.random,
-          "random examples that the concepts stand against; at least twice as many as a concept "
-          "has are best; several files are put together")
+      .add_option("--random", a.random,
+                  "random examples, best twice as many as a concept has; may be repeated")
       ->required()
       ->type_name("[NAME=]FILE|FOLDER");
-  command.add_option("--limit", a.limit, "read the first N examples of each file only")
+  command.add_option("--limit", a.limit, "maximum number of examples of each file")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
 }
 
-void add_arguments(CLI::App& command, Arguments& a) {
-  a.model.add_to(command);
-  add_examples(command, a);
-  command
-      .add_option("--layer", a.layers,
-                  "blocks whose output is tested, from 0: 3, 1,3, or all (one pass)")
+void add_tests(CLI::App& command, TcavArguments& a) {
+  start_group(command, OptionGroup::kMethods);
+  command.add_option("--layer", a.layers, "tested blocks, from 0: 3, 1,3, or all (one pass)")
       ->capture_default_str()
       ->type_name("N,…|all");
   command
       .add_option("--tokens", a.tokens,
-                  "what of a block's output counts: the mean over tokens (texts), the first token, "
-                  "or all tokens "
+                  "activation of a block: mean over tokens (texts), first token, or all tokens "
                   "(inputs of one length; pictures)")
       ->check(CLI::IsMember({"auto", "mean", "first", "all"}))
       ->capture_default_str();
   CLI::Option* drawn =
       command
           .add_option("--counterparts", a.counterparts,
-                      "random sets that stand against each concept, drawn from all random examples")
+                      "number of random sets per concept, drawn from all random examples")
           ->check(CLI::Range(2, 10000))
           ->capture_default_str()
           ->type_name("N");
   command
       .add_flag("--given-sets", a.given_sets,
-                "each --random file is one counterpart, as it is; at least 4 of them")
+                "each --random file as one random set; at least 4 of them")
       ->excludes(drawn);
   command
       .add_option("--permutations", a.permutations,
-                  "relabellings behind each permutation test; 0: none")
+                  "number of relabellings per permutation test; 0: no such test")
       ->check(CLI::Range(0, 1000000))
       ->capture_default_str()
       ->type_name("N");
-  command
-      .add_option("--strength", a.strength,
-                  "C of the logistic regression: what examples count against short weights")
+  command.add_option("--strength", a.strength, "C of the logistic regression")
       ->check(CLI::PositiveNumber)
       ->capture_default_str()
       ->type_name("C");
-  command.add_option("--level", a.level, "of every test")
+  command.add_option("--level", a.level, "significance level")
       ->check(CLI::Range(1e-6, 0.5))
       ->capture_default_str()
       ->type_name("P");
-  command.add_option("--seed", a.seed, "of all random draws")
+  command.add_option("--seed", a.seed, "seed of all random draws")
       ->capture_default_str()
       ->type_name("N");
-  command.add_option("--precision", a.precision, "of all runs; double is slow")
+  command.add_option("--precision", a.precision, "floating-point precision; double is slow")
       ->check(CLI::IsMember({"single", "double"}))
       ->capture_default_str();
   command
       .add_option("--memory", a.memory,
-                  "for activations; what needs more goes to a temporary file (TMPDIR)")
+                  "memory for activations; more goes to a temporary file (TMPDIR)")
       ->check(CLI::Range(0.001, 1024.0))
       ->capture_default_str()
       ->type_name("GB");
-  command.add_option("--json", a.json, "write JSON ('-': standard output)")->type_name("FILE");
-  command.add_option("--html", a.html, "write a page with the plot and every test")
-      ->type_name("FILE");
-  command.add_option("--svg", a.svg, "write a plot with error bars as SVG")->type_name("FILE");
-  command.add_option("--png", a.png, "write a plot with error bars as PNG")->type_name("FILE");
+}
+
+void add_arguments(CLI::App& command, TcavArguments& a) {
+  start_group(command, OptionGroup::kTarget);
+  command
+      .add_option("--target", a.targets,
+                  "label or index of the tested logit, or a file or folder of examples named by "
+                  "it; several: one --examples each, or one for all")
+      ->required()
+      ->type_name("LABEL|N");
+  add_examples(command, a);
+  a.model.add_to(command);
+  add_tests(command, a);
+  start_group(command, OptionGroup::kOutput);
+  command.add_option("--json", a.json, "JSON ('-': standard output)")->type_name("FILE");
+  command.add_option("--html", a.html, "HTML page with the plot and all tests")->type_name("FILE");
+  command.add_option("--svg", a.svg, "plot with error bars as SVG")->type_name("FILE");
+  command.add_option("--png", a.png, "plot with error bars as PNG")->type_name("FILE");
 }
 
 std::vector<int> layers_of(const std::string& text) {
@@ -149,11 +147,11 @@ std::pair<std::string, std::string> name_and_path(const std::string& given) {
 }
 
 // A folder holds pictures.
-bool gives_pictures(const Arguments& a) {
+bool gives_pictures(const TcavArguments& a) {
   return std::filesystem::is_directory(name_and_path(a.concepts[0]).second);
 }
 
-ConceptsRequest request_of(const Arguments& a) {
+ConceptsRequest request_of(const TcavArguments& a) {
   ConceptsRequest request;
   request.layers = layers_of(a.layers);
   const bool all = a.tokens == "all" || (a.tokens == "auto" && gives_pictures(a));
@@ -169,7 +167,7 @@ ConceptsRequest request_of(const Arguments& a) {
 }
 
 // Labels that a line may carry do not matter here.
-std::vector<TextInput> texts_of(const std::string& path, int64_t limit) {
+std::vector<InputValue> texts_of(const std::string& path, int64_t limit) {
   if (std::filesystem::is_directory(path)) {
     throw InvalidInput(
         fmt::format("'{}' is a folder, but the first concept is a file: give files with one text "
@@ -177,14 +175,14 @@ std::vector<TextInput> texts_of(const std::string& path, int64_t limit) {
                     "pictures",
                     path));
   }
-  std::vector<TextInput> texts;
-  for (LabelledText& text : read_labelled_texts(path, limit))
+  std::vector<InputValue> texts;
+  for (LabelledInput& text : read_labelled_texts(path, limit))
     texts.push_back(std::move(text.input));
   return texts;
 }
 
 // By name, so that the order does not depend on the machine.
-std::vector<PictureInput> pictures_of(const std::string& path, int64_t limit) {
+std::vector<InputValue> pictures_of(const std::string& path, int64_t limit) {
   if (!std::filesystem::is_directory(path)) {
     throw InvalidInput(
         fmt::format("'{}' is not a folder of pictures, as the first concept is", path));
@@ -199,17 +197,27 @@ std::vector<PictureInput> pictures_of(const std::string& path, int64_t limit) {
   if (files.empty()) {
     throw InvalidInput(fmt::format("the folder '{}' has no JPEG, PNG or WebP pictures", path));
   }
-  std::vector<PictureInput> pictures;
-  for (std::filesystem::path& file : files) pictures.push_back(PictureFile{std::move(file)});
+  std::vector<InputValue> pictures;
+  for (std::filesystem::path& file : files) {
+    pictures.push_back(PictureInput(PictureFile{std::move(file)}));
+  }
   return pictures;
 }
 
-template <class Set, class Read>
-std::vector<Set> sets_of(const std::vector<std::string>& given, int64_t limit, Read read) {
-  std::vector<Set> sets;
+// The first axis of every array counts examples.
+std::vector<InputValue> arrays_of(const std::string& path, int64_t limit) {
+  if (limit > 0) throw InvalidInput("--limit is for files of texts");
+  return {read_array_views(path)};
+}
+
+using ReadExamples = std::vector<InputValue> (*)(const std::string& path, int64_t limit);
+
+std::vector<ExampleSet> sets_of(const std::vector<std::string>& given, int64_t limit,
+                                ReadExamples read) {
+  std::vector<ExampleSet> sets;
   for (const std::string& one : given) {
     const auto [name, path] = name_and_path(one);
-    for (const Set& other : sets) {
+    for (const ExampleSet& other : sets) {
       if (other.name != name) continue;
       throw InvalidInput(fmt::format("two sets are called '{}': put names in front, such as {}2={}",
                                      name, name, path));
@@ -221,7 +229,7 @@ std::vector<Set> sets_of(const std::vector<std::string>& given, int64_t limit, R
 
 // The label of target `i`, and where its examples are: in --examples, or in a file or folder that
 // the target itself names.
-std::pair<std::string, std::string> target_of(const Arguments& a, size_t i) {
+std::pair<std::string, std::string> target_of(const TcavArguments& a, size_t i) {
   if (!a.examples.empty()) return {a.targets[i], a.examples[a.examples.size() == 1 ? 0 : i]};
   const auto [label, path] = name_and_path(a.targets[i]);
   if (!std::filesystem::exists(path)) {
@@ -231,17 +239,26 @@ std::pair<std::string, std::string> target_of(const Arguments& a, size_t i) {
   return {label, path};
 }
 
-template <class Target, class Read>
-std::vector<Target> targets_of(const Arguments& a, Read read) {
-  std::vector<Target> targets;
+// Outputs of arrays have no names.
+void check_number(const std::string& target) {
+  if (target.empty() || target.size() > 9 ||
+      target.find_first_not_of("0123456789") != std::string::npos) {
+    throw InvalidInput(
+        fmt::format("--target '{}': outputs of an ONNX file have numbers, from 0", target));
+  }
+}
+
+std::vector<TargetSet> targets_of(const TcavArguments& a, ReadExamples read) {
+  std::vector<TargetSet> targets;
   for (size_t i = 0; i < a.targets.size(); ++i) {
     const auto [label, path] = target_of(a, i);
+    if (read == &arrays_of) check_number(label);
     targets.push_back({label, read(path, a.limit)});
   }
   return targets;
 }
 
-void write_reports(const Arguments& a, const ConceptReport& report) {
+void write_reports(const TcavArguments& a, const ConceptReport& report) {
   OutputFiles files;
   files.add(a.html, [&] { return to_html(report); });
   files.add(a.svg, [&] { return concepts_picture(report, PictureFormat::kSvg); });
@@ -256,53 +273,32 @@ void write_reports(const Arguments& a, const ConceptReport& report) {
   files.name_them();
 }
 
-// Arrays in safetensors files go to ONNX models of any kind.
-bool gives_arrays(const Arguments& a) {
-  return std::filesystem::path(name_and_path(a.concepts[0]).second).extension() == ".safetensors";
+// The first concept tells what all examples are.
+ReadExamples reader_for(const TcavArguments& a) {
+  if (gives_pictures(a)) return &pictures_of;
+  const std::filesystem::path path = name_and_path(a.concepts[0]).second;
+  return path.extension() == ".safetensors" ? &arrays_of : &texts_of;
 }
 
-std::vector<ArraySet> array_sets(const std::vector<std::string>& given) {
-  std::vector<ArraySet> sets;
-  for (const std::string& one : given) {
-    const auto [name, path] = name_and_path(one);
-    sets.push_back({name, path});
-  }
-  return sets;
-}
-
-ConceptReport test_arrays(const Arguments& a, const ConceptsRequest& request) {
-  if (a.model.model.empty()) throw InvalidInput("arrays need an ONNX model: give it with --model");
-  if (a.limit > 0) throw InvalidInput("--limit is for files of texts");
-  std::vector<TargetArrays> targets;
-  for (size_t i = 0; i < a.targets.size(); ++i) {
-    const auto [target, path] = target_of(a, i);
-    if (target.empty() || target.size() > 9 ||
-        target.find_first_not_of("0123456789") != std::string::npos) {
-      throw InvalidInput(
-          fmt::format("--target '{}': outputs of an ONNX file have numbers, from 0", target));
-    }
-    targets.push_back({std::stoll(target), path});
-  }
+Model model_for(const TcavArguments& a, ReadExamples read) {
+  if (read == &pictures_of) return a.model.load_for_pictures();
+  if (read == &texts_of) return a.model.load();
   a.model.apply_threads();
-  return test_array_concepts(a.model.model, array_sets(a.concepts), array_sets(a.random), targets,
-                             request);
+  return Model::load(a.model.model, {.arrays = true});
 }
 
-ConceptReport test_texts(const Arguments& a, const ConceptsRequest& request) {
-  const auto concepts = sets_of<TextSet>(a.concepts, a.limit, texts_of);
-  const auto random = sets_of<TextSet>(a.random, a.limit, texts_of);
-  const auto targets = targets_of<TargetTexts>(a, texts_of);
-  return test_concepts(a.model.load(), concepts, random, targets, request);
+ConceptReport test(const TcavArguments& a, const ConceptsRequest& request) {
+  const ReadExamples read = reader_for(a);
+  if (read == &arrays_of && a.model.model.empty()) {
+    throw InvalidInput("arrays need an ONNX model: give it with --model");
+  }
+  const std::vector<ExampleSet> concepts = sets_of(a.concepts, a.limit, read);
+  const std::vector<ExampleSet> random = sets_of(a.random, a.limit, read);
+  const std::vector<TargetSet> targets = targets_of(a, read);
+  return test_concepts(model_for(a, read), concepts, random, targets, request);
 }
 
-ConceptReport test_pictures(const Arguments& a, const ConceptsRequest& request) {
-  const auto concepts = sets_of<PictureSet>(a.concepts, a.limit, pictures_of);
-  const auto random = sets_of<PictureSet>(a.random, a.limit, pictures_of);
-  const auto targets = targets_of<TargetPictures>(a, pictures_of);
-  return test_concepts(a.model.load_for_pictures(), concepts, random, targets, request);
-}
-
-void run(const Arguments& a) {
+void run(const TcavArguments& a) {
   check_outputs({a.json, a.html, a.svg, a.png}, {a.model.model});
   if (a.examples.size() > 1 && a.examples.size() != a.targets.size()) {
     throw InvalidInput(
@@ -315,9 +311,7 @@ void run(const Arguments& a) {
     bar.show(done, total);
     return true;  // until there is a report to keep, a signal ends the program
   };
-  const ConceptReport report = gives_pictures(a) ? test_pictures(a, request)
-                               : gives_arrays(a) ? test_arrays(a, request)
-                                                 : test_texts(a, request);
+  const ConceptReport report = test(a, request);
   bar.clear();
   const KeepAnswers keep;
   write_reports(a, report);
@@ -326,7 +320,7 @@ void run(const Arguments& a) {
 }  // namespace
 
 void add_tcav(CLI::App& program) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<TcavArguments>();
   CLI::App* command = program.add_subcommand(
       "tcav",
       "Test whether an answer leans on concepts that examples name (TCAV, Kim et al. 2018)");

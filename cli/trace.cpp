@@ -1,95 +1,91 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <memory>
 
-#include "array_arguments.h"
 #include "command.h"
 #include "console.h"
-#include "model_arguments.h"
+#include "input_arguments.h"
+#include "option_groups.h"
 #include "whyformer/error.h"
 #include "whyformer/printable.h"
 
 namespace whyformer::cli {
 namespace {
 
-void trace_model_of_arrays(const ModelArguments& model, const ArrayArguments& arguments,
-                           const std::string& file) {
-  arguments.check(model.model);
-  const ArrayTrace result =
-      ArrayModel::load(model.model, arguments.batch_axis.batch_axes())
-          .trace(read_array_views(arguments.inputs), arguments.target(model.output));
-  for (const std::string& note : result.info.notes) tell("note: " + note);
+struct TraceArguments {
+  InputArguments input;
+  TargetArguments target;
+  std::string save;
+};
+
+void check(const TraceArguments& a) {
+  if (a.input.arrays.given() && (a.input.text.given() || a.target.any_given())) {
+    throw InvalidInput(
+        "with --inputs the target is chosen by --output and --element; texts, --target and "
+        "--read-out do not go with it");
+  }
+  if (a.target.targets.size() > 1) throw InvalidInput("gradients are of one --target at a time");
+}
+
+InputValue input_of(const TraceArguments& a) {
+  std::optional<InputValue> input = a.input.given();
+  if (!input) {
+    throw InvalidInput("no text or picture: whyformer trace --text \"…\" --save maps.safetensors");
+  }
+  if (std::holds_alternative<PictureWithText>(*input)) {
+    throw InvalidInput(
+        "maps of a picture with a text come one side at a time: leave out --pair, and use "
+        "--similar-to");
+  }
+  return *std::move(input);
+}
+
+// What the maps are: of arrays each site has its own size.
+std::string maps_of(const Trace& trace) {
+  if (!trace.arrays.empty()) {
+    return fmt::format("{} attention sites in {} streams, gradients of {}", trace.attention.size(),
+                       trace.streams.size(), printable(trace.target.label));
+  }
+  const AttentionMap first = trace.attention.empty() ? AttentionMap() : trace.attention[0];
+  return fmt::format("{} layers of [{} heads, {} queries, {} keys], gradients of '{}'",
+                     trace.attention.size(), first.heads, first.queries, first.keys,
+                     printable(trace.target.label));
+}
+
+void run(const TraceArguments& a) {
+  check(a);
+  const InputValue input = input_of(a);
+  ExplainRequest request;
+  a.target.fill(request);
+  if (a.input.arrays.given()) a.input.arrays.fill(request, a.input.model);
+  const Trace result = trace(a.input.load(input), input, request);
+  for (const std::string& note : result.notes) tell("note: " + note);
   const KeepAnswers keep;
-  save(file, result.safetensors);
-  print(fmt::format("{}: {} attention sites in {} streams, gradients of {}[{}] ({:.4f})\n",
-                    printable(file), result.info.sites.size(), result.info.streams.size(),
-                    printable(result.output), fmt::join(result.indices, ","), result.value));
+  save(a.save, to_safetensors(result));
+  print(fmt::format("{}: {} ({:.4f})\n", printable(a.save), maps_of(result), result.target.value));
 }
 
 }  // namespace
 
 void add_trace(CLI::App& program) {
-  struct Arguments {
-    ModelArguments model;
-    TextArguments text;
-    PictureArguments picture;
-    TargetArguments target;
-    ArrayArguments arrays;
-    std::string save;
-  };
-  auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = program.add_subcommand(
-      "trace", "Save attention maps and their gradients, for people who compute their own");
-  arguments->model.add_to(*command);
-  arguments->model.add_output_to(*command);
-  arguments->text.add_to(*command);
-  arguments->picture.add_to(*command);
+  auto arguments = std::make_shared<TraceArguments>();
+  CLI::App* command = program.add_subcommand("trace", "Save attention maps and their gradients");
+  InputArguments& input = arguments->input;
+  input.text.add_to(*command);
+  input.picture.add_to(*command);
+  input.arrays.add_to(*command);
+  input.model.add_to(*command);
   arguments->target.add_to(*command);
+  input.picture.add_classes_to(*command);
+  input.model.add_output_to(*command);
+  input.arrays.add_element_to(*command);
+  start_group(*command, OptionGroup::kOutput);
   command
       ->add_option("--save", arguments->save,
                    "safetensors file for attention.L, attention_gradient.L and logits")
       ->required()
       ->type_name("FILE");
-  arguments->arrays.add_to(*command);
-  command->callback([arguments] {
-    if (arguments->arrays.given()) {
-      if (arguments->text.given() || arguments->target.any_given()) {
-        throw InvalidInput(
-            "with --inputs the target is chosen by --output and --element; texts, --target and "
-            "--read-out do not go with it");
-      }
-      trace_model_of_arrays(arguments->model, arguments->arrays, arguments->save);
-      return;
-    }
-    ExplainRequest request;
-    arguments->target.fill(request);
-    if (request.other_targets.size() > 0)
-      throw InvalidInput("gradients are of one --target at a time");
-    const auto picture = arguments->picture.given(arguments->text);
-    if (picture && arguments->text.has_pair->count() > 0) {
-      throw InvalidInput(
-          "maps of a picture with a text come one side at a time: leave out --pair, and use "
-          "--similar-to");
-    }
-    const std::optional<TextInput> input = arguments->text.given();
-    if (!picture && !input) {
-      throw InvalidInput(
-          "no text or picture: whyformer trace --text \"…\" --save maps.safetensors");
-    }
-    const Trace result = picture
-                             ? trace(arguments->picture.load(arguments->model), *picture, request)
-                             : trace(arguments->model.load(), *input, request);
-    for (const std::string& note : result.notes) tell("note: " + note);
-    const KeepAnswers keep;
-    save(arguments->save, to_safetensors(result));
-    const AttentionMap* first = result.attention.empty() ? nullptr : &result.attention[0];
-    print(fmt::format(
-        "{}: {} layers of [{} heads, {} queries, {} keys], gradients of '{}' ({:.4f})\n",
-        printable(arguments->save), result.attention.size(), first ? first->heads : 0,
-        first ? first->queries : 0, first ? first->keys : 0, printable(result.target.label),
-        result.target.value));
-  });
+  command->callback([arguments] { run(*arguments); });
 }
 
 }  // namespace whyformer::cli

@@ -59,7 +59,7 @@ std::string nearest(const std::string& word, const std::vector<std::string>& nam
   return best;
 }
 
-std::string about_unknown_words(const CLI::App& program, int argc, char** argv) {
+std::string about_unknown_words(const CLI::App& program, int argc, const char* const* argv) {
   if (argc < 2) return "";
   const std::string first = argv[1];
   if (!first.starts_with('-')) {

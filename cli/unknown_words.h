@@ -12,6 +12,6 @@ std::string nearest(const std::string& word, const std::vector<std::string>& nam
 
 // After a parse that failed: "there is no command 'explian' (did you mean 'explain'?)", or the same
 // about an option. Empty where something else was wrong.
-std::string about_unknown_words(const CLI::App& program, int argc, char** argv);
+std::string about_unknown_words(const CLI::App& program, int argc, const char* const* argv);
 
 }  // namespace whyformer::cli

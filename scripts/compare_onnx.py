@@ -170,8 +170,8 @@ def run_tests(program, tests, variable, folder):
 
 
 def methods_of(program):
-    shown = subprocess.run([program, "methods"], capture_output=True, text=True, check=True).stdout
-    return [line.split()[0] for line in shown.splitlines()[1:] if line[:1].islower()]
+    shown = subprocess.run([program, "methods", "--json"], capture_output=True, text=True, check=True).stdout
+    return [method["name"] for method in json.loads(shown)]
 
 
 def scores(program, model, method, target):

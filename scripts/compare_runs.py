@@ -203,7 +203,7 @@ def answers(record):
     """The numbers of a run: its JSON without seconds; texts that are no JSON as they are."""
     def without_seconds(value):
         if isinstance(value, dict):
-            return {k: without_seconds(v) for k, v in value.items() if k != "seconds"}
+            return {k: without_seconds(v) for k, v in value.items() if not k.endswith("seconds")}
         return [without_seconds(v) for v in value] if isinstance(value, list) else value
 
     try:

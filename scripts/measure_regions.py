@@ -1,19 +1,14 @@
 #!/usr/bin/env python3
 """How well explanations of the built-in picture model point at the object, computed with PyTorch.
 
-    pip install torch==2.15.0 transformers==5.22.2 numpy==2.4.6 pillow==13.0.0
+    pip install torch==2.15.0 transformers==5.22.2 numpy==2.4.6 pillow==13.0.0 .
     python scripts/measure_regions.py --model models/pictures --objects 200 --pairs 100
-    python scripts/measure_regions.py --model models/pictures --list tests/data/pictures/pairs.tsv --json out/pairs.json
+    python scripts/measure_regions.py --model models/pictures --list tests/data/pictures/pairs/pairs.tsv --json out/pairs.json
 
-The target is the class of the object; a picture of two objects is explained once for each. A map has a number for each patch and is
-enlarged to the picture bilinearly (align_corners=False). Measures, all against the mask of the target's object:
-  pointing   share of maps whose largest pixel lies in the mask
-  other      share of maps whose largest pixel lies in the mask of the other object (pairs only)
-  iou        mean over maps of the intersection over union of {pixels > mean of the map} and the mask
-  iou-area   the same with as many of the largest pixels as the mask has
-  miou       dataset level, as for ImageNet-segmentation: summed intersections over summed unions of {pixels > mean}, mean of object
-             and background
-  mass       mean over maps of the share of the positive relevance that lies in the mask
+The target is the class of the object; a picture of two objects is explained once for each. A map has a
+number for each patch and is enlarged to the picture bilinearly. Columns are the metrics of
+whyformer.evaluate against the mask of the target's object, and
+  other      the pointing game against the mask of the other object (pairs only)
 """
 
 import argparse
@@ -28,6 +23,7 @@ from PIL import Image
 from transformers import AutoImageProcessor, ViTForImageClassification, logging
 
 import paint_pictures
+from whyformer import evaluate
 
 
 # -------------------------------------------------------------------------------------- methods
@@ -92,39 +88,25 @@ def explain(model, pixels, target, rng):
     return {name: method(**given).reshape(side, side).double() for name, method in METHODS.items()}
 
 
-# ------------------------------------------------------------------------------------- measures
+# ------------------------------------------------------------------------------------- metrics
 
-def enlarged(relevance, size):
-    return F.interpolate(relevance[None, None], size=(size, size), mode="bilinear", align_corners=False)[0, 0].numpy()
-
-
-def overlap(chosen, mask):
-    return (chosen & mask).sum() / (chosen | mask).sum()
-
-
-class Measures:
+class Metrics:
     def __init__(self):
-        self.rows, self.unions = [], np.zeros(4)
+        self.at_object = evaluate.Localisation()
+        self.at_other = evaluate.Localisation(["pointing-game"])
 
     def add(self, relevance, mask, other):
-        place = np.unravel_index(relevance.argmax(), relevance.shape)
-        largest = np.zeros(relevance.size, dtype=bool)
-        largest[np.argsort(-relevance, axis=None, kind="stable")[:mask.sum()]] = True
-        chosen = relevance > relevance.mean()
-        positive = relevance.clip(min=0)
-        mass = positive[mask].sum() / positive.sum() if positive.any() else 0.0
-        self.rows.append([mask[place], other[place], overlap(chosen, mask), overlap(largest.reshape(mask.shape), mask), mass])
-        self.unions += [(chosen & mask).sum(), (chosen | mask).sum(), (~chosen & ~mask).sum(), (~chosen | ~mask).sum()]
+        heat = evaluate.enlarged(relevance, *mask.shape)
+        self.at_object.add(heat, mask)
+        self.at_other.add(heat, other)
 
     def result(self):
-        pointing, other, iou, iou_area, mass = np.mean(self.rows, axis=0)
-        miou = (self.unions[0] / self.unions[1] + self.unions[2] / self.unions[3]) / 2
-        return dict(pointing=pointing, other=other, iou=iou, iou_area=iou_area, miou=miou, mass=mass)
+        return {**self.at_object.values(), "other": self.at_other.values()["pointing-game"]}
 
 
 def measure(model, processor, scenes, seed=1):
     """scenes: (picture, class numbers, masks) each."""
-    measures = {name: Measures() for name in METHODS}
+    metrics = {name: Metrics() for name in METHODS}
     rng = np.random.default_rng(seed)
     for picture, labels, masks in scenes:
         pixels = processor(images=Image.fromarray(picture), return_tensors="pt").pixel_values[0]
@@ -132,8 +114,8 @@ def measure(model, processor, scenes, seed=1):
             others = [mask for other, mask in enumerate(masks) if other != place]
             other = np.any(others, axis=0) if others else np.zeros_like(masks[0])
             for name, relevance in explain(model, pixels, label, rng).items():
-                measures[name].add(enlarged(relevance, len(picture)), masks[place], other)
-    return {name: values.result() for name, values in measures.items()}
+                metrics[name].add(relevance, masks[place], other)
+    return {name: found.result() for name, found in metrics.items()}
 
 
 def painted_scenes(kind, count, seed):
@@ -151,7 +133,8 @@ def listed_scenes(file):
 
 
 def show(title, results):
-    print(f"\n{title}\n| method | pointing | other | iou | iou-area | miou | mass |\n|---|---|---|---|---|---|---|")
+    columns = list(next(iter(results.values())))
+    print(f"\n{title}\n| method | {' | '.join(columns)} |\n|---" + "|---" * len(columns) + "|")
     for name, result in results.items():
         print(f"| {name} | " + " | ".join(f"{value:.3f}" for value in result.values()) + " |", flush=True)
 

@@ -34,13 +34,9 @@ struct Answers {
 };
 
 // The outputs that `explain` gives, of many inputs at once: those of one size run together, without
-// padding. Throws InvalidInput that tells the number, from 0, of a text or picture that the model
-// cannot take.
-Answers answers(const Model& model, const std::vector<TextInput>& texts,
+// padding, and each is in memory only while it waits and runs. Throws InvalidInput that tells the
+// number, from 0, of an input that the model cannot take.
+Answers answers(const Model& model, const std::vector<InputValue>& inputs,
                 const AnswersRequest& request = {});
-// A picture is in memory only while it runs.
-Answers answers(const Model& model, const std::vector<PictureInput>& pictures,
-                const AnswersRequest& request = {});
-Answers answers(const Model& model, const NamedTable& rows, const AnswersRequest& request = {});
 
 }  // namespace whyformer

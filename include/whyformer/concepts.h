@@ -124,54 +124,22 @@ struct ConceptReport {
   std::vector<std::string> notes = {};
 };
 
-struct TextSet {
+// Examples of a concept, or random ones. Arrays hold several examples each: their first axis counts
+// them.
+struct ExampleSet {
   std::string name;
-  std::vector<TextInput> texts;
+  std::vector<InputValue> inputs;
 };
 
-struct TargetTexts {
+struct TargetSet {
   std::string label;  // name or index of the output whose logit is differentiated
-  std::vector<TextInput> texts;
+  std::vector<InputValue> inputs;
 };
 
-// Rows of tables, or inputs of any other kind, for an ONNX file: arrays of a safetensors file,
-// named as the model's inputs; the first axis counts the examples.
-struct ArraySet {
-  std::string name;
-  std::filesystem::path file;
-};
-
-struct TargetArrays {
-  int64_t output = 0;  // index
-  std::filesystem::path file;
-};
-
-ConceptReport test_array_concepts(const std::filesystem::path& model,
-                                  const std::vector<ArraySet>& concepts,
-                                  const std::vector<ArraySet>& random,
-                                  const std::vector<TargetArrays>& targets,
-                                  const ConceptsRequest& request);
-
-struct PictureSet {
-  std::string name;
-  std::vector<PictureInput> pictures;
-};
-
-struct TargetPictures {
-  std::string label;
-  std::vector<PictureInput> pictures;
-};
-
-ConceptReport test_concepts(const Model& model, const std::vector<PictureSet>& concepts,
-                            const std::vector<PictureSet>& random,
-                            const std::vector<TargetPictures>& targets,
-                            const ConceptsRequest& request);
-
-// Throws InvalidInput for unknown labels and layers, for sets that are too small, and for empty
-// texts.
-ConceptReport test_concepts(const Model& model, const std::vector<TextSet>& concepts,
-                            const std::vector<TextSet>& random,
-                            const std::vector<TargetTexts>& targets,
-                            const ConceptsRequest& request);
+// Throws InvalidInput for unknown labels and layers, for sets that are too small, and for examples
+// that the model cannot take.
+ConceptReport test_concepts(const Model& model, const std::vector<ExampleSet>& concepts,
+                            const std::vector<ExampleSet>& random,
+                            const std::vector<TargetSet>& targets, const ConceptsRequest& request);
 
 }  // namespace whyformer

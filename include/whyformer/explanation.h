@@ -103,7 +103,8 @@ struct AttentionMap {
   int64_t keys = 0;
   std::shared_ptr<const float[]> values;
   int64_t first_unit =
-      0;  // of its rows and columns; the picture's maps begin behind a text's tokens
+      0;              // of its rows and columns; the picture's maps begin behind a text's tokens
+  int64_t stack = 1;  // windows, or inputs given together: maps [stack, heads, queries, keys]
 
   std::span<const float> head(int64_t index) const {
     const int64_t size = queries * keys;
@@ -125,6 +126,13 @@ struct PictureView {
   double left = 0, top = 0, right = 0, bottom = 0;
 };
 
+// What the units of one token stream stand for, and which they are.
+struct UnitStream {
+  std::string units;
+  int64_t first = 0;
+  int64_t count = 0;
+};
+
 struct ModelName {
   std::string name;
   std::string architecture;
@@ -138,6 +146,8 @@ struct Explanation {
   std::optional<std::string> pair;  // the second text; the text that a picture is compared with
   std::optional<PictureView> picture;
   std::vector<Unit> units;
+  std::vector<UnitStream> streams;  // in the order of the units; empty where all are one stream
+  std::string read_out;             // how the output reads the tokens, in words; empty: not told
   Output output;
   Target target;
   std::vector<Attribution> attributions;

@@ -10,20 +10,13 @@
 
 namespace whyformer {
 
-// One text of a corpus with what is right about it.
-struct LabelledText {
-  TextInput input;
+// One input of a corpus with what is right about it.
+struct LabelledInput {
+  InputValue input;
   // Names or indices of the right outputs (one, but any number for multi-label models); for
   // regression the right numbers. Nothing: the model's own answer stands in.
   std::optional<std::vector<std::string>> labels;
   std::string place;  // for messages, such as "line 7"
-};
-
-// One picture of a corpus, the same.
-struct LabelledPicture {
-  PictureInput input;
-  std::optional<std::vector<std::string>> labels;
-  std::string place;
 };
 
 // A number per layer (0 is nearest the input) and head.
@@ -103,9 +96,7 @@ struct HeadImportance {
 
 // One run per example serves all measures. Throws InvalidInput for unknown measures and labels, for
 // empty texts, and where a measure does not fit the model.
-HeadImportance head_importance(const Model& model, const std::vector<LabelledText>& corpus,
-                               const HeadsRequest& request);
-HeadImportance head_importance(const Model& model, const std::vector<LabelledPicture>& corpus,
+HeadImportance head_importance(const Model& model, const std::vector<LabelledInput>& corpus,
                                const HeadsRequest& request);
 
 }  // namespace whyformer

@@ -10,14 +10,14 @@
 
 namespace whyformer {
 
-// One typed option of a method. The default's type is the option's type.
+// One typed option of a method. Its type is that of the default value.
 struct OptionInfo {
   std::string name;
   std::string summary;
-  OptionValue fallback;
+  OptionValue default_value;
   std::vector<std::string> choices = {};  // for words: what is allowed
-  double least = -1e18;                   // for numbers
-  double most = 1e18;
+  double min = -1e18;                     // for numbers
+  double max = 1e18;
 };
 
 // Named settings that reproduce a reference implementation.
@@ -27,19 +27,28 @@ struct PresetInfo {
   Options values;
 };
 
+// What is explained: one prediction, or the model over many inputs.
+enum class Scope { kLocal, kGlobal };
+
+// A catalogue entry, with the usual taxonomy of explanation methods.
 struct MethodInfo {
   std::string name;
   std::string summary;
   std::string paper;
-  std::string cost;  // in words
-  bool class_specific = true;
-  bool is_signed = false;
-  std::vector<OptionInfo> options;
-  std::vector<PresetInfo> presets;
+  std::string cost;             // with default options; M is the number of units
+  bool class_specific = true;   // scores depend on the target
+  bool is_signed = false;       // a negative score is evidence against the target
+  bool model_agnostic = false;  // needs outputs only: no gradients, no look inside the model
+  Scope scope = Scope::kLocal;
+  std::vector<OptionInfo> options = {};
+  std::vector<PresetInfo> presets = {};
 };
 
-// Every method, in the order they are listed to people.
+// Every method of explain(), in the order of listings.
 std::span<const MethodInfo> methods();
+
+// Every study over many inputs (heads.h, importance.h, concepts.h), in the order of listings.
+std::span<const MethodInfo> studies();
 
 // Throws InvalidInput that lists the known names, nearest first.
 const MethodInfo& method_named(std::string_view name);

@@ -1,6 +1,7 @@
-// Start here: load a model, explain a text.
+// Start here: load a model, explain an input.
 #pragma once
 
+#include <exception>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -11,48 +12,14 @@
 #include <vector>
 
 #include "whyformer/explanation.h"
+#include "whyformer/input.h"
 #include "whyformer/interrupted.h"
 #include "whyformer/methods.h"
 
 namespace whyformer {
 
-class PictureModel;
-class PictureProcessor;
-class TableModel;
-class TextModel;
-class Tokenizer;
-struct ModelParts;  // whyformer/parts.h
-
-struct TextInput {
-  std::string text;
-  std::optional<std::string> pair;
-};
-
-// A JPEG, PNG or WebP file.
-struct PictureFile {
-  std::filesystem::path path;
-};
-
-// A picture in memory, 8 bits for each level.
-struct PicturePixels {
-  std::string name;  // that reports show
-  int64_t width = 0;
-  int64_t height = 0;
-  int64_t channels = 3;  // 1: grey, 3: RGB, 4: RGBA, whose transparency is dropped, not blended
-  std::shared_ptr<const uint8_t[]> pixels;  // [height, width, channels], row after row from the top
-};
-
-using PictureInput = std::variant<PictureFile, PicturePixels>;
-
-// A picture with a text that a model compares it with (CLIP).
-struct PictureWithText {
-  PictureInput picture;
-  std::string text;
-};
-
-// Whether a command's argument means a picture rather than a text: it names one, or a file that
-// begins like one.
-bool means_picture(const std::string& argument);
+class Reader;     // of the library's inside
+class Tokenizer;  // likewise
 
 struct TokenizedText {
   std::vector<int64_t> ids;
@@ -111,23 +78,38 @@ struct ModelInfo {
 // Lengths of a model's inputs, by name.
 using InputShapes = std::map<std::string, std::vector<int64_t>, std::less<>>;
 
+// The axis along which inputs of a file hold several samples, by name; nothing for one that holds a
+// single sample and has no such axis. For files where what the graph shows is not enough, or is a
+// guess.
+using BatchAxes = std::map<std::string, std::optional<int>, std::less<>>;
+
 // What a model folder or an ONNX file of any kind holds. `shapes` are for ONNX inputs whose lengths
 // the file leaves open.
-ModelInfo inspect(const std::filesystem::path& path, const InputShapes& shapes = {});
+ModelInfo inspect(const std::filesystem::path& path, const InputShapes& shapes = {},
+                  const BatchAxes& batch_axes = {});
 
 struct LoadOptions {
   // Which output of an ONNX file is explained. Empty: the logits; else what the file gives for the
   // whole input, such as "sentence_embedding"; else the vectors of its tokens, pooled.
-  std::string output;
+  std::string output = {};
+  // The model gets arrays, whatever it reads: no tokenizer and no picture processor is looked for.
+  bool arrays = false;
+  BatchAxes batch_axes = {};  // of arrays
+};
+
+// One output of a model given arrays.
+struct OutputArray {
+  std::vector<int64_t> shape;
+  std::vector<double> values;
 };
 
 // Immutable; copies share everything; safe to use from several threads.
 class Model {
  public:
-  // A HuggingFace folder, an ONNX file, or a folder with one; for texts, pictures or rows of
-  // tables. Throws FileError, UnsupportedModel, or InvalidInput for an output that the file does
-  // not have.
-  static Model load(const std::filesystem::path& folder, const LoadOptions& options = {});
+  // A HuggingFace folder, an ONNX file, or a folder with one. An ONNX file that reads neither
+  // texts, pictures nor rows of tables takes arrays, as all ONNX files do. Throws FileError,
+  // UnsupportedModel, or InvalidInput for an output that the file does not have.
+  static Model load(const std::filesystem::path& path, const LoadOptions& options = {});
   // What a HuggingFace folder would hold. Weights are not copied: their owners live as long as the
   // model. Throws InvalidInput for sizes that do not fit, and what a folder's load throws.
   static Model load(const ModelParts& parts);
@@ -137,13 +119,12 @@ class Model {
 
   ModelName name() const;
   ModelInfo inspect() const;
-  bool reads_pictures() const { return picture_model_ != nullptr; }
-  bool reads_tables() const { return table_model_ != nullptr; }
-  // Throw InvalidInput where the model reads another kind of input.
-  const TextModel& text_model() const;
-  const PictureModel& picture_model() const;
-  const PictureProcessor& picture_processor() const;
-  const TableModel& table_model() const;
+  // For arrays of these lengths.
+  ModelInfo inspect(const ArrayViews& arrays) const;
+  // What the model was made for; arrays alone where none of these holds.
+  bool reads_texts() const;
+  bool reads_pictures() const;
+  bool reads_tables() const;
 
   // Without a limit on the length, for models that read texts.
   TokenizedText tokenize(const TextInput& input) const;
@@ -151,16 +132,27 @@ class Model {
   // The same model as a classifier among texts, for those that compare pictures with texts.
   Model among(const std::vector<std::string>& texts) const;
 
+  // Of an ONNX file: the names of its outputs, in the file's order, and all of them for some
+  // arrays.
+  std::vector<std::string> outputs() const;
+  std::map<std::string, OutputArray, std::less<>> run(const ArrayViews& arrays) const;
+
+  // See default_methods(model).
+  std::vector<std::string> default_methods() const;
+
+  // Throws InvalidInput where the model reads other inputs, and UnsupportedModel with the reason
+  // where it reads arrays alone.
+  const Reader& reader_of(const InputValue& value) const;
+
  private:
-  explicit Model(std::shared_ptr<const TextModel> model) : text_model_(std::move(model)) {}
-  Model(std::shared_ptr<const PictureModel> model,
-        std::shared_ptr<const PictureProcessor> processor)
-      : picture_model_(std::move(model)), picture_processor_(std::move(processor)) {}
-  explicit Model(std::shared_ptr<const TableModel> model) : table_model_(std::move(model)) {}
-  std::shared_ptr<const TextModel> text_model_;
-  std::shared_ptr<const PictureModel> picture_model_;
-  std::shared_ptr<const PictureProcessor> picture_processor_;
-  std::shared_ptr<const TableModel> table_model_;
+  using Readers = std::vector<std::shared_ptr<const Reader>>;
+  Model(ModelName name, Readers readers, std::exception_ptr refusal = nullptr);
+  template <class OneReader>
+  const OneReader* find() const;
+
+  ModelName name_;
+  Readers readers_;             // of what the model was made for first
+  std::exception_ptr refusal_;  // why it reads nothing else
 };
 
 // The tokenizer of a folder, which needs no weights.
@@ -192,19 +184,29 @@ enum class Precision { kSingle, kDouble };
 // How pieces become words.
 enum class WordFold { kSum, kMean, kMax };
 
+// One element of an output of a model given arrays.
+struct OutputElement {
+  std::string output = {};            // by name; empty: the logits, or the first output
+  std::vector<int64_t> indices = {};  // one per axis of the output; empty: its largest element
+};
+
+// By index or label; of arrays an element. Nothing: the highest.
+using TargetChoice = std::variant<std::monostate, int64_t, std::string, OutputElement>;
+
 struct ExplainRequest {
   std::vector<MethodRequest> methods = {};
-  std::variant<std::monostate, int64_t, std::string> target =
-      {};  // index or label; default: the highest
-  // Pictures only: further targets beside the first, and how many of the highest ones where none is
-  // named.
-  std::vector<std::variant<std::monostate, int64_t, std::string>> other_targets = {};
+  TargetChoice target = {};
+  // Further targets beside the first, and how many of the highest ones where none is named.
+  std::vector<TargetChoice> other_targets = {};
   int64_t top = 1;
   std::optional<std::string> similar_to =
       {};  // encoders without a classifier: explain the similarity
   // How the output reads the tokens, where the user knows better than discovery: a token's number,
   // or "mean".
   std::variant<std::monostate, int64_t, std::string> read_out = {};
+  // Of arrays: what stands in for a token where tokens are hidden, and in neutral inputs. Without
+  // it: the mask token of a tokenizer beside the file, else the padding of its config.json.
+  std::optional<int64_t> hiding_id = {};
   WordFold fold = WordFold::kSum;
   Precision precision = Precision::kSingle;
   int64_t seed = 0;
@@ -212,35 +214,41 @@ struct ExplainRequest {
   Progress progress = {};
 };
 
-// Names of a few methods that fit the model, for those who name none.
-std::vector<std::string> usual_methods(const Model& model);
+// Names of a few methods that fit the model, for those who name none; for rows of tables and arrays
+// they depend on the input.
+std::vector<std::string> default_methods(const Model& model);
+std::vector<std::string> default_methods(const Model& model, const InputValue& input,
+                                         const TargetChoice& target = {});
 
-// One forward run and one backward walk serve all attention and gradient methods of the call.
-// Throws InvalidInput for wrong targets, methods or options, and for an empty text.
-Explanation explain(const Model& model, const TextInput& input, const ExplainRequest& request);
-
-// The same for a picture, one explanation for each target; they share one forward run.
-std::vector<Explanation> explain(const Model& model, const PictureInput& picture,
+// One explanation for each target; they share one forward run, and all attention and gradient
+// methods of a target one backward walk. Throws InvalidInput for wrong targets, methods or options,
+// and for inputs that the model cannot take.
+std::vector<Explanation> explain(const Model& model, const InputValue& input,
                                  const ExplainRequest& request);
 
-// How alike a picture and a text are: units are the text's tokens, then those of the picture.
-// Throws UnsupportedModel for models that do not compare the two.
-Explanation explain(const Model& model, const PictureWithText& input,
-                    const ExplainRequest& request);
+// An array of a trace, as floats.
+struct TracedArray {
+  std::string name;
+  std::vector<int64_t> shape;
+  std::shared_ptr<const float[]> values;
+};
 
-// Attention maps and their gradients, for people who compute their own.
+// Attention maps and their gradients, for analyses of one's own.
 struct Trace {
   std::vector<AttentionMap> attention;
   std::vector<AttentionMap> attention_gradient;
+  // Of a model given arrays: `output.NAME`, and `input_gradient.NAME` for inputs of numbers.
+  std::vector<TracedArray> arrays;
+  std::vector<StreamInfo> streams;  // likewise: what the maps go over
   Output output;
   Target target;
   std::vector<Unit> units;
   std::vector<std::string> notes;
 };
-Trace trace(const Model& model, const TextInput& input, const ExplainRequest& request);
-Trace trace(const Model& model, const PictureInput& picture, const ExplainRequest& request);
+Trace trace(const Model& model, const InputValue& input, const ExplainRequest& request);
 
-// The bytes of a safetensors file with `attention.L`, `attention_gradient.L` and `logits`.
+// The bytes of a safetensors file with `attention.L`, `attention_gradient.L`, and `logits` or the
+// arrays.
 std::string to_safetensors(const Trace& trace);
 
 // Writes a whole file or nothing. Throws FileError.

@@ -38,7 +38,7 @@ std::vector<std::string> relevance_policies();
 
 // `policy` is a name or the path of a JSON file. Reads target, similar_to and precision of the
 // request.
-RelevanceReport relevance_report(const Model& model, const TextInput& input,
+RelevanceReport relevance_report(const Model& model, const InputValue& input,
                                  const std::string& policy, const ExplainRequest& request = {});
 
 }  // namespace whyformer

@@ -29,18 +29,12 @@ struct TerminalOptions {
 // One JSON object (schema: docs/json.md). A negative indent gives a single line.
 std::string to_json(const Explanation& explanation, int indent = 2);
 
-// Coloured tokens and bars, ending in a newline.
+// Coloured tokens and bars, ending in a newline; of token streams the highest scores of each.
 std::string to_terminal(const Explanation& explanation, const TerminalOptions& options = {});
 
 // Several explained classes of one picture, below each other. Also takes a single explanation.
 std::string to_terminal(std::span<const Explanation> explanations,
                         const TerminalOptions& options = {});
-
-// Scores of a model given arrays (whyformer/arrays.h), stream by stream: JSON, or the highest ones
-// with bars. Pages and pictures show its `explanation`.
-struct ArrayExplanation;
-std::string to_json(const ArrayExplanation& explanation, int indent = 2);
-std::string to_terminal(const ArrayExplanation& explanation);
 
 // A self-contained page that works offline.
 std::string to_html(const Explanation& explanation, const ReportOptions& options = {});
@@ -56,8 +50,7 @@ enum class PictureFormat { kSvg, kPng };
 std::string bars_picture(const Explanation& explanation, PictureFormat format,
                          const ReportOptions& options = {});
 
-// What pairs of units are worth together, as a triangle per method that says so. Throws
-// InvalidInput where none does.
+// Pairwise interactions, a triangle per method that has them. Throws InvalidInput where none does.
 std::string interactions_picture(const Explanation& explanation, PictureFormat format);
 
 // Heat maps over an explained picture.
@@ -67,8 +60,8 @@ enum class Grain {
 };
 enum class Segment {
   kNone,
-  kOutline,  // a line around what Otsu's threshold parts from the rest
-  kMask,     // that part of the picture alone
+  kOutline,  // the outline of the region above Otsu's threshold
+  kMask,     // that region alone
 };
 struct OverlayOptions {
   Grain grain = Grain::kSmooth;

@@ -28,21 +28,10 @@ std::vector<double> take_column(NamedTable& table, const std::string& name);
 // theirs. Throws InvalidInput where names are missing or there are others.
 NamedTable in_order_of(const std::vector<std::string>& names, const NamedTable& table);
 
-struct RowInput {
-  std::vector<std::string> names;
-  std::vector<double> values;
-  // Rows that hidden columns are taken from, and their weights; none: all count the same.
-  Table background = {};
-  std::vector<double> weights = {};
-};
+// Each row as an input. Throws InvalidInput for a table whose numbers do not fit its names.
+std::vector<InputValue> rows_of(const NamedTable& table);
 
 // So many rows at most, drawn with the seed 0 as the shap package draws them.
 Table background_of(const Table& table, int64_t most_rows);
-
-// Names of a few methods that fit the model and the row, for those who name none.
-std::vector<std::string> usual_methods(const Model& model, const RowInput& row);
-
-// Units are the columns, and class tokens where the model has some.
-Explanation explain(const Model& model, const RowInput& row, const ExplainRequest& request);
 
 }  // namespace whyformer

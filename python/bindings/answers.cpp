@@ -1,5 +1,6 @@
 #include "whyformer/answers.h"
 
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
@@ -8,6 +9,7 @@
 #include "bindings.h"
 #include "long_work.h"
 #include "shared_arrays.h"
+#include "whyformer/tables.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -15,18 +17,18 @@ using namespace nb::literals;
 namespace whyformer::python {
 namespace {
 
-template <class Inputs>
-void bind_kind(nb::module_& module) {
-  module.def(
-      "answers",
-      [](const Model& model, const Inputs& inputs, AnswersRequest request,
-         const nb::object& progress) {
-        return run_long(progress, [&](const Progress& watch) {
-          request.progress = watch;
-          return answers(model, inputs, request);
-        });
-      },
-      "model"_a, "inputs"_a, "request"_a, "progress"_a.none());
+Answers answers_of(const Model& model, const std::vector<InputValue>& inputs,
+                   AnswersRequest request, const nb::object& progress) {
+  return run_long(progress, [&](const Progress& watch) {
+    request.progress = watch;
+    return answers(model, inputs, request);
+  });
+}
+
+// A table may have many rows: they do not become objects of Python first.
+Answers answers_of_table(const Model& model, const NamedTable& table, const AnswersRequest& request,
+                         const nb::object& progress) {
+  return answers_of(model, rows_of(table), request, progress);
 }
 
 }  // namespace
@@ -57,9 +59,8 @@ void bind_answers(nb::module_& module) {
             return answers.inputs[index];
           },
           nb::rv_policy::reference_internal);
-  bind_kind<std::vector<TextInput>>(module);
-  bind_kind<std::vector<PictureInput>>(module);
-  bind_kind<NamedTable>(module);
+  module.def("answers", &answers_of, "model"_a, "inputs"_a, "request"_a, "progress"_a.none());
+  module.def("answers", &answers_of_table, "model"_a, "table"_a, "request"_a, "progress"_a.none());
 }
 
 }  // namespace whyformer::python

@@ -9,14 +9,16 @@ namespace whyformer::python {
 void bind_errors(nanobind::module_& module);
 void bind_methods(nanobind::module_& module);
 void bind_explanations(nanobind::module_& module);
+void bind_inputs(nanobind::module_& module);
 void bind_models(nanobind::module_& module);
-void bind_parts(nanobind::module_& module);
 void bind_answers(nanobind::module_& module);
-void bind_arrays(nanobind::module_& module);
 void bind_reports(nanobind::module_& module);
 void bind_games(nanobind::module_& module);
 void bind_concepts(nanobind::module_& module);
 void bind_heads(nanobind::module_& module);
 void bind_importance(nanobind::module_& module);
+void bind_relevance(nanobind::module_& module);
+void bind_evaluate(nanobind::module_& module);
+void bind_command_line(nanobind::module_& module);
 
 }  // namespace whyformer::python

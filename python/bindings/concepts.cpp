@@ -1,5 +1,6 @@
 #include "whyformer/concepts.h"
 
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
@@ -12,31 +13,6 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace whyformer::python {
-namespace {
-
-template <class Set, class Target, class Examples>
-void bind_kind(nb::module_& module, const char* set, const char* target) {
-  nb::class_<Set>(module, set).def("__init__", [](Set* self, std::string name, Examples examples) {
-    new (self) Set{std::move(name), std::move(examples)};
-  });
-  nb::class_<Target>(module, target)
-      .def("__init__", [](Target* self, std::string label, Examples examples) {
-        new (self) Target{std::move(label), std::move(examples)};
-      });
-  module.def(
-      "test_concepts",
-      [](const Model& model, const std::vector<Set>& concepts, const std::vector<Set>& random,
-         const std::vector<Target>& targets, ConceptsRequest request, const nb::object& progress) {
-        return run_long(progress, [&](const Progress& watch) {
-          request.progress = watch;
-          return test_concepts(model, concepts, random, targets, request);
-        });
-      },
-      "model"_a, "concepts"_a, "random"_a, "targets"_a, "request"_a, "progress"_a.none());
-}
-
-}  // namespace
-
 void bind_concepts(nb::module_& module) {
   nb::enum_<TokenRows>(module, "TokenRows")
       .value("first", TokenRows::kFirst)
@@ -64,9 +40,25 @@ void bind_concepts(nb::module_& module) {
         const std::string content = concepts_picture(r, format);
         return nb::bytes(content.data(), content.size());
       });
-  bind_kind<TextSet, TargetTexts, std::vector<TextInput>>(module, "TextSet", "TargetTexts");
-  bind_kind<PictureSet, TargetPictures, std::vector<PictureInput>>(module, "PictureSet",
-                                                                   "TargetPictures");
+  nb::class_<ExampleSet>(module, "ExampleSet")
+      .def("__init__", [](ExampleSet* self, std::string name, std::vector<InputValue> inputs) {
+        new (self) ExampleSet{std::move(name), std::move(inputs)};
+      });
+  nb::class_<TargetSet>(module, "TargetSet")
+      .def("__init__", [](TargetSet* self, std::string label, std::vector<InputValue> inputs) {
+        new (self) TargetSet{std::move(label), std::move(inputs)};
+      });
+  module.def(
+      "test_concepts",
+      [](const Model& model, const std::vector<ExampleSet>& concepts,
+         const std::vector<ExampleSet>& random, const std::vector<TargetSet>& targets,
+         ConceptsRequest request, const nb::object& progress) {
+        return run_long(progress, [&](const Progress& watch) {
+          request.progress = watch;
+          return test_concepts(model, concepts, random, targets, request);
+        });
+      },
+      "model"_a, "concepts"_a, "random"_a, "targets"_a, "request"_a, "progress"_a.none());
 }
 
 }  // namespace whyformer::python

@@ -5,6 +5,7 @@
 
 #include "bindings.h"
 #include "whyformer/interrupted.h"
+#include "whyformer/lengths.h"
 #include "whyformer/printable.h"
 
 namespace nb = nanobind;
@@ -21,18 +22,26 @@ void set_error(const nb::object& type, const Error& error) {
 
 // They live as long as the module.
 struct ErrorTypes {
-  nb::object error, invalid_input, unsupported_model, file_error;
+  nb::object error, invalid_input, lengths_do_not_fit, unsupported_model, file_error;
 };
+
+void set_lengths_error(const nb::object& type, const LengthsDoNotFit& error) {
+  const nb::object raised = type(printable(error.what()));
+  raised.attr("input") = printable(error.input);
+  PyErr_SetObject(type.ptr(), raised.ptr());
+}
 
 }  // namespace
 
 void bind_errors(nb::module_& module) {
   // Also what Python programs expect for such mistakes, so that a plain `except ValueError` works.
   const nb::exception<Error> error(module, "Error", PyExc_RuntimeError);
+  const nb::exception<InvalidInput> invalid_input(
+      module, "InvalidInput", nb::make_tuple(error, nb::handle(PyExc_ValueError)));
+  nb::exception<LengthsDoNotFit> lengths_do_not_fit(module, "LengthsDoNotFit", invalid_input);
+  lengths_do_not_fit.attr("input") = "";
   static ErrorTypes* const types = new ErrorTypes{
-      error,
-      nb::exception<InvalidInput>(module, "InvalidInput",
-                                  nb::make_tuple(error, nb::handle(PyExc_ValueError))),
+      error, invalid_input, lengths_do_not_fit,
       nb::exception<UnsupportedModel>(module, "UnsupportedModel",
                                       nb::make_tuple(error, nb::handle(PyExc_ValueError))),
       nb::exception<FileError>(module, "FileError",
@@ -43,6 +52,8 @@ void bind_errors(nb::module_& module) {
       std::rethrow_exception(thrown);
     } catch (const Interrupted&) {
       PyErr_SetNone(PyExc_KeyboardInterrupt);
+    } catch (const LengthsDoNotFit& error) {
+      set_lengths_error(types->lengths_do_not_fit, error);
     } catch (const InvalidInput& error) {
       set_error(types->invalid_input, error);
     } catch (const UnsupportedModel& error) {

@@ -14,7 +14,7 @@ namespace nb = nanobind;
 namespace whyformer::python {
 namespace {
 
-void bind_pieces(nb::module_& module) {
+void bind_units(nb::module_& module) {
   nb::class_<ModelName>(module, "ModelName")
       .def_ro("name", &ModelName::name)
       .def_ro("architecture", &ModelName::architecture)
@@ -38,6 +38,9 @@ void bind_pieces(nb::module_& module) {
       .def("__repr__", [](nb::handle self) {
         return nb::str("<word {!r}: {:.4g}>").format(self.attr("text"), self.attr("score"));
       });
+}
+
+void bind_estimates(nb::module_& module) {
   nb::class_<Cost>(module, "Cost")
       .def_ro("forwards", &Cost::forwards)
       .def_ro("backwards", &Cost::backwards)
@@ -59,6 +62,9 @@ void bind_pieces(nb::module_& module) {
         while (units * units < estimate.interactions.size()) ++units;
         return nb::cast(array_in(self, estimate.interactions, {units, units}));
       });
+}
+
+void bind_answers_and_maps(nb::module_& module) {
   nb::class_<Output>(module, "Output")
       .def_ro("space", &Output::space)
       .def_ro("labels", &Output::labels)
@@ -78,9 +84,9 @@ void bind_pieces(nb::module_& module) {
       .def_prop_ro(
           "values",
           [](const AttentionMap& map) {
-            return shared_array(map.values,
-                                {static_cast<size_t>(map.heads), static_cast<size_t>(map.queries),
-                                 static_cast<size_t>(map.keys)});
+            std::vector<int64_t> shape{map.heads, map.queries, map.keys};
+            if (map.stack > 1) shape.insert(shape.begin(), map.stack);
+            return shared_array(map.values, array_shape(shape));
           },
           nb::rv_policy::reference);
   nb::class_<PictureView>(module, "PictureView")
@@ -92,8 +98,7 @@ void bind_pieces(nb::module_& module) {
       .def_prop_ro(
           "rgb",
           [](const PictureView& view) {
-            return shared_array(view.rgb, {static_cast<size_t>(view.height),
-                                           static_cast<size_t>(view.width), size_t{3}});
+            return shared_array(view.rgb, array_shape({view.height, view.width, 3}));
           },
           nb::rv_policy::reference);
 }
@@ -101,7 +106,9 @@ void bind_pieces(nb::module_& module) {
 }  // namespace
 
 void bind_explanations(nb::module_& module) {
-  bind_pieces(module);
+  bind_units(module);
+  bind_estimates(module);
+  bind_answers_and_maps(module);
   nb::class_<Attribution>(module, "Attribution")
       .def_ro("method", &Attribution::method)
       .def_ro("options", &Attribution::options)
@@ -126,12 +133,21 @@ void bind_explanations(nb::module_& module) {
       .def("__repr__", [](const Refusal& refusal) {
         return "<" + refusal.method + ": " + refusal.reason + ">";
       });
+  nb::class_<UnitStream>(module, "UnitStream")
+      .def_ro("units", &UnitStream::units)
+      .def_ro("first", &UnitStream::first)
+      .def_ro("count", &UnitStream::count)
+      .def("__repr__", [](nb::handle self) {
+        return nb::str("<stream of {} {}>").format(self.attr("count"), self.attr("units"));
+      });
   nb::class_<Explanation>(module, "Explanation")
       .def_ro("model", &Explanation::model)
       .def_ro("text", &Explanation::text)
       .def_ro("pair", &Explanation::pair)
       .def_ro("picture", &Explanation::picture)
       .def_ro("units", &Explanation::units)
+      .def_ro("streams", &Explanation::streams)
+      .def_ro("read_out", &Explanation::read_out)
       .def_ro("output", &Explanation::output)
       .def_ro("target", &Explanation::target)
       .def_ro("attention", &Explanation::attention)

@@ -151,6 +151,9 @@ void bind_shapley(nb::module_& module) {
       },
       "game"_a, "tree"_a, "context"_a, "max_evals"_a, "batch_size"_a, "seed"_a, "logit"_a,
       "progress"_a.none());
+}
+
+void bind_sampled_shapley(nb::module_& module) {
   module.def(
       "sampling_shap",
       [](PythonGame& game, int64_t samples, uint32_t seed, double target_error,
@@ -194,6 +197,9 @@ void bind_relatives(nb::module_& module) {
         return result;
       },
       "game"_a, "max_evals"_a, "progress"_a.none());
+}
+
+void bind_lime(nb::module_& module) {
   module.def(
       "lime",
       [](PythonGame& game, bool pictures, int64_t samples, double kernel_width,
@@ -252,7 +258,9 @@ void bind_games(nb::module_& module) {
   module.def("grid_tree",
              [](int64_t rows, int64_t columns) { return merges_of(grid_tree(rows, columns)); });
   bind_shapley(module);
+  bind_sampled_shapley(module);
   bind_relatives(module);
+  bind_lime(module);
 }
 
 }  // namespace whyformer::python

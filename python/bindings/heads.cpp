@@ -1,7 +1,9 @@
 #include "whyformer/heads.h"
 
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings.h"
@@ -14,20 +16,12 @@ using namespace nb::literals;
 namespace whyformer::python {
 
 void bind_heads(nb::module_& module) {
-  nb::class_<LabelledText>(module, "LabelledText")
+  nb::class_<LabelledInput>(module, "LabelledInput")
       .def(
           "__init__",
-          [](LabelledText* self, const TextInput& input,
-             std::optional<std::vector<std::string>> labels, std::string place) {
-            new (self) LabelledText{input, std::move(labels), std::move(place)};
-          },
-          "input"_a, "labels"_a.none(), "place"_a);
-  nb::class_<LabelledPicture>(module, "LabelledPicture")
-      .def(
-          "__init__",
-          [](LabelledPicture* self, const PictureInput& input,
-             std::optional<std::vector<std::string>> labels, std::string place) {
-            new (self) LabelledPicture{input, std::move(labels), std::move(place)};
+          [](LabelledInput* self, InputValue input, std::optional<std::vector<std::string>> labels,
+             std::string place) {
+            new (self) LabelledInput{std::move(input), std::move(labels), std::move(place)};
           },
           "input"_a, "labels"_a.none(), "place"_a);
   nb::class_<PruneRequest>(module, "PruneRequest")
@@ -61,17 +55,7 @@ void bind_heads(nb::module_& module) {
       });
   module.def(
       "head_importance",
-      [](const Model& model, const std::vector<LabelledText>& corpus, HeadsRequest request,
-         const nb::object& progress) {
-        return run_long(progress, [&](const Progress& watch) {
-          request.progress = watch;
-          return head_importance(model, corpus, request);
-        });
-      },
-      "model"_a, "corpus"_a, "request"_a, "progress"_a.none());
-  module.def(
-      "head_importance",
-      [](const Model& model, const std::vector<LabelledPicture>& corpus, HeadsRequest request,
+      [](const Model& model, const std::vector<LabelledInput>& corpus, HeadsRequest request,
          const nb::object& progress) {
         return run_long(progress, [&](const Progress& watch) {
           request.progress = watch;

@@ -11,8 +11,7 @@
 #include "bindings.h"
 #include "long_work.h"
 #include "shared_arrays.h"
-#include "whyformer/relevance.h"
-#include "whyformer/tables.h"
+#include "whyformer/parts.h"
 #include "whyformer/threads.h"
 
 namespace nb = nanobind;
@@ -20,98 +19,6 @@ using namespace nb::literals;
 
 namespace whyformer::python {
 namespace {
-
-// Numbers as they are handed over: [rows × columns].
-using Numbers = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-Table table_of(const Numbers& numbers) {
-  return {static_cast<int64_t>(numbers.shape(0)),
-          static_cast<int64_t>(numbers.shape(1)),
-          {numbers.data(), numbers.data() + numbers.size()}};
-}
-
-RowInput row_input(std::vector<std::string> names, std::vector<double> values,
-                   const std::optional<Numbers>& background, std::vector<double> weights) {
-  RowInput row{std::move(names), std::move(values), {}, std::move(weights)};
-  if (background) row.background = table_of(*background);
-  return row;
-}
-
-template <class Input>
-void bind_explain(nb::module_& module) {
-  module.def(
-      "explain",
-      [](const Model& model, const Input& input, ExplainRequest request,
-         const nb::object& progress) {
-        return run_long(progress, [&](const Progress& watch) {
-          request.progress = watch;
-          return explain(model, input, request);
-        });
-      },
-      "model"_a, "input"_a, "request"_a, "progress"_a.none() = nb::none());
-}
-
-template <class Input>
-void bind_trace(nb::module_& module) {
-  module.def("trace", [](const Model& model, const Input& input, const ExplainRequest& request) {
-    return run_long(nb::none(), [&](const Progress&) { return trace(model, input, request); });
-  });
-}
-
-void bind_inputs(nb::module_& module) {
-  nb::class_<TextInput>(module, "TextInput")
-      .def(
-          "__init__",
-          [](TextInput* self, std::string text, std::optional<std::string> pair) {
-            new (self) TextInput{std::move(text), std::move(pair)};
-          },
-          "text"_a, "pair"_a = nb::none());
-  nb::class_<PictureFile>(module, "PictureFile")
-      .def("__init__", [](PictureFile* self, std::filesystem::path path) {
-        new (self) PictureFile{std::move(path)};
-      });
-  nb::class_<PicturePixels>(module, "PicturePixels")
-      .def(
-          "__init__",
-          [](PicturePixels* self, std::string name,
-             nb::ndarray<const uint8_t, nb::ndim<3>, nb::c_contig, nb::device::cpu> pixels) {
-            auto kept = std::make_shared<decltype(pixels)>(pixels);
-            new (self) PicturePixels{std::move(name), static_cast<int64_t>(pixels.shape(1)),
-                                     static_cast<int64_t>(pixels.shape(0)),
-                                     static_cast<int64_t>(pixels.shape(2)),
-                                     std::shared_ptr<const uint8_t[]>(kept, pixels.data())};
-          },
-          "name"_a, "pixels"_a);
-  nb::class_<PictureWithText>(module, "PictureWithText")
-      .def("__init__", [](PictureWithText* self, PictureInput picture, std::string text) {
-        new (self) PictureWithText{std::move(picture), std::move(text)};
-      });
-  nb::class_<RowInput>(module, "RowInput")
-      .def(
-          "__init__",
-          [](RowInput* self, std::vector<std::string> names, std::vector<double> values,
-             const std::optional<Numbers>& background, std::vector<double> weights) {
-            new (self) RowInput(
-                row_input(std::move(names), std::move(values), background, std::move(weights)));
-          },
-          "names"_a, "values"_a, "background"_a = nb::none(), "weights"_a = std::vector<double>());
-  nb::class_<NamedTable>(module, "NamedTable")
-      .def("__init__",
-           [](NamedTable* self, std::vector<std::string> names, const Numbers& numbers) {
-             new (self) NamedTable{std::move(names), table_of(numbers)};
-           })
-      .def_ro("names", &NamedTable::names)
-      .def_prop_ro("numbers", [](nb::handle self) {
-        const Table& table = nb::cast<const NamedTable&>(self).table;
-        return array_in(self, table.values,
-                        {static_cast<size_t>(table.rows), static_cast<size_t>(table.columns)});
-      });
-  module.def("read_table", &read_table, "path"_a);
-  module.def("background_of", [](const NamedTable& table, int64_t most_rows) {
-    return NamedTable{table.names, background_of(table.table, most_rows)};
-  });
-  module.def("means_picture", &means_picture);
-}
 
 void bind_request(nb::module_& module) {
   nb::enum_<Precision>(module, "Precision")
@@ -121,6 +28,15 @@ void bind_request(nb::module_& module) {
       .value("sum", WordFold::kSum)
       .value("mean", WordFold::kMean)
       .value("max", WordFold::kMax);
+  nb::class_<OutputElement>(module, "OutputElement")
+      .def(
+          "__init__",
+          [](OutputElement* self, std::string output, std::vector<int64_t> indices) {
+            new (self) OutputElement{std::move(output), std::move(indices)};
+          },
+          "output"_a, "indices"_a)
+      .def_ro("output", &OutputElement::output)
+      .def_ro("indices", &OutputElement::indices);
   nb::class_<ExplainRequest>(module, "ExplainRequest")
       .def(nb::init<>())
       .def("add_method",
@@ -132,6 +48,7 @@ void bind_request(nb::module_& module) {
       .def_rw("top", &ExplainRequest::top)
       .def_rw("similar_to", &ExplainRequest::similar_to, nb::arg().none())
       .def_rw("read_out", &ExplainRequest::read_out, nb::arg().none())
+      .def_rw("hiding_id", &ExplainRequest::hiding_id, nb::arg().none())
       .def_rw("fold", &ExplainRequest::fold)
       .def_rw("precision", &ExplainRequest::precision)
       .def_rw("seed", &ExplainRequest::seed)
@@ -190,10 +107,19 @@ void bind_tokens(nb::module_& module) {
            [](nb::handle self) { return nb::str("<tokens {!r}>").format(self.attr("tokens")); });
 }
 
-void bind_trace_result(nb::module_& module) {
+nb::dict traced_arrays(const Trace& trace) {
+  nb::dict arrays;
+  for (const TracedArray& one : trace.arrays)
+    arrays[one.name.c_str()] = shared_array(one.values, array_shape(one.shape));
+  return arrays;
+}
+
+void bind_trace(nb::module_& module) {
   nb::class_<Trace>(module, "Trace")
       .def_ro("attention", &Trace::attention)
       .def_ro("attention_gradient", &Trace::attention_gradient)
+      .def_prop_ro("arrays", &traced_arrays)
+      .def_ro("streams", &Trace::streams)
       .def_ro("output", &Trace::output)
       .def_ro("target", &Trace::target)
       .def_ro("units", &Trace::units)
@@ -202,70 +128,83 @@ void bind_trace_result(nb::module_& module) {
         const std::string bytes = to_safetensors(trace);
         return nb::bytes(bytes.data(), bytes.size());
       });
+  module.def(
+      "trace",
+      [](const Model& model, const InputValue& input, const ExplainRequest& request) {
+        return run_long(nb::none(), [&](const Progress&) { return trace(model, input, request); });
+      },
+      "model"_a, "input"_a, "request"_a);
 }
 
-void bind_relevance(nb::module_& module) {
-  nb::class_<RelevanceStep>(module, "RelevanceStep")
-      .def_ro("node", &RelevanceStep::node)
-      .def_ro("op", &RelevanceStep::op)
-      .def_ro("rule", &RelevanceStep::rule)
-      .def_ro("entering", &RelevanceStep::entering)
-      .def_ro("leaving", &RelevanceStep::leaving)
-      .def_ro("entering_magnitude", &RelevanceStep::entering_magnitude)
-      .def_ro("leaving_magnitude", &RelevanceStep::leaving_magnitude)
-      .def_prop_ro("loss", &RelevanceStep::loss);
-  nb::class_<RelevanceReport>(module, "RelevanceReport")
-      .def_ro("model", &RelevanceReport::model)
-      .def_ro("policy", &RelevanceReport::policy)
-      .def_ro("target", &RelevanceReport::target)
-      .def_ro("seed", &RelevanceReport::seed)
-      .def_ro("steps", &RelevanceReport::steps)
-      .def_ro("at_first_layer", &RelevanceReport::at_first_layer)
-      .def_ro("at_words", &RelevanceReport::at_words)
-      .def_ro("notes", &RelevanceReport::notes);
-  module.def("relevance_policies", &relevance_policies);
-  module.def("relevance_report", [](const Model& model, const TextInput& input,
-                                    const std::string& policy, const ExplainRequest& request) {
-    return run_long(nb::none(), [&](const Progress&) {
-      return relevance_report(model, input, policy, request);
-    });
-  });
+Model load_path(const std::filesystem::path& path, const std::string& output, bool arrays,
+                const BatchAxes& batch_axes) {
+  return run_long(nb::none(),
+                  [&](const Progress&) { return Model::load(path, {output, arrays, batch_axes}); });
+}
+
+Model load_parts(std::string name, std::map<std::string, std::string, std::less<>> documents,
+                 ArrayViews weights) {
+  const ModelParts parts{std::move(name), std::move(documents), std::move(weights)};
+  return run_long(nb::none(), [&](const Progress&) { return Model::load(parts); });
+}
+
+nb::dict run_arrays(const Model& model, const ArrayViews& arrays) {
+  auto found = run_long(nb::none(), [&](const Progress&) { return model.run(arrays); });
+  nb::dict outputs;
+  for (auto& [name, output] : found)
+    outputs[name.c_str()] = array_of(std::move(output.values), array_shape(output.shape));
+  return outputs;
+}
+
+void bind_model(nb::module_& module) {
+  nb::class_<Model>(module, "Model")
+      .def_static("load", &load_path, "path"_a, "output"_a = "", "arrays"_a = false,
+                  "batch_axes"_a = BatchAxes())
+      .def_static("load_parts", &load_parts, "name"_a, "documents"_a, "weights"_a)
+      .def_static("built_in", &Model::built_in)
+      .def_static("built_in_for_pictures", &Model::built_in_for_pictures)
+      .def_prop_ro("name", &Model::name)
+      .def_prop_ro("reads_texts", &Model::reads_texts)
+      .def_prop_ro("reads_pictures", &Model::reads_pictures)
+      .def_prop_ro("reads_tables", &Model::reads_tables)
+      .def_prop_ro("outputs", &Model::outputs)
+      .def("inspect", nb::overload_cast<>(&Model::inspect, nb::const_))
+      .def(
+          "inspect",
+          [](const Model& model, const ArrayViews& arrays) {
+            return run_long(nb::none(), [&](const Progress&) { return model.inspect(arrays); });
+          },
+          "arrays"_a)
+      .def("run", &run_arrays, "arrays"_a)
+      .def("tokenize", &Model::tokenize, "input"_a)
+      .def("among", &Model::among, "texts"_a);
 }
 
 }  // namespace
 
 void bind_models(nb::module_& module) {
-  bind_inputs(module);
   bind_request(module);
   bind_model_info(module);
-  bind_trace_result(module);
   bind_tokens(module);
-  nb::class_<Model>(module, "Model")
-      .def_static(
-          "load",
-          [](const std::filesystem::path& path, const std::string& output) {
-            return run_long(nb::none(),
-                            [&](const Progress&) { return Model::load(path, {output}); });
-          },
-          "path"_a, "output"_a = "")
-      .def_static("built_in", &Model::built_in)
-      .def_static("built_in_for_pictures", &Model::built_in_for_pictures)
-      .def_prop_ro("name", &Model::name)
-      .def_prop_ro("reads_pictures", &Model::reads_pictures)
-      .def_prop_ro("reads_tables", &Model::reads_tables)
-      .def("inspect", &Model::inspect)
-      .def("tokenize", &Model::tokenize, "input"_a)
-      .def("among", &Model::among, "texts"_a);
-  bind_explain<TextInput>(module);
-  bind_explain<PictureInput>(module);
-  bind_explain<PictureWithText>(module);
-  bind_explain<RowInput>(module);
-  bind_trace<TextInput>(module);
-  bind_trace<PictureInput>(module);
-  bind_relevance(module);
-  module.def("usual_methods", nb::overload_cast<const Model&>(&usual_methods), "model"_a);
-  module.def("usual_methods", nb::overload_cast<const Model&, const RowInput&>(&usual_methods),
-             "model"_a, "row"_a);
+  bind_model(module);
+  bind_trace(module);
+  module.def(
+      "explain",
+      [](const Model& model, const InputValue& input, ExplainRequest request,
+         const nb::object& progress) {
+        return run_long(progress, [&](const Progress& watch) {
+          request.progress = watch;
+          return explain(model, input, request);
+        });
+      },
+      "model"_a, "input"_a, "request"_a, "progress"_a.none() = nb::none());
+  module.def(
+      "default_methods",
+      [](const Model& model, const InputValue& input, const TargetChoice& target) {
+        return run_long(nb::none(),
+                        [&](const Progress&) { return default_methods(model, input, target); });
+      },
+      "model"_a, "input"_a, "target"_a.none() = nb::none());
   module.def("threads", &threads);
   module.def("set_threads", &set_threads, "count"_a);
 }

@@ -6,13 +6,15 @@ NB_MODULE(_native, module) {
   bind_errors(module);
   bind_methods(module);
   bind_explanations(module);
+  bind_inputs(module);
   bind_models(module);
-  bind_parts(module);
   bind_answers(module);
-  bind_arrays(module);
   bind_reports(module);
   bind_games(module);
   bind_concepts(module);
   bind_heads(module);
   bind_importance(module);
+  bind_relevance(module);
+  bind_evaluate(module);
+  bind_command_line(module);
 }

@@ -5,8 +5,8 @@
 #include <nanobind/ndarray.h>
 
 #include <cstdint>
-#include <initializer_list>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace whyformer::python {
@@ -14,11 +14,17 @@ namespace whyformer::python {
 template <class T>
 using SharedArray = nanobind::ndarray<nanobind::numpy, const T>;
 
+using ArrayShape = std::vector<size_t>;
+
+inline ArrayShape array_shape(const std::vector<int64_t>& lengths) {
+  return {lengths.begin(), lengths.end()};
+}
+
 // Of a vector inside a bound object, which the array keeps alive.
 template <class T>
 SharedArray<T> array_in(nanobind::handle owner, const std::vector<T>& values,
-                        std::initializer_list<size_t> shape) {
-  return SharedArray<T>(values.data(), shape, owner);
+                        const ArrayShape& shape) {
+  return SharedArray<T>(values.data(), shape.size(), shape.data(), owner);
 }
 
 template <class T>
@@ -28,22 +34,21 @@ SharedArray<T> array_in(nanobind::handle owner, const std::vector<T>& values) {
 
 // Of shared memory.
 template <class T>
-SharedArray<T> shared_array(const std::shared_ptr<const T[]>& values,
-                            std::initializer_list<size_t> shape) {
+SharedArray<T> shared_array(const std::shared_ptr<const T[]>& values, const ArrayShape& shape) {
   auto* kept = new std::shared_ptr<const T[]>(values);
   const nanobind::capsule owner(kept, [](void* pointer) noexcept {
     delete static_cast<std::shared_ptr<const T[]>*>(pointer);
   });
-  return SharedArray<T>(values.get(), shape, owner);
+  return SharedArray<T>(values.get(), shape.size(), shape.data(), owner);
 }
 
 // Of a vector that moves into the array.
 template <class T>
-SharedArray<T> array_of(std::vector<T> values, std::initializer_list<size_t> shape) {
+SharedArray<T> array_of(std::vector<T> values, const ArrayShape& shape) {
   auto* kept = new std::vector<T>(std::move(values));
   const nanobind::capsule owner(
       kept, [](void* pointer) noexcept { delete static_cast<std::vector<T>*>(pointer); });
-  return SharedArray<T>(kept->data(), shape, owner);
+  return SharedArray<T>(kept->data(), shape.size(), shape.data(), owner);
 }
 
 }  // namespace whyformer::python

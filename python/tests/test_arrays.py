@@ -1,6 +1,7 @@
 """ONNX files that nobody prepared: given arrays, rows, texts or pictures."""
 
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -46,7 +47,7 @@ def write_safetensors(path, arrays):
 
 
 def test_a_file_of_another_kind_takes_arrays(t5):
-    assert isinstance(t5, wf.ArrayModel)
+    assert isinstance(t5, wf.Model) and t5.reads == "arrays"
     outputs = t5(INPUTS)
     assert set(outputs) == set(t5.outputs)
     assert all(np.isfinite(array).all() for array in outputs.values())
@@ -74,6 +75,44 @@ def test_maps_of_arrays(t5):
     for layer in t5.attention(INPUTS):
         np.testing.assert_allclose(layer.sum(axis=-1), 1, atol=1e-5)
     assert len(t5.attention_gradients(INPUTS)) == len(t5.attention(INPUTS))
+
+
+def test_a_trace_of_arrays_holds_every_output(t5):
+    trace = t5.trace(INPUTS)
+    assert [stream.tokens for stream in trace.streams] == [8, 3]
+    for name, values in t5(INPUTS).items():
+        np.testing.assert_allclose(trace.arrays[f"output.{name}"], values, atol=1e-5)
+
+
+def test_an_element_of_an_output_is_explained(t5):
+    logits = t5(INPUTS)[t5.outputs[0]]
+    result = t5.explain(INPUTS, "saliency", output=t5.outputs[0], element=(0, 2, 7))
+    assert result.target.label == f"{t5.outputs[0]}[0,2,7]"
+    np.testing.assert_allclose(result.target.value, logits[0, 2, 7], atol=1e-5)
+    assert result.read_out
+
+
+def test_a_model_of_arrays_is_stored_with_how_it_was_loaded(t5):
+    again = pickle.loads(pickle.dumps(t5))
+    for name, values in t5(INPUTS).items():
+        np.testing.assert_array_equal(again(INPUTS)[name], values)
+
+
+def test_arguments_of_other_kinds_of_input_are_refused(t5, model):
+    for option in (dict(pair="x"), dict(background=np.zeros((1, 2))), dict(target=1)):
+        with pytest.raises(wf.InvalidInput, match=f"{next(iter(option))}= does not go with arrays"):
+            t5.explain(INPUTS, "gae", **option)
+    for option in (dict(output="logits"), dict(element=(0, 1)), dict(hiding_id=3)):
+        with pytest.raises(wf.InvalidInput, match=f"{next(iter(option))}= goes with arrays"):
+            model.explain("good", "gae", **option)
+    with pytest.raises(wf.InvalidInput, match="texts"):
+        model.explain(INPUTS, "gae")
+
+
+def test_scores_of_one_stream_are_all_scores(model):
+    result = model.explain("good", "gae")
+    (whole,) = result.by_stream()
+    np.testing.assert_array_equal(whole, result["gae"].scores)
 
 
 def test_wrong_arrays(t5):

@@ -43,7 +43,7 @@ def test_columns_of_a_background_are_found_by_their_names(taster, wines):
     expected = explained(wines)
     np.testing.assert_array_equal(explained(wines[wines.columns[::-1]]), expected)
     np.testing.assert_array_equal(explained(wines.to_numpy()), expected)
-    with pytest.raises(wf.InvalidInput, match="the background has the columns"):
+    with pytest.raises(wf.InvalidInput, match="the background has no column 'hue'"):
         explained(wines.rename(columns={"hue": "colour"}))
 
 
@@ -75,6 +75,12 @@ def test_files_that_cannot_be_explained_can_be_inspected():
     assert [site.kind for site in found.sites].count("co") == 3 and len(found.streams) == 2
     longer = wf.inspect(path, {"input_ids": [1, 5]})
     assert longer.inputs[0].shape == [1, 5]
+
+
+def test_lengths_that_do_not_fit_are_told_with_the_argument_that_changes_them():
+    path = SOURCES / "tests" / "golden" / "onnx" / "models" / "lxmert.eager.new.20.onnx"
+    with pytest.raises(wf.InvalidInput, match=r"give lengths that do with shapes=\{'\w+': "):
+        wf.inspect(path, {"input_ids": [1, 100000]})
 
 
 def test_importance_tells_errors_of_zero_and_keeps_its_columns(taster, wines):

@@ -247,8 +247,8 @@ def test_nothing_is_kept_when_both_are_gone():
     assert resident_megabytes() - before < 50  # half a model
 
 
-def test_script_of_the_readme(tmp_path):
-    section = (SOURCES / "README.md").read_text(encoding="utf-8").split("## In Python", 1)[1]
+def test_script_of_the_python_page(tmp_path):
+    section = (SOURCES / "docs" / "python.md").read_text(encoding="utf-8").split("## Models in memory", 1)[1]
     script = next(one for one in re.findall(r"```python\n(.*?)```", section, re.S) if "from transformers" in one)
     assert len(script.strip().splitlines()) <= 15
     # The formulas get the objects that it made.

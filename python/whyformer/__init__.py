@@ -10,12 +10,12 @@
 
 from importlib.metadata import version as _version
 
-from ._arrays import ArrayExplanation, ArrayModel
 from ._concepts import ConceptReport, tcav
 from ._functions import FunctionExplanation, lime, shap
 from ._importance import HeadImportance, Importance, Summary, summarise
 from ._loading import inspect, load
-from ._model import Model, ModelSummary, Output
+from ._model import Model, Output
+from ._model_summary import ModelSummary
 from ._native import (
     Error,
     FileError,
@@ -27,18 +27,19 @@ from ._native import (
     methods,
     relevance_policies,
     set_threads,
+    studies,
     threads,
 )
 from ._results import Attribution, Explanation, Explanations
-from . import maskers
+from . import evaluate, maskers
 
 __version__ = _version("whyformer")
 
 __all__ = [
-    "ArrayExplanation", "ArrayModel", "Attribution", "ConceptReport", "Error", "Explanation", "Explanations",
-    "FileError", "FunctionExplanation", "HeadImportance", "Importance", "InvalidInput", "MethodInfo", "Model",
-    "ModelInfo", "ModelSummary", "OptionInfo", "Output", "Summary", "UnsupportedModel", "explain", "inspect", "lime",
-    "load", "maskers", "methods", "relevance_policies", "set_threads", "shap", "summarise", "tcav", "threads",
+    "Attribution", "ConceptReport", "Error", "Explanation", "Explanations", "FileError", "FunctionExplanation",
+    "HeadImportance", "Importance", "InvalidInput", "MethodInfo", "Model", "ModelInfo", "ModelSummary", "OptionInfo",
+    "Output", "Summary", "UnsupportedModel", "evaluate", "explain", "inspect", "lime", "load", "maskers", "methods",
+    "relevance_policies", "set_threads", "shap", "studies", "summarise", "tcav", "threads",
 ]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
 
 from . import _inputs, _native
 from ._choices import choice
@@ -42,8 +41,8 @@ def tcav(model: Model, concepts: Mapping, random, targets: Mapping, *, layers=No
          precision: str = "single", memory_gigabytes: float = 2.0, progress=None) -> ConceptReport:
     """Does the answer lean on a concept?
 
-    concepts  name: examples. Examples are a list of texts or pictures, a folder of pictures, or a file of texts (one
-              per line)
+    concepts  name: examples. Examples are a list of texts or pictures, a folder of pictures, a file of texts (one per
+              line), or arrays by the names of a file's inputs, whose first axis counts examples
     random    sets of other examples, as a dictionary or a list
     targets   label: examples of inputs whose answer is looked at
     layers    numbers of blocks (0 is the first); default: all
@@ -60,8 +59,6 @@ def tcav(model: Model, concepts: Mapping, random, targets: Mapping, *, layers=No
     request.strength, request.level, request.seed = strength, level, seed
     request.precision = choice(_native.Precision, "precision", precision)
     request.memory_bytes = int(memory_gigabytes * 2**30)
-    new_set: Any = _native.PictureSet if pictures else _native.TextSet
-    new_target: Any = _native.TargetPictures if pictures else _native.TargetTexts
     if not isinstance(random, Mapping):
         # One list of examples is one set.
         sets = [random] if isinstance(random, (str, os.PathLike)) or _is_example(random[:1], pictures) else random
@@ -69,9 +66,9 @@ def tcav(model: Model, concepts: Mapping, random, targets: Mapping, *, layers=No
     with Bar("concepts", progress) as bar:
         found = _native.test_concepts(
             model._native,
-            [new_set(name, _examples(given, pictures)) for name, given in concepts.items()],
-            [new_set(name, _examples(given, pictures)) for name, given in random.items()],
-            [new_target(str(label), _examples(given, pictures)) for label, given in targets.items()],
+            [_native.ExampleSet(name, _examples(given, pictures)) for name, given in concepts.items()],
+            [_native.ExampleSet(name, _examples(given, pictures)) for name, given in random.items()],
+            [_native.TargetSet(str(label), _examples(given, pictures)) for label, given in targets.items()],
             request, bar.callback)
     return ConceptReport(found)
 
@@ -80,6 +77,8 @@ def _is_example(first, pictures: bool) -> bool:
     if not first:
         raise InvalidInput("random has no sets")
     one = first[0]
+    if _inputs.is_arrays(one):
+        return False
     if isinstance(one, (str, os.PathLike)):
         # Paths of folders and files of texts are sets; sentences and pictures are examples.
         return not (os.path.isdir(one) or (not pictures and os.path.isfile(one)))
@@ -87,6 +86,8 @@ def _is_example(first, pictures: bool) -> bool:
 
 
 def _examples(given, pictures: bool) -> list:
+    if _inputs.is_arrays(given):
+        return [_inputs.array_input(given)]
     if not isinstance(given, (str, os.PathLike)):
         return [_inputs.picture_input(one) if pictures else _inputs.text_input(one) for one in given]
     path = os.fspath(given)

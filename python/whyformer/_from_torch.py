@@ -10,11 +10,6 @@ from . import _native
 from ._model import Model
 from ._native import InvalidInput, UnsupportedModel
 
-# As safetensors calls them.
-_TYPES = {"torch.float32": "F32", "torch.float16": "F16", "torch.bfloat16": "BF16", "torch.float64": "F64",
-          "torch.int64": "I64", "torch.int32": "I32", "torch.int16": "I16", "torch.uint8": "U8", "torch.int8": "I8",
-          "torch.bool": "BOOL"}
-
 
 def load_module(module, *, tokenizer=None, processor=None, example=None, name: str | None = None) -> Model:
     module = getattr(module, "_orig_mod", module)  # of torch.compile
@@ -25,7 +20,7 @@ def load_module(module, *, tokenizer=None, processor=None, example=None, name: s
     unknown = None
     if _is_as_published(module):
         try:
-            return Model(_native.load_parts(name, documents, _weights(module)))
+            return Model(_native.Model.load_parts(name, documents, _weights(module)))
         except UnsupportedModel as error:
             unknown = error
     from ._from_onnx_export import load_exported
@@ -87,12 +82,12 @@ def _documents(module, tokenizer, processor) -> dict[str, str]:
     return documents
 
 
-def _weights(module) -> list[tuple]:
-    """(name, type, shape, tensor): the tensors themselves, unless they are on another device or have gaps."""
-    weights = []
+def _weights(module) -> dict[str, _native.ArrayView]:
+    """The tensors themselves by name, unless they are on another device or have gaps."""
+    weights = {}
     for key, tensor in module.state_dict().items():
-        kind = _TYPES.get(str(tensor.dtype))
-        if kind is None:
-            raise UnsupportedModel(f"the weight '{key}' has the type {tensor.dtype}, which is not supported")
-        weights.append((key, kind, list(tensor.shape), tensor.detach().cpu().contiguous()))
+        try:
+            weights[key] = _native.ArrayView(tensor.detach().cpu().contiguous())
+        except TypeError:
+            raise UnsupportedModel(f"the weight '{key}' has the type {tensor.dtype}, which is not supported") from None
     return weights

@@ -37,7 +37,7 @@ def head_importance(model, texts, labels, measures, prune, normalise, all_tokens
         label = None if labels is None else labels[index]
         named = None if label is None else [str(part) for part in
                                             (label if isinstance(label, (list, tuple)) else [label])]
-        corpus.append((_native.LabelledPicture if pictures else _native.LabelledText)(one, named, f"{kind} {index}"))
+        corpus.append(_native.LabelledInput(one, named, f"{kind} {index}"))
     request = _native.HeadsRequest()
     request.measures = [measures] if isinstance(measures, str) else list(measures)
     request.normalise, request.all_tokens = normalise, all_tokens

@@ -24,6 +24,32 @@ def _is_pil(x) -> bool:
     return hasattr(x, "convert") and hasattr(x, "tobytes") and hasattr(x, "size")
 
 
+def refuse(options: Mapping, why: str) -> None:
+    """What would be ignored."""
+    for name, given in options.items():
+        if given is not None and given is not False:
+            raise InvalidInput(f"{name}= {why}")
+
+
+def is_arrays(x) -> bool:
+    """Whether `x` is arrays by the names of a file's inputs rather than a text with its pair."""
+    return isinstance(x, Mapping) and not isinstance(x.get("text"), str)
+
+
+def array_input(x) -> dict:
+    if not is_arrays(x):
+        raise InvalidInput("expected arrays: give a dictionary of them by the names of the file's inputs")
+    return {str(name): _array_view(str(name), np.asarray(array)) for name, array in x.items()}
+
+
+def _array_view(name: str, array: np.ndarray):
+    try:
+        # Scalars stay scalars.
+        return _native.ArrayView(np.ascontiguousarray(array).reshape(array.shape))
+    except TypeError:
+        raise InvalidInput(f"the array '{name}' has the type {array.dtype}, which no input takes") from None
+
+
 def text_input(x, pair=None):
     """A text, (text, second text), or a dictionary with `text` and `pair`."""
     if isinstance(x, Mapping):
@@ -163,15 +189,5 @@ def rows(x, background=None, weights=None, most_rows=100):
 
 def _background(background, names: list[str], weights, most_rows: int) -> np.ndarray:
     """Rows with their columns in the order of `names`; no more than `most_rows`, unless each has its weight."""
-    table = named_table(background)
-    numbers = table.numbers
-    unnamed = [f"column {index}" for index in range(len(names))]
-    if table.names != names and table.names != unnamed and names != unnamed:
-        missing = [name for name in names if name not in table.names]
-        if missing or len(table.names) != len(names):
-            raise InvalidInput(f"the background has the columns {', '.join(table.names)}; the input has "
-                               f"{', '.join(names)}")
-        numbers = np.ascontiguousarray(numbers[:, [table.names.index(name) for name in names]])
-    if weights is not None:
-        return numbers
-    return _native.background_of(_native.NamedTable([], numbers), most_rows).numbers
+    table = _native.in_order_of(names, named_table(background))
+    return table.numbers if weights is not None else _native.background_of(table, most_rows).numbers

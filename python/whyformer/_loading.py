@@ -6,15 +6,16 @@ import os
 from collections.abc import Mapping, Sequence
 
 from . import _native
-from ._arrays import ArrayModel
-from ._model import Model, ModelSummary
-from ._native import FileError, InvalidInput, UnsupportedModel
+from ._inputs import refuse
+from ._model import Model
+from ._model_summary import ModelSummary
+from ._native import Error, FileError, InvalidInput, LengthsDoNotFit, UnsupportedModel
 
 BUILT_IN = {"sentiment": _native.Model.built_in, "pictures": _native.Model.built_in_for_pictures}
 
 
 def load(source="sentiment", *, arrays: bool = False, batch_axes: Mapping[str, int | None] | None = None, tokenizer=None,
-         processor=None, example=None, name: str | None = None, output: str | None = None) -> Model | ArrayModel:
+         processor=None, example=None, name: str | None = None, output: str | None = None) -> Model:
     """A model, from
 
     - a HuggingFace folder, an ONNX file, or a folder with one: its path;
@@ -25,30 +26,31 @@ def load(source="sentiment", *, arrays: bool = False, batch_axes: Mapping[str, i
       `tokenizer=`, others with `example=` (a tensor, a tuple, or a dictionary by forward's arguments) and, for pictures,
       `processor=` (also a dictionary as in preprocessor_config.json).
 
-    ONNX files that take something else than texts, pictures or rows (T5, DETR, …) become an ArrayModel, whose inputs
-    are arrays by name; `arrays=True` asks for that with any ONNX file. `batch_axes={"x": 1}` then says along which axis an
-    input holds several samples (None: along none), where that is not to be found in the graph.
+    ONNX files that take something else than texts, pictures or rows (T5, DETR, …) read arrays by the names of their
+    inputs; `arrays=True` asks for that with any ONNX file. `batch_axes={"x": 1}` then says along which axis an input holds
+    several samples (None: along none), where that is not to be found in the graph.
 
     `output=` names the output of an ONNX file to explain. By default it is the logits; else what the file gives for the
     whole input, such as "sentence_embedding"; else the vectors of its tokens, pooled.
     """
     if output is not None and (arrays or not isinstance(source, (str, os.PathLike)) or os.fspath(source) in BUILT_IN):
-        raise InvalidInput("output= chooses among the outputs of an ONNX file that reads texts, pictures or rows; with arrays it "
-                           "goes with what is explained")
+        raise InvalidInput("output= chooses among the outputs of an ONNX file that reads texts, pictures or rows; with "
+                           "arrays it goes to explain()")
     in_memory = {"tokenizer": tokenizer, "processor": processor, "example": example, "name": name}
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
-        _refuse(in_memory, "goes with a model held in memory; a folder or file has its own beside it")
+        refuse(in_memory, "goes with a model held in memory; a folder or file has its own beside it")
         if output == "":
             raise InvalidInput("the output's name is empty: name one, or leave it out")
         if not path:
             raise InvalidInput("the model's name is empty: give a path or a built-in name "
                                f"({' or '.join(repr(one) for one in BUILT_IN)})")
         if path in BUILT_IN:
-            _refuse({"arrays": arrays, "batch_axes": batch_axes}, "goes with an ONNX file")
+            refuse({"arrays": arrays, "batch_axes": batch_axes}, "goes with an ONNX file")
             return Model(BUILT_IN[path](), path)
         if arrays:
-            return ArrayModel(_native.ArrayModel.load(path, dict(batch_axes or {})))
+            axes = dict(batch_axes or {})
+            return Model(_native.Model.load(path, arrays=True, batch_axes=axes), path, arrays=True, batch_axes=axes)
         if batch_axes:
             raise InvalidInput("batch_axes goes with arrays=True")
         if not os.path.exists(path) and os.sep not in path:
@@ -59,35 +61,40 @@ def load(source="sentiment", *, arrays: bool = False, batch_axes: Mapping[str, i
     if hasattr(source, "state_dict") and hasattr(source, "forward"):
         from ._from_torch import load_module
 
-        _refuse({"arrays": arrays, "batch_axes": batch_axes}, "goes with an ONNX file")
+        refuse({"arrays": arrays, "batch_axes": batch_axes}, "goes with an ONNX file")
         return load_module(source, tokenizer=tokenizer, processor=processor, example=example, name=name)
-    if isinstance(source, (Model, ArrayModel)):
-        _refuse({**in_memory, "arrays": arrays, "batch_axes": batch_axes}, "changes nothing about a model that is loaded already")
+    if isinstance(source, Model):
+        refuse({**in_memory, "arrays": arrays, "batch_axes": batch_axes},
+               "changes nothing about a model that is loaded already")
         return source
     raise InvalidInput(f"cannot load a model from {type(source).__name__}: give a path, a built-in name, or a "
                        "transformers or torch model")
 
 
-def _refuse(options: Mapping, why: str) -> None:
-    """What would be ignored."""
-    for name, given in options.items():
-        if given is not None and given is not False:
-            raise InvalidInput(f"{name}= {why}")
-
-
-def _from_path(path: str, output: str | None) -> Model | ArrayModel:
+def _from_path(path: str, output: str | None) -> Model:
     try:
-        return Model(_native.Model.load(path, output or ""), path, output)
+        model = Model(_native.Model.load(path, output or ""), path, output=output)
     except UnsupportedModel as error:
-        if "torch" in str(error) and not path.endswith(".onnx"):
-            raise UnsupportedModel(f"{error}; or hand over the model itself: whyformer.load(model, tokenizer=…)") from None
-        if not path.endswith(".onnx") or output:
+        if path.endswith(".onnx"):
             raise
-        return ArrayModel(_native.ArrayModel.load(path))
+        raise UnsupportedModel(f"{error}; a torch model in memory can be handed over itself: whyformer.load(model, "
+                               "tokenizer=…)") from None
     except FileError as error:
-        if not path.endswith(".onnx") or "tokenizer" not in str(error):
+        if output or not _takes_arrays(path):
             raise
+        # Something beside the file is missing, such as a tokenizer.
         raise FileError(f"{error}; or give the model arrays: whyformer.load('{path}', arrays=True)") from None
+    if model.reads == "arrays":
+        refuse({"output": output}, "goes to explain() with the arrays, which are all that this file takes")
+    return model
+
+
+def _takes_arrays(path: str) -> bool:
+    try:
+        _native.Model.load(path, arrays=True)
+    except Error:
+        return False
+    return True
 
 
 def inspect(path, shapes: Mapping[str, Sequence[int]] | None = None) -> ModelSummary:
@@ -98,7 +105,5 @@ def inspect(path, shapes: Mapping[str, Sequence[int]] | None = None) -> ModelSum
     given = {name: [int(size) for size in shape] for name, shape in (shapes or {}).items()}
     try:
         return ModelSummary(_native.inspect(os.fspath(path), given))
-    except InvalidInput as error:
-        if "does not take inputs of" not in str(error):
-            raise
-        raise InvalidInput(f"{error}; give lengths that do with shapes={{name: [...]}}") from None
+    except LengthsDoNotFit as error:
+        raise InvalidInput(f"{error}; give lengths that do with shapes={{{error.input!r}: [...]}}") from None

@@ -136,6 +136,8 @@ class Explanation(Sequence):
     pair = property(lambda self: self._native.pair, doc="the second text")
     picture = property(lambda self: self._native.picture, doc="what the model saw of a picture; else None")
     units = property(lambda self: self._native.units, doc="tokens, patches or columns")
+    streams = property(lambda self: self._native.streams, doc="which units belong together; empty where all do")
+    read_out = property(lambda self: self._native.read_out, doc="how the output reads the tokens, where that is told")
     output = property(lambda self: self._native.output, doc="everything the model answered")
     target = property(lambda self: self._native.target, doc="the output that is explained")
     notes = property(lambda self: self._native.notes, doc="what the reader must know, in sentences")
@@ -144,6 +146,11 @@ class Explanation(Sequence):
     @property
     def methods(self) -> list[str]:
         return [one.method for one in self]
+
+    def by_stream(self, method: str | int = 0) -> list[np.ndarray]:
+        """A method's scores, stream by stream; views."""
+        scores = self[method].scores
+        return [scores[one.first:one.first + one.count] for one in self.streams] or [scores]
 
     @property
     def attention(self) -> list[np.ndarray]:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes small pictures of every odd kind with the pixels PIL reads from them, PIL's resized pictures and the pixel
-values of transformers' image processors, for the tests of src/formats/pictures and src/inputs.
+values of transformers' image processors, for the tests of src/formats/pictures and src/readers/pictures.
 
 Made with pillow 13.0.0 (libjpeg-turbo 3.2.0, libwebp 1.6.0), transformers 5.22.2, numpy 2.4.6:
   python scripts/golden/pictures_golden.py tests/golden/pictures

@@ -20,15 +20,15 @@ ExplainRequest cheapest() {
 }
 
 // Lengths come several times, not side by side.
-std::vector<TextInput> some_texts() {
-  std::vector<TextInput> texts;
+std::vector<InputValue> some_texts() {
+  std::vector<InputValue> texts;
   for (const char* text :
        {"A dull film.", "A warm, funny film with a fine ending.", "A fine film.", "Dull",
         "A warm, funny film with a dull ending.", "I liked it.", "A film.", "A warm film.",
         "A sweet, funny play with a fine ending.", "Fine"}) {
-    texts.push_back({text, {}});
+    texts.push_back(TextInput{text, {}});
   }
-  texts.push_back({"A dull film.", "A fine one."});
+  texts.push_back(TextInput{"A dull film.", "A fine one."});
   return texts;
 }
 
@@ -46,12 +46,12 @@ void expect_explained(const Answers& own, size_t i, const Output& output, const 
 
 TEST(Answers, ToTextsAreTheOutputsOfTheirExplanations) {
   const Model model = Model::built_in();
-  const std::vector<TextInput> texts = some_texts();
+  const std::vector<InputValue> texts = some_texts();
   const Answers own = answers(model, texts);
   ASSERT_EQ(own.inputs.size(), texts.size());
   for (size_t i = 0; i < texts.size(); ++i) {
-    SCOPED_TRACE(texts[i].text);
-    const Explanation explanation = explain(model, texts[i], cheapest());
+    SCOPED_TRACE(std::get<TextInput>(texts[i]).text);
+    const Explanation explanation = explain(model, texts[i], cheapest())[0];
     expect_explained(own, i, explanation.output, explanation.target);
     double sum = 0;
     for (const double p : own.inputs[i].probabilities) sum += p;
@@ -61,7 +61,7 @@ TEST(Answers, ToTextsAreTheOutputsOfTheirExplanations) {
 
 TEST(Answers, AreTheSameHoweverLittleMemoryThereIs) {
   const Model model = Model::built_in();
-  const std::vector<TextInput> texts = some_texts();
+  const std::vector<InputValue> texts = some_texts();
   std::vector<int64_t> told;
   AnswersRequest one_by_one{.memory_bytes = 1};
   one_by_one.progress = [&](int64_t done, int64_t total) {
@@ -90,7 +90,7 @@ TEST(Answers, SayWhichTextsWereCutOff) {
   const Answers own = answers(model, {TextInput{"A film.", {}}, TextInput{longest, {}}});
   EXPECT_TRUE(own.inputs[0].notes.empty());
   ASSERT_EQ(own.inputs[1].notes.size(), 1u);
-  const Explanation explanation = explain(model, TextInput{longest, {}}, cheapest());
+  const Explanation explanation = explain(model, TextInput{longest, {}}, cheapest())[0];
   EXPECT_EQ(own.inputs[1].notes, explanation.notes);
   EXPECT_EQ(own.inputs[1].values, explanation.output.values);
 }
@@ -105,29 +105,29 @@ TEST(Answers, TellWhichInputIsAtFault) {
   const Model texts = Model::built_in(), pictures = Model::built_in_for_pictures();
   EXPECT_EQ(message_of<InvalidInput>(
                 [&] { answers(texts, {TextInput{"A film.", {}}, TextInput{" ", {}}}); }),
-            "text 1: the text is empty: there is nothing to explain");
-  const std::vector<PictureInput> none{PicturePixels{"none", 0, 0, 3, nullptr}};
+            "input 1: the text is empty: there is nothing to explain");
+  const std::vector<InputValue> none{PictureInput(PicturePixels{"none", 0, 0, 3, nullptr})};
   EXPECT_THAT(message_of<InvalidInput>([&] { answers(pictures, none); }),
-              HasSubstr("picture 0: the picture 'none' has 0"));
+              HasSubstr("input 0: the picture 'none' has 0"));
   EXPECT_THAT(message_of<InvalidInput>([&] { answers(texts, none); }),
               HasSubstr("reads texts, not pictures"));
   EXPECT_THAT(message_of<InvalidInput>([&] { answers(texts, some_texts(), {.similar_to = "x"}); }),
               HasSubstr("needs an encoder without a classifier"));
-  EXPECT_TRUE(answers(texts, std::vector<TextInput>{}).inputs.empty());
+  EXPECT_TRUE(answers(texts, {}).inputs.empty());
 }
 
-std::vector<PictureInput> some_pictures() {
-  std::vector<PictureInput> pictures;
+std::vector<InputValue> some_pictures() {
+  std::vector<InputValue> pictures;
   for (int i = 0; i < 9; ++i) {
-    pictures.push_back(PictureFile{source_folder() / "tests/data/pictures/objects" /
-                                   ("object-00" + std::to_string(i) + ".png")});
+    pictures.push_back(PictureInput(PictureFile{source_folder() / "tests/data/pictures/objects" /
+                                                ("object-00" + std::to_string(i) + ".png")}));
   }
   return pictures;
 }
 
 TEST(Answers, ToPicturesAreTheOutputsOfTheirExplanations) {
   const Model model = Model::built_in_for_pictures();
-  const std::vector<PictureInput> pictures = some_pictures();
+  const std::vector<InputValue> pictures = some_pictures();
   const Answers own = answers(model, pictures);
   for (size_t i = 0; i < pictures.size(); ++i) {
     const Explanation explanation = explain(model, pictures[i], cheapest())[0];
@@ -137,7 +137,7 @@ TEST(Answers, ToPicturesAreTheOutputsOfTheirExplanations) {
 
 TEST(Answers, OfEncodersAreVectorsOrSimilarities) {
   const Model clip = Model::load(source_folder() / "tests/golden/pictures/clip");
-  const std::vector<PictureInput> pictures = some_pictures();
+  const std::vector<InputValue> pictures = some_pictures();
   const Answers vectors = answers(clip, pictures);
   EXPECT_EQ(vectors.space, "embedding");
   const Answers likeness = answers(clip, pictures, {.similar_to = "a cat"});
@@ -163,13 +163,13 @@ TEST(Answers, ToPicturesOfSeveralSizesKeepTheirOrder) {
   parts.documents["preprocessor_config.json"] =
       R"({"image_processor_type": "ViTImageProcessor", "do_resize": false})";
   const Model model = Model::load(parts);
-  std::vector<PictureInput> pictures;
+  std::vector<InputValue> pictures;
   for (const int64_t height : {32, 32, 32, 40, 32}) {
     const std::shared_ptr<uint8_t[]> pixels(new uint8_t[32 * height * 3]);
     for (int64_t i = 0; i < 32 * height * 3; ++i) {
       pixels[i] = static_cast<uint8_t>(i * (17 + static_cast<int64_t>(pictures.size())));
     }
-    pictures.push_back(PicturePixels{"pattern", 32, height, 3, pixels});
+    pictures.push_back(PictureInput(PicturePixels{"pattern", 32, height, 3, pixels}));
   }
   const Answers own = answers(model, pictures);
   for (size_t i = 0; i < pictures.size(); ++i) {
@@ -187,16 +187,16 @@ TEST(Answers, ToRowsAreTheOutputsOfTheirExplanations) {
     rows.table.values.push_back(i % 7 < 4 ? static_cast<double>(i * i % 101) / 50 - 1
                                           : static_cast<double>(i / 7 % 2));
   }
-  const Answers own = answers(model, rows);
+  const Answers own = answers(model, rows_of(rows));
   ASSERT_EQ(own.inputs.size(), 300u);
   for (int64_t row = 0; row < 300; row += 23) {
     const auto first = rows.table.values.begin() + row * 7;
     const Explanation explanation =
-        explain(model, RowInput{rows.names, {first, first + 7}}, cheapest());
+        explain(model, RowInput{rows.names, {first, first + 7}}, cheapest())[0];
     expect_explained(own, static_cast<size_t>(row), explanation.output, explanation.target);
   }
   rows.table.rows = 301;
-  EXPECT_EQ(message_of<InvalidInput>([&] { answers(model, rows); }),
+  EXPECT_EQ(message_of<InvalidInput>([&] { answers(model, rows_of(rows)); }),
             "a table of 301 rows and 7 columns has 7 names and 2100 numbers");
 }
 

@@ -37,14 +37,14 @@ ArrayViews sample(const std::string& name, int64_t index) {
 
 ArrayViews all(const std::string& name) { return views_of(stored(name, "given")); }
 
-ArrayExplanation explained(const std::string& name, const ArrayViews& views,
-                           const std::string& method, std::vector<int64_t> element) {
-  ArrayRequest request;
-  request.target.indices = std::move(element);
+Explanation explained(const std::string& name, const ArrayViews& views, const std::string& method,
+                      std::vector<int64_t> element) {
+  ExplainRequest request;
+  request.target = OutputElement{.indices = std::move(element)};
   request.methods = {{method, {}}};
   request.hiding_id = 1;
   request.precision = Precision::kDouble;
-  return ArrayModel::load(file_of(name)).explain(views, request);
+  return explain(Model::load(file_of(name), {.arrays = true}), views, request)[0];
 }
 
 // Where each file has the second answer of the class token for a sample.
@@ -65,19 +65,19 @@ TEST_P(ArrayLayouts, EveryMethodSaysWhatItSaysWithTheBatchInFront) {
   for (const MethodInfo& method : methods()) {
     SCOPED_TRACE(method.name);
     const std::string id(method.name);
-    ArrayExplanation expected;
+    Explanation expected;
     try {
       expected = explained(same_as, sample(same_as, index), id, {0, 1});
     } catch (const Error&) {
       continue;  // tells pictures or texts alone
     }
-    const ArrayExplanation found = explained(name, all(name), id, element);
-    const std::vector<double>& a = found.explanation.attributions[0].scores;
-    const std::vector<double>& b = expected.explanation.attributions[0].scores;
+    const Explanation found = explained(name, all(name), id, element);
+    const std::vector<double>& a = found.attributions[0].scores;
+    const std::vector<double>& b = expected.attributions[0].scores;
     double most = 0;
     for (const double score : b) most = std::max(most, std::abs(score));
     EXPECT_THAT(a, testing::Pointwise(testing::DoubleNear(1e-4 * most), b));
-    EXPECT_NEAR(found.explanation.target.value, expected.explanation.target.value, 1e-5);
+    EXPECT_NEAR(found.target.value, expected.target.value, 1e-5);
     ++compared;
   }
   EXPECT_GT(compared, 20);
@@ -85,7 +85,7 @@ TEST_P(ArrayLayouts, EveryMethodSaysWhatItSaysWithTheBatchInFront) {
 
 TEST_P(ArrayLayouts, FindsHeadsAndTokens) {
   const auto& [name, same_as, index, element] = GetParam();
-  const ModelInfo info = ArrayModel::load(file_of(name)).inspect(all(name));
+  const ModelInfo info = Model::load(file_of(name), {.arrays = true}).inspect(all(name));
   ASSERT_EQ(info.sites.size(), 2u);
   for (const SiteInfo& site : info.sites) {
     EXPECT_EQ(site.heads, 4);
@@ -102,7 +102,8 @@ TEST_P(ArrayLayouts, FindsHeadsAndTokens) {
 
 TEST_P(ArrayLayouts, TracesInTheLayoutOfTheFile) {
   const auto& [name, same_as, index, element] = GetParam();
-  const ArrayTrace trace = ArrayModel::load(file_of(name)).trace(all(name), {"", element});
+  const TracedArrays trace =
+      traced(Model::load(file_of(name), {.arrays = true}), all(name), {"", element});
   const std::vector<double> expected = stored(name, "expected").to_doubles();
   EXPECT_THAT(tensor(trace, "output.output"),
               testing::Pointwise(testing::FloatNear(1e-4f), expected));
@@ -138,9 +139,8 @@ TEST(ArrayLayoutsOfBatches, EachSampleOfABatchIsExplainedAsIfItWereAlone) {
   for (int64_t index = 0; index < kBatch; ++index) {
     const auto together = explained("batch-first", all("batch-first"), "gae", {index, 1});
     const auto alone = explained("batch-first", sample("batch-first", index), "gae", {0, 1});
-    EXPECT_THAT(
-        together.explanation.attributions[0].scores,
-        testing::Pointwise(testing::DoubleNear(1e-6), alone.explanation.attributions[0].scores));
+    EXPECT_THAT(together.attributions[0].scores,
+                testing::Pointwise(testing::DoubleNear(1e-6), alone.attributions[0].scores));
   }
 }
 
@@ -163,13 +163,13 @@ TEST(TextLayouts, AFileThatTakesTokensFirstIsNoTextModel) {
                              std::filesystem::copy_options::overwrite_existing);
   std::string message;
   try {
-    Model::load(folder).inspect();
+    default_methods(Model::load(folder));
   } catch (const UnsupportedModel& error) {
     message = error.what();
   }
   std::filesystem::remove_all(folder);
   EXPECT_THAT(message,
-              testing::AllOf(testing::HasSubstr("'input_ids'"), testing::HasSubstr("--inputs")));
+              testing::AllOf(testing::HasSubstr("'input_ids'"), testing::HasSubstr("give arrays")));
 }
 
 }  // namespace

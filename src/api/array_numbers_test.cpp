@@ -6,8 +6,8 @@
 #include <fstream>
 
 #include "tests/support/tiny_model.h"
-#include "whyformer/arrays.h"
 #include "whyformer/error.h"
+#include "whyformer/model.h"
 
 namespace whyformer {
 namespace {
@@ -36,12 +36,13 @@ double answer_in_double(const TinyModel& model, const ArrayViews& inputs) {
   const std::filesystem::path file =
       std::filesystem::path(testing::TempDir()) / ("whyformer_numbers_" + test + ".onnx");
   std::ofstream(file, std::ios::binary) << model.text();
-  ArrayRequest request;
-  request.target = {"y", {0, 0}};
+  ExplainRequest request;
+  request.target = OutputElement{"y", {0, 0}};
   request.methods = {{"leave-one-out", {}}};
   request.hiding_id = 0;
   request.precision = Precision::kDouble;
-  const double value = ArrayModel::load(file).explain(inputs, request).explanation.target.value;
+  const double value =
+      explain(Model::load(file, {.arrays = true}), inputs, request)[0].target.value;
   std::filesystem::remove(file);
   return value;
 }

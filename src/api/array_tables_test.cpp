@@ -30,29 +30,27 @@ class Row {
 constexpr int64_t kHidingId = 1;
 constexpr int64_t kTokens = 8;  // a class token, four numbers, three ids
 
-ArrayExplanation explained_row(const std::string& model, const std::string& method,
-                               Options options = {}) {
-  ArrayRequest request;
-  request.target.indices = {0, 1};
+Explanation explained_row(const std::string& model, const std::string& method,
+                          Options options = {}) {
+  ExplainRequest request;
+  request.target = OutputElement{.indices = {0, 1}};
   request.methods = {{method, std::move(options)}};
   request.hiding_id = kHidingId;
   request.precision = Precision::kDouble;
   const Row row;
-  return ArrayModel::load(golden(model)).explain(row.views(), request);
+  return explain(Model::load(golden(model), {.arrays = true}), row.views(), request)[0];
 }
 
-std::vector<double> scores_of(const ArrayExplanation& found) {
-  return found.explanation.attributions[0].scores;
-}
+std::vector<double> scores_of(const Explanation& found) { return found.attributions[0].scores; }
 
 class ArrayTables : public testing::TestWithParam<const char*> {};
 
 TEST_P(ArrayTables, IntegratedGradientsReachTheRowsOfEveryColumnsTable) {
-  const ArrayModel model = ArrayModel::load(golden(GetParam()));
+  const Model model = Model::load(golden(GetParam()), {.arrays = true});
   const Row row, hidden({0, 0, 0, 0}, {kHidingId, kHidingId, kHidingId});
   const double difference = model.run(row.views()).at("output").values[1] -
                             model.run(hidden.views()).at("output").values[1];
-  const ArrayExplanation found =
+  const Explanation found =
       explained_row(GetParam(), "integrated-gradients", {{"steps", int64_t{300}}});
   const std::vector<double> scores = scores_of(found);
   EXPECT_NEAR(std::accumulate(scores.begin(), scores.end(), 0.0), difference,
@@ -102,7 +100,7 @@ class CutLayer : public testing::Test {
     return sum;
   }
   void expect(const std::string& method, std::vector<double> expected, Options options = {}) const {
-    const ArrayExplanation found = explained_row(kModel, method, std::move(options));
+    const Explanation found = explained_row(kModel, method, std::move(options));
     ASSERT_EQ(found.streams.size(), 1u);
     const std::vector<double> scores = scores_of(found);
     for (int64_t i = 0; i < kTokens; ++i)
@@ -110,7 +108,8 @@ class CutLayer : public testing::Test {
   }
 
   Row row_;
-  ArrayTrace trace_ = ArrayModel::load(golden(kModel)).trace(row_.views(), {"", {0, 1}});
+  TracedArrays trace_ =
+      traced(Model::load(golden(kModel), {.arrays = true}), row_.views(), {"", {0, 1}});
 };
 
 TEST_F(CutLayer, CountsInGenericAttention) {
@@ -150,7 +149,7 @@ TEST_F(CutLayer, CountsForRowsOfTables) {
   ExplainRequest request;
   request.methods = {{"gae", {}}, {"rollout", {}}};
   request.target = int64_t{1};
-  const Explanation table = explain(Model::load(golden(kModel)), row, request);
+  const Explanation table = explain(Model::load(golden(kModel)), row, request)[0];
   ASSERT_EQ(table.attributions.size(), 2u);
   for (size_t method = 0; method < 2; ++method) {
     const std::vector<double> arrays =
@@ -173,7 +172,7 @@ TEST_P(ArrayTables, RowsOfTablesGiveIdsTheScoresThatArraysGiveThem) {
   request.methods = {{"saliency", {}}, {"gradient-x-input", {}}, {"attn-lrp", {}}, {"cp-lrp", {}}};
   request.target = int64_t{1};
   request.precision = Precision::kDouble;
-  const Explanation table = explain(Model::load(golden(GetParam())), row_of_table(), request);
+  const Explanation table = explain(Model::load(golden(GetParam())), row_of_table(), request)[0];
   ASSERT_EQ(table.attributions.size(), request.methods.size());
   for (const Attribution& found : table.attributions) {
     const std::vector<double> arrays = scores_of(explained_row(GetParam(), found.method));
@@ -189,10 +188,10 @@ TEST_P(ArrayTables, IntegratedGradientsOfRowsAddUpWithTheirIds) {
   request.target = int64_t{1};
   request.precision = Precision::kDouble;
   const Model model = Model::load(golden(GetParam()));
-  const Explanation table = explain(model, row_of_table(), request);
+  const Explanation table = explain(model, row_of_table(), request)[0];
   RowInput neutral = row_of_table();
   neutral.values = neutral.background.values;
-  const double difference = table.target.value - explain(model, neutral, request).target.value;
+  const double difference = table.target.value - explain(model, neutral, request)[0].target.value;
   const std::vector<double>& scores = table.attributions[0].scores;
   EXPECT_NEAR(std::accumulate(scores.begin(), scores.end(), 0.0), difference,
               1e-2 * std::abs(difference));

@@ -6,8 +6,8 @@
 namespace whyformer {
 namespace {
 
-ArrayExplanation explain_arrays(const std::filesystem::path& model,
-                                const std::filesystem::path& inputs, const ArrayTarget& target) {
+Explanation explain_arrays(const std::filesystem::path& model, const std::filesystem::path& inputs,
+                           const OutputElement& target) {
   return explained(model, inputs, {{"gae", {}}}, target);
 }
 
@@ -24,7 +24,7 @@ NumberRows bar(NumberRows r) {
 }
 
 // Equation 5 for every site.
-std::vector<NumberRows> weighted_maps(const ArrayTrace& trace) {
+std::vector<NumberRows> weighted_maps(const TracedArrays& trace) {
   std::vector<NumberRows> result;
   for (size_t l = 0; l < trace.info.sites.size(); ++l) {
     const SiteInfo& site = trace.info.sites[l];
@@ -54,7 +54,7 @@ TEST(ExplainArrays, OfOneStreamMultipliesItsLayers) {
 void check_encoder_decoder(const std::string& name) {
   const auto model = golden(name);
   const InputFile inputs(model);
-  const ArrayTrace trace = trace_arrays(model, inputs.path(), {});
+  const TracedArrays trace = trace_arrays(model, inputs.path(), {});
   const std::vector<NumberRows> maps = weighted_maps(trace);
   NumberRows ii = identity(maps[0].size()), qq = identity(maps[2].size());
   NumberRows qi = zeros(qq.size(), ii.size());
@@ -65,8 +65,8 @@ void check_encoder_decoder(const std::string& name) {
     qq = plus(qq, times(maps[layer], qq));
     qi = plus(qi, times(flipped(bar(qq)), times(maps[layer + 1], bar(ii))));
   }
-  const ArrayExplanation explanation = explain_arrays(model, inputs.path(), {});
-  const int64_t row = trace.indices[1];
+  const Explanation explanation = explain_arrays(model, inputs.path(), {});
+  const int64_t row = trace.element.indices[1];
   expect_scores(explanation, 0, qi[row]);
   if (row > 0) expect_scores(explanation, 1, qq[row], row);
 }
@@ -104,7 +104,7 @@ TEST(ExplainArrays, OfTwoStreamsThatReadEachOtherUsesTheOldStateOfBoth) {
                    last_tt = times(a[7], it);
   ti = plus(ti, last_ti), tt = plus(tt, last_tt);
   language(a[8]);
-  const ArrayExplanation explanation = explain_arrays(model, inputs.path(), {});
+  const Explanation explanation = explain_arrays(model, inputs.path(), {});
   expect_scores(explanation, 0, tt[0], 0);
   expect_scores(explanation, 1, ti[0]);
 }
@@ -117,12 +117,12 @@ TEST(ExplainArrays, RefusesWindows) {
 
 TEST(TraceArrays, GivesMapsAndTheGradientOfTheChosenElement) {
   const auto model = golden("vit.eager.legacy.17");
-  const ArrayTarget target{"", {0, 1}};
-  const auto traced = [&](float change) {
+  const OutputElement target{"", {0, 1}};
+  const auto traced_with = [&](float change) {
     const InputFile inputs(model, change);
     return trace_arrays(model, inputs.path(), target);
   };
-  const ArrayTrace trace = traced(0);
+  const TracedArrays trace = traced_with(0);
   const std::vector<float> map = tensor(trace, "attention.0");
   double row = 0;
   for (int64_t i = 0; i < trace.info.sites[0].keys; ++i) row += map[i];
@@ -130,7 +130,7 @@ TEST(TraceArrays, GivesMapsAndTheGradientOfTheChosenElement) {
   const double step = 0.05;
   const std::vector<float> gradient = tensor(trace, "input_gradient.pixel_values");
   const double slope = gradient[gradient.size() / 2];
-  EXPECT_NEAR((traced(step).value - traced(-step).value) / (2 * step), slope,
+  EXPECT_NEAR((traced_with(step).value - traced_with(-step).value) / (2 * step), slope,
               1e-3 * std::max(1.0, std::abs(slope)));
 }
 
@@ -149,8 +149,7 @@ TEST(GradientTimesInput, SaysWhereItIsZeroBecauseVectorsAreNormalisedFirst) {
     SCOPED_TRACE(name);
     const InputFile inputs(golden(name));
     const auto found =
-        explained(golden(name), inputs.path(), {{"gradient-x-input", {}}, {"saliency", {}}})
-            .explanation;
+        explained(golden(name), inputs.path(), {{"gradient-x-input", {}}, {"saliency", {}}});
     const auto largest = [&](size_t method) {
       double most = 0;
       for (const double score : found.attributions[method].scores)

@@ -10,8 +10,8 @@
 
 #include "base/random.h"
 #include "formats/pictures/picture.h"
-#include "report/pictures/heat_map.h"
 #include "tests/support/source_folder.h"
+#include "whyformer/evaluate.h"
 #include "whyformer/model.h"
 
 namespace whyformer {
@@ -114,13 +114,11 @@ bool points_at(const Explanation& explanation, const std::vector<double>& scores
   const PictureView& view = *explanation.picture;
   const std::vector<double> patches(scores.begin() + view.first_patch,
                                     scores.begin() + view.first_patch + view.rows * view.columns);
-  int64_t best = 0;
   const std::vector<double> map =
       bilinear(patches, {view.rows, view.columns}, {mask.height, mask.width});
-  for (size_t i = 0; i < map.size(); ++i) {
-    if (map[i] > map[best]) best = static_cast<int64_t>(i);
-  }
-  return mask.pixels[3 * best] > 127;
+  std::vector<bool> region;
+  for (size_t i = 0; i < map.size(); ++i) region.push_back(mask.pixels[3 * i] > 127);
+  return localisation("pointing-game", map, region) == 1;
 }
 
 TEST(BuiltInPictures, ClassSpecificMethodsPointAtTheObjectOfTheirClass) {

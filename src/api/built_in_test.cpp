@@ -6,8 +6,8 @@
 #include <string>
 
 #include "models/built_in.h"
-#include "models/text_model.h"
 #include "tests/support/source_folder.h"
+#include "tests/support/test_text.h"
 
 namespace whyformer {
 namespace {
@@ -20,7 +20,7 @@ struct Accuracy {
 
 // Lines "sentence<TAB>label" after a heading.
 Accuracy accuracy_on(const std::filesystem::path& path) {
-  const auto model = TextModel::load(built_in_sentiment(), "sentiment");
+  const auto model = TestText::load(built_in_sentiment(), "sentiment");
   std::ifstream file(path);
   std::string line;
   std::getline(file, line);

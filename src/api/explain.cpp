@@ -1,103 +1,132 @@
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <cmath>
 
+#include "api/fold_words.h"
 #include "api/prepare.h"
-#include "api/units.h"
 #include "methods/jobs.h"
-#include "readers/given_picture.h"
-#include "readers/picture_subject.h"
 #include "run/pulse_question.h"
 
 namespace whyformer {
-Explanation explain(const Model& model, const TextInput& input, const ExplainRequest& request) {
-  const PulseScope pulses(pulse_question(request.progress));
-  const std::vector<Job> jobs = jobs_of(request.methods);
-  Prepared prepared = prepare(model.text_model(), input, request, needs_of(jobs));
-  Explanation explanation;
-  explanation.model = model.name();
-  explanation.text = input.text;
-  explanation.pair = input.pair;
-  explanation.units = units_of(prepared.explained->text().encoding());
-  explanation.output = std::move(prepared.output);
-  explanation.target = std::move(prepared.target);
-  explanation.notes = std::move(prepared.notes);
-  run_jobs(jobs, *prepared.explained, explanation);
-  for (Attribution& result : explanation.attributions) {
-    result.words = fold_words(explanation.units, result.scores, input, request.fold);
+namespace {
+
+PreparedNeeds needs_of_all(const std::vector<Job>& jobs) {
+  PreparedNeeds needs{.alone = needs_of(jobs),
+                      .each = {.attention = true}};  // reports show the maps
+  for (const Job& job : jobs) {
+    if (job.method->on_parts == OnSeveralParts::kTogether) {
+      needs.together = needs.together.value_or(Needs{}) | job.method->needs;
+    } else {
+      needs.each = needs.each | job.method->needs;
+    }
   }
-  explanation.attention = attention_maps(*prepared.explained);
-  return explanation;
+  return needs;
 }
 
-std::vector<Explanation> explain(const Model& model, const PictureInput& given,
+// Whether a word that an option says is meant for another part.
+bool others_know(const Part& part, const Prepared& prepared, const std::string& word) {
+  for (size_t i = 0; i + 1 < prepared.runs.size(); ++i) {
+    const Part& other = *prepared.runs[i]->input().parts()[0];
+    if (&other != &part && std::ranges::count(other.traits().words, word) > 0) return true;
+  }
+  return false;
+}
+
+// The job as it concerns one of several parts.
+Job job_for(const Part& part, const Prepared& prepared, const Job& job) {
+  Options options = job.options.all();
+  for (auto& [name, value] : options) {
+    auto* word = std::get_if<std::string>(&value);
+    if (word == nullptr) continue;
+    if (name == "at" && *word != "embedding-block" && *word != "first-layer") *word = "input";
+    if ((name == "how" || name == "baseline") && others_know(part, prepared, *word)) *word = "auto";
+  }
+  return {job.method, OptionReader(std::move(options))};
+}
+
+// Scores of the parts one after the other.
+void join(Attribution& all, Attribution next) {
+  all.scores.insert(all.scores.end(), next.scores.begin(), next.scores.end());
+  if (!next.pixels.empty()) all.pixels = std::move(next.pixels);
+  // The worst, where a method has one.
+  if (next.completeness_gap &&
+      std::abs(*next.completeness_gap) > std::abs(all.completeness_gap.value_or(0))) {
+    all.completeness_gap = next.completeness_gap;
+  }
+  all.cost.forwards += next.cost.forwards;
+  all.cost.backwards += next.cost.backwards;
+  all.cost.seconds += next.cost.seconds;
+  all.notes.insert(all.notes.end(), next.notes.begin(), next.notes.end());
+}
+
+Attribution run_on(const Job& job, Prepared& prepared) {
+  if (!prepared.has_several_parts()) return run_method(job, prepared.run());
+  Run* together = prepared.runs.back().get();
+  if (job.method->on_parts == OnSeveralParts::kTogether) return run_method(job, *together);
+  Attribution all;
+  for (size_t i = 0; i + 1 < prepared.runs.size(); ++i) {
+    const Part& part = *prepared.runs[i]->input().parts()[0];
+    Attribution one = run_method(job_for(part, prepared, job), *prepared.runs[i]);
+    for (std::string& note : one.notes) note = part.traits().side + ": " + note;
+    if (i == 0) {
+      all = std::move(one);
+    } else {
+      join(all, std::move(one));
+    }
+  }
+  all.options = job.options.all();
+  return all;
+}
+
+bool was_stopped(const Prepared& prepared) {
+  return std::ranges::any_of(prepared.runs,
+                             [](const auto& run) { return run != nullptr && run->stopped(); });
+}
+
+// Of each part that attends within itself, behind the units of those before.
+std::vector<AttentionMap> maps_of(const Prepared& prepared) {
+  std::vector<AttentionMap> maps;
+  int64_t first = 0;
+  for (const auto& run : prepared.runs) {
+    if (run == nullptr || run->several_streams()) continue;
+    for (AttentionMap& map : attention_maps(*run)) {
+      map.first_unit = first;
+      maps.push_back(std::move(map));
+    }
+    first += run->tokens();
+  }
+  return maps;
+}
+
+}  // namespace
+
+std::vector<Explanation> explain(const Model& model, const InputValue& input,
                                  const ExplainRequest& request) {
   const PulseScope pulses(pulse_question(request.progress));
   const std::vector<Job> jobs = jobs_of(request.methods);
-  const Picture picture = pixels_of(given);
-  Prepared prepared = prepare(model, picture, request, needs_of(jobs));
-  const auto& subject = static_cast<const PictureSubject&>(prepared.explained->subject());
-  Explanation common;
-  common.model = model.name();
-  common.text = name_of(given);
-  common.picture = view_of(subject, picture);
-  common.units = units_of(subject);
-  common.output = prepared.output;
-  common.notes = prepared.notes;
-  common.attention = attention_maps(*prepared.explained);
+  Prepared prepared = prepare(model.reader_of(input), input, request, needs_of_all(jobs));
+  if (prepared.common.model.name.empty()) prepared.common.model = model.name();
+  prepared.common.attention = maps_of(prepared);
+  const JobRunner runner{.run = [&](const Job& job) { return run_on(job, prepared); },
+                         .stopped = [&] { return was_stopped(prepared); }};
   std::vector<Explanation> explanations;
-  for (const int64_t target : targets_of(prepared.output, request)) {
+  for (const int64_t target : targets_of(prepared, request)) {
     choose_target(prepared, target);
-    Explanation explanation = common;
+    Explanation explanation = prepared.common;
     explanation.target = prepared.target;
-    if (!explanations.empty() && !prepared.explained->goes_on(0, 1)) break;  // keeps what there is
+    if (!explanations.empty() && !prepared.run().goes_on(0, 1)) break;  // keeps what there is
     try {
-      run_jobs(jobs, *prepared.explained, explanation);
+      run_jobs(jobs, runner, explanation);
     } catch (const Interrupted&) {
       if (explanations.empty()) throw;
       break;
     }
+    for (Attribution& result : explanation.attributions) {
+      result.words = fold_words(explanation.units, result.scores,
+                                {explanation.text, explanation.pair}, request.fold);
+    }
     explanations.push_back(std::move(explanation));
   }
   return explanations;
-}
-
-namespace {
-
-Trace trace_of(Prepared prepared, std::vector<Unit> units) {
-  Trace result;
-  const PulseScope pulses(prepared.explained->pulse_question());
-  for (int layer = 0; layer < prepared.explained->layers(); ++layer) {
-    const std::string& name = prepared.explained->found().sites[layer].name;
-    result.attention.push_back(map_of(name, prepared.explained->attention(layer)));
-    result.attention_gradient.push_back(
-        map_of(name, prepared.explained->attention_gradient(layer)));
-  }
-  result.units = std::move(units);
-  result.output = std::move(prepared.output);
-  result.target = std::move(prepared.target);
-  result.notes = std::move(prepared.notes);
-  if (prepared.explained->layers() == 0)
-    result.notes.push_back("No attention was found in this model: there are no maps.");
-  return result;
-}
-
-constexpr Needs kMapsAndGradients{.attention = true, .attention_gradient = true};
-
-}  // namespace
-
-Trace trace(const Model& model, const TextInput& input, const ExplainRequest& request) {
-  Prepared prepared = prepare(model.text_model(), input, request, kMapsAndGradients);
-  std::vector<Unit> units = units_of(prepared.explained->text().encoding());
-  return trace_of(std::move(prepared), std::move(units));
-}
-
-Trace trace(const Model& model, const PictureInput& given, const ExplainRequest& request) {
-  Prepared prepared = prepare(model, pixels_of(given), request, kMapsAndGradients);
-  choose_target(prepared, targets_of(prepared.output, request)[0]);
-  std::vector<Unit> units =
-      units_of(static_cast<const PictureSubject&>(prepared.explained->subject()));
-  return trace_of(std::move(prepared), std::move(units));
 }
 
 }  // namespace whyformer

@@ -94,8 +94,8 @@ const std::vector<std::string> kShortTexts{"film", "a film", "good a film", "a b
 
 TEST(FixedLength, AnswersAreThoseOfTheModelForAnyLength) {
   const BothModels both;
-  std::vector<TextInput> texts;
-  for (const std::string& text : kShortTexts) texts.push_back({text, {}});
+  std::vector<InputValue> texts;
+  for (const std::string& text : kShortTexts) texts.push_back(TextInput{text, {}});
   const Answers fixed = answers(both.fixed, texts, {}), free = answers(both.free, texts, {});
   for (size_t i = 0; i < texts.size(); ++i) {
     EXPECT_THAT(fixed.inputs[i].values, Pointwise(DoubleNear(1e-6), free.inputs[i].values))
@@ -111,8 +111,8 @@ TEST(FixedLength, ScoresOfTheTextAreThoseOfTheModelForAnyLengthAndPaddingGetsNon
   request.methods.push_back({"leave-one-out", {{"how", std::string("drop")}}});
   request.methods.push_back({"leave-one-out", {{"how", std::string("delete")}}});
   const TextInput text{"good film", {}};
-  const Explanation fixed = explain(both.fixed, text, request),
-                    free = explain(both.free, text, request);
+  const Explanation fixed = explain(both.fixed, text, request)[0],
+                    free = explain(both.free, text, request)[0];
   ASSERT_EQ(fixed.units.size(), static_cast<size_t>(kWrittenTokens));
   EXPECT_EQ(fixed.units.back().text, "[PAD]");
   EXPECT_TRUE(fixed.units.back().special);
@@ -131,7 +131,7 @@ TEST(FixedLength, LongerTextsAreCutOffAndSaidToBe) {
   ExplainRequest request;
   request.methods = {{"gae", {}}};
   const Explanation explanation =
-      explain(both.fixed, TextInput{"a good good bad bad film", {}}, request);
+      explain(both.fixed, TextInput{"a good good bad bad film", {}}, request)[0];
   EXPECT_EQ(explanation.units.size(), static_cast<size_t>(kWrittenTokens));
   EXPECT_THAT(explanation.notes, Contains(HasSubstr("cut off at its maximum of 6")));
 }
@@ -154,7 +154,8 @@ TEST(FixedLength, AFileThatWorksWithFewerTokensGetsNoPadding) {
   const SavedFolder saved(model, kWordTokenizer);
   ExplainRequest request;
   request.methods = {{"gae", {}}};
-  EXPECT_EQ(explain(Model::load(saved.file()), TextInput{"a film", {}}, request).units.size(), 4u);
+  EXPECT_EQ(explain(Model::load(saved.file()), TextInput{"a film", {}}, request)[0].units.size(),
+            4u);
 }
 
 }  // namespace

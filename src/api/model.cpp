@@ -6,54 +6,16 @@
 #include "formats/file_checks.h"
 #include "formats/weights.h"
 #include "models/built_in.h"
-#include "models/picture_model.h"
-#include "models/table_model.h"
-#include "models/text_model.h"
-#include "readers/pictures/picture_processor.h"
+#include "models/model_files.h"
+#include "readers/array_reader.h"
+#include "readers/load_readers.h"
+#include "readers/picture_reader.h"
+#include "readers/row_reader.h"
 #include "whyformer/error.h"
 #include "whyformer/files.h"
-#include "whyformer/parts.h"
 
 namespace whyformer {
 namespace {
-
-void append_maps(const std::vector<AttentionMap>& maps, const std::string& prefix,
-                 std::vector<NamedFloats>& tensors) {
-  for (size_t layer = 0; layer < maps.size(); ++layer) {
-    const AttentionMap& map = maps[layer];
-    const auto count = static_cast<size_t>(map.heads * map.queries * map.keys);
-    tensors.push_back({prefix + std::to_string(layer),
-                       {map.heads, map.queries, map.keys},
-                       {map.values.get(), count}});
-  }
-}
-
-bool names_picture(const std::filesystem::path& path) {
-  std::string ending = path.extension().string();
-  for (char& letter : ending)
-    letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  return ending == ".jpg" || ending == ".jpeg" || ending == ".png" || ending == ".webp";
-}
-
-// Without a preprocessor_config.json, as ViT's processor does by itself, to the model's own size.
-std::shared_ptr<const PictureProcessor> processor_of(const FileLookup& files,
-                                                     const PictureModel& model) {
-  if (model.channels() != 1 && model.channels() != 3) {
-    throw UnsupportedModel(
-        fmt::format("'{}' takes pictures of {} channels, and pictures have 1 (grey) or 3 "
-                    "(colours): give arrays",
-                    model.name(), model.channels()));
-  }
-  PictureSettings settings;
-  if (files("preprocessor_config.json") || files("processor_config.json")) {
-    settings = picture_settings(files);
-  } else {
-    settings.size = PictureSize{.width = model.width(), .height = model.height()};
-    settings.normalisation = {{0.5, 0.5, 0.5}, {0.5, 0.5, 0.5}};
-  }
-  settings.channels = static_cast<int>(model.channels());
-  return std::make_shared<PictureProcessor>(settings);
-}
 
 // A copy, since models read some of their files only when they need them.
 FileLookup lookup_in(const std::map<std::string, std::string, std::less<>>& documents) {
@@ -77,14 +39,38 @@ TokenizedText tokenized(const Tokenizer& tokenizer, const TextInput& input) {
 
 }  // namespace
 
-Model Model::load(const std::filesystem::path& folder, const LoadOptions& options) {
-  std::shared_ptr<const PictureModel> pictures = PictureModel::load_if_one(folder, options.output);
-  if (pictures == nullptr) {
-    if (auto tables = TableModel::load_if_one(folder, options.output))
-      return Model(std::move(tables));
-    return Model(TextModel::load(folder, options.output));
+Model::Model(ModelName name, Readers readers, std::exception_ptr refusal)
+    : name_(std::move(name)), readers_(std::move(readers)), refusal_(std::move(refusal)) {}
+
+namespace {
+
+ModelName name_of(const SourceFacts& facts) { return {facts.name, facts.architecture}; }
+
+ModelName name_of(const LoadedReaders& loaded) {
+  const Reader& first = *loaded.readers[0];
+  if (const auto* arrays = dynamic_cast<const ArrayReader*>(&first))
+    return name_of(arrays->facts());
+  return name_of(first.source().facts());
+}
+
+LoadedReaders readers_of_path(const std::filesystem::path& path, const LoadOptions& options) {
+  const std::string name = name_of_model(path);
+  std::error_code error;
+  const bool folder = std::filesystem::is_directory(path, error);
+  const std::filesystem::path onnx = folder ? onnx_file_in(path) : path;
+  if (options.arrays || std::filesystem::is_regular_file(onnx, error)) {
+    return readers_of_onnx(open_onnx(path), name, options);
   }
-  return {pictures, processor_of(files_of_model(folder), *pictures)};
+  const FileLookup files = files_in(path);
+  refuse_output(options.output, name);
+  return readers_of_folder(files, weights_in(files), name);
+}
+
+}  // namespace
+
+Model Model::load(const std::filesystem::path& path, const LoadOptions& options) {
+  LoadedReaders loaded = readers_of_path(path, options);
+  return {name_of(loaded), std::move(loaded.readers), std::move(loaded.refusal)};
 }
 
 Model Model::load(const ModelParts& parts) {
@@ -94,78 +80,89 @@ Model Model::load(const ModelParts& parts) {
     throw InvalidInput(fmt::format("{} comes without {}: hand it over with the model's other parts",
                                    in_quotes(parts.name), config ? "weights" : "config.json"));
   }
-  const WeightSource weights = [&] { return stored_tensors(parts.weights); };
-  if (!PictureModel::reads(Config(parse_json_file(*config, "config.json")))) {
-    return Model(TextModel::load(files, weights, parts.name));
-  }
-  const auto model = PictureModel::load(files, weights, parts.name);
-  return {model, processor_of(files, *model)};
+  LoadedReaders loaded =
+      readers_of_folder(files, [&] { return stored_tensors(parts.weights); }, parts.name);
+  return {name_of(loaded), std::move(loaded.readers)};
 }
 
-Model Model::built_in() { return Model(TextModel::load(built_in_sentiment(), "sentiment")); }
+Model Model::built_in() {
+  const FileLookup files = built_in_sentiment();
+  LoadedReaders loaded = readers_of_folder(files, weights_in(files), "sentiment");
+  return {name_of(loaded), std::move(loaded.readers)};
+}
 
 Model Model::built_in_for_pictures() {
   const FileLookup files = built_in_pictures();
-  const auto model = PictureModel::load(files, "pictures");
-  return {model, processor_of(files, *model)};
+  LoadedReaders loaded = readers_of_folder(files, weights_in(files), "pictures");
+  return {name_of(loaded), std::move(loaded.readers)};
 }
 
-bool means_picture(const std::string& argument) {
-  // Sentences are longer than file names can be, or have lines.
-  if (argument.empty() || argument.size() > 4096 || argument.find('\n') != argument.npos)
-    return false;
-  const std::filesystem::path path(argument);
-  std::error_code error;
-  if (std::filesystem::is_regular_file(path, error)) {
-    return begins_like_picture(map_file(path).view) || names_picture(path);
+ModelName Model::name() const { return name_; }
+
+template <class OneReader>
+const OneReader* Model::find() const {
+  for (const auto& reader : readers_) {
+    if (const auto* found = dynamic_cast<const OneReader*>(reader.get())) return found;
   }
-  return names_picture(path) && argument.find(' ') == argument.npos;
+  return nullptr;
 }
 
-ModelName Model::name() const {
-  if (reads_pictures()) return {picture_model_->name(), picture_model_->architecture()};
-  if (reads_tables()) return {table_model_->name(), table_model_->architecture()};
-  return {text_model_->name(), text_model_->architecture()};
-}
+bool Model::reads_texts() const { return find<TextReader>() != nullptr; }
+bool Model::reads_pictures() const { return find<PictureReader>() != nullptr; }
+bool Model::reads_tables() const { return find<RowReader>() != nullptr; }
 
-const TextModel& Model::text_model() const {
-  if (reads_pictures() && picture_model_->reads_texts()) return *picture_model_->text_tower();
-  if (text_model_ == nullptr) {
-    throw InvalidInput(fmt::format("'{}' reads {}", name().name,
-                                   reads_pictures()
-                                       ? "pictures, not texts: give it a JPEG, PNG or WebP file"
-                                       : "rows of a table, not texts: give it --table FILE"));
+const Reader& Model::reader_of(const InputValue& value) const {
+  for (const auto& reader : readers_) {
+    if (reader->takes(value)) return *reader;
   }
-  return *text_model_;
-}
-
-const PictureModel& Model::picture_model() const {
-  if (picture_model_ == nullptr) {
-    throw InvalidInput(fmt::format("'{}' reads {}, not pictures", name().name,
-                                   reads_tables() ? "rows of a table" : "texts"));
+  if (refusal_) std::rethrow_exception(refusal_);
+  const auto* pictures = find<PictureReader>();
+  if (pictures != nullptr && std::holds_alternative<PictureWithText>(value)) {
+    pictures->source().similarity_scale();  // says which models compare pictures with texts
   }
-  return *picture_model_;
+  const Remedy remedy = reads_pictures() ? Remedy::kPicture
+                        : reads_tables() ? Remedy::kRow
+                        : reads_texts()  ? Remedy::kText
+                                         : Remedy::kArrays;
+  throw InvalidInput(fmt::format("'{}' reads {}, not {}", name_.name, readers_[0]->what(),
+                                 kInputNames[value.index()]),
+                     remedy);
 }
 
-const TableModel& Model::table_model() const {
-  if (table_model_ == nullptr) {
-    throw InvalidInput(fmt::format("'{}' reads {}, not rows of a table", name().name,
-                                   reads_pictures() ? "pictures" : "texts"));
-  }
-  return *table_model_;
-}
+ModelInfo Model::inspect() const { return readers_[0]->info(); }
 
-const PictureProcessor& Model::picture_processor() const {
-  picture_model();
-  return *picture_processor_;
+ModelInfo Model::inspect(const ArrayViews& arrays) const {
+  return static_cast<const ArrayReader&>(reader_of(arrays)).info(arrays);
 }
 
 TokenizedText Model::tokenize(const TextInput& input) const {
-  return tokenized(text_model().tokenizer(), input);
+  const auto& texts = static_cast<const TextReader&>(reader_of(input));
+  return tokenized(*texts.reading().tokenizer, input);
 }
 
 Model Model::among(const std::vector<std::string>& texts) const {
-  return {picture_model().among(texts), picture_processor_};
+  const auto& pictures = static_cast<const PictureReader&>(reader_of(PictureInput()));
+  return {name_, {pictures.among(texts)}};
+}
+
+std::vector<std::string> Model::outputs() const {
+  return static_cast<const ArrayReader&>(reader_of(ArrayViews())).outputs();
+}
+
+std::map<std::string, OutputArray, std::less<>> Model::run(const ArrayViews& arrays) const {
+  return static_cast<const ArrayReader&>(reader_of(arrays)).run(arrays);
+}
+
+std::vector<std::string> Model::default_methods() const {
+  if (refusal_ && readers_.size() == 1) std::rethrow_exception(refusal_);
+  return readers_[0]->default_methods(nullptr, {});
+}
+
+std::vector<std::string> default_methods(const Model& model) { return model.default_methods(); }
+
+std::vector<std::string> default_methods(const Model& model, const InputValue& input,
+                                         const TargetChoice& target) {
+  return model.reader_of(input).default_methods(&input, {.target = target});
 }
 
 TextTokenizer TextTokenizer::load(const std::filesystem::path& folder) {
@@ -178,16 +175,6 @@ TextTokenizer TextTokenizer::built_in() {
 
 TokenizedText TextTokenizer::tokenize(const TextInput& input) const {
   return tokenized(*tokenizer_, input);
-}
-
-std::string to_safetensors(const Trace& trace) {
-  std::vector<float> logits;
-  for (const double value : trace.output.values) logits.push_back(static_cast<float>(value));
-  std::vector<NamedFloats> tensors;
-  append_maps(trace.attention, "attention.", tensors);
-  append_maps(trace.attention_gradient, "attention_gradient.", tensors);
-  tensors.push_back({"logits", {static_cast<int64_t>(logits.size())}, logits});
-  return write_safetensors(tensors);
 }
 
 void save(const std::filesystem::path& path, std::string_view bytes) { write_file(path, bytes); }

@@ -9,9 +9,9 @@
 #include "formats/weights.h"
 #include "tests/support/source_folder.h"
 #include "tests/support/tiny_model.h"
-#include "whyformer/arrays.h"
 #include "whyformer/error.h"
 #include "whyformer/lengths.h"
+#include "whyformer/model.h"
 
 namespace whyformer {
 namespace {
@@ -70,18 +70,23 @@ TinyModel with_empty_output() {
 
 TEST(OddOnnxFiles, AnOutputWithoutElementsCannotBeExplainedButOthersCan) {
   const SavedModel saved(with_empty_output());
-  const ArrayModel model = ArrayModel::load(saved.path());
+  const Model model = Model::load(saved.path(), {.arrays = true});
   const std::vector<float> x{1, 2, 3, 4};
   const ArrayViews inputs{
       {"x", {"F32", {1, 4}, {x.data(), [](const void*) {}}, x.size() * sizeof(float)}}};
-  const auto says = AllOf(HasSubstr("'nothing'"), HasSubstr("no elements"), HasSubstr("--output"));
-  EXPECT_THAT(refusal<InvalidInput>([&] { model.trace(inputs, {"nothing", {}}); }), says);
-  EXPECT_THAT(refusal<InvalidInput>([&] { model.trace(inputs, {"nothing", {0, 0}}); }), says);
-  ArrayRequest request;
+  const auto says =
+      AllOf(HasSubstr("'nothing'"), HasSubstr("no elements"), HasSubstr("another output"));
+  EXPECT_THAT(refusal<InvalidInput>(
+                  [&] { trace(model, inputs, {.target = OutputElement{"nothing", {}}}); }),
+              says);
+  EXPECT_THAT(refusal<InvalidInput>(
+                  [&] { trace(model, inputs, {.target = OutputElement{"nothing", {0, 0}}}); }),
+              says);
+  ExplainRequest request;
   request.methods = {{"saliency", {}}};
-  request.target.output = "nothing";
-  EXPECT_THAT(refusal<InvalidInput>([&] { model.explain(inputs, request); }), says);
-  EXPECT_EQ(model.trace(inputs, {"all", {}}).value, 4);
+  request.target = OutputElement{.output = "nothing"};
+  EXPECT_THAT(refusal<InvalidInput>([&] { explain(model, inputs, request); }), says);
+  EXPECT_EQ(trace(model, inputs, {.target = OutputElement{"all", {}}}).target.value, 4);
 }
 
 // Self-attention of one head without projections, and a number for each token: [1, 5].
@@ -112,13 +117,13 @@ TEST(OddOnnxFiles, OneNumberOfEachTokenIsReadAtItsToken) {
                                                             {{5, 1, 3}, {1, 0, 2}}};
   for (const auto& [shape, order] : layouts) {
     const SavedModel saved(with_a_number_for_each_token(shape, order));
-    const ArrayModel model = ArrayModel::load(saved.path());
+    const Model model = Model::load(saved.path(), {.arrays = true});
     const ArrayViews inputs{
         {"x", {"F32", shape, {x.data(), [](const void*) {}}, x.size() * sizeof(float)}}};
     for (const int64_t token : {1, 4}) {
-      ArrayRequest request;
+      ExplainRequest request;
       request.methods = {{"raw-attention", {}}};
-      request.target = {"y", {0, token}};
+      request.target = OutputElement{"y", {0, token}};
       std::vector<double> expected;
       double sum = 0;
       for (int64_t key = 0; key < 5; ++key) {
@@ -129,7 +134,7 @@ TEST(OddOnnxFiles, OneNumberOfEachTokenIsReadAtItsToken) {
         sum += expected.back();
       }
       for (double& weight : expected) weight /= sum;
-      EXPECT_THAT(model.explain(inputs, request).explanation.attributions.at(0).scores,
+      EXPECT_THAT(explain(model, inputs, request)[0].attributions.at(0).scores,
                   testing::Pointwise(testing::DoubleNear(1e-6), expected))
           << token;
     }
@@ -158,11 +163,10 @@ TEST(OddOnnxFiles, PartsOfAnAxisAreFramesOfIt) {
   const std::vector<float> x{1, 0, 2, 0, 0, 0, 0, 3, 1, 1, 1, 1};
   const ArrayViews inputs{
       {"x", {"F32", {1, 12}, {x.data(), [](const void*) {}}, x.size() * sizeof(float)}}};
-  ArrayRequest request;
+  ExplainRequest request;
   request.methods = {{"saliency", {}}};
-  EXPECT_EQ(ArrayModel::load(saved.path())
-                .explain(inputs, request)
-                .explanation.attributions.at(0)
+  EXPECT_EQ(explain(Model::load(saved.path(), {.arrays = true}), inputs, request)[0]
+                .attributions.at(0)
                 .scores.size(),
             4u);
 }
@@ -181,11 +185,12 @@ TEST(OddOnnxFiles, PositionsOfAPictureAreWhereItsChannelsAreNot) {
   const std::vector<float> x(30, 1);
   const ArrayViews inputs{
       {"x", {"F32", {1, 3, 5, 2}, {x.data(), [](const void*) {}}, x.size() * sizeof(float)}}};
-  ArrayRequest request;
+  ExplainRequest request;
   request.methods = {{"saliency", {}}};
-  const ArrayExplanation found = ArrayModel::load(saved.path()).explain(inputs, request);
-  EXPECT_EQ(found.explanation.attributions.at(0).scores.size(), 15u);
-  EXPECT_THAT(found.explanation.units.back().text, HasSubstr("row 2, column 4"));
+  const Explanation found =
+      explain(Model::load(saved.path(), {.arrays = true}), inputs, request)[0];
+  EXPECT_EQ(found.attributions.at(0).scores.size(), 15u);
+  EXPECT_THAT(found.units.back().text, HasSubstr("row 2, column 4"));
 }
 
 TEST(OddOnnxFiles, APictureProcessorOfAnotherSizeThanTheFilesIsRefused) {
@@ -244,9 +249,9 @@ TinyModel with_rows_of_a_table(const std::string& output, bool one_number) {
 
 TEST(OddOnnxFiles, NumbersForEachTokenAreNoLabelsOfAText) {
   const TextFolder folder(with_rows_of_a_table("start_logits", true));
-  EXPECT_THAT(
-      refusal<UnsupportedModel>([&] { Model::load(folder.path()); }),
-      AllOf(HasSubstr("'start_logits' has one number for each token"), HasSubstr("--element")));
+  EXPECT_THAT(refusal<UnsupportedModel>([&] { default_methods(Model::load(folder.path())); }),
+              AllOf(HasSubstr("'start_logits' has one number for each token"),
+                    HasSubstr("choose one of them")));
 }
 
 TEST(OddOnnxFiles, AnswersForEachTokenAreSaidToBeAveraged) {
@@ -254,7 +259,7 @@ TEST(OddOnnxFiles, AnswersForEachTokenAreSaidToBeAveraged) {
   for (const std::string output : {"logits", "last_hidden_state"}) {
     const TextFolder folder(with_rows_of_a_table(output, false));
     const std::vector<std::string> notes =
-        explain(Model::load(folder.path()), TextInput{"a film", {}}, request).notes;
+        explain(Model::load(folder.path()), TextInput{"a film", {}}, request)[0].notes;
     EXPECT_EQ(
         std::count_if(notes.begin(), notes.end(),
                       [](const std::string& note) {

@@ -58,7 +58,7 @@ class FolderOfOutputs {
   Explanation explained(const std::string& output = "", const std::string& hidden_by = "") const {
     ExplainRequest request{.methods = {{"leave-one-out", {}}}, .target = int64_t{0}};
     if (!hidden_by.empty()) request.methods[0].options = {{"how", hidden_by}};
-    return explain(Model::load(folder_, {output}), TextInput{"a film", {}}, request);
+    return explain(Model::load(folder_, {output}), TextInput{"a film", {}}, request)[0];
   }
   const std::filesystem::path& path() const { return folder_; }
 

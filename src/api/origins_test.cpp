@@ -8,8 +8,8 @@
 #include "tests/support/saved_models.h"
 #include "tests/support/tiny_model.h"
 #include "whyformer/answers.h"
-#include "whyformer/arrays.h"
 #include "whyformer/error.h"
+#include "whyformer/model.h"
 
 namespace whyformer {
 namespace {
@@ -97,18 +97,18 @@ TEST(Origins, AMapGivenAsAnInputIsItsPositionsAndQueriesStayLearned) {
 // it.
 TEST(Origins, PositionsOfAGivenMapGetScores) {
   const SavedFolder saved(learned_queries_on_a_map());
-  const ArrayModel model = ArrayModel::load(saved.file());
+  const Model model = Model::load(saved.file(), {.arrays = true});
   std::vector<float> map = waves(60);
   const auto view = [&] {
     return ArrayViews{
         {"image_embed",
          {"F32", {1, 4, 3, 5}, {map.data(), [](const void*) {}}, map.size() * sizeof(float)}}};
   };
-  ArrayRequest request;
-  request.target = {"logits", {0, 2}};
+  ExplainRequest request;
+  request.target = OutputElement{"logits", {0, 2}};
   request.methods = {{"leave-one-out", {}}};
-  const ArrayExplanation explained = model.explain(view(), request);
-  const std::vector<double> scores = explained.explanation.attributions.at(0).scores;
+  const Explanation explained = explain(model, view(), request)[0];
+  const std::vector<double> scores = explained.attributions.at(0).scores;
   const double whole = model.run(view()).at("logits").values[2];
   for (int64_t position = 0; position < 15; ++position) {
     const std::vector<float> before = map;
@@ -166,14 +166,15 @@ TEST(Origins, GreyPicturesGoIntoFilesOfOneChannel) {
       {"pixel_values",
        {"F32", {1, 1, 8, 12}, {grey.data(), [](const void*) {}}, grey.size() * sizeof(float)}}};
   EXPECT_THAT(answers(model, {PictureInput(picture)}, {}).inputs.at(0).values,
-              testing::Pointwise(testing::DoubleNear(1e-5),
-                                 ArrayModel::load(saved.file()).run(arrays).at("logits").values));
+              testing::Pointwise(
+                  testing::DoubleNear(1e-5),
+                  Model::load(saved.file(), {.arrays = true}).run(arrays).at("logits").values));
 }
 
 TEST(Origins, OtherNumbersOfChannelsAreSentToArraysNotToATokenizer) {
   const SavedFolder saved(patches_by_views(5));
-  EXPECT_THAT(refusal<UnsupportedModel>([&] { Model::load(saved.file()); }),
-              testing::AllOf(HasSubstr("--inputs"), Not(HasSubstr("tokenizer"))));
+  EXPECT_THAT(refusal<UnsupportedModel>([&] { default_methods(Model::load(saved.file())); }),
+              testing::AllOf(HasSubstr("give arrays"), Not(HasSubstr("tokenizer"))));
 }
 
 // A convolution over sound, whose channels are normalised in groups over all of time, and another
@@ -213,12 +214,13 @@ TEST(Origins, SoundBehindANormOverGroupsHasUnits) {
       const ArrayViews inputs{
           {"input_values",
            {"F32", {1, 40}, {sound.data(), [](const void*) {}}, sound.size() * sizeof(float)}}};
-      ArrayRequest request;
+      ExplainRequest request;
       request.methods = {{"leave-one-out", {}}, {"gae", {}}};
-      const ArrayExplanation explained = ArrayModel::load(saved.file()).explain(inputs, request);
-      EXPECT_EQ(explained.info.streams.at(0).units, "frames of input_values");
-      EXPECT_EQ(explained.explanation.units.size(), second ? 9u : 19u);
-      EXPECT_THAT(explained.explanation.refused, testing::IsEmpty()) << groups << second;
+      const Explanation explained =
+          explain(Model::load(saved.file(), {.arrays = true}), inputs, request)[0];
+      EXPECT_EQ(explained.streams.at(0).units, "frames of input_values");
+      EXPECT_EQ(explained.units.size(), second ? 9u : 19u);
+      EXPECT_THAT(explained.refused, testing::IsEmpty()) << groups << second;
     }
   }
 }

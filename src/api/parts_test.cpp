@@ -5,8 +5,8 @@
 
 #include "base/files.h"
 #include "models/checkpoint.h"
-#include "models/picture_model.h"
-#include "run/explained.h"
+#include "models/picture_source.h"
+#include "run/run.h"
 #include "tests/support/golden_model.h"
 #include "tests/support/golden_weights.h"
 #include "whyformer/answers.h"
@@ -21,6 +21,12 @@ ModelParts sentiment() {
   return parts_of(files_in(source_folder() / "models/sentiment"), "sentiment");
 }
 
+// How the model reads texts; it must live longer.
+TestText texts_of(const Model& model) {
+  const auto& reader = dynamic_cast<const TextReader&>(model.reader_of(TextInput()));
+  return TestText(std::shared_ptr<const TextReader>(std::shared_ptr<void>(), &reader));
+}
+
 std::filesystem::path golden_pictures(const std::string& name) {
   return source_folder() / "tests/golden/pictures" / name;
 }
@@ -30,13 +36,14 @@ TEST(ModelParts, GiveTheTextModelsOfTheirFolders) {
     SCOPED_TRACE(name);
     const GoldenModel golden(name);
     const Model model = Model::load(parts_of(golden_files(name), name));
-    EXPECT_EQ(model.name().architecture, golden.model->architecture());
-    EXPECT_EQ(model.text_model().output_names(), golden.model->output_names());
-    EXPECT_EQ(model.text_model().problem(), golden.model->problem());
-    EXPECT_EQ(model.text_model().pooling(), golden.model->pooling());
+    const TestText texts = texts_of(model);
+    EXPECT_EQ(model.name().architecture, golden.model->source().facts().architecture);
+    EXPECT_EQ(texts.output_names(), golden.model->output_names());
+    EXPECT_EQ(texts.problem(), golden.model->problem());
+    EXPECT_EQ(texts.source().pooling(), golden.model->source().pooling());
     for (const GoldenInput& input : golden.inputs) {
-      const Explained own(model.text_model(), input.encoding(), {.head = golden.head()});
-      const Explained expected(*golden.model, input.encoding(), {.head = golden.head()});
+      const auto own = run_of(texts, input.encoding(), {.head = golden.head()});
+      const auto expected = run_of(*golden.model, input.encoding(), {.head = golden.head()});
       EXPECT_EQ(own.outputs(), expected.outputs());
     }
   }
@@ -46,9 +53,9 @@ TEST(ModelParts, ExplainAsTheirFolderDoes) {
   ExplainRequest request;
   request.methods = {{"gae", {}}, {"attn-lrp", {}}, {"integrated-gradients", {}}};
   const TextInput text{"A warm, funny film with a dull ending.", {}};
-  const Explanation own = explain(Model::load(sentiment()), text, request);
+  const Explanation own = explain(Model::load(sentiment()), text, request)[0];
   const Explanation expected =
-      explain(Model::load(source_folder() / "models/sentiment"), text, request);
+      explain(Model::load(source_folder() / "models/sentiment"), text, request)[0];
   EXPECT_EQ(own.model.name, "sentiment");
   EXPECT_EQ(own.output.values, expected.output.values);
   EXPECT_EQ(own.output.labels, expected.output.labels);
@@ -193,8 +200,8 @@ TEST(ModelParts, TakeTheNamesOfEarlyCheckpoints) {
   EXPECT_GT(renamed, 4);
   const GoldenInput input = GoldenModel("bert").inputs[0];
   const Model old = Model::load(early), plain = Model::load(parts);
-  const Explained own(old.text_model(), input.encoding(), {}),
-      expected(plain.text_model(), input.encoding(), {});
+  const auto own = run_of(texts_of(old), input.encoding(), {}),
+             expected = run_of(texts_of(plain), input.encoding(), {});
   EXPECT_EQ(own.outputs(), expected.outputs());
 }
 
@@ -232,7 +239,7 @@ TEST(ModelParts, AreReadWhereTheyLieAndLiveAsLongAsTheModel) {
   EXPECT_FALSE(owner.expired());
   ExplainRequest request;
   request.methods = {{"rollout", {}}};
-  EXPECT_EQ(explain(*model, TextInput{"A dull film.", {}}, request).output.labels.size(), 2u);
+  EXPECT_EQ(explain(*model, TextInput{"A dull film.", {}}, request)[0].output.labels.size(), 2u);
   model.reset();
   EXPECT_TRUE(owner.expired());
 }
@@ -285,7 +292,7 @@ TEST(ModelParts, TokenizeAsTheirFolderDoesWithoutALimit) {
   EXPECT_EQ(own.ids, expected.ids);
   EXPECT_EQ(own.offsets, expected.offsets);
   EXPECT_EQ(own.tokens, expected.tokens);
-  EXPECT_GT(static_cast<int64_t>(own.ids.size()), model.text_model().max_tokens());
+  EXPECT_GT(static_cast<int64_t>(own.ids.size()), texts_of(model).max_tokens());
   EXPECT_THAT(message_of<InvalidInput>([] { Model::built_in_for_pictures().tokenize({"x", {}}); }),
               HasSubstr("reads pictures, not texts"));
 }

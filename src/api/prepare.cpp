@@ -5,32 +5,30 @@
 #include <algorithm>
 #include <numeric>
 
-#include "api/describe.h"
-#include "api/labels.h"
-#include "readers/asked.h"
-#include "readers/given_picture.h"
-#include "readers/picture_subject.h"
-#include "readers/table_subject.h"
+#include "readers/describe.h"
+#include "run/labels.h"
 #include "run/output_space.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
 namespace {
 
-int64_t target_index(const Output& output,
-                     const std::variant<std::monostate, int64_t, std::string>& asked) {
+int64_t target_index(const Output& output, const TargetChoice& asked) {
   if (const auto* label = std::get_if<std::string>(&asked)) {
     return label_index(output.labels, *label, "target");
   }
   if (const auto* number = std::get_if<int64_t>(&asked)) {
     return label_index(output.labels, *number, "target");
   }
+  if (std::holds_alternative<OutputElement>(asked)) {
+    throw InvalidInput("elements are chosen of the outputs of a model given arrays");
+  }
   return std::max_element(output.values.begin(), output.values.end()) - output.values.begin();
 }
 
 Target target_of(const Output& output, int64_t index, std::optional<Problem> problem) {
   Target target{index, output.labels[index], output.values[index], {}};
-  if (output.space == "logit")
+  if (output.space == "logit" && problem)
     target.probability = probabilities_of(output.values, *problem)[index];
   return target;
 }
@@ -55,125 +53,111 @@ std::optional<ReadOut> told_read_out(const ExplainRequest& request, int64_t toke
   return std::nullopt;
 }
 
-// The largest dimension of what comes before a head is no answer of the model.
-template <class AnyModel>
-void check_head(const AnyModel& model, const ExplainRequest& request) {
-  const bool named =
-      !std::holds_alternative<std::monostate>(request.target) || request.similar_to.has_value();
-  if (model.head_left_out().empty() || named) return;
-  throw UnsupportedModel(
-      fmt::format("'{}' has a head other than a classifier, which is not supported yet, so there "
-                  "is no answer to explain. To explain it "
-                  "as an encoder, choose a target, one of the {} dimensions of its embedding, or a "
-                  "text to be similar to",
-                  model.head_left_out(), model.output_names().size()));
-}
-
-// Nor is the largest mean over tokens.
-void check_averaged(const TextModel& model, const ExplainRequest& request) {
-  const bool named =
-      !std::holds_alternative<std::monostate>(request.target) || request.similar_to.has_value();
-  if (model.averaged_output().empty() || named) return;
-  throw UnsupportedModel(fmt::format(
-      "the output '{}' answers for each token, not for the text. To explain one of its {} numbers, "
-      "averaged over the tokens, "
-      "choose it as the target; to explain those of one token, give arrays and choose the element",
-      model.averaged_output(), model.output_names().size()));
-}
-
 void add_notes(Prepared& prepared, const ExplainRequest& request) {
-  note_sampled_attention(prepared.explained->graph().graph, prepared.notes);
-  if (prepared.output.space == "embedding" &&
+  note_sampled_attention(prepared.run().graph().graph, prepared.common.notes);
+  if (prepared.common.output.space == "embedding" &&
       std::holds_alternative<std::monostate>(request.target)) {
-    prepared.notes.push_back(
+    prepared.common.notes.push_back(
         fmt::format("This model is explained as an encoder: the target is the largest of its {} "
-                    "embedding dimensions; "
-                    "choose another, or a text to compare with.",
-                    prepared.output.values.size()));
+                    "embedding dimensions; choose another, or a text to compare with.",
+                    prepared.common.output.values.size()));
   }
-  if (std::holds_alternative<std::monostate>(request.read_out) &&
-      prepared.explained->layers() > 0 &&
-      prepared.explained->found().read_out.kind == ReadOut::Kind::kUnknown) {
-    prepared.notes.push_back(
-        "How the output reads the tokens was not recognised: they count by the size of the "
-        "output's "
-        "gradient there; --read-out tells it.");
+  if (std::holds_alternative<std::monostate>(request.read_out) && prepared.run().layers() > 0 &&
+      prepared.run().found().read_out.kind == ReadOut::Kind::kUnknown) {
+    prepared.common.notes.push_back(
+        "Read-out not recognised; tokens are weighted by the size of the output's gradient. Set "
+        "the "
+        "read-out to override.");
   }
 }
 
-Explained::Settings settings_of(const Asked& asked, const ExplainRequest& request, Needs needs) {
-  Explained::Settings settings = run_settings(request, needs);
-  settings.head = asked.kind.head;
-  settings.reference = asked.kind.reference;
-  settings.problem = asked.problem;
-  return settings;
-}
-
-// The highest output is the target at first.
-Prepared run_of(std::unique_ptr<const Subject> subject, const Asked& asked,
-                const ExplainRequest& request, Needs needs) {
-  Explained::Settings settings = settings_of(asked, request, needs);
-  settings.read_out = told_read_out(request, subject->units());
-  Prepared prepared;
-  prepared.explained = std::make_unique<Explained>(std::move(subject), settings);
-  prepared.output = asked.output;
-  prepared.output.values = prepared.explained->outputs();
-  prepared.problem = asked.problem;
-  choose_target(prepared, target_index(prepared.output, {}));
-  return prepared;
-}
-
-}  // namespace
-
-Explained::Settings run_settings(const ExplainRequest& request, Needs needs) {
-  return {.needs = needs,
-          .dtype = request.precision == Precision::kDouble ? DType::kFloat64 : DType::kFloat32,
+Run::Settings settings_of(const Prepared& prepared, const ExplainRequest& request, Needs needs) {
+  return {.problem = prepared.answered.problem,
+          .needs = needs,
           .seed = request.seed,
           .memory_bytes = request.memory_bytes,
           .progress = request.progress};
 }
 
-Prepared prepare(const TextModel& model, const TextInput& input, const ExplainRequest& request,
-                 Needs needs) {
-  check_head(model, request);
-  check_averaged(model, request);
-  const Asked asked = asked_of(model, request.similar_to, request.precision);
-  std::vector<std::string> notes;
-  Encoding encoding = encode(model, input, notes);
-  auto subject = std::make_unique<TextSubject>(model, std::move(encoding), asked.kind, input);
-  Prepared prepared = run_of(std::move(subject), asked, request, needs);
-  choose_target(prepared, target_index(prepared.output, request.target));
-  prepared.notes = std::move(notes);
-  prepared.notes.insert(prepared.notes.end(), asked.notes.begin(), asked.notes.end());
-  add_notes(prepared, request);
+// One answer is explained of an input of several parts.
+void check_one_answer(const ExplainRequest& request) {
+  if (!request.other_targets.empty() || request.top > 1) {
+    throw InvalidInput(
+        "a picture with a text has one answer, how alike they are: leave out further targets");
+  }
+  if (!std::holds_alternative<std::monostate>(request.read_out)) {
+    throw InvalidInput(
+        "a picture with a text is read at the class token and at the text's end: leave out the "
+        "read-out");
+  }
+}
+
+void add_runs(Prepared& prepared, std::vector<Input> inputs, const ExplainRequest& request,
+              const PreparedNeeds& needs) {
+  const bool several = inputs.size() > 1;
+  if (several) check_one_answer(request);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const bool together = several && i + 1 == inputs.size();
+    if (together && !needs.together) {
+      prepared.runs.push_back(nullptr);
+      continue;
+    }
+    Run::Settings settings = settings_of(prepared, request,
+                                         together  ? *needs.together
+                                         : several ? needs.each
+                                                   : needs.alone);
+    if (!several) settings.read_out = told_read_out(request, inputs[i].units());
+    prepared.runs.push_back(std::make_unique<Run>(std::move(inputs[i]), std::move(settings)));
+  }
+}
+
+void fill_output(Prepared& prepared) {
+  Output& output = prepared.common.output;
+  output.space = prepared.answered.space;
+  output.labels = prepared.answered.labels;
+  // Of several parts, as the last one by itself gives it.
+  const Run& answers =
+      prepared.has_several_parts() ? *prepared.runs[prepared.runs.size() - 2] : *prepared.runs[0];
+  output.values = answers.outputs();
+}
+
+}  // namespace
+
+DType dtype_of(Precision precision) {
+  return precision == Precision::kDouble ? DType::kFloat64 : DType::kFloat32;
+}
+
+Prepared prepare(const Reader& reader, const InputValue& value, const ExplainRequest& request,
+                 const PreparedNeeds& needs) {
+  Reading reading = reader.read(value, {.similar_to = request.similar_to,
+                                        .dtype = dtype_of(request.precision),
+                                        .target = request.target,
+                                        .hiding_id = request.hiding_id});
+  Prepared prepared;
+  prepared.answered = std::move(reading.answered);
+  prepared.common = std::move(reading.shown);
+  prepared.element = reading.element;
+  add_runs(prepared, std::move(reading.inputs), request, needs);
+  prepared.common.notes = std::move(reading.notes);
+  const auto add = [&](const std::vector<std::string>& more) {
+    prepared.common.notes.insert(prepared.common.notes.end(), more.begin(), more.end());
+  };
+  add(prepared.answered.notes);
+  if (needs.alone.embedding_gradient || needs.alone.values) add(reading.entry_notes);
+  fill_output(prepared);
+  if (prepared.element) {
+    choose_target(prepared, *prepared.element);
+    reading.check_element(prepared.target.value);
+    return prepared;
+  }
+  choose_target(prepared, target_index(prepared.common.output, {}));
+  if (!prepared.has_several_parts()) add_notes(prepared, request);
   return prepared;
 }
 
-Prepared prepare(const Model& model, const Picture& picture, const ExplainRequest& request,
-                 Needs needs) {
-  const PictureModel& pictures = model.picture_model();
-  check_head(pictures, request);
-  const Asked asked = asked_of(pictures, request.similar_to, request.precision);
-  auto subject = std::make_unique<PictureSubject>(pictures, model.picture_processor(),
-                                                  processed(model, picture), asked.kind);
-  Prepared prepared = run_of(std::move(subject), asked, request, needs);
-  prepared.notes = asked.notes;
-  add_notes(prepared, request);
-  return prepared;
-}
-
-Prepared prepare(const Model& model, const RowInput& row, const ExplainRequest& request,
-                 Needs needs) {
-  const TableModel& tables = model.table_model();
-  const Asked asked = asked_of(tables, static_cast<int64_t>(row.values.size()), request.similar_to,
-                               request.precision);
-  Prepared prepared =
-      run_of(std::make_unique<TableSubject>(tables, row, asked.kind), asked, request, needs);
-  choose_target(prepared, target_index(prepared.output, request.target));
-  return prepared;
-}
-
-std::vector<int64_t> targets_of(const Output& output, const ExplainRequest& request) {
+std::vector<int64_t> targets_of(const Prepared& prepared, const ExplainRequest& request) {
+  if (prepared.element) return {*prepared.element};
+  const Output& output = prepared.common.output;
   if (!std::holds_alternative<std::monostate>(request.target)) {
     std::vector<int64_t> targets{target_index(output, request.target)};
     for (const auto& other : request.other_targets) targets.push_back(target_index(output, other));
@@ -188,8 +172,17 @@ std::vector<int64_t> targets_of(const Output& output, const ExplainRequest& requ
 }
 
 void choose_target(Prepared& prepared, int64_t index) {
-  prepared.target = target_of(prepared.output, index, prepared.problem);
-  prepared.explained->set_target(index);
+  for (const auto& run : prepared.runs) {
+    if (run != nullptr) run->set_target(index);
+  }
+  Output& output = prepared.common.output;
+  if (prepared.element) {
+    const double value = prepared.run().target_value();
+    output.values = {value};
+    prepared.target = {0, output.labels[0], value, {}};
+    return;
+  }
+  prepared.target = target_of(output, index, prepared.answered.problem);
 }
 
 }  // namespace whyformer

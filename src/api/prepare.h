@@ -1,44 +1,46 @@
-// From a text and a request to a run that methods can read.
+// From an input and a request to runs that methods can read.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "formats/pictures/picture.h"
-#include "run/explained.h"
-#include "whyformer/explanation.h"
-#include "whyformer/model.h"
-#include "whyformer/tables.h"
+#include "readers/reader.h"
+#include "run/run.h"
 
 namespace whyformer {
 
-// A text about to be explained: everything that does not depend on the method.
+// An input about to be explained: everything that does not depend on the method.
 struct Prepared {
-  std::vector<std::string> notes;
-  std::unique_ptr<Explained> explained;
-  Output output;
-  std::optional<Problem> problem;
+  // One; or the parts of the input, each by itself, and then all together, which may be null.
+  std::vector<std::unique_ptr<Run>> runs;
+  Answered answered;
+  Explanation common;              // what all explanations of the input share
+  std::optional<int64_t> element;  // among the run's answers: the only one that is told
   Target target;
+
+  Run& run() { return *runs[0]; }
+  bool has_several_parts() const { return runs.size() > 1; }
 };
 
-Explained::Settings run_settings(const ExplainRequest& request, Needs needs);
+// What runs must keep.
+struct PreparedNeeds {
+  Needs alone;                         // of an input of one part
+  Needs each = {};                     // of several parts, each by itself
+  std::optional<Needs> together = {};  // and all together
+};
 
-// Throws InvalidInput for an empty text and for a target that the model does not have.
-Prepared prepare(const TextModel& model, const TextInput& input, const ExplainRequest& request,
-                 Needs needs);
-
-// The highest output is the target at first, whatever the request says.
-Prepared prepare(const Model& model, const Picture& picture, const ExplainRequest& request,
-                 Needs needs);
-
-Prepared prepare(const Model& model, const RowInput& row, const ExplainRequest& request,
-                 Needs needs);
+// Reads the input and runs it; the highest output is the target at first. Throws InvalidInput for
+// an input that the model cannot take, and for what the request asks of it in vain.
+Prepared prepare(const Reader& reader, const InputValue& value, const ExplainRequest& request,
+                 const PreparedNeeds& needs);
 
 // What is asked for: the named outputs, or so many of the highest.
-std::vector<int64_t> targets_of(const Output& output, const ExplainRequest& request);
+std::vector<int64_t> targets_of(const Prepared& prepared, const ExplainRequest& request);
 
 // Makes output `index` the one that is explained.
 void choose_target(Prepared& prepared, int64_t index);
+
+DType dtype_of(Precision precision);
 
 }  // namespace whyformer

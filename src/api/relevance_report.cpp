@@ -16,28 +16,29 @@ double RelevanceStep::loss() const {
 
 std::vector<std::string> relevance_policies() { return policy_names(); }
 
-RelevanceReport relevance_report(const Model& model, const TextInput& input,
+RelevanceReport relevance_report(const Model& model, const InputValue& input,
                                  const std::string& policy, const ExplainRequest& request) {
-  Prepared prepared = prepare(model.text_model(), input, request, {.values = true});
-  Explained& explained = *prepared.explained;
-  const PulseScope pulses(explained.pulse_question());
-  const Explained::RelevanceKind kind{.policy = policy, .notes = RelevanceWalk::Notes::kFlows};
+  Prepared prepared = prepare(model.reader_of(input), input, request, {.alone = {.values = true}});
+  choose_target(prepared, targets_of(prepared, request)[0]);
+  Run& run = prepared.run();
+  const PulseScope pulses(run.pulse_question());
+  const Run::RelevanceKind kind{.policy = policy, .notes = RelevanceWalk::Notes::kFlows};
   RelevanceReport report;
   report.model = model.name();
   report.policy = policy;
   report.target = std::move(prepared.target);
-  report.notes = std::move(prepared.notes);
-  for (const NodeFlow& flow : explained.relevance_flows(kind)) {
-    const Node& node = explained.graph().graph.nodes()[flow.node];
+  report.notes = std::move(prepared.common.notes);
+  for (const NodeFlow& flow : run.relevance_flows(kind)) {
+    const Node& node = run.graph().graph.nodes()[flow.node];
     report.steps.push_back({node.name, std::string(node.op->kind()),
                             std::string(node.op->moves_data() ? "move" : name_of(flow.rule)),
                             flow.entering.plain, flow.leaving.plain, flow.entering.magnitude,
                             flow.leaving.magnitude});
   }
   if (!report.steps.empty()) report.seed = report.steps[0].entering;
-  report.at_first_layer = sums_of(explained.embedding_relevance(kind, Place::kFirstLayer)).plain;
-  report.at_words = sums_of(explained.embedding_relevance(kind, Place::kInput)).plain;
-  for (std::string& note : explained.policy_notes(policy)) report.notes.push_back(std::move(note));
+  report.at_first_layer = sums_of(run.embedding_relevance(kind, Depth::kFirstLayer)).plain;
+  report.at_words = sums_of(run.embedding_relevance(kind, Depth::kInput)).plain;
+  for (std::string& note : run.policy_notes(policy)) report.notes.push_back(std::move(note));
   return report;
 }
 

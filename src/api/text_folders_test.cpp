@@ -46,7 +46,7 @@ TEST(TextFolders, LayersThatTheConfigDoesNotAskForAreSaidToBeLeftOut) {
     SCOPED_TRACE(name);
     const ExplainRequest request{.methods = {{"saliency", {}}}, .target = int64_t{0}};
     const auto notes = [&](const ModelParts& parts) {
-      return explain(Model::load(parts), TextInput{"w20 w21", {}}, request).notes;
+      return explain(Model::load(parts), TextInput{"w20 w21", {}}, request)[0].notes;
     };
     EXPECT_THAT(notes(with_config(name, {{key, 1}})),
                 Contains(testing::ContainsRegex("left out: '.*layer[.]1'")));
@@ -93,7 +93,7 @@ TEST(TextFolders, TokenTypesOutsideTheTableAreRefused) {
   ASSERT_EQ(types, 2);
   const auto run = [&](int first, int second) {
     return explain(Model::load(with_template(bert, first, second)), TextInput{"w20 w21", "w22"},
-                   asking({{"rollout", {}}}));
+                   asking({{"rollout", {}}}))[0];
   };
   EXPECT_THAT(run(0, 1).notes, testing::Not(Contains(HasSubstr("token type"))));
   EXPECT_THAT(message_of<InvalidInput>([&] { run(7, 0); }),
@@ -108,7 +108,7 @@ TEST(TextFolders, APairForAModelWithOneTokenTypeIsNoted) {
   types.shape[0] = 1;
   const auto run = [&](const ModelParts& parts, std::optional<std::string> pair) {
     return explain(Model::load(parts), TextInput{"w20 w21", std::move(pair)},
-                   asking({{"rollout", {}}}));
+                   asking({{"rollout", {}}}))[0];
   };
   EXPECT_THAT(run(with_template(bert, 0, 1), "w22").notes, Contains(HasSubstr("one token type")));
   EXPECT_THAT(run(with_template(bert, 0, 1), {}).notes, testing::IsEmpty());
@@ -133,7 +133,7 @@ TEST(TextFolders, WithoutATargetAModelWhoseHeadWasLeftOutIsRefused) {
     EXPECT_THROW(trace(model, TextInput{"w20 w21", {}}, {}), UnsupportedModel);
     ExplainRequest similar = asking({{"rollout", {}}});
     similar.similar_to = "w22";
-    EXPECT_EQ(explain(model, TextInput{"w20 w21", {}}, similar).output.space, "similarity");
+    EXPECT_EQ(explain(model, TextInput{"w20 w21", {}}, similar)[0].output.space, "similarity");
   }
 }
 
@@ -164,7 +164,7 @@ TEST(TextFolders, AHeadThatDoesNotClassifyTextsIsLeftOutWithANote) {
     const Model model = Model::load(with_config("bert", {{"architectures", {head}}}));
     ExplainRequest request = asking({{"rollout", {}}});
     request.target = int64_t{3};
-    const Explanation explanation = explain(model, TextInput{"w20 w21", {}}, request);
+    const Explanation explanation = explain(model, TextInput{"w20 w21", {}}, request)[0];
     EXPECT_EQ(explanation.output.space, "embedding");
     EXPECT_EQ(explanation.target.label, "dimension 3");
     EXPECT_THAT(explanation.notes,
@@ -175,12 +175,12 @@ TEST(TextFolders, AHeadThatDoesNotClassifyTextsIsLeftOutWithANote) {
       Model::load(with_config("bert", {{"architectures", {"BertForNextSentencePrediction"}}}));
   ExplainRequest of_a_dimension = asking({{"rollout", {}}});
   of_a_dimension.target = int64_t{0};
-  EXPECT_THAT(explain(pairs, TextInput{"w20 w21", {}}, of_a_dimension).notes,
+  EXPECT_THAT(explain(pairs, TextInput{"w20 w21", {}}, of_a_dimension)[0].notes,
               testing::AllOf(Contains(HasSubstr("says whether one text follows the other")),
                              testing::Not(Contains(HasSubstr("not classify")))));
   const Model plain =
       Model::load(with_config("bert", {{"architectures", {"BertForSequenceClassification"}}}));
-  EXPECT_THAT(explain(plain, TextInput{"w20 w21", {}}, asking({{"rollout", {}}})).notes,
+  EXPECT_THAT(explain(plain, TextInput{"w20 w21", {}}, asking({{"rollout", {}}}))[0].notes,
               testing::IsEmpty());
 }
 
@@ -200,7 +200,8 @@ TEST(TextFolders, ScoresOfAModelThatGivesNanAreNanAndNoted) {
     SCOPED_TRACE(method.name);
     Explanation explanation;
     try {
-      explanation = explain(model, TextInput{"w20 w21 w22 w23", {}}, asking({{method.name, {}}}));
+      explanation =
+          explain(model, TextInput{"w20 w21 w22 w23", {}}, asking({{method.name, {}}}))[0];
     } catch (const Error&) {
       continue;  // those that have no meaning for texts, and games, which say that an output is not
                  // finite
@@ -220,7 +221,7 @@ TEST(TextFolders, GradientsThatAreNanAreNotClampedToZero) {
   for (const char* method : {"gae", "grad-sam", "grad-cam", "transformer-attribution"}) {
     SCOPED_TRACE(method);
     const Explanation explanation =
-        explain(model, TextInput{"w20 w21 w22 w23", {}}, asking({{method, {}}}));
+        explain(model, TextInput{"w20 w21 w22 w23", {}}, asking({{method, {}}}))[0];
     const std::vector<double>& scores = explanation.attributions[0].scores;
     EXPECT_GE(std::ranges::count_if(scores, [](double score) { return std::isnan(score); }), 3);
     EXPECT_THAT(explanation.attributions[0].notes,

@@ -7,38 +7,21 @@
 #include "discovery/axis_classes.h"
 #include "discovery/site_tokens.h"
 #include "discovery/stream_origin.h"
+#include "ops/ops.h"
 
 namespace whyformer {
 namespace {
 
 // What may stand between a product and the softmax, or the softmax and the product with the values.
-bool passes_scores(std::string_view kind) {
-  static const std::set<std::string_view> kinds{"Add",
-                                                "Sub",
-                                                "Mul",
-                                                "Div",
-                                                "Where",
-                                                "Reshape",
-                                                "Transpose",
-                                                "Cast",
-                                                "Activation",
-                                                "Slice",
-                                                "Pad",
-                                                "Gather",
-                                                "GatherElements",
-                                                "StridedSlice",
-                                                "Max",
-                                                "Min",
-                                                "Clip",
-                                                "QuantizeLinear",
-                                                "DequantizeLinear"};
-  return kinds.contains(kind);
+bool passes_scores(const Op& op) {
+  return is_a<ops::Add, ops::Sub, ops::Mul, ops::Div, ops::Where, ops::Reshape, ops::Transpose,
+              ops::Cast, ops::Activation, ops::Slice, ops::Pad, ops::Gather, ops::GatherElements,
+              ops::StridedSlice, ops::Max, ops::Min, ops::QuantizeLinear, ops::DequantizeLinear>(
+      op);
 }
-bool passes_map(std::string_view kind) {
-  static const std::set<std::string_view> kinds{
-      "Mul",  "Where",     "Reshape",        "Slice",
-      "Cast", "Transpose", "QuantizeLinear", "DequantizeLinear"};
-  return kinds.contains(kind);
+bool passes_map(const Op& op) {
+  return is_a<ops::Mul, ops::Where, ops::Reshape, ops::Slice, ops::Cast, ops::Transpose,
+              ops::QuantizeLinear, ops::DequantizeLinear>(op);
 }
 
 constexpr size_t kMostNodesBetween = 200;  // from a softmax back to its products
@@ -49,8 +32,8 @@ bool comes_from_product(const Graph& graph, Value value, std::set<int>& seen) {
   if (producer < 0 || seen.size() > kMostNodesBetween || !seen.insert(producer).second)
     return false;
   const Node& node = graph.nodes()[producer];
-  if (node.op->kind() == "MatMul") return true;
-  if (!passes_scores(node.op->kind())) return false;
+  if (is_a<ops::MatMul>(*node.op)) return true;
+  if (!passes_scores(*node.op)) return false;
   for (const Value input : node.inputs) {
     if (graph.type(input).dtype != DType::kInt64 && comes_from_product(graph, input, seen))
       return true;
@@ -62,9 +45,9 @@ bool comes_from_product(const Graph& graph, Value value, std::set<int>& seen) {
 void collect_products(const Graph& graph, Value map, std::set<int>& products, int steps) {
   for (const int user : graph.users(map)) {
     const Node& reader = graph.nodes()[user];
-    if (reader.op->kind() == "MatMul") {
+    if (is_a<ops::MatMul>(*reader.op)) {
       products.insert(user);
-    } else if (steps > 0 && passes_map(reader.op->kind())) {
+    } else if (steps > 0 && passes_map(*reader.op)) {
       collect_products(graph, reader.outputs[0], products, steps - 1);
     }
   }
@@ -72,7 +55,7 @@ void collect_products(const Graph& graph, Value map, std::set<int>& products, in
 
 // softmax of a product, multiplied with something: the definition of attention.
 bool is_attention(const Graph& graph, const Node& softmax, std::set<int>& products) {
-  if (!softmax.op->is_softmax() || graph.shape(softmax.outputs[0]).size() != 4) return false;
+  if (!is_a<ops::Softmax>(*softmax.op) || graph.shape(softmax.outputs[0]).size() != 4) return false;
   std::set<int> seen;
   if (!comes_from_product(graph, softmax.inputs[0], seen)) return false;
   const size_t before = products.size();
@@ -83,7 +66,7 @@ bool is_attention(const Graph& graph, const Node& softmax, std::set<int>& produc
 // Whether the constant mask of a softmax shows each query the keys up to its own and no later ones.
 bool is_causal(const Graph& graph, const Node& softmax) {
   if (softmax.inputs.size() < 2 || graph.producer(softmax.inputs[1]) < 0) return false;
-  const Tensor* mask = graph.nodes()[graph.producer(softmax.inputs[1])].op->constant_value();
+  const Tensor* mask = constant_value(*graph.nodes()[graph.producer(softmax.inputs[1])].op);
   const Shape& shape = graph.shape(softmax.outputs[0]);
   if (mask == nullptr || mask->rank() < 2 || mask->dim(-2) != shape[2] || shape[2] < 2)
     return false;
@@ -111,20 +94,16 @@ std::vector<bool> ancestors(const Graph& graph, Value output) {
   return reached;
 }
 
-bool picks_rows(std::string_view kind) {
-  return kind == "Gather" || kind == "GatherND" || kind == "GatherElements";
-}
+bool picks_rows(const Op& op) { return is_a<ops::Gather, ops::GatherND, ops::GatherElements>(op); }
 
 bool averages(const Node& node) {
-  const std::string_view kind = node.op->kind();
-  return kind == "Mean" || kind == "ReduceMean" || kind == "AveragePool";
+  return is_a<ops::Mean, ops::ReduceMean, ops::AveragePool>(*node.op);
 }
 
 // How `node` gives up axis `axis` of its input, `tokens` long, if it does.
 ReadOut read_out_at(const Graph& graph, const Node& node, int axis, int64_t tokens) {
   ReadOut result;
-  const auto rows = node.op->sliced_rows();
-  const std::string_view kind = node.op->kind();
+  const auto rows = sliced_rows(*node.op);
   if (rows && rows->axis == axis && rows->length == 1) {
     result.kind = ReadOut::Kind::kRow;
     result.row = rows->start;
@@ -139,10 +118,10 @@ ReadOut read_out_at(const Graph& graph, const Node& node, int axis, int64_t toke
     result.kind = ReadOut::Kind::kMean;
     result.row = 0;
     result.rows = tokens;
-  } else if (kind == "MatMul") {
+  } else if (is_a<ops::MatMul>(*node.op)) {
     result.kind = ReadOut::Kind::kWeights;
     result.weights = node.inputs[0];
-  } else if (picks_rows(kind)) {
+  } else if (picks_rows(*node.op)) {
     result.kind = ReadOut::Kind::kChosen;
   }
   return result;

@@ -1,5 +1,7 @@
 #include "discovery/axis_classes.h"
 
+#include "ops/ops.h"
+
 #include <numeric>
 
 namespace whyformer {
@@ -50,7 +52,7 @@ void AxisClasses::join_axes(const Graph& graph, const Node& node) {
     }
   }
   // A product sums over the same positions of both factors: keys of the map, rows of the values.
-  if (node.op->kind() == "MatMul") {
+  if (is_a<ops::MatMul>(*node.op)) {
     const int a_rank = static_cast<int>(types[0].shape.size());
     const int b_rank = static_cast<int>(types[1].shape.size());
     join(node.inputs[0], a_rank - 1, node.inputs[1], b_rank - 2);

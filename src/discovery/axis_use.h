@@ -32,25 +32,25 @@ class AxisUse {
 
   // Position p is where p = i / inner % length, for the index i along the axis: others may share
   // it, as heads share the axis of a batch.
-  struct Place {
+  struct Positions {
     int axis = 0;
     int64_t inner = 1;
     int64_t length = 1;  // others may be put beside the positions
-    bool operator==(const Place&) const = default;
+    bool operator==(const Positions&) const = default;
   };
 
   // Where the positions are in that value; none where it does not depend on them, or mixes them.
-  const std::vector<Place>& places_in(Value value) const { return places_[value.id]; }
+  const std::vector<Positions>& positions_in(Value value) const { return positions_[value.id]; }
 
  private:
   void follow(const Node& node);
-  static std::optional<Place> through_reshape(const Place& place, const Shape& from,
-                                              const Shape& to);
-  std::vector<Place> through(const Node& node, size_t input, const Place& place) const;
+  static std::optional<Positions> through_reshape(const Positions& at, const Shape& from,
+                                                  const Shape& to);
+  std::vector<Positions> through(const Node& node, size_t input, const Positions& at) const;
 
   const Graph& graph_;
   int64_t length_;
-  std::vector<std::vector<Place>> places_;  // by value
+  std::vector<std::vector<Positions>> positions_;  // by value
   bool stays_apart_ = true, has_attention_ = false, is_of_features_ = false;
 };
 

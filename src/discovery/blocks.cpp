@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "ops/ops.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -50,14 +51,14 @@ class BlockFinder {
   // attention · values, perhaps on some rows of the map.
   const Node& find_context() {
     const Node* reader = &only_reader(block_.attention, "a product with the values");
-    if (const auto rows = reader->op->sliced_rows()) {
+    if (const auto rows = sliced_rows(*reader->op)) {
       require(rows->axis == 2, *reader, "a product with the values");
       block_.first_map_row = rows->start;
       block_.first_row += rows->start;
       block_.rows = rows->length;
       reader = &only_reader(reader->outputs[0], "a product with the values");
     }
-    require(reader->op->kind() == "MatMul", *reader, "a product with the values");
+    require(is_a<ops::MatMul>(*reader->op), *reader, "a product with the values");
     return *reader;
   }
 
@@ -66,13 +67,13 @@ class BlockFinder {
     const Shape& heads = graph_.shape(block_.values);
     const Node* split = &maker(block_.values, "value heads");
     require(heads.size() == 4, *split, "value heads");
-    if (heads[1] != 1 || split->op->kind() != "Reshape") {
+    if (heads[1] != 1 || !is_a<ops::Reshape>(*split->op)) {
       require(swaps_tokens_and_heads(*split), *split, "value heads");
       split = &maker(split->inputs[0], "value heads");
     }
-    require(split->op->kind() == "Reshape", *split, "value heads");
+    require(is_a<ops::Reshape>(*split->op), *split, "value heads");
     const Node& projection = maker(split->inputs[0], "the Linear of the values");
-    require(projection.op->linear_weights() != nullptr, projection, "the Linear of the values");
+    require(is_a<ops::Linear>(*projection.op), projection, "the Linear of the values");
     const Shape merged{heads[0], heads[2], heads[1] * heads[3]};
     require(graph_.shape(projection.outputs[0]) == merged, projection, "the Linear of the values");
     return projection;
@@ -88,10 +89,10 @@ class BlockFinder {
     }
     const Shape& heads = graph_.shape(context.outputs[0]);
     const Shape merged{heads[0], heads[2], heads[1] * heads[3]};
-    require(merge->op->kind() == "Reshape" && graph_.shape(merge->outputs[0]) == merged, *merge,
+    require(is_a<ops::Reshape>(*merge->op) && graph_.shape(merge->outputs[0]) == merged, *merge,
             "merged heads");
     const Node& projection = only_reader(merge->outputs[0], "the output projection");
-    require(projection.op->linear_weights() != nullptr, projection, "the output projection");
+    require(is_a<ops::Linear>(*projection.op), projection, "the output projection");
     return projection;
   }
 
@@ -124,12 +125,11 @@ class BlockFinder {
   // Linear → activation → Linear, if it is that.
   void find_feed_forward_layers(Value branch, Value read) {
     const Node* outer = maker_or_null(branch);
-    if (outer == nullptr || outer->op->linear_weights() == nullptr) return;
+    if (outer == nullptr || !is_a<ops::Linear>(*outer->op)) return;
     const Node* activation = maker_or_null(outer->inputs[0]);
-    if (activation == nullptr || !activation->op->activation_function()) return;
+    if (activation == nullptr || !is_a<ops::Activation>(*activation->op)) return;
     const Node* inner = maker_or_null(activation->inputs[0]);
-    if (inner == nullptr || inner->op->linear_weights() == nullptr || inner->inputs[0] != read)
-      return;
+    if (inner == nullptr || !is_a<ops::Linear>(*inner->op) || inner->inputs[0] != read) return;
     block_.inner = inner;
     block_.activation = activation;
     block_.outer = outer;
@@ -139,7 +139,7 @@ class BlockFinder {
   ResidualPart residual_behind(const Node& branch) const {
     const Value value = branch.outputs[0];
     const Node& add = only_reader(value, "a residual addition");
-    require(add.op->kind() == "Add" && graph_.shape(add.inputs[0]) == graph_.shape(add.inputs[1]),
+    require(is_a<ops::Add>(*add.op) && graph_.shape(add.inputs[0]) == graph_.shape(add.inputs[1]),
             add, "a residual addition");
     ResidualPart part;
     part.add = &add;
@@ -162,7 +162,7 @@ class BlockFinder {
     const Node* mixing = nullptr;
     for (const int index : graph_.users(stream)) {
       const Node& reader = graph_.nodes()[index];
-      if (reader.op->kind() != "Add" ||
+      if (!is_a<ops::Add>(*reader.op) ||
           graph_.shape(reader.inputs[0]) != graph_.shape(reader.inputs[1]))
         continue;
       const Value branch = reader.inputs[reader.inputs[0] == stream ? 1 : 0];
@@ -190,7 +190,7 @@ class BlockFinder {
     for (const Value input : node->inputs) types.push_back(graph_.type(input));
     const auto flow = node->op->follow(axis, types);
     // Rows of a Linear may be rounded together, which mixes nothing else.
-    if (!flow || !(flow->independent || node->op->linear_weights() != nullptr)) return false;
+    if (!flow || !(flow->independent || is_a<ops::Linear>(*node->op))) return false;
     for (size_t i = 0; i < node->inputs.size(); ++i) {
       if (node->inputs[i] == stream) entries_.insert(node);
       if (graph_.varies(node->inputs[i]) &&
@@ -204,7 +204,7 @@ class BlockFinder {
   // The value whose rows are added to the branch.
   Value whole_stream(Value added) const {
     const Node* node = maker_or_null(added);
-    const auto rows = node == nullptr ? std::nullopt : node->op->sliced_rows();
+    const auto rows = node == nullptr ? std::nullopt : sliced_rows(*node->op);
     if (!rows) return added;
     require(rows->axis == 1 && rows->start == block_.first_row && rows->length == block_.rows,
             *node, "the rows of the attention map");
@@ -232,10 +232,10 @@ class BlockFinder {
   bool swaps_tokens_and_heads(const Node& node) const {
     // Values that are weights have no maker's input.
     return !node.inputs.empty() &&
-           moves_like(node.op->axis_order(), kSwapTokensAndHeads, graph_.shape(node.inputs[0]));
+           moves_like(axis_order(*node.op), kSwapTokensAndHeads, graph_.shape(node.inputs[0]));
   }
 
-  static bool is_norm(const Node& node) { return node.op->layer_norm_weights() != nullptr; }
+  static bool is_norm(const Node& node) { return is_a<ops::LayerNorm>(*node.op); }
 
   void require(bool holds, const Node& node, std::string_view expected) const {
     if (!holds) fail(expected, fmt::format("there is {}", node.op->kind()), node.name);

@@ -36,8 +36,8 @@ TEST(Blocks, AreFoundInEveryArchitecture) {
       EXPECT_FALSE(block.norms_before()) << name;
       EXPECT_NE(block.attended.norm_after, nullptr) << name;
       EXPECT_NE(block.fed_forward.norm_after, nullptr) << name;
-      EXPECT_EQ(block.inner->op->linear_weights()->in_features(),
-                block.outer->op->linear_weights()->out_features())
+      EXPECT_EQ(linear_weights(*block.inner->op)->in_features(),
+                linear_weights(*block.outer->op)->out_features())
           << name;
     }
   }
@@ -60,7 +60,7 @@ TEST(Blocks, OfAlbertShareTheirWeights) {
   const auto text = golden.model->graph({.tokens = kTokens});
   const std::vector<EncoderBlock> blocks = find_blocks(text->graph, text->found.sites);
   ASSERT_GT(blocks.size(), 1u);
-  EXPECT_EQ(blocks[0].outer->op->linear_weights(), blocks[1].outer->op->linear_weights());
+  EXPECT_EQ(linear_weights(*blocks[0].outer->op), linear_weights(*blocks[1].outer->op));
   EXPECT_NE(blocks[0].outer, blocks[1].outer) << "one node per use";
 }
 

@@ -1,5 +1,7 @@
 #include "discovery/restrict_rows.h"
 
+#include "ops/ops.h"
+
 #include <map>
 #include <tuple>
 
@@ -37,7 +39,7 @@ class Rewriter {
   Value whole(Value value) {
     if (whole_[value.id].valid()) return whole_[value.id];
     const Node& node = graph_.nodes()[graph_.producer(value)];
-    if (const auto rows = node.op->sliced_rows(); rows && rows->length == 1) {
+    if (const auto rows = sliced_rows(*node.op); rows && rows->length == 1) {
       return whole_[value.id] = row(node.inputs[0], *rows, node);
     }
     std::vector<Value> inputs;
@@ -51,20 +53,20 @@ class Rewriter {
 
   // One row of the value: the operator on one row of its inputs where it treats rows by themselves,
   // otherwise a slice of the whole.
-  Value row(Value value, const SlicedRows& rows, const Node& slice) {
+  Value row(Value value, const SlicedRows& rows, const Node& cut) {
     const auto key = std::tuple(value, rows.axis, rows.start);
     if (const auto known = rows_.find(key); known != rows_.end()) return known->second;
     Value result;
     const std::optional<AxisFlow> flow = flow_of(value, rows.axis);
     if (must_be_whole_[value.id] || !flow || !flow->independent) {
-      result = builder_.add(slice.op->slicing(rows), {whole(value)}, slice.name);
+      result = slice(builder_, whole(value), rows.axis, rows.start, rows.length, cut.name);
     } else {
       const Node& node = graph_.nodes()[graph_.producer(value)];
       std::vector<Value> inputs;
       for (size_t input = 0; input < node.inputs.size(); ++input) {
         const int source = flow->sources[input];
         inputs.push_back(source < 0 ? whole(node.inputs[input])
-                                    : row(node.inputs[input], {source, rows.start, 1}, slice));
+                                    : row(node.inputs[input], {source, rows.start, 1}, cut));
       }
       const auto resized = node.op->resized(rows.axis, 1);
       result = builder_.add(resized ? resized : node.op, std::move(inputs), node.name);
@@ -102,7 +104,7 @@ Restricted unchanged(const Graph& graph) {
 // the layers would no longer be recognised.
 bool has_linears_of_all_rows(const Graph& graph) {
   for (const Node& node : graph.nodes()) {
-    if (node.op->linear_weights() == nullptr) continue;
+    if (!is_a<ops::Linear>(*node.op)) continue;
     const ValueType input = graph.type(node.inputs[0]);
     const auto flow = node.op->follow(0, {&input, 1});
     if (flow && !flow->independent) return true;

@@ -1,14 +1,15 @@
 #include "discovery/sampled_attention.h"
 
+#include "ops/ops.h"
+
 #include <set>
 
 namespace whyformer {
 namespace {
 
-bool only_moves(std::string_view kind) {
-  static const std::set<std::string_view> kinds{
-      "Reshape", "Transpose", "Slice", "StridedSlice", "Concat", "Expand", "Gather", "Cast", "Pad"};
-  return kinds.contains(kind);
+bool only_moves(const Op& op) {
+  return is_a<ops::Reshape, ops::Transpose, ops::Slice, ops::StridedSlice, ops::Concat, ops::Expand,
+              ops::Gather, ops::Cast, ops::Pad>(op);
 }
 
 }  // namespace
@@ -20,17 +21,16 @@ std::vector<std::string> sampled_attention(const Graph& graph) {
   std::vector<std::string> found;
   std::set<const Node*> listed;
   for (const Node& node : graph.nodes()) {
-    const std::string_view kind = node.op->kind();
     const int out = node.outputs[0].id;
-    if (node.op->is_softmax()) weights[out] = &node;
-    sampled[out] = kind == "GridSample";
-    if (only_moves(kind)) {
+    if (is_a<ops::Softmax>(*node.op)) weights[out] = &node;
+    sampled[out] = is_a<ops::GridSample>(*node.op);
+    if (only_moves(*node.op)) {
       for (const Value input : node.inputs) {
         sampled[out] = sampled[out] || sampled[input.id];
         if (weights[out] == nullptr) weights[out] = weights[input.id];
       }
     }
-    if (kind != "Mul" && kind != "MatMul") continue;
+    if (!is_a<ops::Mul, ops::MatMul>(*node.op)) continue;
     for (const int place : {0, 1}) {
       const Node* softmax = weights[node.inputs[place].id];
       if (softmax == nullptr || !sampled[node.inputs[1 - place].id] ||

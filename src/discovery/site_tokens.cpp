@@ -1,5 +1,7 @@
 #include "discovery/site_tokens.h"
 
+#include "ops/ops.h"
+
 #include <algorithm>
 #include <set>
 
@@ -24,10 +26,9 @@ class CutRows {
     if (producer < 0 || seen_.size() > kMostNodesBetween || !seen_.insert(producer).second)
       return std::nullopt;
     const Node& node = graph_.nodes()[producer];
-    if (const auto rows = node.op->sliced_rows(); rows && cuts_keys(node, *rows))
-      return rows->start;
+    if (const auto rows = sliced_rows(*node.op); rows && cuts_keys(node, *rows)) return rows->start;
     // A product of two things that vary is another attention, and what has all tokens may mix them.
-    if (node.op->kind() == "MatMul" || classes_.has(graph_, value, key_class_)) return std::nullopt;
+    if (is_a<ops::MatMul>(*node.op) || classes_.has(graph_, value, key_class_)) return std::nullopt;
     for (const Value input : node.inputs) {
       if (!graph_.varies(input) || graph_.type(input).dtype == DType::kInt64) continue;
       if (const auto first = first_behind(input)) return first;
@@ -58,7 +59,7 @@ struct Joint {
 std::optional<Joint> varying_part(const Graph& graph, const AxisClasses& classes,
                                   int joined_class) {
   for (const Node& node : graph.nodes()) {
-    if (node.op->kind() != "Concat") continue;
+    if (!is_a<ops::Concat>(*node.op)) continue;
     const Shape& shape = graph.shape(node.outputs[0]);
     for (int axis = 0; axis < static_cast<int>(shape.size()); ++axis) {
       if (classes.of(node.outputs[0], axis) != joined_class) continue;
@@ -82,7 +83,7 @@ std::pair<Value, Value> score_operands(const Graph& graph, Value attention) {
   Value value = graph.nodes()[graph.producer(attention)].inputs[0];
   while (graph.producer(value) >= 0) {
     const Node& node = graph.nodes()[graph.producer(value)];
-    if (node.op->kind() == "MatMul") return {node.inputs[0], node.inputs[1]};
+    if (is_a<ops::MatMul>(*node.op)) return {node.inputs[0], node.inputs[1]};
     if (node.inputs.empty()) break;
     // Sums of products (content, positions): any of them tells.
     const auto varying = std::find_if(node.inputs.begin(), node.inputs.end(),

@@ -1,5 +1,7 @@
 #include "discovery/stream_origin.h"
 
+#include "ops/ops.h"
+
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -16,11 +18,11 @@ int64_t elements_from(const Shape& shape, int axis) {
   return std::accumulate(shape.begin() + axis, shape.end(), int64_t{1}, std::multiplies<>());
 }
 
-bool is_convolution(const Node& node) { return node.op->kind() == "Conv"; }
+bool is_convolution(const Node& node) { return is_a<ops::Conv>(*node.op); }
 
-class Origin {
+class OriginFinder {
  public:
-  explicit Origin(const Graph& graph) : graph_(graph) {}
+  explicit OriginFinder(const Graph& graph) : graph_(graph) {}
 
   std::vector<StreamSegment> of(Value value, int axis, int steps = 0) const {
     const int64_t length = graph_.shape(value)[axis];
@@ -34,16 +36,16 @@ class Origin {
     }
     // Queries that are weights vary only with what they attend to.
     if (has_constant_source(node, axis)) return {{Kind::kLearned, "", length, {}}};
-    if (node.op->kind() == "Concat") return joined(node, axis, steps);
+    if (is_a<ops::Concat>(*node.op)) return joined(node, axis, steps);
     if (is_convolution(node) && axis >= 2) {
       return {{Kind::kFrames, input_behind(value), length, {}, axes_behind({{value, axis}})}};
     }
-    if (node.op->kind() == "Reshape" && length == 1) return {one_of(value)};
+    if (is_a<ops::Reshape>(*node.op) && length == 1) return {one_of(value)};
     if (const auto whole = split_axis(node, axis)) {
       const std::vector<int> axes = axes_behind({{node.inputs[0], *whole}});
       if (!axes.empty()) return {{Kind::kFrames, input_behind(value), length, {}, axes}};
     }
-    if (node.op->kind() == "Reshape") {
+    if (is_a<ops::Reshape>(*node.op)) {
       if (const auto before = behind_detour(value, axis))
         return of(before->value, before->axis, steps + 1);
       return {merged(node, axis, value)};
@@ -63,21 +65,21 @@ class Origin {
   }
 
   // Positions along an axis: position p has the indices i with p = i / inner % cells.
-  struct Place {
+  struct Positions {
     Value value;
     int axis = 0;
     int64_t inner = 1;
     int64_t cells = 0;
   };
-  Place all_of(const Axis& at) const {
+  Positions all_of(const Axis& at) const {
     return {at.value, at.axis, 1, graph_.shape(at.value)[at.axis]};
   }
-  bool covers_axis(const Place& at) const {
+  bool covers_axis(const Positions& at) const {
     return at.inner * at.cells == graph_.shape(at.value)[at.axis];
   }
 
   // The same positions in front of a Reshape, which may split an axis or put others into it.
-  std::optional<Place> behind_reshape(const Node& node, const Place& at) const {
+  std::optional<Positions> behind_reshape(const Node& node, const Positions& at) const {
     const Shape& from = graph_.shape(node.inputs[0]);
     const int64_t stride = at.inner * elements_from(graph_.shape(at.value), at.axis + 1);
     for (int axis = 0; axis < static_cast<int>(from.size()); ++axis) {
@@ -85,19 +87,18 @@ class Origin {
       if (below <= 0 || stride < below || stride >= below * from[axis] || stride % below != 0)
         continue;
       if (from[axis] % (stride / below * at.cells) == 0)
-        return Place{node.inputs[0], axis, stride / below, at.cells};
+        return Positions{node.inputs[0], axis, stride / below, at.cells};
     }
     return std::nullopt;
   }
 
   // One step back, past convolutions and pools, which keep the order of positions.
-  std::optional<Place> step_back(const Place& at) const {
+  std::optional<Positions> step_back(const Positions& at) const {
     const Node& node = graph_.nodes()[graph_.producer(at.value)];
     if (const auto source = varying_source(node, at.axis))
-      return Place{source->value, source->axis, at.inner, at.cells};
-    if (node.op->kind() == "Reshape") return behind_reshape(node, at);
-    const bool keeps_order =
-        is_convolution(node) || node.op->kind().find("Pool") != std::string_view::npos;
+      return Positions{source->value, source->axis, at.inner, at.cells};
+    if (is_a<ops::Reshape>(*node.op)) return behind_reshape(node, at);
+    const bool keeps_order = is_a<ops::Conv, ops::MaxPool, ops::AveragePool>(*node.op);
     if (!keeps_order || at.axis < 2 || !covers_axis(at)) return std::nullopt;
     return all_of({node.inputs[0], at.axis});
   }
@@ -106,7 +107,7 @@ class Origin {
   std::vector<int> axes_behind(const std::vector<Axis>& axes) const {
     std::vector<int> found;
     for (const Axis& axis : axes) {
-      std::optional<Place> at = all_of(axis);
+      std::optional<Positions> at = all_of(axis);
       for (int steps = 0; at && steps <= kDeepest && graph_.producer(at->value) >= 0; ++steps)
         at = step_back(*at);
       if (!at || graph_.producer(at->value) >= 0 || !covers_axis(*at)) return {};
@@ -118,7 +119,7 @@ class Origin {
   // The axis behind views that put it into another one and back, as a norm over groups of channels
   // does.
   std::optional<Axis> behind_detour(Value value, int axis) const {
-    std::optional<Place> at = all_of({value, axis});
+    std::optional<Positions> at = all_of({value, axis});
     for (int steps = 0; steps < kLongestDetour && graph_.producer(at->value) >= 0; ++steps) {
       if (is_convolution(graph_.nodes()[graph_.producer(at->value)])) return std::nullopt;
       at = step_back(*at);
@@ -161,7 +162,7 @@ class Origin {
   // Whether the node has the axis from what does not vary; where others are put into it, they
   // matter more.
   bool has_constant_source(const Node& node, int axis) const {
-    if (node.op->kind().find("Scatter") != std::string_view::npos) return false;
+    if (is_a<ops::ScatterElements, ops::ScatterND>(*node.op)) return false;
     std::vector<ValueType> types;
     for (const Value input : node.inputs) types.push_back(graph_.type(input));
     const auto flow = node.op->follow(axis, types);
@@ -180,7 +181,7 @@ class Origin {
 
   // The axis that a Reshape splits into steps along `axis` and what is behind it.
   std::optional<int> split_axis(const Node& node, int axis) const {
-    if (node.op->kind() != "Reshape") return std::nullopt;
+    if (!is_a<ops::Reshape>(*node.op)) return std::nullopt;
     const Shape &from = graph_.shape(node.inputs[0]), &to = graph_.shape(node.outputs[0]);
     const auto elements = [](Shape::const_iterator first, Shape::const_iterator last) {
       return std::accumulate(first, last, int64_t{1}, std::multiplies<>());
@@ -283,7 +284,7 @@ std::vector<StreamSegment> stream_segments(const Graph& graph, const AxisClasses
       if (classes.of(value, static_cast<int>(axis)) != axis_class) continue;
       has_constants = has_constants || !graph.varies(value);
       if (graph.varies(value) && found.empty()) {
-        found = shortened(Origin(graph).of(value, static_cast<int>(axis)));
+        found = shortened(OriginFinder(graph).of(value, static_cast<int>(axis)));
       }
     }
   }

@@ -10,12 +10,11 @@
 namespace whyformer {
 namespace {
 
-using Json = nlohmann::json;
-using Reader = StoredTensors (*)(const Bytes& file, std::string_view what);
+using ReadWeights = StoredTensors (*)(const Bytes& file, std::string_view what);
 
 struct Layout {
   std::string_view file_name;
-  Reader reader;
+  ReadWeights reader;
   bool is_index;
 };
 
@@ -27,15 +26,15 @@ constexpr Layout kLayouts[] = {
     {"pytorch_model.bin.index.json", read_torch_pickle, true},
 };
 
-Json parse_index(const Bytes& file, std::string_view what) {
+nlohmann::json parse_index(const Bytes& file, std::string_view what) {
   constexpr int kDeepest = 8;
   constexpr size_t kLargest = 100'000'000;
   if (file.size() > kLargest) throw_damaged(what, "is too large for an index");
-  const auto check_depth = [&](int depth, Json::parse_event_t, Json&) {
+  const auto check_depth = [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
     if (depth > kDeepest) throw_damaged(what, "is malformed: it nests too deeply");
     return true;
   };
-  Json index = Json::parse(file.text(), check_depth, false);
+  nlohmann::json index = nlohmann::json::parse(file.text(), check_depth, false);
   if (index.is_discarded()) throw_damaged(what, "is malformed: it is not JSON");
   const auto map = index.find("weight_map");
   if (map == index.end() || !map->is_object()) {
@@ -45,7 +44,7 @@ Json parse_index(const Bytes& file, std::string_view what) {
 }
 
 // A shard is a file of the same folder: an index must not make us read anything else.
-const std::string& shard_name(const Json& value, std::string_view index) {
+const std::string& shard_name(const nlohmann::json& value, std::string_view index) {
   if (!value.is_string()) throw_damaged(index, "is malformed: a shard in it has no name");
   const auto& name = value.get_ref<const std::string&>();
   const bool plain = !name.empty() && name != "." && name != ".." &&
@@ -60,7 +59,7 @@ const std::string& shard_name(const Json& value, std::string_view index) {
 }
 
 StoredTensors read_shards(const Layout& layout, const Bytes& index, const FileLookup& files) {
-  const Json map = parse_index(index, layout.file_name);
+  const nlohmann::json map = parse_index(index, layout.file_name);
   std::map<std::string, StoredTensors> shards;
   StoredTensors tensors;
   for (const auto& [name, value] : map.items()) {

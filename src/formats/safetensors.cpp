@@ -16,12 +16,10 @@
 namespace whyformer {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr uint64_t kMaxHeader = 100'000'000;  // the limit of the reference implementation
 constexpr std::string_view kMetadata = "__metadata__";
 
-struct Entry {
+struct HeaderEntry {
   std::string type;
   std::optional<std::vector<int64_t>> shape;
   std::optional<std::vector<uint64_t>>
@@ -30,11 +28,11 @@ struct Entry {
 
 // Reads the header as it streams by, so that a hostile one can neither nest deeply nor grow a tree
 // many times its size.
-class HeaderReader final : public nlohmann::json_sax<Json> {
+class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit HeaderReader(std::string_view what) : what_(what) {}
 
-  std::map<std::string, Entry> take() { return std::move(entries_); }
+  std::map<std::string, HeaderEntry> take() { return std::move(entries_); }
 
   bool start_object(size_t) override {
     if (place_ == Place::kStart) return move_to(Place::kFile);
@@ -86,7 +84,7 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
   bool number_integer(number_integer_t) override { fail("has a negative number"); }
   bool number_float(number_float_t, const string_t&) override { fail("has a fraction"); }
   bool binary(binary_t&) override { fail("has binary data"); }
-  bool parse_error(size_t position, const std::string&, const Json::exception&) override {
+  bool parse_error(size_t position, const std::string&, const nlohmann::json::exception&) override {
     throw_damaged(what_, fmt::format("has a header which is not JSON at byte {}", position));
   }
 
@@ -115,13 +113,13 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
   std::string_view what_;
   Place place_ = Place::kStart;
   std::string name_, field_;
-  Entry* entry_ = nullptr;
-  std::map<std::string, Entry> entries_;
+  HeaderEntry* entry_ = nullptr;
+  std::map<std::string, HeaderEntry> entries_;
 };
 
 // Where the data of the tensors ends. Like the reference implementation, refuses holes as well as
 // overlaps: bytes which no tensor uses have no business in a weight file.
-uint64_t end_of_tiles(const std::map<std::string, Entry>& entries, std::string_view what) {
+uint64_t end_of_tiles(const std::map<std::string, HeaderEntry>& entries, std::string_view what) {
   std::vector<std::pair<uint64_t, uint64_t>> tiles;
   for (const auto& [name, entry] : entries) {
     if (!entry.shape || !entry.offsets || entry.offsets->size() != 2 || entry.type.empty()) {
@@ -144,7 +142,7 @@ uint64_t end_of_tiles(const std::map<std::string, Entry>& entries, std::string_v
   return reached;
 }
 
-StoredTensor tensor_at(const Bytes& data, const std::string& name, const Entry& entry,
+StoredTensor tensor_at(const Bytes& data, const std::string& name, const HeaderEntry& entry,
                        std::string_view what) {
   const std::optional<WeightType> type = weight_type_named(entry.type);
   if (!type) {
@@ -194,8 +192,8 @@ void check_writable(std::span<const NamedFloats> tensors) {
 
 std::string json_text(const std::string& text) {
   try {
-    return Json(text).dump();
-  } catch (const Json::exception&) {
+    return nlohmann::json(text).dump();
+  } catch (const nlohmann::json::exception&) {
     throw InvalidInput(
         fmt::format("cannot save tensor {}: its name is not UTF-8", in_quotes(text)));
   }
@@ -222,8 +220,9 @@ StoredTensors read_safetensors(const Bytes& file, std::string_view what) {
   check_not_a_pointer(file.text(), what);
   const uint64_t data_begin = sizeof(uint64_t) + header_length(file, what);
   HeaderReader reader(what);
-  Json::sax_parse(file.text().substr(sizeof(uint64_t), data_begin - sizeof(uint64_t)), &reader);
-  const std::map<std::string, Entry> entries = reader.take();
+  nlohmann::json::sax_parse(file.text().substr(sizeof(uint64_t), data_begin - sizeof(uint64_t)),
+                            &reader);
+  const std::map<std::string, HeaderEntry> entries = reader.take();
 
   const Bytes data{file.view.subspan(data_begin), file.owner};
   const uint64_t end = end_of_tiles(entries, what);

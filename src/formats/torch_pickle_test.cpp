@@ -34,14 +34,14 @@ std::string tuple(const std::vector<int64_t>& values) {
 }
 
 // The four floats 0, 1, 2, 3 in a storage, and a window on them, in a legacy file by hand.
-struct Window {
+struct StoredWindow {
   std::vector<int64_t> shape, strides;
   int64_t offset = 0;
   int64_t storage_count = 4;
   std::string view = "N";
 };
 
-std::string storage_of(const Window& window) {
+std::string storage_of(const StoredWindow& window) {
   return "(" + text("storage") + "ctorch\nFloatStorage\n" + text("key") + text("cpu") +
          integer(window.storage_count) + window.view + "tQ";
 }
@@ -56,16 +56,16 @@ std::string legacy_file(const std::string& object) {
   return file;
 }
 
-std::string tensor_of(const Window& window) {
+std::string tensor_of(const StoredWindow& window) {
   return "ctorch._utils\n_rebuild_tensor_v2\n(" + storage_of(window) + integer(window.offset) +
          tuple(window.shape) + tuple(window.strides) + "\x89}tR";
 }
 
-std::string file_of(const Window& window) {
+std::string file_of(const StoredWindow& window) {
   return legacy_file("}" + text("w") + tensor_of(window) + "s");
 }
 
-std::vector<float> values_of(const Window& window) {
+std::vector<float> values_of(const StoredWindow& window) {
   return to_float32(read(file_of(window)).at("w"));
 }
 
@@ -141,13 +141,13 @@ TEST(TorchPickle, ReadsTheViewsOfStoragesInOldFiles) {
 
 TEST(TorchPickle, RefusesWindowsWhichReachOutOfTheirStorage) {
   constexpr int64_t kHuge = int64_t{1} << 62;
-  for (const Window& window : std::vector<Window>{{{5}, {1}},
-                                                  {{4}, {1}, 1},
-                                                  {{2}, {4}},
-                                                  {{2, 2}, {kHuge, kHuge}},
-                                                  {{2, 2, 2}, {kHuge, kHuge, 1}},
-                                                  {{1}, {1}, INT64_MAX},
-                                                  {{3}, {INT64_MAX}}}) {
+  for (const StoredWindow& window : std::vector<StoredWindow>{{{5}, {1}},
+                                                              {{4}, {1}, 1},
+                                                              {{2}, {4}},
+                                                              {{2, 2}, {kHuge, kHuge}},
+                                                              {{2, 2, 2}, {kHuge, kHuge, 1}},
+                                                              {{1}, {1}, INT64_MAX},
+                                                              {{3}, {INT64_MAX}}}) {
     EXPECT_THAT(error_for(file_of(window)), HasSubstr("'w' reaches beyond the end"));
   }
   EXPECT_THAT(error_for(file_of({{kHuge, 4}, {0, 0}})), HasSubstr("larger than any memory"));

@@ -28,7 +28,7 @@ std::string deflated(const std::string& text) {
   return out;
 }
 
-struct Part {
+struct ArchivePart {
   std::string name, packed;
   uint64_t size;  // as declared
   int method = 0;
@@ -37,9 +37,9 @@ struct Part {
 };
 
 // A zip by the tables of the specification.
-std::string zip_of(const std::vector<Part>& parts) {
+std::string zip_of(const std::vector<ArchivePart>& parts) {
   std::string data, directory;
-  for (const Part& part : parts) {
+  for (const ArchivePart& part : parts) {
     const uint64_t offset = data.size();
     const uint32_t none = 0xffffffff;
     const std::string extra = little(0x5055, 2) + little(2, 2) +

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "games/near.h"
-#include "games/table_game.h"
+#include "tests/support/table_game.h"
 #include "whyformer/error.h"
 #include "whyformer/games.h"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "games/fit_test_games.h"
+#include "tests/support/fit_test_games.h"
 #include "whyformer/interrupted.h"
 
 namespace whyformer {

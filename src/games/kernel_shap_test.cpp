@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "games/fit_test_games.h"
 #include "games/kernel_coalitions.h"
 #include "games/kernel_regression.h"
+#include "tests/support/fit_test_games.h"
 #include "whyformer/error.h"
 #include "whyformer/interrupted.h"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "games/fit_test_games.h"
+#include "tests/support/fit_test_games.h"
 #include "whyformer/error.h"
 
 namespace whyformer {

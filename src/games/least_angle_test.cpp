@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "games/fit_test_games.h"
 #include "games/lasso.h"
+#include "tests/support/fit_test_games.h"
 
 namespace whyformer {
 namespace {

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <set>
 
-#include "games/fit_test_games.h"
+#include "tests/support/fit_test_games.h"
 #include "whyformer/error.h"
 #include "whyformer/interrupted.h"
 

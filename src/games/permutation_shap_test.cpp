@@ -4,10 +4,10 @@
 #include <limits>
 #include <set>
 
-#include "games/brute_force.h"
 #include "games/near.h"
-#include "games/table_game.h"
 #include "games/tree_order.h"
+#include "tests/support/brute_force.h"
+#include "tests/support/table_game.h"
 #include "whyformer/error.h"
 #include "whyformer/games.h"
 

@@ -2,9 +2,9 @@
 
 #include <numeric>
 
-#include "games/brute_force.h"
 #include "games/near.h"
-#include "games/table_game.h"
+#include "tests/support/brute_force.h"
+#include "tests/support/table_game.h"
 #include "whyformer/error.h"
 #include "whyformer/games.h"
 

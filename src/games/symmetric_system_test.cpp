@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "games/fit_test_games.h"
+#include "tests/support/fit_test_games.h"
 
 namespace whyformer {
 namespace {

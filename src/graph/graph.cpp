@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "graph/constant.h"
 #include "tensor/check_size.h"
 #include "whyformer/error.h"
 
@@ -16,9 +17,7 @@ void choose_memory_orders(std::vector<Node>& nodes, const Graph& graph) {
   for (Node& node : nodes) {
     const std::vector<int>& users = graph.users(node.outputs[0]);
     if (users.size() != 1) continue;
-    const std::vector<int> order = nodes[users[0]].op->axis_order();
-    if (order.empty()) continue;
-    if (auto op = node.op->writing_in_order(order)) node.op = std::move(op);
+    if (auto op = node.op->written_for(*nodes[users[0]].op)) node.op = std::move(op);
   }
 }
 
@@ -49,32 +48,9 @@ bool is_small_enough_to_fold(const std::vector<ValueType>& inputs,
   return out <= in;
 }
 
-// A value that is part of the model.
-class Constant final : public Op {
- public:
-  explicit Constant(Tensor tensor) : tensor_(std::move(tensor)) {}
-
-  std::string_view kind() const override { return "Constant"; }
-  std::vector<ValueType> infer(ValueTypes) const override {
-    return {{tensor_.shape(), tensor_.dtype()}};
-  }
-  Forward forward(std::span<Tensor>, KeepForBackward) const override { return {{tensor_}, {}}; }
-  Tensors gradient(const Call&, TensorSpan, const Wanted&) const override { return {}; }
-  std::optional<AxisFlow> follow(int, ValueTypes) const override { return std::nullopt; }
-  const Tensor* constant_value() const override { return &tensor_; }
-
- private:
-  Tensor tensor_;
-};
-
-// Numbers made from integers (a mask from ids, say) do not follow what is explained; rows of a
-// table picked by them do.
 bool follows_integers(const Op& op, const ValueType& output) {
-  return output.dtype == DType::kInt64 || op.kind() == "Embedding" || op.kind() == "Gather";
+  return output.dtype == DType::kInt64 || op.dependence() == Dependence::kOnNumbersAndIntegers;
 }
-
-// The span of what is quantised decides how, but is nothing that relevance could go back through.
-bool counts_as_constant(const Op& op) { return op.kind() == "DynamicScale"; }
 
 }  // namespace
 
@@ -105,17 +81,14 @@ Value GraphBuilder::constant(Tensor tensor, std::string name) {
 
 const Tensor* GraphBuilder::known(Value value) const {
   const int producer = graph_.producer(value);
-  return producer < 0 ? nullptr : graph_.nodes_[producer].op->constant_value();
+  return producer < 0 ? nullptr : constant_value(*graph_.nodes_[producer].op);
 }
 
-// A map made of weights alone is still a map: products of two stacks and softmaxes stay.
-bool GraphBuilder::folds(const Op& op, const std::vector<Value>& inputs) const {
-  if (folding_ == Folding::kNo || inputs.empty() || op.is_softmax()) return false;
-  for (const Value input : inputs) {
-    if (known(input) == nullptr) return false;
-  }
-  return op.kind() != "MatMul" || graph_.shape(inputs[0]).size() < 3 ||
-         graph_.shape(inputs[1]).size() < 3;
+bool GraphBuilder::folds(const Op& op, const std::vector<Value>& inputs, ValueTypes types) const {
+  if (folding_ == Folding::kNo || inputs.empty()) return false;
+  const bool all_known = std::all_of(inputs.begin(), inputs.end(),
+                                     [&](Value input) { return known(input) != nullptr; });
+  return all_known && op.folds(types);
 }
 
 std::vector<Value> GraphBuilder::folded(const Op& op, const std::vector<Value>& inputs,
@@ -145,14 +118,14 @@ std::vector<Value> GraphBuilder::add_all(std::shared_ptr<const Op> op, std::vect
   } catch (const InvalidInput& error) {
     throw InvalidInput(fmt::format("{} '{}': {}", op->kind(), name, error.what()));
   }
-  if (folds(*op, inputs) && is_small_enough_to_fold(types, outputs))
+  if (folds(*op, inputs, types) && is_small_enough_to_fold(types, outputs))
     return folded(*op, inputs, name);
   const int index = static_cast<int>(graph_.nodes_.size());
   for (const Value input : inputs) graph_.users_[input.id].push_back(index);
   Node node{std::move(name), std::move(op), std::move(inputs), {}};
   for (ValueType& output : outputs) {
     const bool output_varies =
-        !counts_as_constant(*node.op) &&
+        node.op->dependence() != Dependence::kOnNothing &&
         (varies || (varies_by_integers && follows_integers(*node.op, output)));
     node.outputs.push_back(new_value(std::move(output), node.name, index, output_varies));
   }

@@ -92,7 +92,7 @@ class GraphBuilder {
 
  private:
   Value new_value(ValueType type, std::string name, int producer, bool varies);
-  bool folds(const Op& op, const std::vector<Value>& inputs) const;
+  bool folds(const Op& op, const std::vector<Value>& inputs, ValueTypes types) const;
   std::vector<Value> folded(const Op& op, const std::vector<Value>& inputs,
                             const std::string& name);
 

@@ -2,22 +2,19 @@
 // and which axes it carries through. Operators are immutable and shared between graphs.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "graph/rule.h"
 #include "tensor/tensor.h"
 
 namespace whyformer {
-
-// Defined in kernels/elementwise.h, ops/linear_weights.h and ops/ops.h.
-enum class Activation;
-class LinearWeights;
-struct LayerNormWeights;
 
 // Shape and element type of a value, known while the graph is built.
 struct ValueType {
@@ -58,14 +55,11 @@ struct AxisFlow {
   bool independent = true;  // position p of the output depends on position p of those inputs only
 };
 
-class OpPair;
+// What the outputs of an operator follow of what is explained. Numbers made from integers (a mask
+// from ids, say) do not follow them; rows of a table picked by them do.
+enum class Dependence { kOnNumbers, kOnNumbersAndIntegers, kOnNothing };
 
-// Neighbouring positions of one axis.
-struct SlicedRows {
-  int axis = 0;
-  int64_t start = 0;
-  int64_t length = 0;
-};
+class OpPair;
 
 class Op {
  public:
@@ -103,36 +97,14 @@ class Op {
   // Where axis `axis` of output 0 comes from; nothing if it is new or mixes several axes.
   virtual std::optional<AxisFlow> follow(int axis, ValueTypes inputs) const = 0;
 
-  // What attention discovery and rewrites look for; most operators are neither.
-  virtual bool is_softmax() const { return false; }   // along the last axis
-  virtual double softmax_scale() const { return 1; }  // what it multiplies its scores by
-  virtual std::optional<SlicedRows> sliced_rows() const { return std::nullopt; }
+  virtual Dependence dependence() const { return Dependence::kOnNumbers; }
 
-  // Of a slice: the slice of other rows.
-  virtual std::shared_ptr<const Op> slicing(const SlicedRows& /*rows*/) const { return nullptr; }
+  // Whether a graph that folds computes it at once where all inputs are constants.
+  virtual bool folds(ValueTypes /*inputs*/) const { return true; }
 
-  // What a constant holds; null for every other operator.
-  virtual const Tensor* constant_value() const { return nullptr; }
-
-  // The axes over which a reduction runs; empty for every other operator. And the reduction over
-  // others, in ascending order.
-  virtual std::vector<int> reduced_axes() const { return {}; }
-  virtual std::shared_ptr<const Op> reducing(std::vector<int> /*axes*/) const { return nullptr; }
-
-  // The order in which a transposition puts its input's axes; empty for every other operator.
-  virtual std::vector<int> axis_order() const { return {}; }
-
-  // This operator writing its output in that memory order (see Tensor::empty_in_order), so that the
-  // transposition after it is contiguous; null if it cannot choose.
-  virtual std::shared_ptr<const Op> writing_in_order(const std::vector<int>& /*order*/) const {
-    return nullptr;
-  }
-
-  // Constants of a Linear and of a LayerNorm, and what an Activation applies, for methods that take
-  // layers apart; nothing for every other operator.
-  virtual const LinearWeights* linear_weights() const { return nullptr; }
-  virtual const LayerNormWeights* layer_norm_weights() const { return nullptr; }
-  virtual std::optional<Activation> activation_function() const { return std::nullopt; }
+  // This operator writing its output in the memory order (see Tensor::empty_in_order) that suits
+  // its only reader: a transposition behind it is then contiguous. Null if it cannot choose.
+  virtual std::shared_ptr<const Op> written_for(const Op& /*reader*/) const { return nullptr; }
 
   // This operator and its only reader `next`, of which it makes the first input, in one step; null
   // where that is not faster. Only for an operator that leaves nothing for the way back.
@@ -146,6 +118,38 @@ class Op {
     return nullptr;
   }
 };
+
+// A string literal as a template argument.
+template <size_t kSize>
+struct OpName {
+  // Not explicit: NamedOp<"Concat"> is how it is written.
+  consteval OpName(const char (&literal)[kSize]) { std::copy_n(literal, kSize, text); }
+  char text[kSize];
+};
+
+// A type of operator: other code asks for the type (see is_a), policies and `inspect` for the name.
+template <OpName kName, class Base = Op>
+class NamedOp : public Base {
+ public:
+  using Base::Base;
+  static constexpr std::string_view kKind{kName.text, sizeof(kName.text) - 1};
+  std::string_view kind() const final { return kKind; }
+};
+
+// Whether the operator is of one of these types. A type's name lies in one place: rewrites ask
+// thousands of times, and dynamic_cast would be a third of their work.
+template <class... Types>
+bool is_a(const Op& op) {
+  const char* name = op.kind().data();
+  return (... || (name == Types::kKind.data()));
+}
+
+// The operator as one of that type, with what only that type has; null if it is none.
+template <class Type>
+const Type* op_as(const Op& op) {
+  static_assert(!std::is_final_v<Type>, "a class that implements a type has the type's name");
+  return is_a<Type>(op) ? static_cast<const Type*>(&op) : nullptr;
+}
 
 // Two operators in one step, so that what lies between them stays in the caches or is never made.
 // Inputs are those of the first and then those of the second but for its first.

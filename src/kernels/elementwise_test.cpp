@@ -15,9 +15,9 @@ namespace {
 constexpr float kFloatInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-constexpr Activation kAll[] = {Activation::kGelu,     Activation::kGeluTanh, Activation::kRelu,
-                               Activation::kTanh,     Activation::kSilu,     Activation::kSigmoid,
-                               Activation::kQuickGelu};
+constexpr Activation kActivations[] = {
+    Activation::kGelu, Activation::kGeluTanh, Activation::kRelu,     Activation::kTanh,
+    Activation::kSilu, Activation::kSigmoid,  Activation::kQuickGelu};
 
 // The definitions, with slopes by central differences in long double.
 long double reference(Activation f, long double x) {
@@ -64,7 +64,7 @@ std::vector<float> points() {
 TEST(Activate, IsWithin3e7OfTheDefinition) {
   const std::vector<float> x = points();
   for_every_target([&] {
-    for (const Activation f : kAll) {
+    for (const Activation f : kActivations) {
       std::vector<float> y(x.size()), slope(x.size());
       activate(f, x.data(), y.data(), slope.data(), x.size());
       for (size_t i = 0; i < x.size(); ++i) {
@@ -95,7 +95,7 @@ TEST(Activate, TanhAndSigmoidAreWithin2e7RelativeOfTheDefinition) {
 }
 
 TEST(Activate, InDoubleEqualsTheDefinition) {
-  for (const Activation f : kAll) {
+  for (const Activation f : kActivations) {
     for (const double x : {-30.0, -3.0, -0.5, 0.25, 1.0, 4.0, 30.0}) {
       double y = 0, slope = 0;
       activate(f, &x, &y, &slope, 1);
@@ -110,7 +110,7 @@ TEST(Activate, FarOutIsFlatOrStraight) {
   for_every_target([] {
     for (const float far : {100.0f, 3e19f, std::numeric_limits<float>::max()}) {
       const std::vector<float> x = {far, -far};
-      for (const Activation f : kAll) {
+      for (const Activation f : kActivations) {
         const bool saturates = f == Activation::kTanh || f == Activation::kSigmoid;
         std::vector<float> y(2), slope(2);
         activate(f, x.data(), y.data(), slope.data(), 2);
@@ -125,7 +125,7 @@ TEST(Activate, FarOutIsFlatOrStraight) {
 
 TEST(Activate, NanPassesThroughAndLeavesItsNeighboursAlone) {
   for_every_target([] {
-    for (const Activation f : kAll) {
+    for (const Activation f : kActivations) {
       std::vector<float> x(21, 0.5f), y(21);
       x[3] = x[20] = kNan;
       activate(f, x.data(), y.data(), nullptr, x.size());
@@ -136,7 +136,7 @@ TEST(Activate, NanPassesThroughAndLeavesItsNeighboursAlone) {
 
 TEST(Activate, AnElementDependsOnlyOnItselfAndMayBeReplacedInPlace) {
   for_every_target([] {
-    for (const Activation f : kAll) {
+    for (const Activation f : kActivations) {
       for (const int64_t count : {0, 1, 3, 7, 8, 15, 17, 33}) {
         std::vector<float> x(count), single(count), single_slope(count), slope(count);
         for (int64_t i = 0; i < count; ++i) x[i] = 0.37f * static_cast<float>(i) - 3;

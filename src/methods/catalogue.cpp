@@ -71,8 +71,8 @@ const OptionInfo& option_named(const MethodInfo& method, std::string_view name) 
 
 std::string range_of(const OptionInfo& option, std::string_view what) {
   std::string text(what);
-  if (option.least > -1e17) text += fmt::format(" from {:g}", option.least);
-  if (option.most < 1e17) text += fmt::format(" up to {:g}", option.most);
+  if (option.min > -1e17) text += fmt::format(" from {:g}", option.min);
+  if (option.max < 1e17) text += fmt::format(" up to {:g}", option.max);
   return text;
 }
 
@@ -85,16 +85,16 @@ std::optional<Number> parse_number(std::string_view text) {
 }
 
 OptionValue parse_value(const MethodInfo& method, const OptionInfo& option, std::string_view text) {
-  if (std::holds_alternative<bool>(option.fallback)) {
+  if (std::holds_alternative<bool>(option.default_value)) {
     if (text == "true" || text == "yes" || text == "on" || text == "1") return true;
     if (text == "false" || text == "no" || text == "off" || text == "0") return false;
     refuse(method, option, text, "true or false");
   }
-  if (std::holds_alternative<int64_t>(option.fallback)) {
+  if (std::holds_alternative<int64_t>(option.default_value)) {
     if (const auto number = parse_number<int64_t>(text)) return *number;
     refuse(method, option, text, range_of(option, "a whole number"));
   }
-  if (std::holds_alternative<double>(option.fallback)) {
+  if (std::holds_alternative<double>(option.default_value)) {
     if (const auto number = parse_number<double>(text)) return *number;
     refuse(method, option, text, range_of(option, "a number"));
   }
@@ -103,10 +103,11 @@ OptionValue parse_value(const MethodInfo& method, const OptionInfo& option, std:
 
 void check_value(const MethodInfo& method, const OptionInfo& option, OptionValue& value) {
   // A whole number is welcome where a number is.
-  if (std::holds_alternative<double>(option.fallback) && std::holds_alternative<int64_t>(value)) {
+  if (std::holds_alternative<double>(option.default_value) &&
+      std::holds_alternative<int64_t>(value)) {
     value = static_cast<double>(std::get<int64_t>(value));
   }
-  if (value.index() != option.fallback.index()) {
+  if (value.index() != option.default_value.index()) {
     refuse(method, option, "?", "a value of another type, as 'whyformer methods' lists it");
   }
   if (const auto* word = std::get_if<std::string>(&value)) {
@@ -122,7 +123,7 @@ void check_value(const MethodInfo& method, const OptionInfo& option, OptionValue
     number = *real;
   else
     return;
-  if (!(number >= option.least && number <= option.most)) {
+  if (!(number >= option.min && number <= option.max)) {
     refuse(method, option, fmt::format("{:g}", number), range_of(option, "a number"));
   }
 }
@@ -165,7 +166,7 @@ OptionInfo policy_option(std::string fallback) {
 OptionReader complete_options(const Method& method, const Options& given) {
   Options complete;
   for (const OptionInfo& option : method.info.options) {
-    complete.emplace_back(option.name, option.fallback);
+    complete.emplace_back(option.name, option.default_value);
   }
   for (const auto& [name, asked] : given) {
     const OptionInfo& option = option_named(method.info, name);

@@ -6,7 +6,7 @@
 
 #include "graph/walk_back.h"
 #include "methods/method.h"
-#include "run/explained.h"
+#include "run/run.h"
 #include "tests/support/golden_model.h"
 
 namespace whyformer {
@@ -43,7 +43,7 @@ void compare_run(const GoldenModel& golden, const GoldenInput& input, DType dtyp
                                           .masked = !input.batch.hidden.empty(),
                                           .head = golden.head(),
                                           .dtype = dtype});
-  std::vector<Value> wanted{graph->word_embeddings, graph->embeddings};
+  std::vector<Value> wanted{graph->entries[0].value, graph->embeddings};
   for (const AttentionSite& site : graph->found.sites) wanted.push_back(site.attention);
   RunOptions options{.keep = Keep::kGradients, .outputs = wanted};
   options.outputs.push_back(graph->output);
@@ -69,7 +69,7 @@ void compare_run(const GoldenModel& golden, const GoldenInput& input, DType dtyp
                  tolerance.attention, at + "attention." + number);
     compare_gradient(attention, "attention_gradient." + number);
   }
-  compare_gradient(graph->word_embeddings, "word_embedding_gradient");
+  compare_gradient(graph->entries[0].value, "word_embedding_gradient");
   compare_gradient(graph->embeddings, "embedding_block_gradient");
 }
 
@@ -96,8 +96,8 @@ TEST_P(GoldenModels, RunsAndGradientsEqualPyTorchInDouble) {
 std::vector<double> scores_of(const GoldenModel& golden, const Method& method,
                               const std::vector<std::string>& options = {}) {
   const GoldenInput& input = golden.input("single");
-  Explained explained(*golden.model, input.encoding(),
-                      {.head = golden.head(), .needs = method.needs, .memory_bytes = 1 << 20});
+  Run explained = run_of(*golden.model, input.encoding(),
+                         {.head = golden.head(), .needs = method.needs, .memory_bytes = 1 << 20});
   explained.set_target(input.targets[0]);
   Options given;
   for (const std::string& option : options) {
@@ -194,7 +194,7 @@ double value_of_word_vectors(const GoldenModel& golden, const GoldenInput& input
   const auto graph = golden.model->graph(
       {.batch = 1, .tokens = input.tokens(), .head = golden.head(), .dtype = DType::kFloat64});
   Feeds feeds = golden.model->feeds(*graph, {{input.batch.ids[0]}, {input.batch.types[0]}, {}});
-  feeds[graph->word_embeddings] = std::move(vectors);
+  feeds[graph->entries[0].value] = std::move(vectors);
   return run(graph->graph, feeds, {.outputs = {graph->output}})[graph->output]
       .to_doubles()[input.targets[0]];
 }
@@ -204,7 +204,7 @@ Tensor word_vectors(const GoldenModel& golden, const GoldenInput& input) {
       {.batch = 1, .tokens = input.tokens(), .head = golden.head(), .dtype = DType::kFloat64});
   const Feeds feeds =
       golden.model->feeds(*graph, {{input.batch.ids[0]}, {input.batch.types[0]}, {}});
-  return run(graph->graph, feeds, {.outputs = {graph->word_embeddings}})[graph->word_embeddings]
+  return run(graph->graph, feeds, {.outputs = {graph->entries[0].value}})[graph->entries[0].value]
       .copy();
 }
 

@@ -8,22 +8,23 @@
 #include "base/parallel.h"
 #include "graph/walk_back.h"
 #include "methods/method.h"
-#include "run/explained.h"
+#include "ops/ops.h"
+#include "run/run.h"
 #include "tests/support/golden_model.h"
 #include "tests/support/hiding_test_helpers.h"
 
 namespace whyformer {
 namespace {
 
-Explained explained_case(const GoldenModel& golden, const std::string& input, int64_t target) {
-  Explained explained(
-      *golden.model, golden.input(input).encoding(),
-      {.head = golden.head(), .needs = {true, true, true, true}, .memory_bytes = 1 << 24});
+Run explained_case(const GoldenModel& golden, const std::string& input, int64_t target) {
+  Run explained =
+      run_of(*golden.model, golden.input(input).encoding(),
+             {.head = golden.head(), .needs = {true, true, true, true}, .memory_bytes = 1 << 24});
   explained.set_target(target);
   return explained;
 }
 
-std::vector<double> scores(Explained& explained, const Method& method, const Options& given = {}) {
+std::vector<double> scores(Run& explained, const Method& method, const Options& given = {}) {
   return method.run(explained, complete_options(method, given)).values;
 }
 
@@ -62,7 +63,7 @@ TEST(AttentionGradient, EqualsFiniteDifferencesOfInjectedMaps) {
 
 TEST(AttentionGradient, OfTheLastLayerIsZeroOutsideTheReadOutRow) {
   const GoldenModel golden("bert");
-  Explained explained = explained_case(golden, "single", 0);
+  auto explained = explained_case(golden, "single", 0);
   const Tensor gradient = explained.attention_gradient(explained.layers() - 1);
   double inside = 0;
   for (int64_t h = 0; h < gradient.dim(0); ++h) {
@@ -105,7 +106,7 @@ TEST(RestrictRows, LeavesOneRowAfterTheLastAttentionMap) {
   const auto graph = golden.model->graph({.tokens = 7});
   int one_row = 0, all_rows = 0;
   for (const Node& node : graph->graph.nodes()) {
-    if (node.op->kind() != "Linear") continue;
+    if (!is_a<ops::Linear>(*node.op)) continue;
     const Shape& shape = graph->graph.shape(node.outputs[0]);
     if (shape.size() == 3) ++(shape[1] == 1 ? one_row : all_rows);
   }
@@ -115,7 +116,7 @@ TEST(RestrictRows, LeavesOneRowAfterTheLastAttentionMap) {
 
 TEST(Pass, OneBackwardWalkServesAllMethodsOfACall) {
   const GoldenModel golden("bert");
-  Explained explained = explained_case(golden, "single", 1);
+  auto explained = explained_case(golden, "single", 1);
   for (const Method* method :
        {&kGenericAttention, &kGradSam, &kGradCam, &kSaliency, &kGradientTimesInput, &kRollout}) {
     scores(explained, *method);
@@ -132,14 +133,14 @@ TEST(Pass, OneBackwardWalkServesAllMethodsOfACall) {
 
 TEST(Batch, GivesTheSameBitsAsSingleInputs) {
   const GoldenModel golden("bert");
-  Explained explained = explained_case(golden, "single", 0);
+  auto explained = explained_case(golden, "single", 0);
   std::vector<std::vector<bool>> hidden(5, std::vector<bool>(explained.tokens(), false));
   for (size_t i = 0; i < hidden.size(); ++i) hidden[i][i % explained.tokens()] = true;
   for (const std::string how : {"delete", "drop"}) {
     const auto together = answers_hiding(explained, hidden, how);
     for (size_t i = 0; i < hidden.size(); ++i) {
       // Another one, that remembers nothing.
-      Explained other = explained_case(golden, "single", 0);
+      auto other = explained_case(golden, "single", 0);
       EXPECT_EQ(answers_hiding(other, {hidden[i]}, how)[0], together[i]);
     }
   }
@@ -151,7 +152,7 @@ TEST(Threads, DoNotChangeASingleBit) {
   std::vector<std::vector<double>> results[2];
   for (const int threads : {1, 2}) {
     set_thread_count(threads);
-    Explained explained = explained_case(golden, "pair", 0);
+    auto explained = explained_case(golden, "pair", 0);
     results[threads - 1].push_back(explained.outputs());
     for (const Method* method : catalogue()) {
       results[threads - 1].push_back(scores(explained, *method));
@@ -182,8 +183,8 @@ TEST(Padding, ChangesNothingForTheRealTokens) {
 
 TEST(Rollout, DoesNotDependOnTheTargetAndItsRowSumsToOne) {
   const GoldenModel golden("electra");
-  Explained first = explained_case(golden, "pair", 0);
-  Explained second = explained_case(golden, "pair", 1);
+  auto first = explained_case(golden, "pair", 0);
+  auto second = explained_case(golden, "pair", 1);
   EXPECT_EQ(scores(first, kRollout), scores(second, kRollout));
   EXPECT_NEAR(sum(scores(first, kRollout)), 1, 1e-9);
   EXPECT_NEAR(sum(scores(first, kRawAttention)), 1, 1e-6);
@@ -192,7 +193,7 @@ TEST(Rollout, DoesNotDependOnTheTargetAndItsRowSumsToOne) {
 
 TEST(GradSam, AxesAgreeInTotalAndTheLastLayerOnlyHitsTheReadOutToken) {
   const GoldenModel golden("distilbert");
-  Explained explained = explained_case(golden, "single", 1);
+  auto explained = explained_case(golden, "single", 1);
   const std::vector<double> query = scores(explained, kGradSam);
   const std::vector<double> key = scores(explained, kGradSam, {{"axis", std::string("key")}});
   EXPECT_NEAR(sum(query), sum(key), 1e-9 * sum(query));
@@ -202,7 +203,7 @@ TEST(GradSam, AxesAgreeInTotalAndTheLastLayerOnlyHitsTheReadOutToken) {
 
 TEST(IntegratedGradients, AddUpAndGiveKeptTokensExactlyNothing) {
   const GoldenModel golden("bert");
-  Explained explained = explained_case(golden, "single", 1);
+  auto explained = explained_case(golden, "single", 1);
   const Scores result =
       kIntegratedGradients.run(explained, complete_options(kIntegratedGradients, {}));
   const std::vector<bool> special = golden.input("single").special[0];
@@ -220,14 +221,14 @@ TEST(IntegratedGradients, AddUpAndGiveKeptTokensExactlyNothing) {
 TEST(IntegratedGradients, FromTheInputItselfAreZero) {
   const GoldenModel golden("bert");
   Encoding nothing = golden.input("special_only").encoding();
-  Explained explained(*golden.model, nothing,
-                      {.needs = {.embedding_gradient = true, .values = true}});
+  auto explained =
+      run_of(*golden.model, nothing, {.needs = {.embedding_gradient = true, .values = true}});
   for (const double score : scores(explained, kIntegratedGradients)) EXPECT_EQ(score, 0);
 }
 
 TEST(SmoothGrad, WithoutNoiseIsSaliencyAndWithNoiseDependsOnTheSeedAlone) {
   const GoldenModel golden("bert");
-  Explained explained = explained_case(golden, "single", 1);
+  auto explained = explained_case(golden, "single", 1);
   const std::vector<double> plain = scores(explained, kSaliency);
   const std::vector<double> still =
       scores(explained, kSmoothGrad, {{"noise", 0.0}, {"samples", int64_t{3}}});
@@ -240,7 +241,7 @@ TEST(SmoothGrad, WithoutNoiseIsSaliencyAndWithNoiseDependsOnTheSeedAlone) {
 TEST(Methods, SurviveInputsOfOneAndTwoTokens) {
   const GoldenModel golden("bert");
   for (const std::string input : {"one_token", "special_only"}) {
-    Explained explained = explained_case(golden, input, 0);
+    auto explained = explained_case(golden, input, 0);
     for (const Method* method : catalogue()) {
       for (const double score : scores(explained, *method)) {
         EXPECT_FALSE(std::isnan(score)) << method->info.name << " on " << input;
@@ -252,10 +253,10 @@ TEST(Methods, SurviveInputsOfOneAndTwoTokens) {
 // (x - x')·Σ w_k ∇f(x' + a_k (x - x')) in plain loops: half weights at both ends.
 TEST(IntegratedGradients, ByTheTrapezoidAreItsSumOverEquallySpacedNodes) {
   const GoldenModel golden("bert");
-  Explained explained = explained_case(golden, "single", 1);
-  const Tensor input = explained.embeddings(Place::kInput);
+  auto explained = explained_case(golden, "single", 1);
+  const Tensor input = explained.embeddings(Depth::kInput);
   const std::vector<double> to = input.to_doubles(),
-                            from = explained.subject().baseline(Place::kInput, "pad").to_doubles();
+                            from = explained.input().baseline(Depth::kInput, "pad").to_doubles();
   constexpr int kNodes = 6;
   std::vector<double> expected(input.dim(0), 0.0);
   for (int node = 0; node < kNodes; ++node) {
@@ -264,7 +265,7 @@ TEST(IntegratedGradients, ByTheTrapezoidAreItsSumOverEquallySpacedNodes) {
     std::vector<double> point(to.size());
     for (size_t i = 0; i < to.size(); ++i) point[i] = from[i] + share * (to[i] - from[i]);
     const auto slopes = explained.slopes(
-        Place::kInput,
+        Depth::kInput,
         {Tensor::of<double>(input.shape(), std::span<const double>(point)).cast(input.dtype())});
     const std::vector<double> slope = slopes[0].gradient.to_doubles();
     for (size_t i = 0; i < to.size(); ++i)

@@ -64,9 +64,9 @@ void note_scores_not_computed(Attribution& attribution) {
 }
 
 // 0 would say that they do not matter.
-void take_scores_out_of_reach(const Explained& explained, Attribution& attribution) {
-  if (!explained.read_input()) return;
-  const std::vector<int64_t> out = explained.subject().units_out_of_reach(Place::kInput);
+void take_scores_out_of_reach(const Run& run, Attribution& attribution) {
+  if (!run.read_input()) return;
+  const std::vector<int64_t> out = run.input().out_of_reach();
   if (out.empty()) return;
   for (const int64_t unit : out)
     attribution.scores[unit] = std::numeric_limits<double>::quiet_NaN();
@@ -79,16 +79,16 @@ void take_scores_out_of_reach(const Explained& explained, Attribution& attributi
 
 }  // namespace
 
-Attribution run_method(const Job& job, Explained& explained) {
+Attribution run_method(const Job& job, Run& run) {
   const auto start = Clock::now();
-  const Cost before = explained.spent();
-  const double shared_before = explained.shared_seconds();
-  explained.forget_walks_read();
-  if (job.method->needs.attention) explained.require_maps();
-  const PulseScope pulses(explained.pulse_question());
-  Scores scores = job.method->run(explained, job.options);
+  const Cost before = run.spent();
+  const double shared_before = run.shared_seconds();
+  run.forget_walks_read();
+  if (job.method->needs.attention) run.require_maps();
+  const PulseScope pulses(run.pulse_question());
+  Scores scores = job.method->run(run, job.options);
   const double own = std::chrono::duration<double>(Clock::now() - start).count() -
-                     (explained.shared_seconds() - shared_before);
+                     (run.shared_seconds() - shared_before);
   Attribution result;
   result.method = job.method->info.name;
   result.options = job.options.all();
@@ -100,18 +100,18 @@ Attribution run_method(const Job& job, Explained& explained) {
   result.estimate = std::move(scores.estimate);
   result.notes = std::move(scores.notes);
   // The shared run and walk count for every method that reads them.
-  result.cost.forwards = 1 + explained.spent().forwards - before.forwards;
-  result.cost.backwards = explained.walks_read() + explained.spent().backwards - before.backwards;
-  result.cost.seconds = own + explained.seconds_read();
+  result.cost.forwards = 1 + run.spent().forwards - before.forwards;
+  result.cost.backwards = run.walks_read() + run.spent().backwards - before.backwards;
+  result.cost.seconds = own + run.seconds_read();
   if (!scores.stopped) note_scores_not_computed(result);
-  take_scores_out_of_reach(explained, result);
+  take_scores_out_of_reach(run, result);
   return result;
 }
 
-void run_jobs(const std::vector<Job>& jobs, Explained& explained, Explanation& explanation) {
+void run_jobs(const std::vector<Job>& jobs, Run& run, Explanation& explanation) {
   run_jobs(jobs,
-           {.run = [&explained](const Job& job) { return run_method(job, explained); },
-            .stopped = [&explained] { return explained.stopped(); }},
+           {.run = [&run](const Job& job) { return run_method(job, run); },
+            .stopped = [&run] { return run.stopped(); }},
            explanation);
 }
 
@@ -152,11 +152,11 @@ void run_jobs(const std::vector<Job>& jobs, const JobRunner& runner, Explanation
   if (explanation.attributions.empty() && first_refusal) std::rethrow_exception(first_refusal);
 }
 
-std::vector<AttentionMap> attention_maps(const Explained& explained) {
+std::vector<AttentionMap> attention_maps(const Run& run) {
   std::vector<AttentionMap> maps;
-  if (!explained.subject().attends_by_unit()) return maps;
-  for (int layer = 0; layer < explained.layers(); ++layer) {
-    maps.push_back(map_of(explained.found().sites[layer].name, explained.attention(layer)));
+  if (!run.input().attends_by_unit()) return maps;
+  for (int layer = 0; layer < run.layers(); ++layer) {
+    maps.push_back(map_of(run.found().sites[layer].name, run.attention(layer)));
   }
   return maps;
 }

@@ -24,16 +24,16 @@ Needs needs_of(const std::vector<Job>& jobs);
 // others; where none gives anything, the first refusal is thrown. Where the caller stops, what
 // there is by then is kept and a note names the methods that are missing; where there is nothing,
 // Interrupted is thrown.
-void run_jobs(const std::vector<Job>& jobs, Explained& explained, Explanation& explanation);
+void run_jobs(const std::vector<Job>& jobs, Run& run, Explanation& explanation);
 struct JobRunner {
   std::function<Attribution(const Job&)> run;
   std::function<bool()> stopped;  // by the caller
 };
 void run_jobs(const std::vector<Job>& jobs, const JobRunner& runner, Explanation& explanation);
-Attribution run_method(const Job& job, Explained& explained);
+Attribution run_method(const Job& job, Run& run);
 
 // One per layer; none where maps do not go over the units.
-std::vector<AttentionMap> attention_maps(const Explained& explained);
+std::vector<AttentionMap> attention_maps(const Run& run);
 AttentionMap map_of(const std::string& name, const Tensor& maps);
 
 }  // namespace whyformer

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "run/explained.h"
+#include "run/run.h"
 #include "whyformer/methods.h"
 
 namespace whyformer {
@@ -38,15 +38,15 @@ class OptionReader {
   Options options_;
 };
 
-// How a picture with a text is explained: each side by itself with the other as it is, or both in
-// one run, where the scores of one side depend on what is done to the other.
-enum class OnPairs { kEachSide, kTogether };
+// How an input of several parts that are compared is explained: each part by itself with the others
+// as they are, or all in one run, where the scores of one depend on what is done to the others.
+enum class OnSeveralParts { kEach, kTogether };
 
 struct Method {
   MethodInfo info;
   Needs needs;
-  Scores (*run)(Explained&, const OptionReader&);
-  OnPairs on_pairs = OnPairs::kEachSide;
+  Scores (*run)(Run&, const OptionReader&);
+  OnSeveralParts on_parts = OnSeveralParts::kEach;
 };
 
 // One line per method; the catalogue lists them.

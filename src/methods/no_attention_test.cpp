@@ -7,9 +7,9 @@
 #include "methods/method.h"
 #include "tests/support/saved_models.h"
 #include "tests/support/tiny_model.h"
-#include "whyformer/arrays.h"
 #include "whyformer/error.h"
 #include "whyformer/heads.h"
+#include "whyformer/model.h"
 #include "whyformer/tables.h"
 
 namespace whyformer {
@@ -99,12 +99,9 @@ TEST(NoAttention, EveryAttentionMethodSaysSoForRows) {
 
 TEST(NoAttention, EveryAttentionMethodSaysSoForArrays) {
   const SavedFolder saved(linear_rows());
-  const ArrayModel model = ArrayModel::load(saved.file());
-  expect_refusals([&](const MethodRequest& method) {
-    ArrayRequest request;
-    request.methods = {method};
-    model.explain(row_arrays(), request);
-  });
+  const Model model = Model::load(saved.file(), {.arrays = true});
+  expect_refusals(
+      [&](const MethodRequest& method) { explain(model, row_arrays(), {.methods = {method}}); });
 }
 
 TEST(NoAttention, EveryAttentionMethodSaysSoForPictures) {
@@ -135,7 +132,7 @@ TEST(NoAttention, DefaultMethodsOfRowsAreThoseThatWork) {
   RowInput row = row_input();
   for (const int64_t background : {0, 1}) {
     if (background == 1) row.background = {.rows = 1, .columns = 3, .values = {0.5, 1, 0}};
-    const Explanation explanation = explain(model, row, asking_for(usual_methods(model, row)));
+    const Explanation explanation = explain(model, row, asking_for(default_methods(model, row)))[0];
     EXPECT_THAT(explanation.refused, IsEmpty());
     EXPECT_EQ(explanation.attributions.size(), 2u);
   }
@@ -144,12 +141,11 @@ TEST(NoAttention, DefaultMethodsOfRowsAreThoseThatWork) {
 // Gradient × input of a weighted sum is each number times its weight.
 TEST(NoAttention, DefaultMethodsOfArraysAreThoseThatWork) {
   const SavedFolder saved(linear_rows());
-  const ArrayModel model = ArrayModel::load(saved.file());
-  ArrayRequest request;
-  request.target = {"logits", {0, 1}};
-  for (const std::string& name : model.usual_methods(row_arrays(), request.target))
-    request.methods.push_back({name, {}});
-  const Explanation explanation = model.explain(row_arrays(), request).explanation;
+  const Model model = Model::load(saved.file(), {.arrays = true});
+  const OutputElement target{"logits", {0, 1}};
+  ExplainRequest request = asking_for(default_methods(model, row_arrays(), target));
+  request.target = target;
+  const Explanation explanation = explain(model, row_arrays(), request)[0];
   EXPECT_THAT(explanation.refused, IsEmpty());
   ASSERT_EQ(explanation.attributions.size(), 2u);
   for (const Attribution& one : explanation.attributions) {
@@ -161,7 +157,7 @@ TEST(NoAttention, DefaultMethodsOfPicturesAreThoseThatWork) {
   const SavedFolder saved(convolution_of_pictures());
   const Model model = Model::load(saved.file());
   const Explanation explanation =
-      explain(model, coloured_picture(28), asking_for(usual_methods(model))).at(0);
+      explain(model, coloured_picture(28), asking_for(default_methods(model)))[0];
   EXPECT_THAT(explanation.refused, IsEmpty());
   EXPECT_EQ(explanation.attributions.size(), 3u);
 }
@@ -170,7 +166,7 @@ TEST(NoAttention, DefaultMethodsOfTextsAreThoseThatWork) {
   const SavedFolder saved(mean_of_words(), kWordTokenizer);
   const Model model = Model::load(saved.file());
   const Explanation explanation =
-      explain(model, TextInput{"a good film", {}}, asking_for(usual_methods(model)));
+      explain(model, TextInput{"a good film", {}}, asking_for(default_methods(model)))[0];
   EXPECT_THAT(explanation.refused, IsEmpty());
   EXPECT_EQ(explanation.attributions.size(), 2u);
   EXPECT_THAT(explanation.notes, Not(testing::Contains(HasSubstr("reads the tokens"))));
@@ -184,11 +180,11 @@ TEST(NoAttention, TracesAndHeadsSayThatThereIsNone) {
   EXPECT_THAT(found.notes, testing::Contains(HasSubstr("No attention was found")));
   HeadsRequest request;
   request.measures = {"michel"};
-  EXPECT_THAT(refusal<InvalidInput>(
-                  [&] { head_importance(model, {{{"a good film", {}}, {}, "line 1"}}, request); }),
+  const std::vector<LabelledInput> texts{{TextInput{"a good film", {}}, {}, "line 1"}};
+  EXPECT_THAT(refusal<InvalidInput>([&] { head_importance(model, texts, request); }),
               HasSubstr("no attention was found in this model"));
   const SavedFolder of_pictures(convolution_of_pictures());
-  const std::vector<LabelledPicture> pictures{{coloured_picture(28), {}, "picture 1"}};
+  const std::vector<LabelledInput> pictures{{coloured_picture(28), {}, "picture 1"}};
   EXPECT_THAT(refusal<InvalidInput>(
                   [&] { head_importance(Model::load(of_pictures.file()), pictures, request); }),
               HasSubstr("no attention was found in this model"));

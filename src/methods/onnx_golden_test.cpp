@@ -6,6 +6,7 @@
 #include <set>
 
 #include "methods/method.h"
+#include "ops/ops.h"
 #include "tests/support/golden_model.h"
 #include "tests/support/hiding_test_helpers.h"
 #include "tests/support/source_folder.h"
@@ -13,14 +14,14 @@
 namespace whyformer {
 namespace {
 
-Explained explained_by(const GoldenModel& golden, const GoldenInput& input, DType dtype) {
-  Explained explained(*golden.model, input.encoding(),
-                      {.head = golden.head(),
-                       .needs = {.attention = true,
-                                 .attention_gradient = true,
-                                 .embedding_gradient = true,
-                                 .values = true},
-                       .dtype = dtype});
+Run explained_by(const GoldenModel& golden, const GoldenInput& input, DType dtype) {
+  Run explained = run_of(*golden.model, input.encoding(),
+                         {.head = golden.head(),
+                          .needs = {.attention = true,
+                                    .attention_gradient = true,
+                                    .embedding_gradient = true,
+                                    .values = true},
+                          .dtype = dtype});
   explained.set_target(input.targets[0]);
   return explained;
 }
@@ -36,8 +37,8 @@ void expect_the_same_scores_by_every_method(const GoldenModel& folder, const Gol
     if (!input.batch.hidden.empty() || input.size() > 1) continue;
     for (const Method* method : catalogue()) {
       SCOPED_TRACE(input.name + " " + std::string(method->info.name));
-      Explained expected = explained_by(folder, input, DType::kFloat64);
-      Explained found = explained_by(onnx, input, DType::kFloat64);
+      Run expected = explained_by(folder, input, DType::kFloat64);
+      Run found = explained_by(onnx, input, DType::kFloat64);
       const OptionReader options = complete_options(*method, small_budget(*method));
       const std::vector<double> a = method->run(expected, options).values;
       const std::vector<double> b = method->run(found, options).values;
@@ -58,7 +59,7 @@ TEST_P(OnnxTextGolden, GivesTheSameScoresByEveryMethod) {
 // Its reshapes know of one text only: copies that run together would become one long text.
 TEST(OnnxText, MadeForOneTextAtATimeGivesTheSameScoresByEveryMethod) {
   const GoldenModel onnx = GoldenModel::from_onnx("distilbert", "-one-text");
-  EXPECT_EQ(onnx.model->most_at_once(), 1);
+  EXPECT_EQ(onnx.model->source().most_at_once(), 1);
   expect_the_same_scores_by_every_method(GoldenModel("distilbert"), onnx);
 }
 
@@ -67,10 +68,10 @@ TEST_P(OnnxTextGolden, GivesTheSameOutputsInBatchesAndWithHiddenTokens) {
   const GoldenModel onnx = GoldenModel::from_onnx(GetParam());
   for (const GoldenInput& input : folder.inputs) {
     SCOPED_TRACE(input.name);
-    const GraphKey key{.batch = input.size(),
-                       .tokens = input.tokens(),
-                       .masked = !input.batch.hidden.empty(),
-                       .head = folder.head()};
+    const TextShape key{.batch = input.size(),
+                        .tokens = input.tokens(),
+                        .masked = !input.batch.hidden.empty(),
+                        .head = folder.head()};
     std::vector<std::vector<double>> outputs;
     for (const GoldenModel* golden : {&folder, &onnx}) {
       const auto graph = golden->model->graph(key);
@@ -97,7 +98,7 @@ TEST_P(OnnxTextGolden, IsReadOutAlikeAndSharesWeightsBetweenLengths) {
   const auto linears = [](const Graph& graph) {
     std::vector<const LinearWeights*> all;
     for (const Node& node : graph.nodes()) {
-      if (node.op->linear_weights() != nullptr) all.push_back(node.op->linear_weights());
+      if (is_a<ops::Linear>(*node.op)) all.push_back(linear_weights(*node.op));
     }
     return all;
   };
@@ -110,10 +111,11 @@ TEST_P(OnnxTextGolden, IsReadOutAlikeAndSharesWeightsBetweenLengths) {
 TEST(OnnxText, RoundedWhileItRunsGivesTheSameBitsWhateverTheMemory) {
   for (const std::string file : {"bert_fused_dynamic", "bert_dynamic_as_run"}) {
     GoldenModel golden("bert");
-    golden.model =
-        load_onnx_text_model(source_folder() / "tests/golden/onnx_optimised" / (file + ".onnx"),
-                             golden_files("bert"), file);
-    EXPECT_GT(golden.model->most_at_once(), 1);
+    OnnxDocument document =
+        open_onnx(source_folder() / "tests/golden/onnx_optimised" / (file + ".onnx"));
+    document.files = golden_files("bert");
+    golden.model = TestText::load(document, file);
+    EXPECT_GT(golden.model->source().most_at_once(), 1);
     GoldenInput input = golden.inputs[0];
     input.batch.ids = {{2, 27, 30, 5, 16, 33, 3}};
     for (const Method* method : catalogue()) {
@@ -124,9 +126,9 @@ TEST(OnnxText, RoundedWhileItRunsGivesTheSameBitsWhateverTheMemory) {
       SCOPED_TRACE(file + " " + std::string(method->info.name));
       std::vector<std::vector<double>> scores;
       for (const int64_t memory : {int64_t{1}, int64_t{300'000}, int64_t{1} << 30}) {
-        Explained explained(
-            *golden.model, input.encoding(),
-            {.needs = {.embedding_gradient = true, .values = true}, .memory_bytes = memory});
+        auto explained =
+            run_of(*golden.model, input.encoding(),
+                   {.needs = {.embedding_gradient = true, .values = true}, .memory_bytes = memory});
         explained.set_target(0);
         scores.push_back(
             method->run(explained, complete_options(*method, small_budget(*method))).values);

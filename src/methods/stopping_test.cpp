@@ -27,13 +27,13 @@ Explanation stopped_at(int64_t step, const std::vector<MethodRequest>& methods, 
   request.progress = [=](int64_t done, int64_t of) {
     return done < step || (total > 0 && of != total);
   };
-  return explain(Model::built_in(), kReview, request);
+  return explain(Model::built_in(), kReview, request)[0];
 }
 
 Attribution in_full(const MethodRequest& method) {
   ExplainRequest request;
   request.methods = {method};
-  return explain(Model::built_in(), kReview, request).attributions[0];
+  return explain(Model::built_in(), kReview, request)[0].attributions[0];
 }
 
 int64_t scores_missing(const Attribution& attribution) {
@@ -108,7 +108,8 @@ TEST(Stopping, KeepsMethodsThatAreDone) {
     request.methods = {{"gae", {}}, {method, {}}, {"rollout", {}}};
     request.memory_bytes = 1;  // one input at a time
     request.progress = [](int64_t, int64_t) { return false; };
-    const Explanation found = explain(Model::built_in(), TextInput{"not bad at all", {}}, request);
+    const Explanation found =
+        explain(Model::built_in(), TextInput{"not bad at all", {}}, request)[0];
     ASSERT_EQ(found.attributions.size(), 1u) << method;
     EXPECT_EQ(found.attributions[0].method, "gae");
     EXPECT_THAT(found.notes.back(), HasSubstr("Interrupted before " + method + ", rollout."))

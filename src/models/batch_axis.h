@@ -6,7 +6,7 @@
 #include <string>
 
 #include "onnx/onnx_model.h"
-#include "whyformer/arrays.h"
+#include "whyformer/model.h"
 
 namespace whyformer {
 

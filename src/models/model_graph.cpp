@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "discovery/restrict_rows.h"
 #include "ops/ops.h"
 #include "whyformer/error.h"
@@ -32,33 +34,74 @@ void feed_reference(const ModelGraph& graph, const std::vector<double>& referenc
                                .contiguous();
 }
 
-void finish_graph(const Graph& whole, ModelGraph& built, int64_t batch, KeptRows rows,
-                  const std::vector<Value*>& inputs, const std::vector<Value*>& places) {
+void finish_graph(const Graph& whole, ModelGraph& built, int64_t batch) {
   built.found = discover(whole, built.output, batch);
   ReadOut& read_out = built.found.read_out;
-  // Only where several rows are read, or it must be measured which (see Explained::read_out).
+  // Only where several rows are read, or it must be measured which (see Run::read_out).
   const bool stays = read_out.kind == ReadOut::Kind::kChosen ||
                      read_out.kind == ReadOut::Kind::kShares ||
                      read_out.kind == ReadOut::Kind::kUnknown;
   if (!stays) read_out.read = {};
-  if (rows == KeptRows::kAll) {
+  if (built.key.all_rows) {
     built.graph = whole;
     return;
   }
-  std::vector<Value> full{built.embeddings, built.layers_input};
-  for (const Value* place : places) full.push_back(*place);
-  for (const AttentionSite& site : built.found.sites) full.push_back(site.attention);
-  if (read_out.read.valid()) full.push_back(read_out.read);
+  std::vector<Value*> kept{&built.embeddings, &built.layers_input, &built.patches};
+  for (Entry& entry : built.entries) kept.push_back(&entry.value);
+  for (Value& value : built.beside) kept.push_back(&value);
+  for (AttentionSite& site : built.found.sites) kept.push_back(&site.attention);
+  kept.push_back(&read_out.read);
+  std::vector<Value> full;
+  for (const Value* value : kept) {
+    if (value->valid()) full.push_back(*value);
+  }
   Restricted restricted = restrict_rows(whole, built.output, full);
-  std::vector<Value*> moved{&built.reference, &built.embeddings, &built.layers_input,
-                            &built.output,    &read_out.weights, &read_out.read};
-  moved.insert(moved.end(), inputs.begin(), inputs.end());
-  moved.insert(moved.end(), places.begin(), places.end());
-  for (AttentionSite& site : built.found.sites) moved.push_back(&site.attention);
+  std::vector<Value*> moved{&built.reference, &built.output, &read_out.weights};
+  moved.insert(moved.end(), kept.begin(), kept.end());
+  for (auto& [name, value] : built.inputs) moved.push_back(&value);
   for (Value* value : moved) {
     if (value->valid()) *value = restricted.new_value[value->id];
   }
   built.graph = std::move(restricted.graph);
+}
+
+Shape ShapeKey::shape(std::string_view name) const {
+  const auto found = shapes.find(name);
+  return found == shapes.end() ? Shape() : found->second;
+}
+
+Value ModelGraph::input(std::string_view name) const {
+  const auto found = inputs.find(name);
+  return found == inputs.end() ? Value() : found->second;
+}
+
+std::vector<Value> ModelGraph::values_at(Depth depth) const {
+  std::vector<Value> values;
+  if (depth == Depth::kInput) {
+    for (const Entry& entry : entries) values.push_back(entry.value);
+    return values;
+  }
+  if (stream_inputs) return depth == Depth::kFirstLayer ? *stream_inputs : values;
+  values = beside;
+  values.push_back(depth == Depth::kEmbeddingBlock ? embeddings : layers_input);
+  return values;
+}
+
+int64_t tokens_in(const ModelGraph& graph, int64_t otherwise) {
+  const Shape& shape = graph.graph.shape(graph.embeddings);
+  return std::max<int64_t>(1, shape.size() == 3 ? shape[1] : otherwise);
+}
+
+int64_t most_inputs_at_once(const ModelGraph& graph, int64_t tokens, int64_t memory_bytes) {
+  // Generous guess of what one token keeps alive: hidden states of all layers and attention rows.
+  const auto& sites = graph.found.sites;
+  const int64_t width = graph.graph.shape(graph.embeddings).back();
+  const int64_t heads = sites.empty() ? 1 : sites[0].heads;
+  const int64_t per_token =
+      4 * (static_cast<int64_t>(sites.size()) + 1) * (20 * width + 3 * heads * tokens);
+  const int64_t fitting = memory_bytes / std::max<int64_t>(1, per_token * tokens);
+  // Past a thousand rows products gain nothing, and progress should show.
+  return std::clamp<int64_t>(fitting, 1, std::max<int64_t>(1, 1024 / tokens));
 }
 
 }  // namespace whyformer

@@ -1,6 +1,10 @@
-// What graphs of all models have, whatever their input is.
+// A model's graph for inputs of given shapes, with what was found in it.
 #pragma once
 
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "discovery/attention_sites.h"
@@ -15,13 +19,71 @@ enum class Head {
   kSimilarity  // [batch, 1]: cosine between that and a given vector
 };
 
+using SampleShapes = std::map<std::string, Shape, std::less<>>;
+
+// What a graph is built for.
+struct ShapeKey {
+  int64_t batch = 1;
+  SampleShapes shapes = {};  // of one input's tensors, without an axis for the batch
+  Head head = Head::kLogits;
+  DType dtype = DType::kFloat32;
+  bool all_rows = false;  // those of the last layer too that the output does not read
+  auto operator<=>(const ShapeKey&) const = default;
+
+  // Of a tensor of the input; empty where the input has none of that name.
+  Shape shape(std::string_view name) const;
+};
+
+// Tokens [first, first + rows · columns) are patches of the picture, row by row; the others are
+// special (class, distillation).
+struct PatchGrid {
+  int64_t first = 1;
+  int64_t rows = 0;
+  int64_t columns = 0;
+  int64_t patch_height = 0;  // pixels; a rest of the picture may be cut off, or padded to a patch
+  int64_t patch_width = 0;
+  int64_t count() const { return rows * columns; }
+};
+
+// Where a gradient or relevance with respect to the input is taken.
+enum class Depth {
+  kInput,           // word vectors, pixels, the numbers of columns
+  kEmbeddingBlock,  // positions added
+  kFirstLayer
+};
+inline constexpr std::array kDepths{Depth::kInput, Depth::kEmbeddingBlock, Depth::kFirstLayer};
+
+// Where numbers of an input enter the computation as real numbers: the input itself [batch,
+// positions, …], or the vectors [batch, positions, width] (of one position also [batch, width])
+// that whole numbers pick from a table.
+struct Entry {
+  Value value;
+  std::string input;
+  int64_t first = 0;  // position of the input
+  // For each position from there on; those that pick vectors enter elsewhere. Empty: all of them.
+  std::vector<bool> enters = {};
+};
+
 struct ModelGraph {
   Graph graph;
-  Value reference;     // [batch, width, 1] of the similarity head; invalid elsewhere
-  Value embeddings;    // [batch, tokens, width], positions added
-  Value layers_input;  // what enters the first layer
+  ShapeKey key;
+  std::map<std::string, Value, std::less<>> inputs;  // what must be fed, by name
+  Value reference;             // [batch, width, 1] of the similarity head; invalid elsewhere
+  std::vector<Entry> entries;  // where the parts of the input enter, one after the other
+  Value embeddings;            // [batch, tokens, width], positions added
+  Value layers_input;          // what enters the first layer
+  std::vector<Value> beside;   // the same of parts in front of the last, which has no layer before
+  // Of models given arrays: what enters the first layer of each stream, as far as that was found.
+  std::optional<std::vector<Value>> stream_inputs;
+  PatchGrid grid;  // of a picture
+  Value patches;   // of a picture, [batch, patches, width], before positions
   Value output;
   Discovery found;
+
+  // Invalid where the graph has no such input.
+  Value input(std::string_view name) const;
+  // One value, or several where the input enters the model at several.
+  std::vector<Value> values_at(Depth depth) const;
 };
 
 // The cosine between vectors [batch, width] and the reference, which becomes an input.
@@ -29,12 +91,15 @@ Value add_similarity(GraphBuilder& graph, Value vector, ModelGraph& built);
 // Gives the graph its reference, if it has one. Throws InvalidInput for one of another width.
 void feed_reference(const ModelGraph& graph, const std::vector<double>& reference, Feeds& feeds);
 
-// Whether the last layer keeps rows that the output does not read.
-enum class KeptRows { kRead, kAll };
+// Finds attention in the graph, and leaves out what nobody reads, unless the key asks for all rows.
+// `batch` inputs go through it at once, as far as that can be told by their first axis.
+void finish_graph(const Graph& whole, ModelGraph& built, int64_t batch);
 
-// Finds attention in the graph, and leaves out what nobody reads. `inputs` and `places` are the
-// kind's own values, which get their new names; at places all rows stay.
-void finish_graph(const Graph& whole, ModelGraph& built, int64_t batch, KeptRows rows,
-                  const std::vector<Value*>& inputs, const std::vector<Value*>& places);
+// Tokens of each input; `otherwise` where the graph's embeddings do not tell.
+int64_t tokens_in(const ModelGraph& graph, int64_t otherwise);
+
+// How many inputs of so many tokens can run together in the memory and gain by it. `graph` may be
+// for another number.
+int64_t most_inputs_at_once(const ModelGraph& graph, int64_t tokens, int64_t memory_bytes);
 
 }  // namespace whyformer

@@ -7,6 +7,7 @@
 #include "formats/file_checks.h"
 #include "models/sample_ranges.h"
 #include "onnx/rewrites/rewrite.h"
+#include "ops/ops.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -37,10 +38,10 @@ Value query_source(const Graph& graph, Value map, Value otherwise) {
     const Node& node = graph.nodes()[graph.producer(value)];
     if (node.inputs.empty()) break;
     value = node.inputs[0];
-    if (node.op->linear_weights() == nullptr || graph.shape(value).size() != 3) continue;
+    if (!is_a<ops::Linear>(*node.op) || graph.shape(value).size() != 3) continue;
     const int norm = graph.producer(value);
     // A norm that alone reads it, without a residual path beside it, belongs to the embedding.
-    const bool normed = norm >= 0 && graph.nodes()[norm].op->layer_norm_weights() != nullptr &&
+    const bool normed = norm >= 0 && is_a<ops::LayerNorm>(*graph.nodes()[norm].op) &&
                         graph.users(graph.nodes()[norm].inputs[0]).size() > 1;
     return normed ? graph.nodes()[norm].inputs[0] : value;
   }

@@ -7,7 +7,6 @@
 #include <cctype>
 #include <optional>
 
-#include "models/text_model.h"
 #include "onnx/node_scope.h"
 #include "onnx/rewrites/rewrite.h"
 #include "whyformer/error.h"
@@ -339,11 +338,11 @@ std::optional<std::map<std::string, Shape, std::less<>>> lengths_of_tokens_first
 
 }  // namespace
 
-OnnxProbe probe_onnx(const std::filesystem::path& path,
+OnnxProbe probe_onnx(const OnnxDocument& document,
                      const std::map<std::string, Shape, std::less<>>& shapes,
                      const BatchAxes& batch_axes) {
-  const onnx::OnnxModel model(onnx::read_onnx(path));
-  const Config config = config_of(files_of_model(path));
+  const onnx::OnnxModel& model = *document.model;
+  const Config config = document.config();
   std::map<std::string, Shape, std::less<>> used;
   onnx::BuildRequest request = request_for(model.file(), config, shapes, used);
   onnx::BuiltGraph built = build(model, request, used);
@@ -353,12 +352,6 @@ OnnxProbe probe_onnx(const std::filesystem::path& path,
     built = build(model, request, used);
   }
   return finished_probe(model, request, std::move(used), std::move(built), batch_axes);
-}
-
-OnnxProbe probe_onnx(const std::filesystem::path& path,
-                     const std::map<std::string, Tensor, std::less<>>& given) {
-  const onnx::OnnxModel model(onnx::read_onnx(path));
-  return probe_onnx(model, config_of(files_of_model(path)), given, {});
 }
 
 OnnxProbe probe_onnx(const onnx::OnnxModel& model, const Config& config,

@@ -1,14 +1,12 @@
 // Any ONNX model, built for inputs of given or small lengths to see what it is made of.
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <string>
 
 #include "discovery/attention_sites.h"
 #include "models/batch_axis.h"
-#include "models/config.h"
-#include "onnx/onnx_model.h"
+#include "models/onnx_document.h"
 
 namespace whyformer {
 
@@ -32,17 +30,13 @@ struct OnnxProbe {
 // Axes of any length get one that fits their role: 1 for batches, a few tokens, 224 pixels.
 // `shapes` says otherwise, by input. Throws InvalidInput where the file does not work with these
 // lengths.
-OnnxProbe probe_onnx(const std::filesystem::path& path,
+OnnxProbe probe_onnx(const OnnxDocument& document,
                      const std::map<std::string, Shape, std::less<>>& shapes,
                      const BatchAxes& batch_axes = {});
 
 // The same for inputs that are there: their lengths count, and where a shape depends on integers
 // among them, their values do. Inputs that are not given are bound as in a probe; those of `inputs`
 // in the result are to be fed.
-OnnxProbe probe_onnx(const std::filesystem::path& path,
-                     const std::map<std::string, Tensor, std::less<>>& given);
-
-// What such a probe is about, for files that are probed again and again.
 struct ProbeRequest {
   std::vector<std::string> outputs = {};  // empty: all of them
   DType floats = DType::kFloat32;

@@ -1,5 +1,7 @@
 #include "models/picked_rows.h"
 
+#include "ops/ops.h"
+
 #include <algorithm>
 
 namespace whyformer {
@@ -18,14 +20,14 @@ FoundIds ids_behind(const Graph& graph, Value value, Value ids) {
     const int producer = graph.producer(value);
     if (producer < 0) return {};
     const Node& node = graph.nodes()[producer];
-    const auto rows = node.op->sliced_rows();
-    const bool offset = node.op->kind() == "Add" && !graph.varies(node.inputs[1]);
+    const auto rows = sliced_rows(*node.op);
+    const bool offset = is_a<ops::Add>(*node.op) && !graph.varies(node.inputs[1]);
     if (rows) {
       // Only of the ids as they lie in the input is it known which positions these are.
       if (result.positions || rows->axis == 0 || graph.shape(node.inputs[0]) != graph.shape(ids))
         return {};
       result.positions = rows;
-    } else if (node.op->kind() != "Reshape" && node.op->kind() != "Cast" && !offset) {
+    } else if (!is_a<ops::Reshape, ops::Cast>(*node.op) && !offset) {
       return {};
     }
     value = node.inputs[0];
@@ -39,7 +41,7 @@ FoundIds ids_behind(const Graph& graph, Value value, Value ids) {
 Value floats_of(const Graph& graph, Value rows) {
   const std::vector<int>& users = graph.users(rows);
   const bool quantised =
-      users.size() == 1 && graph.nodes()[users[0]].op->kind() == "DequantizeLinear";
+      users.size() == 1 && is_a<ops::DequantizeLinear>(*graph.nodes()[users[0]].op);
   const Value floats = quantised ? graph.nodes()[users[0]].outputs[0] : rows;
   return graph.type(floats).dtype == DType::kInt64 ? Value{} : floats;
 }
@@ -53,7 +55,7 @@ bool overlap(const SlicedRows& a, const SlicedRows& b) {
 std::vector<PickedRows> rows_picked_by(const Graph& graph, Value ids) {
   std::vector<PickedRows> some;
   for (const Node& node : graph.nodes()) {
-    if (node.op->kind() != "Embedding" && node.op->kind() != "Gather") continue;
+    if (!is_a<ops::Embedding, ops::Gather>(*node.op)) continue;
     const FoundIds indices = ids_behind(graph, node.inputs.back(), ids);
     if (!indices.found) continue;
     const Value rows = floats_of(graph, node.outputs[0]);

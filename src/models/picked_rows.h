@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "ops/ops.h"
 
 namespace whyformer {
 

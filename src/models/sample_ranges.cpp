@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "discovery/axis_use.h"
+#include "ops/ops.h"
 #include "ops/quantised.h"
 #include "whyformer/error.h"
 
@@ -30,10 +31,10 @@ class BatchPositions {
   bool depends(Value value) const { return depends_[value.id]; }
 
   // Nothing where it is not known, or not one.
-  std::optional<AxisUse::Place> in(Value value) const {
-    std::optional<AxisUse::Place> found;
+  std::optional<AxisUse::Positions> in(Value value) const {
+    std::optional<AxisUse::Positions> found;
     for (const AxisUse& use : uses_) {
-      for (const AxisUse::Place& place : use.places_in(value)) {
+      for (const AxisUse::Positions& place : use.positions_in(value)) {
         if (found && !(*found == place)) return std::nullopt;
         found = place;
       }
@@ -80,15 +81,15 @@ class RangesBySample {
     bool operator==(const Spread&) const = default;
   };
 
-  Spread spread_of(const AxisUse::Place& place, Value value) const {
+  Spread spread_of(const AxisUse::Positions& place, Value value) const {
     return {static_cast<int>(graph_.shape(value).size()) - place.axis, place.inner};
   }
 
   bool add_rounding(const Node& node) {
     const Value x = node.inputs[0];
     if (!samples_.depends(x)) return add(node);
-    const std::optional<AxisUse::Place> place = samples_.in(x);
-    const bool is_linear = node.op->kind() != "DynamicScale";
+    const std::optional<AxisUse::Positions> place = samples_.in(x);
+    const bool is_linear = !is_a<ops::DynamicScale>(*node.op);
     if (!place || spread_[x.id] ||
         (is_linear && place->axis + 1 == static_cast<int>(graph_.shape(x).size())))
       return false;
@@ -114,7 +115,7 @@ class RangesBySample {
       put(node, node.op, std::move(inputs));
       return true;
     }
-    return node.op->kind() == "Reshape" ? pass_view(node, **spread)
+    return is_a<ops::Reshape>(*node.op) ? pass_view(node, **spread)
                                         : add_scaled(node, std::move(inputs), **spread);
   }
 
@@ -146,7 +147,7 @@ class RangesBySample {
       spread_[output.id] = spread;
       return true;
     }
-    const std::optional<AxisUse::Place> place = samples_.in(output);
+    const std::optional<AxisUse::Positions> place = samples_.in(output);
     return place && spread_of(*place, output) == spread &&
            builder_.shape(renamed_[output.id]) == graph_.shape(output);
   }
@@ -167,7 +168,7 @@ class RangesBySample {
 }  // namespace
 
 bool rounds_dynamically(const Op& op) {
-  return op.kind() == "DynamicScale" || quantised_linear_parts(op).has_value();
+  return is_a<ops::DynamicScale>(op) || quantised_linear_parts(op).has_value();
 }
 
 bool has_dynamic_ranges(const Graph& graph) {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "formats/file_checks.h"
+#include "graph/constant.h"
 #include "onnx/node_scope.h"
 
 namespace whyformer::onnx {
@@ -18,7 +19,7 @@ int64_t stored_numbers(const std::vector<OnnxNode>& nodes) {
   int64_t count = 0;
   for (const OnnxNode& node : nodes) {
     for (const auto& [name, attribute] : node.attributes) {
-      if (const auto* tensor = std::get_if<StoredTensor>(&attribute))
+      if (const auto* tensor = std::get_if<FileTensor>(&attribute))
         count += element_count(tensor->shape);
     }
   }
@@ -44,8 +45,7 @@ void check_memory(const Graph& graph, const OnnxFile& file) {
   const int64_t given = given_numbers(graph, file);
   const uint64_t memory = machine_memory();
   for (const Node& node : graph.nodes()) {
-    if (node.op->constant_value() != nullptr)
-      continue;  // there already, or one number seen as many
+    if (constant_value(*node.op) != nullptr) continue;  // there already, or one number seen as many
     for (const Value output : node.outputs) {
       const ValueType& type = graph.type(output);
       const int64_t count = element_count(type.shape);

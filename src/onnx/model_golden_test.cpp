@@ -15,6 +15,7 @@
 #include "onnx/node_scope.h"
 #include "onnx/onnx_model.h"
 #include "onnx/rewrites/rewrite.h"
+#include "ops/ops.h"
 #include "relevance/relevance_walk.h"
 #include "tests/support/source_folder.h"
 
@@ -119,7 +120,7 @@ class OnnxModelGolden : public testing::TestWithParam<fs::path> {
       result.place = renamed(result.place);
       for (const Node& node : rewritten.graph.nodes()) {
         if (name.empty() || result.place.valid() || node.name != name ||
-            node.op->kind() == "Transpose")
+            is_a<ops::Transpose>(*node.op))
           continue;
         result.place = node.outputs[0];
         result.exchanged = true;

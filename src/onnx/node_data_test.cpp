@@ -50,7 +50,7 @@ bool close(double a, double b, double relative) {
 }
 
 // We compute in 32 bits what cases in bfloat16 round to 8 bits at every step.
-double tolerance(const StoredTensor& expected) {
+double tolerance(const FileTensor& expected) {
   return expected.type == ElementType::kBfloat16 ? 0x1p-6 : 1e-3;
 }
 
@@ -89,7 +89,7 @@ std::string run_case(const OnnxModel& model, const fs::path& data, bool fed) {
   const Pass pass = run(built.graph, feeds, {.outputs = wanted});
   for (size_t index = 0; index < wanted.size(); ++index) {
     const fs::path path = data / fmt::format("output_{}.pb", index);
-    const StoredTensor stored = read_tensor(map_file(path));
+    const FileTensor stored = read_tensor(map_file(path));
     const Tensor expected = stored.tensor(DType::kFloat32);
     const std::string problem =
         difference(pass[wanted[index]].cast(expected.dtype()), expected, tolerance(stored));

@@ -53,12 +53,12 @@ DType NodeScope::dtype(size_t index) { return graph().type(input(index)).dtype; 
 ElementType NodeScope::element(size_t index) { return translation_.element(input(index)); }
 const Tensor* NodeScope::known(size_t index) { return graph().known(input(index)); }
 
-const StoredTensor* NodeScope::narrow(size_t index) const {
+const FileTensor* NodeScope::narrow(size_t index) const {
   return has(index) ? translation_.narrow(inputs_[index]) : nullptr;
 }
 
 Value NodeScope::widened(size_t index) {
-  const StoredTensor* bytes = narrow(index);
+  const FileTensor* bytes = narrow(index);
   if (bytes == nullptr) return input(index);
   const Value value = constant(bytes->tensor(floats()));
   set_element(value, bytes->type);
@@ -134,8 +134,8 @@ std::vector<double> NodeScope::real_list(std::string_view name) const {
   return value != nullptr ? *value : std::vector<double>();
 }
 
-const StoredTensor* NodeScope::stored(std::string_view name) const {
-  return attribute<StoredTensor>(node_, name);
+const FileTensor* NodeScope::stored(std::string_view name) const {
+  return attribute<FileTensor>(node_, name);
 }
 
 int NodeScope::axis(int64_t axis, int rank) const {

@@ -54,7 +54,7 @@ class NodeScope {
   const Tensor* known(size_t index);  // null where it depends on the model's inputs
   // Weights of 8 bits that stay bytes (see narrow_weights.h): their numbers are not in what is
   // `known`. Null for every other input. And the same as floats, where bytes are of no use.
-  const StoredTensor* narrow(size_t index) const;
+  const FileTensor* narrow(size_t index) const;
   Value widened(size_t index);
   // Of inputs that decide shapes. Throw NeedsValue where they are not known.
   const Tensor& needed(size_t index);
@@ -68,7 +68,7 @@ class NodeScope {
   std::string text(std::string_view name, std::string_view otherwise) const;
   std::vector<int64_t> integer_list(std::string_view name) const;  // empty if absent
   std::vector<double> real_list(std::string_view name) const;
-  const StoredTensor* stored(std::string_view name) const;
+  const FileTensor* stored(std::string_view name) const;
 
   // `axis` counted from 0; throws InvalidInput that names the axis if there is none of that rank.
   int axis(int64_t axis, int rank) const;

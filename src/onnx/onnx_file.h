@@ -16,7 +16,7 @@
 namespace whyformer::onnx {
 
 // A tensor of the file. Its size was checked against its shape.
-struct StoredTensor {
+struct FileTensor {
   std::string name;
   ElementType type = ElementType::kFloat;
   Shape shape;
@@ -26,11 +26,11 @@ struct StoredTensor {
   Tensor tensor(DType floats) const;
 };
 
-struct OnnxGraph;
+struct FileGraph;
 
 using Attribute =
     std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<double>,
-                 std::vector<std::string>, StoredTensor, std::shared_ptr<const OnnxGraph>>;
+                 std::vector<std::string>, FileTensor, std::shared_ptr<const FileGraph>>;
 
 struct OnnxNode {
   std::string name;
@@ -53,9 +53,9 @@ struct InputInfo {
   std::vector<std::string> axis_names;  // names of axes of any length, else empty
 };
 
-struct OnnxGraph {
+struct FileGraph {
   std::vector<OnnxNode> nodes;  // in an order in which they can run
-  std::map<std::string, StoredTensor, std::less<>> initialisers;
+  std::map<std::string, FileTensor, std::less<>> initialisers;
   std::vector<InputInfo> inputs;  // without those that are initialisers
   std::vector<InputInfo> outputs;
 };
@@ -80,7 +80,7 @@ struct ParameterCount {
 struct OnnxFile {
   std::string producer;
   std::map<std::string, int64_t, std::less<>> opsets;  // by domain
-  OnnxGraph graph;
+  FileGraph graph;
   std::map<std::pair<std::string, std::string>, OnnxFunction> functions;  // (domain, name)
 
   int64_t opset() const;  // of ai.onnx
@@ -97,6 +97,6 @@ OnnxFile read_onnx(const std::filesystem::path& path);
 OnnxFile read_onnx(const Bytes& bytes, const FileLookup& external);
 
 // One tensor by itself, as ONNX's test data have them.
-StoredTensor read_tensor(const Bytes& bytes);
+FileTensor read_tensor(const Bytes& bytes);
 
 }  // namespace whyformer::onnx

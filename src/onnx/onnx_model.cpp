@@ -70,7 +70,7 @@ class UnknownOperators {
         if (use.count++ == 0) use.first = node.title();
       }
       for (const auto& [name, attribute] : node.attributes) {
-        if (const auto* branch = std::get_if<std::shared_ptr<const OnnxGraph>>(&attribute)) {
+        if (const auto* branch = std::get_if<std::shared_ptr<const FileGraph>>(&attribute)) {
           look_at((*branch)->nodes, depth + 1);
         }
       }

@@ -24,9 +24,9 @@ constexpr size_t kMostBytes = size_t{1} << 31;  // protobuf's limit for one mess
 constexpr int64_t kFirstOpset = 7, kLastOpset = 28;
 
 // Reads messages whose bytes `owner` keeps alive.
-class Reader {
+class OnnxReader {
  public:
-  Reader(std::shared_ptr<const void> owner, const FileLookup& external)
+  OnnxReader(std::shared_ptr<const void> owner, const FileLookup& external)
       : owner_(std::move(owner)), external_(external) {}
 
   OnnxFile file(const pb::ModelProto& model) const {
@@ -42,9 +42,9 @@ class Reader {
     return file;
   }
 
-  StoredTensor tensor(const pb::TensorProto& proto) const {
+  FileTensor tensor(const pb::TensorProto& proto) const {
     const std::string what = fmt::format("tensor {}", in_quotes(proto.name()));
-    StoredTensor result;
+    FileTensor result;
     result.name = proto.name();
     result.type = element_type(proto.data_type(), what);
     if (static_cast<size_t>(proto.dims_size()) > kMaxDimensions) {
@@ -173,8 +173,8 @@ class Reader {
     return info;
   }
 
-  OnnxGraph graph(const pb::GraphProto& proto) const {
-    OnnxGraph graph;
+  FileGraph graph(const pb::GraphProto& proto) const {
+    FileGraph graph;
     if (proto.sparse_initializer_size() > 0) {
       throw UnsupportedModel("the ONNX file has sparse tensors, which cannot be imported");
     }
@@ -233,7 +233,7 @@ class Reader {
       case pb::AttributeProto::TENSOR:
         return tensor(proto.t());
       case pb::AttributeProto::GRAPH:
-        return std::make_shared<const OnnxGraph>(graph(proto.g()));
+        return std::make_shared<const FileGraph>(graph(proto.g()));
       default:
         return std::nullopt;
     }
@@ -268,7 +268,7 @@ class Reader {
             fmt::format("the ONNX file is damaged: an attribute of function {} cannot be read",
                         in_quotes(proto.name())));
       }
-      if (auto value = Reader(kept, external_).attribute(*kept)) {
+      if (auto value = OnnxReader(kept, external_).attribute(*kept)) {
         result[kept->name()] = std::move(*value);
       }
     }
@@ -316,11 +316,11 @@ FileLookup files_beside(const std::filesystem::path& model) {
 
 namespace {
 
-void count_parameters(const OnnxGraph& graph, ParameterCount& count);
+void count_parameters(const FileGraph& graph, ParameterCount& count);
 
 // Some exporters write weights as Constant nodes. Single numbers and integers there are settings,
 // shapes and indices.
-bool is_weight(const StoredTensor& tensor) {
+bool is_weight(const FileTensor& tensor) {
   const bool quantised = bits_of(tensor.type) <= 8 && tensor.type != ElementType::kBool;
   return !tensor.shape.empty() && (is_float(tensor.type) || quantised);
 }
@@ -328,10 +328,10 @@ bool is_weight(const StoredTensor& tensor) {
 void count_parameters(const std::vector<OnnxNode>& nodes, ParameterCount& count) {
   for (const OnnxNode& node : nodes) {
     for (const auto& [name, attribute] : node.attributes) {
-      if (const auto* inner = std::get_if<std::shared_ptr<const OnnxGraph>>(&attribute))
+      if (const auto* inner = std::get_if<std::shared_ptr<const FileGraph>>(&attribute))
         count_parameters(**inner, count);
       if (node.kind != "Constant") continue;
-      if (const auto* tensor = std::get_if<StoredTensor>(&attribute); tensor && is_weight(*tensor))
+      if (const auto* tensor = std::get_if<FileTensor>(&attribute); tensor && is_weight(*tensor))
         count.add(tensor->shape);
       if (const auto* list = std::get_if<std::vector<double>>(&attribute))
         count.add({static_cast<int64_t>(list->size())});
@@ -339,7 +339,7 @@ void count_parameters(const std::vector<OnnxNode>& nodes, ParameterCount& count)
   }
 }
 
-void count_parameters(const OnnxGraph& graph, ParameterCount& count) {
+void count_parameters(const FileGraph& graph, ParameterCount& count) {
   for (const auto& [name, tensor] : graph.initialisers) count.add(tensor.shape);
   count_parameters(graph.nodes, count);
 }
@@ -370,7 +370,7 @@ OnnxFile read_onnx(const Bytes& bytes, const FileLookup& external) {
       !model->has_graph()) {
     throw FileError("this is not a whole ONNX file: it is damaged, cut off, or something else");
   }
-  OnnxFile file = Reader(model, external).file(*model);
+  OnnxFile file = OnnxReader(model, external).file(*model);
   check_opset(file.opset());
   for (const auto& [name, function] : file.functions) {
     const auto own = function.opsets.find("");
@@ -393,13 +393,13 @@ OnnxFile read_onnx(const std::filesystem::path& path) {
   }
 }
 
-StoredTensor read_tensor(const Bytes& bytes) {
+FileTensor read_tensor(const Bytes& bytes) {
   const auto proto = std::make_shared<pb::TensorProto>();
   if (!proto->ParseFromArray(bytes.view.data(), static_cast<int>(bytes.size()))) {
     throw FileError("this is not a whole ONNX tensor");
   }
   const FileLookup none = [](std::string_view) { return std::nullopt; };
-  return Reader(proto, none).tensor(*proto);
+  return OnnxReader(proto, none).tensor(*proto);
 }
 
 }  // namespace whyformer::onnx

@@ -177,7 +177,7 @@ class ExternalData : public testing::Test {
 
 TEST_F(ExternalData, IsReadFromTheFolderOfTheModel) {
   for (const char* location : {"weights", "./weights", "deeper/weights"}) {
-    const StoredTensor tensor = read(location).graph.initialisers.at("w");
+    const FileTensor tensor = read(location).graph.initialisers.at("w");
     EXPECT_THAT(tensor.tensor(DType::kFloat32).to_doubles(), ElementsAre(1, 2)) << location;
   }
 }

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 // Floats and small integers are fed; ids and masks are known when the graph is built.
 void check_case(const OnnxModel& model, bool feeds_floats) {
-  const OnnxGraph& graph = model.file().graph;
+  const FileGraph& graph = model.file().graph;
   BuildRequest request;
   std::map<std::string, Tensor> given;
   for (const InputInfo& input : graph.inputs) {
@@ -35,7 +35,7 @@ void check_case(const OnnxModel& model, bool feeds_floats) {
   for (const std::string& name : request.outputs) {
     const Value value = built.values.at(name);
     const Pass pass = run(built.graph, feeds, {.outputs = {value}});
-    const StoredTensor& expected = graph.initialisers.at("expected." + name);
+    const FileTensor& expected = graph.initialisers.at("expected." + name);
     const std::vector<double> numbers = expected.tensor(DType::kFloat32).to_doubles();
     double largest = 0;
     for (const double number : numbers) largest = std::max(largest, std::abs(number));

@@ -12,7 +12,7 @@ namespace whyformer::onnx {
 namespace {
 
 // Names that a branch takes from outside.
-void collect_outer_names(const OnnxGraph& graph, std::vector<std::string>& names) {
+void collect_outer_names(const FileGraph& graph, std::vector<std::string>& names) {
   std::set<std::string> inside;
   for (const auto& [name, tensor] : graph.initialisers) inside.insert(name);
   for (const InputInfo& input : graph.inputs) inside.insert(input.name);
@@ -31,7 +31,7 @@ void collect_outer_names(const OnnxGraph& graph, std::vector<std::string>& names
 std::vector<std::string> names_read(const OnnxNode& node) {
   std::vector<std::string> names = node.inputs;
   for (const auto& [name, attribute] : node.attributes) {
-    if (const auto* branch = std::get_if<std::shared_ptr<const OnnxGraph>>(&attribute)) {
+    if (const auto* branch = std::get_if<std::shared_ptr<const FileGraph>>(&attribute)) {
       collect_outer_names(**branch, names);
     }
   }

@@ -74,7 +74,7 @@ void convert_to(ElementType type, std::span<const std::byte> data, Tensor& resul
   }
 }
 
-Tensor from_half(const StoredTensor& stored) {
+Tensor from_half(const FileTensor& stored) {
   Tensor result = Tensor::empty(stored.shape, DType::kFloat32);
   const auto type = stored.type == ElementType::kFloat16 ? WeightType::kF16 : WeightType::kBF16;
   to_float32(whyformer::StoredTensor{type, stored.shape, stored.data},
@@ -82,13 +82,13 @@ Tensor from_half(const StoredTensor& stored) {
   return result;
 }
 
-bool is_aligned(const StoredTensor& stored) {
+bool is_aligned(const FileTensor& stored) {
   return reinterpret_cast<uintptr_t>(stored.data.view.data()) % alignof(double) == 0;
 }
 
 }  // namespace
 
-Tensor StoredTensor::tensor(DType floats) const {
+Tensor FileTensor::tensor(DType floats) const {
   const DType held = held_as(type, floats);
   const bool as_stored = (type == ElementType::kFloat && held == DType::kFloat32) ||
                          (type == ElementType::kDouble && held == DType::kFloat64) ||

@@ -52,7 +52,7 @@ TinyModel model_with(const TypeCase& stored) {
   return model;
 }
 
-TEST(StoredTensor, RawBytesOfEveryTypeAreRead) {
+TEST(FileTensor, RawBytesOfEveryTypeAreRead) {
   for (const TypeCase& stored : kCases) {
     TinyModel model = model_with(stored);
     model.graph().mutable_initializer(0)->set_raw_data(stored.raw);
@@ -63,7 +63,7 @@ TEST(StoredTensor, RawBytesOfEveryTypeAreRead) {
   }
 }
 
-TEST(StoredTensor, RawBytesThatAreTooFewOrTooManyAreRefused) {
+TEST(FileTensor, RawBytesThatAreTooFewOrTooManyAreRefused) {
   for (const TypeCase& stored : kCases) {
     TinyModel model = model_with(stored);
     std::string& raw = *model.graph().mutable_initializer(0)->mutable_raw_data();
@@ -75,7 +75,7 @@ TEST(StoredTensor, RawBytesThatAreTooFewOrTooManyAreRefused) {
 }
 
 // The field that holds each type; small ones lie in 32-bit integers, halves by their bits.
-TEST(StoredTensor, TypedFieldsOfEveryTypeAreRead) {
+TEST(FileTensor, TypedFieldsOfEveryTypeAreRead) {
   for (const TypeCase& stored : kCases) {
     TinyModel model = model_with(stored);
     pb::TensorProto& tensor = *model.graph().mutable_initializer(0);
@@ -116,7 +116,7 @@ TEST(StoredTensor, TypedFieldsOfEveryTypeAreRead) {
   }
 }
 
-TEST(StoredTensor, TensorsWithoutElementsAreRead) {
+TEST(FileTensor, TensorsWithoutElementsAreRead) {
   for (const TypeCase& stored : kCases) {
     TinyModel model = model_with(stored);
     model.graph().mutable_initializer(0)->set_dims(0, 0);

@@ -101,8 +101,8 @@ Value Translation::value_of(const std::string& name, Names& names, const std::st
                                in_quotes(reader), in_quotes(name)));
 }
 
-Value Translation::initialiser(const std::string& name, const OnnxGraph& graph) {
-  const StoredTensor& stored = graph.initialisers.at(name);
+Value Translation::initialiser(const std::string& name, const FileGraph& graph) {
+  const FileTensor& stored = graph.initialisers.at(name);
   const bool whole_graph = &graph == &model_.file().graph;
   const bool narrow = whole_graph && floats() == DType::kFloat32 && model_.narrow_.contains(name);
   Tensor tensor;
@@ -127,7 +127,7 @@ Value Translation::initialiser(const std::string& name, const OnnxGraph& graph) 
   return value;
 }
 
-const StoredTensor* Translation::narrow(Value value) const {
+const FileTensor* Translation::narrow(Value value) const {
   const auto found = narrow_.find(value.id);
   return found == narrow_.end() ? nullptr : found->second;
 }
@@ -288,10 +288,10 @@ std::vector<Value> Translation::branch(const OnnxNode& node, const std::vector<V
   const bool yes = condition->to_doubles()[0] != 0;
   const auto found = node.attributes.find(yes ? "then_branch" : "else_branch");
   if (found == node.attributes.end() ||
-      !std::holds_alternative<std::shared_ptr<const OnnxGraph>>(found->second)) {
+      !std::holds_alternative<std::shared_ptr<const FileGraph>>(found->second)) {
     throw InvalidInput("a branch is missing");
   }
-  const OnnxGraph& chosen = *std::get<std::shared_ptr<const OnnxGraph>>(found->second);
+  const FileGraph& chosen = *std::get<std::shared_ptr<const FileGraph>>(found->second);
   Names inner{.graph = &chosen, .outer = &names, .opsets = names.opsets, .values = {}};
   std::vector<std::string> wanted;
   for (const InputInfo& output : chosen.outputs) wanted.push_back(output.name);

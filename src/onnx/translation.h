@@ -21,7 +21,7 @@ class Translation {
   ElementType element(Value value) const;
   void set_element(Value value, ElementType type) { elements_[value.id] = type; }
   // The bytes of a constant whose numbers are not there; null for every other value.
-  const StoredTensor* narrow(Value value) const;
+  const FileTensor* narrow(Value value) const;
   bool is_independent(Value value) const { return independent_.contains(value.id); }  // of inputs
   std::shared_ptr<const LinearWeights> linear_weights(const Tensor& weight, bool transposed,
                                                       const Tensor& bias);
@@ -30,7 +30,7 @@ class Translation {
  private:
   // Names of one graph or function body; those of the graph around it can be read too.
   struct Names {
-    const OnnxGraph* graph = nullptr;  // its initialisers; null for a function
+    const FileGraph* graph = nullptr;  // its initialisers; null for a function
     const Names* outer = nullptr;
     const std::map<std::string, int64_t, std::less<>>* opsets = nullptr;
     std::unordered_map<std::string, Value> values;  // invalid where an optional input is left out
@@ -41,7 +41,7 @@ class Translation {
 
   void bind_inputs(Names& names);
   Value value_of(const std::string& name, Names& names, const std::string& reader);
-  Value initialiser(const std::string& name, const OnnxGraph& graph);
+  Value initialiser(const std::string& name, const FileGraph& graph);
   void translate_all(const std::vector<OnnxNode>& nodes, const std::vector<std::string>& wanted,
                      Names& names);
   void translate(const OnnxNode& node, Names& names);
@@ -61,7 +61,7 @@ class Translation {
   const BuildRequest& request_;
   GraphBuilder graph_{Folding::kYes};
   std::unordered_map<int, ElementType> elements_;  // by value, where it is not the usual one
-  std::map<int, const StoredTensor*> narrow_;      // by value
+  std::map<int, const FileTensor*> narrow_;        // by value
   std::set<int> independent_;                      // values that depend on no input
   std::map<std::string, Value, std::less<>> inputs_;
   std::vector<const OnnxFunction*> calls_;  // functions being unfolded, the outermost first

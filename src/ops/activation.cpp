@@ -1,17 +1,15 @@
 #include "base/parallel.h"
 #include "ops/helpers.h"
-#include "ops/ops.h"
+#include "ops/layers.h"
 #include "tensor/map.h"
 
 namespace whyformer {
 namespace {
 
 // y = f(x), dx = f'(x) ⊙ dy; the slope is computed together with the value and kept.
-class ActivationOp final : public Op {
+class ActivationOp final : public ops::Activation {
  public:
-  explicit ActivationOp(Activation f) : f_(f) {}
-
-  std::string_view kind() const override { return "Activation"; }
+  explicit ActivationOp(whyformer::Activation f) : f_(f) {}
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     with_float_type(inputs[0].dtype, [](auto) {});
@@ -58,13 +56,19 @@ class ActivationOp final : public Op {
 
   std::optional<AxisFlow> follow(int axis, ValueTypes) const override { return same_axis(axis); }
 
-  std::optional<Activation> activation_function() const override { return f_; }
+  whyformer::Activation function() const override { return f_; }
 
  private:
-  Activation f_;
+  whyformer::Activation f_;
 };
 
 }  // namespace
+
+std::optional<Activation> activation_function(const Op& op) {
+  const auto* activation = op_as<ops::Activation>(op);
+  if (activation == nullptr) return std::nullopt;
+  return activation->function();
+}
 
 Value activation(GraphBuilder& graph, Value x, Activation f, std::string name) {
   return graph.add(std::make_shared<ActivationOp>(f), {x}, std::move(name));

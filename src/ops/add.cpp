@@ -4,21 +4,16 @@
 #include "base/parallel.h"
 #include "ops/broadcast_map.h"
 #include "ops/helpers.h"
-#include "ops/ops.h"
+#include "ops/layers.h"
 #include "tensor/map.h"
 
 namespace whyformer {
 namespace {
 
-enum class Sign { kPlus, kMinus };
-
 // y = a ± b; da = dy and db = ±dy, summed over broadcast axes.
-class Add final : public Op {
+template <class Type>
+class SumOp final : public Type {
  public:
-  explicit Add(Sign sign) : sign_(sign) {}
-
-  std::string_view kind() const override { return sign_ == Sign::kPlus ? "Add" : "Sub"; }
-
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     check_same_type(inputs[0], inputs[1]);
     return {{broadcast(inputs[0].shape, inputs[1].shape), inputs[0].dtype}};
@@ -50,7 +45,7 @@ class Add final : public Op {
     for (size_t i = 0; i < 2; ++i) {
       if (wanted[i]) results[i] = sum_to(dy[0], call.input_types[i].shape);
     }
-    if (wanted[1] && sign_ == Sign::kMinus) {
+    if (wanted[1] && kSubtracts) {
       results[1] = map([](auto d) { return -d; }, results[1]);
     }
     return results;
@@ -67,7 +62,7 @@ class Add final : public Op {
     Tensors shares(2);
     for (size_t i = 0; i < 2; ++i) {
       if (!wanted[i] && !rule.rescale) continue;
-      const int sign = i == 1 && sign_ == Sign::kMinus ? -1 : 1;
+      const int sign = i == 1 && kSubtracts ? -1 : 1;
       shares[i] = map([sign](auto x, auto ratio) { return x * ratio * sign; },
                       call.inputs[i].expand(r.shape()), s);
     }
@@ -86,12 +81,13 @@ class Add final : public Op {
   }
 
  private:
+  static constexpr bool kSubtracts = std::is_same_v<Type, ops::Sub>;
+
   // Arithmetic in U; the fused loop where nothing is broadcast or subtracted.
   template <typename T, typename U>
   void add_as(Tensor& sum, const Tensor& a, const Tensor& b) const {
     if constexpr (std::is_same_v<T, float>) {
-      if (sign_ == Sign::kPlus && a.shape() == b.shape() && a.is_contiguous() &&
-          b.is_contiguous()) {
+      if (!kSubtracts && a.shape() == b.shape() && a.is_contiguous() && b.is_contiguous()) {
         float* out = sum.mutable_data<float>();
         parallel_for(sum.size(), 16384, [&](int64_t begin, int64_t end) {
           whyformer::add(a.data<float>() + begin, b.data<float>() + begin, out + begin,
@@ -100,7 +96,7 @@ class Add final : public Op {
         return;
       }
     }
-    if (sign_ == Sign::kPlus) {
+    if (!kSubtracts) {
       broadcast_into<T>(
           sum, [](T x, T y) { return static_cast<U>(x) + static_cast<U>(y); }, as<T>(a), as<T>(b));
     } else {
@@ -125,18 +121,16 @@ class Add final : public Op {
       if (!unchanged) shares[i] = scale_samples(shares[i], factors);
     }
   }
-
-  Sign sign_;
 };
 
 }  // namespace
 
 Value add(GraphBuilder& graph, Value a, Value b, std::string name) {
-  return graph.add(std::make_shared<Add>(Sign::kPlus), {a, b}, std::move(name));
+  return graph.add(std::make_shared<SumOp<ops::Add>>(), {a, b}, std::move(name));
 }
 
 Value subtract(GraphBuilder& graph, Value a, Value b, std::string name) {
-  return graph.add(std::make_shared<Add>(Sign::kMinus), {a, b}, std::move(name));
+  return graph.add(std::make_shared<SumOp<ops::Sub>>(), {a, b}, std::move(name));
 }
 
 }  // namespace whyformer

@@ -9,11 +9,10 @@ namespace whyformer {
 namespace {
 
 // A position has no gradient.
-class ArgBest final : public Op {
+template <class Type>
+class ArgBestOp final : public Type {
  public:
-  ArgBest(int axis, bool largest, bool last) : axis_(axis), largest_(largest), last_(last) {}
-
-  std::string_view kind() const override { return largest_ ? "ArgMax" : "ArgMin"; }
+  ArgBestOp(int axis, bool last) : axis_(axis), last_(last) {}
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     const Shape& shape = inputs[0].shape;
@@ -55,21 +54,24 @@ class ArgBest final : public Op {
     int64_t found = 0;
     for (int64_t i = 1; i < length; ++i) {
       const T here = x[i * step], so_far = x[found * step];
-      const bool better = largest_ ? here > so_far : here < so_far;
+      const bool better = std::is_same_v<Type, ops::ArgMax> ? here > so_far : here < so_far;
       if (better || (last_ && here == so_far)) found = i;
     }
     return found;
   }
 
   int axis_;
-  bool largest_;
   bool last_;
 };
 
 }  // namespace
 
 Value arg_best(GraphBuilder& graph, Value x, int axis, bool largest, bool last, std::string name) {
-  return graph.add(std::make_shared<ArgBest>(axis, largest, last), {x}, std::move(name));
+  const auto add_op = [&](std::shared_ptr<const Op> op) {
+    return graph.add(std::move(op), {x}, std::move(name));
+  };
+  return largest ? add_op(std::make_shared<ArgBestOp<ops::ArgMax>>(axis, last))
+                 : add_op(std::make_shared<ArgBestOp<ops::ArgMin>>(axis, last));
 }
 
 }  // namespace whyformer

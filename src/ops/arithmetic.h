@@ -1,5 +1,5 @@
-// Element-wise functions of one and two values, choices between values, and reductions. Numbers may
-// be 32- or 64-bit floats or 64-bit integers; truth is the integers 0 and 1.
+// Element-wise functions of one and two values, choices between values. Numbers may be
+// 32- or 64-bit floats or 64-bit integers; truth is the integers 0 and 1.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,57 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "ops/reductions.h"
 
 namespace whyformer {
+
+namespace ops {
+
+struct Neg : NamedOp<"Neg"> {};
+struct Abs : NamedOp<"Abs"> {};
+struct Sign : NamedOp<"Sign"> {};
+struct Floor : NamedOp<"Floor"> {};
+struct Ceil : NamedOp<"Ceil"> {};
+struct Round : NamedOp<"Round"> {};
+struct Sqrt : NamedOp<"Sqrt"> {};
+struct Reciprocal : NamedOp<"Reciprocal"> {};
+struct Exp : NamedOp<"Exp"> {};
+struct Log : NamedOp<"Log"> {};
+struct Erf : NamedOp<"Erf"> {};
+struct Sin : NamedOp<"Sin"> {};
+struct Cos : NamedOp<"Cos"> {};
+struct Softplus : NamedOp<"Softplus"> {};
+struct IsNaN : NamedOp<"IsNaN"> {};
+struct Not : NamedOp<"Not"> {};
+
+struct LeakyRelu : NamedOp<"LeakyRelu"> {};
+struct Elu : NamedOp<"Elu"> {};
+struct HardSigmoid : NamedOp<"HardSigmoid"> {};
+struct HardSwish : NamedOp<"HardSwish"> {};
+struct QuickGelu : NamedOp<"QuickGelu"> {};  // x · sigmoid(alpha · x), alpha not 1.702
+
+struct Mul : NamedOp<"Mul"> {};
+struct Div : NamedOp<"Div"> {};
+struct Pow : NamedOp<"Pow"> {};
+struct Mod : NamedOp<"Mod"> {};
+struct Min : NamedOp<"Min"> {};
+struct Max : NamedOp<"Max"> {};
+struct Equal : NamedOp<"Equal"> {};
+struct Less : NamedOp<"Less"> {};
+struct LessOrEqual : NamedOp<"LessOrEqual"> {};
+struct Greater : NamedOp<"Greater"> {};
+struct GreaterOrEqual : NamedOp<"GreaterOrEqual"> {};
+struct And : NamedOp<"And"> {};
+struct Or : NamedOp<"Or"> {};
+struct Xor : NamedOp<"Xor"> {};
+
+struct Where : NamedOp<"Where"> {};
+struct Cast : NamedOp<"Cast"> {};
+struct ArgMax : NamedOp<"ArgMax"> {};
+struct ArgMin : NamedOp<"ArgMin"> {};
+struct CumSum : NamedOp<"CumSum"> {};
+
+}  // namespace ops
 
 enum class UnaryFunction {
   kNegate,
@@ -75,11 +124,6 @@ Value where(GraphBuilder& graph, Value condition, Value yes, Value no, std::stri
 
 // Another element type; floats become integers by cutting off, and truth is not 0 if `to_truth`.
 Value cast(GraphBuilder& graph, Value x, DType to, bool to_truth, std::string name);
-
-enum class Reduction { kSum, kMean, kMax, kMin, kL1, kL2, kProduct, kSumOfSquares, kLogSumExp };
-// Over some axes, which stay with length 1 or disappear; all axes if the list is empty.
-Value reduce(GraphBuilder& graph, Value x, Reduction f, std::vector<int> axes, bool keep_axes,
-             std::string name);
 
 // Position of the largest (or least) element of an axis, which stays with length 1; the first or
 // last of equals.

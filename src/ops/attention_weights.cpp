@@ -5,6 +5,7 @@
 #include "base/parallel.h"
 #include "kernels/rows.h"
 #include "kernels/scratch.h"
+#include "ops/layers.h"
 #include "ops/product_stack.h"
 #include "ops/softmax_rows.h"
 
@@ -81,7 +82,9 @@ struct HeadGradient {
 class AttentionWeights final : public OpPair {
  public:
   AttentionWeights(std::shared_ptr<const Op> product, std::shared_ptr<const Op> softmax)
-      : product_(std::move(product)), softmax_(std::move(softmax)) {}
+      : product_(std::move(product)),
+        softmax_(std::move(softmax)),
+        scale_(op_as<ops::Softmax>(*softmax_)->scale()) {}
 
   Forward forward(std::span<Tensor> inputs, KeepForBackward keep) const override {
     if (inputs[0].dtype() != DType::kFloat32) return one_after_the_other(inputs, keep);
@@ -90,8 +93,7 @@ class AttentionWeights final : public OpPair {
     const Shape shape = product_->infer({types.data(), 2})[0].shape;
     Tensor weights = Tensor::empty(shape);
     ProductStack<float> products = product_stack<float>(inputs[0], inputs[1], weights);
-    const SoftmaxRows<float> softmax(inputs.size() > 2 ? inputs[2] : Tensor(), shape,
-                                     softmax_->softmax_scale());
+    const SoftmaxRows<float> softmax(inputs.size() > 2 ? inputs[2] : Tensor(), shape, scale_);
     float* out = weights.mutable_data<float>();
     const int64_t rows_of_item = products.c.rows, columns = products.c.columns;
     products.then = [&](int64_t item, int64_t first, int64_t rows) {
@@ -131,7 +133,7 @@ class AttentionWeights final : public OpPair {
             .dp = matrix_of(stacks[3], item),
             .da = wanted[0] ? mutable_matrix_of(da, item) : MatrixView<float>{},
             .d_keys = wanted[1] ? mutable_matrix_of(dk, item) : MatrixView<float>{},
-            .scale = static_cast<float>(softmax_->softmax_scale())};
+            .scale = static_cast<float>(scale_)};
         head.run(scores, turned);
       }
     });
@@ -171,6 +173,7 @@ class AttentionWeights final : public OpPair {
   }
 
   std::shared_ptr<const Op> product_, softmax_;
+  double scale_;
 };
 
 }  // namespace

@@ -4,15 +4,15 @@
 
 #include "ops/arithmetic.h"
 #include "ops/elementwise_op.h"
-#include "ops/ops.h"
+#include "ops/layers.h"
 
 namespace whyformer {
 namespace {
 
-struct LeakyRelu {
+struct LeakyReluFunction {
   double negative_slope;
 
-  static std::string_view kind() { return "LeakyRelu"; }
+  using Type = ops::LeakyRelu;
   template <typename T>
   T value(T x) const {
     return x >= 0 ? x : static_cast<T>(negative_slope) * x;
@@ -23,10 +23,10 @@ struct LeakyRelu {
   }
 };
 
-struct Elu {
+struct EluFunction {
   double alpha;
 
-  static std::string_view kind() { return "Elu"; }
+  using Type = ops::Elu;
   template <typename T>
   T value(T x) const {
     return x > 0 ? x : static_cast<T>(alpha) * std::expm1(x);
@@ -38,11 +38,11 @@ struct Elu {
 };
 
 // In the order in which std::min and std::max let NaN pass.
-struct HardSigmoid {
+struct HardSigmoidFunction {
   double steepness;
   double offset;
 
-  static std::string_view kind() { return "HardSigmoid"; }
+  using Type = ops::HardSigmoid;
   template <typename T>
   T line(T x) const {
     return static_cast<T>(steepness) * x + static_cast<T>(offset);
@@ -58,8 +58,8 @@ struct HardSigmoid {
 };
 
 // x · max(0, min(1, x/6 + 1/2)).
-struct HardSwish {
-  static std::string_view kind() { return "HardSwish"; }
+struct HardSwishFunction {
+  using Type = ops::HardSwish;
   template <typename T>
   T value(T x) const {
     return x * std::max(std::min(x / 6 + T{0.5}, T{1}), T{0});
@@ -70,10 +70,10 @@ struct HardSwish {
   }
 };
 
-struct SigmoidTimes {
+struct SigmoidTimesFunction {
   double alpha;
 
-  static std::string_view kind() { return "QuickGelu"; }
+  using Type = ops::QuickGelu;
   template <typename T>
   T sigmoid(T x) const {
     return 1 / (1 + std::exp(-static_cast<T>(alpha) * x));
@@ -97,32 +97,32 @@ Value add_to(GraphBuilder& graph, Value x, F f, std::string name) {
 }  // namespace
 
 Value leaky_relu(GraphBuilder& graph, Value x, double slope, std::string name) {
-  return add_to(graph, x, LeakyRelu{slope}, std::move(name));
+  return add_to(graph, x, LeakyReluFunction{slope}, std::move(name));
 }
 
 Value elu(GraphBuilder& graph, Value x, double alpha, std::string name) {
-  return add_to(graph, x, Elu{alpha}, std::move(name));
+  return add_to(graph, x, EluFunction{alpha}, std::move(name));
 }
 
 Value hard_sigmoid(GraphBuilder& graph, Value x, double slope, double offset, std::string name) {
-  return add_to(graph, x, HardSigmoid{slope, offset}, std::move(name));
+  return add_to(graph, x, HardSigmoidFunction{slope, offset}, std::move(name));
 }
 
 std::optional<HardSigmoidLine> hard_sigmoid_line(const Op& op) {
-  const auto* found = dynamic_cast<const ElementwiseOp<HardSigmoid>*>(&op);
+  const auto* found = dynamic_cast<const ElementwiseOp<HardSigmoidFunction>*>(&op);
   if (found == nullptr) return std::nullopt;
   return HardSigmoidLine{found->function().steepness, found->function().offset};
 }
 
 Value hard_swish(GraphBuilder& graph, Value x, std::string name) {
-  return add_to(graph, x, HardSwish{}, std::move(name));
+  return add_to(graph, x, HardSwishFunction{}, std::move(name));
 }
 
 Value sigmoid_times(GraphBuilder& graph, Value x, double alpha, std::string name) {
   constexpr double kQuickGelu = 1.702;  // files store it rounded to a float
   if (std::abs(alpha - kQuickGelu) < 1e-6)
     return activation(graph, x, Activation::kQuickGelu, std::move(name));
-  return add_to(graph, x, SigmoidTimes{alpha}, std::move(name));
+  return add_to(graph, x, SigmoidTimesFunction{alpha}, std::move(name));
 }
 
 }  // namespace whyformer

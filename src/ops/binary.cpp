@@ -4,7 +4,7 @@
 #include "ops/broadcast_map.h"
 #include "ops/comparison.h"
 #include "ops/helpers.h"
-#include "ops/ops.h"
+#include "ops/layers.h"
 
 namespace whyformer {
 namespace {
@@ -21,7 +21,7 @@ int64_t checked_divisor(int64_t divisor) {
 // Each function f has its value, the slopes ∂f/∂a and ∂f/∂b, and the factor that stands for ∂f/∂a
 // where b only scales or bends.
 struct Multiply {
-  static constexpr std::string_view kKind = "Mul";
+  using Type = ops::Mul;
   static constexpr bool kMovesData = false;
   static constexpr bool kSecondIsParameter = false;
   template <typename T>
@@ -45,7 +45,7 @@ struct Multiply {
 
 // A divisor that varies normalises: it takes no relevance.
 struct Divide {
-  static constexpr std::string_view kKind = "Div";
+  using Type = ops::Div;
   static constexpr bool kMovesData = false;
   static constexpr bool kSecondIsParameter = true;
   template <typename T>
@@ -71,7 +71,7 @@ struct Divide {
 };
 
 struct Power {
-  static constexpr std::string_view kKind = "Pow";
+  using Type = ops::Pow;
   static constexpr bool kMovesData = false;
   static constexpr bool kSecondIsParameter = true;
   template <typename T>
@@ -104,7 +104,7 @@ struct Power {
 
 // The remainder with the sign of the dividend.
 struct Remainder {
-  static constexpr std::string_view kKind = "Mod";
+  using Type = ops::Mod;
   static constexpr bool kMovesData = false;
   static constexpr bool kSecondIsParameter = false;
   template <typename T>
@@ -130,7 +130,7 @@ struct Remainder {
 
 // The remainder with the sign of the divisor.
 struct Modulo {
-  static constexpr std::string_view kKind = "Mod";
+  using Type = ops::Mod;
   static constexpr bool kMovesData = false;
   static constexpr bool kSecondIsParameter = false;
   template <typename T>
@@ -159,7 +159,7 @@ struct Modulo {
 // The winner takes gradient and relevance, the first of equals; what is not a number wins.
 template <bool kLargest>
 struct Extremum {
-  static constexpr std::string_view kKind = kLargest ? "Max" : "Min";
+  using Type = std::conditional_t<kLargest, ops::Max, ops::Min>;
   static constexpr bool kMovesData = true;
   static constexpr bool kSecondIsParameter = false;
   template <typename T>
@@ -187,10 +187,8 @@ struct Extremum {
 
 // y = f(a, b); da = ∂f/∂a ⊙ dy and db = ∂f/∂b ⊙ dy, summed over broadcast axes.
 template <typename F>
-class Binary final : public Op {
+class BinaryOp final : public F::Type {
  public:
-  std::string_view kind() const override { return F::kKind; }
-
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     check_same_type(inputs[0], inputs[1]);
     return {{broadcast(inputs[0].shape, inputs[1].shape), inputs[0].dtype}};
@@ -278,19 +276,19 @@ Value binary(GraphBuilder& graph, Value a, Value b, BinaryFunction f, std::strin
     case BinaryFunction::kSubtract:
       return subtract(graph, a, b, std::move(name));
     case BinaryFunction::kMultiply:
-      return add_op(std::make_shared<Binary<Multiply>>());
+      return add_op(std::make_shared<BinaryOp<Multiply>>());
     case BinaryFunction::kDivide:
-      return add_op(std::make_shared<Binary<Divide>>());
+      return add_op(std::make_shared<BinaryOp<Divide>>());
     case BinaryFunction::kPower:
-      return add_op(std::make_shared<Binary<Power>>());
+      return add_op(std::make_shared<BinaryOp<Power>>());
     case BinaryFunction::kModulo:
-      return add_op(std::make_shared<Binary<Modulo>>());
+      return add_op(std::make_shared<BinaryOp<Modulo>>());
     case BinaryFunction::kRemainder:
-      return add_op(std::make_shared<Binary<Remainder>>());
+      return add_op(std::make_shared<BinaryOp<Remainder>>());
     case BinaryFunction::kMinimum:
-      return add_op(std::make_shared<Binary<Extremum<false>>>());
+      return add_op(std::make_shared<BinaryOp<Extremum<false>>>());
     case BinaryFunction::kMaximum:
-      return add_op(std::make_shared<Binary<Extremum<true>>>());
+      return add_op(std::make_shared<BinaryOp<Extremum<true>>>());
     default:
       return compare(graph, a, b, f, std::move(name));
   }

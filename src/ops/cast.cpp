@@ -19,11 +19,9 @@ int64_t cut_off(T x) {
 }
 
 // Another element type; gradients pass between floats.
-class Cast final : public Op {
+class CastOp final : public ops::Cast {
  public:
-  Cast(DType to, bool to_truth) : to_(to), to_truth_(to_truth) {}
-
-  std::string_view kind() const override { return "Cast"; }
+  CastOp(DType to, bool to_truth) : to_(to), to_truth_(to_truth) {}
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     return {{inputs[0].shape, to_}};
@@ -67,7 +65,7 @@ class Cast final : public Op {
 }  // namespace
 
 Value cast(GraphBuilder& graph, Value x, DType to, bool to_truth, std::string name) {
-  return graph.add(std::make_shared<Cast>(to, to_truth), {x}, std::move(name));
+  return graph.add(std::make_shared<CastOp>(to, to_truth), {x}, std::move(name));
 }
 
 }  // namespace whyformer

@@ -6,45 +6,43 @@
 namespace whyformer {
 namespace {
 
-struct Equal {
-  static constexpr std::string_view kKind = "Equal";
+struct EqualFunction {
+  using Type = ops::Equal;
   static constexpr auto of = [](auto a, auto b) { return a == b; };
 };
-struct Less {
-  static constexpr std::string_view kKind = "Less";
+struct LessFunction {
+  using Type = ops::Less;
   static constexpr auto of = [](auto a, auto b) { return a < b; };
 };
-struct LessOrEqual {
-  static constexpr std::string_view kKind = "LessOrEqual";
+struct LessOrEqualFunction {
+  using Type = ops::LessOrEqual;
   static constexpr auto of = [](auto a, auto b) { return a <= b; };
 };
-struct Greater {
-  static constexpr std::string_view kKind = "Greater";
+struct GreaterFunction {
+  using Type = ops::Greater;
   static constexpr auto of = [](auto a, auto b) { return a > b; };
 };
-struct GreaterOrEqual {
-  static constexpr std::string_view kKind = "GreaterOrEqual";
+struct GreaterOrEqualFunction {
+  using Type = ops::GreaterOrEqual;
   static constexpr auto of = [](auto a, auto b) { return a >= b; };
 };
-struct And {
-  static constexpr std::string_view kKind = "And";
+struct AndFunction {
+  using Type = ops::And;
   static constexpr auto of = [](auto a, auto b) { return a != 0 && b != 0; };
 };
-struct Or {
-  static constexpr std::string_view kKind = "Or";
+struct OrFunction {
+  using Type = ops::Or;
   static constexpr auto of = [](auto a, auto b) { return a != 0 || b != 0; };
 };
-struct Xor {
-  static constexpr std::string_view kKind = "Xor";
+struct XorFunction {
+  using Type = ops::Xor;
   static constexpr auto of = [](auto a, auto b) { return (a != 0) != (b != 0); };
 };
 
 // 1 where it holds, else 0; no gradient.
 template <typename F>
-class Comparison final : public Op {
+class ComparisonOp final : public F::Type {
  public:
-  std::string_view kind() const override { return F::kKind; }
-
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     check_same_type(inputs[0], inputs[1]);
     return {{broadcast(inputs[0].shape, inputs[1].shape), DType::kInt64}};
@@ -72,21 +70,21 @@ class Comparison final : public Op {
 std::shared_ptr<const Op> op_of(BinaryFunction f) {
   switch (f) {
     case BinaryFunction::kEqual:
-      return std::make_shared<Comparison<Equal>>();
+      return std::make_shared<ComparisonOp<EqualFunction>>();
     case BinaryFunction::kLess:
-      return std::make_shared<Comparison<Less>>();
+      return std::make_shared<ComparisonOp<LessFunction>>();
     case BinaryFunction::kLessOrEqual:
-      return std::make_shared<Comparison<LessOrEqual>>();
+      return std::make_shared<ComparisonOp<LessOrEqualFunction>>();
     case BinaryFunction::kGreater:
-      return std::make_shared<Comparison<Greater>>();
+      return std::make_shared<ComparisonOp<GreaterFunction>>();
     case BinaryFunction::kGreaterOrEqual:
-      return std::make_shared<Comparison<GreaterOrEqual>>();
+      return std::make_shared<ComparisonOp<GreaterOrEqualFunction>>();
     case BinaryFunction::kAnd:
-      return std::make_shared<Comparison<And>>();
+      return std::make_shared<ComparisonOp<AndFunction>>();
     case BinaryFunction::kOr:
-      return std::make_shared<Comparison<Or>>();
+      return std::make_shared<ComparisonOp<OrFunction>>();
     case BinaryFunction::kXor:
-      return std::make_shared<Comparison<Xor>>();
+      return std::make_shared<ComparisonOp<XorFunction>>();
     default:
       throw Error("this function of two values is no comparison");
   }

@@ -5,17 +5,15 @@
 #include "base/parallel.h"
 #include "ops/element_moves.h"
 #include "ops/helpers.h"
-#include "ops/ops.h"
+#include "ops/layers.h"
 
 namespace whyformer {
 namespace {
 
 // Tensors one after the other along an axis.
-class Concat final : public Op {
+class ConcatOp final : public ops::Concat {
  public:
-  explicit Concat(int axis) : axis_(axis) {}
-
-  std::string_view kind() const override { return "Concat"; }
+  explicit ConcatOp(int axis) : axis_(axis) {}
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     Shape joined = inputs[0].shape;
@@ -90,7 +88,7 @@ Value concat(GraphBuilder& graph, Value a, Value b, int axis, std::string name) 
 }
 
 Value concat(GraphBuilder& graph, std::vector<Value> parts, int axis, std::string name) {
-  return graph.add(std::make_shared<Concat>(axis), std::move(parts), std::move(name));
+  return graph.add(std::make_shared<ConcatOp>(axis), std::move(parts), std::move(name));
 }
 
 }  // namespace whyformer

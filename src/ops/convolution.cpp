@@ -57,7 +57,7 @@ Bounds pixel_bounds(const Tensor& image) {
 
 // The patches of one group of channels, for as many samples as fit in a few megabytes: a
 // convolution is a Linear on them, and what comes back is added up where patches overlap.
-struct Part {
+struct ImageBlock {
   WindowGrid grid;
   int64_t first_sample, samples;
   int64_t group, groups;
@@ -86,7 +86,7 @@ struct Part {
 };
 
 template <typename Use>
-void for_each_part(const Shape& input, const Window& window, const Use& use) {
+void for_each_block(const Shape& input, const Window& window, const Use& use) {
   const WindowGrid whole(input, window);
   constexpr int64_t kElements = int64_t{1} << 23;
   const int64_t each = whole.positions() * whole.kernel_size() * input[1] / window.groups;
@@ -97,7 +97,7 @@ void for_each_part(const Shape& input, const Window& window, const Use& use) {
     const WindowGrid grid(shape, window);
     parallel_for(window.groups, 1, [&](int64_t begin, int64_t end) {
       for (int64_t group = begin; group < end; ++group) {
-        use(Part{grid, first, shape[0], group, window.groups});
+        use(ImageBlock{grid, first, shape[0], group, window.groups});
       }
     });
   }
@@ -107,8 +107,8 @@ void for_each_part(const Shape& input, const Window& window, const Use& use) {
 template <typename Apply>
 Tensor convolved(const Tensor& image, int64_t features, const Window& window, const Apply& apply) {
   Tensor y = Tensor::empty(WindowGrid(image.shape(), window).output_shape(features), image.dtype());
-  for_each_part(image.shape(), window, [&](const Part& part) {
-    part.put_rows(apply(static_cast<size_t>(part.group), part.patches(image)), y);
+  for_each_block(image.shape(), window, [&](const ImageBlock& block) {
+    block.put_rows(apply(static_cast<size_t>(block.group), block.patches(image)), y);
   });
   return y;
 }
@@ -124,24 +124,22 @@ Tensor convolved(const Tensor& image, const GroupWeights& weights, const Window&
 Tensor input_gradient(const Shape& image, const GroupWeights& weights, const Window& window,
                       const Tensor& dy) {
   Tensor dx = Tensor::zeros(image, dy.dtype());
-  for_each_part(image, window, [&](const Part& part) {
-    part.fold(weights[part.group]->apply(part.rows(dy), Direction::kBackward), dx);
+  for_each_block(image, window, [&](const ImageBlock& block) {
+    block.fold(weights[block.group]->apply(block.rows(dy), Direction::kBackward), dx);
   });
   return dx;
 }
 
 // y = W * x + bias.
-class Convolution final : public Op {
+class ConvolutionOp final : public ops::Conv {
  public:
-  Convolution(GroupWeights weights, Window window)
+  ConvolutionOp(GroupWeights weights, Window window)
       : weights_(std::move(weights)), window_(std::move(window)) {}
   // Of whole numbers, exactly.
-  Convolution(ExactWeights weights, Window window)
+  ConvolutionOp(ExactWeights weights, Window window)
       : exact_(std::move(weights)), window_(std::move(window)) {
     for (const auto& group : exact_) weights_.emplace_back(group, &group->linear());
   }
-
-  std::string_view kind() const override { return "Conv"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     check_same_type(inputs[0], {{}, weights_[0]->dtype()});
@@ -175,12 +173,13 @@ class Convolution final : public Op {
     const bool boxed = rule.kind == RuleKind::kBox;
     const Bounds bounds = boxed ? pixel_bounds(image) : Bounds{};
     Tensor shares = Tensor::zeros(image.shape(), image.dtype());
-    for_each_part(image.shape(), window_, [&](const Part& part) {
+    for_each_block(image.shape(), window_, [&](const ImageBlock& block) {
       const Bounds here =
-          boxed ? Bounds{part.patches(bounds.least), part.patches(bounds.most)} : Bounds{};
-      part.fold(linear_relevance(*weights_[part.group], part.patches(image),
-                                 part.rows(call.outputs[0]), part.rows(relevance[0]), rule, here),
-                shares);
+          boxed ? Bounds{block.patches(bounds.least), block.patches(bounds.most)} : Bounds{};
+      block.fold(
+          linear_relevance(*weights_[block.group], block.patches(image),
+                           block.rows(call.outputs[0]), block.rows(relevance[0]), rule, here),
+          shares);
     });
     return {shares};
   }
@@ -197,11 +196,9 @@ class Convolution final : public Op {
 };
 
 // The same for a weight that depends on the inputs: a product of two values, like MatMul.
-class ConvolutionProduct final : public Op {
+class ConvolutionProductOp final : public ops::ConvProduct {
  public:
-  explicit ConvolutionProduct(Window window) : window_(std::move(window)) {}
-
-  std::string_view kind() const override { return "ConvProduct"; }
+  explicit ConvolutionProductOp(Window window) : window_(std::move(window)) {}
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     for (const ValueType& input : inputs) check_same_type(inputs[0], input);
@@ -236,7 +233,7 @@ class ConvolutionProduct final : public Op {
     return results;
   }
 
-  // Half to each factor, as in MatMul; the bias takes its own part away.
+  // Half to each factor, as in MatMul; the bias takes its own block away.
   Tensors relevance(const Call& call, TensorSpan relevance, const Rule& rule,
                     const Wanted& wanted) const override {
     Rule halves = rule;
@@ -266,14 +263,14 @@ class ConvolutionProduct final : public Op {
     const int64_t features = weight[0] / window_.groups;
     Tensor dw =
         Tensor::zeros({weight[0], element_count({weight.begin() + 1, weight.end()})}, dy.dtype());
-    for_each_part(image.shape(), window_, [&](const Part& part) {
-      const Tensor rows = part.rows(dy), patches = part.patches(image);
+    for_each_block(image.shape(), window_, [&](const ImageBlock& block) {
+      const Tensor rows = block.rows(dy), patches = block.patches(image);
       with_float_type(dy.dtype(), [&](auto zero) {
         using T = decltype(zero);
         ProductStack<T> product;
         product.a = {rows.data<T>(), features, rows.dim(0), 1, features};
         product.b = {patches.data<T>(), rows.dim(0), dw.dim(1), dw.dim(1), 1};
-        product.c = {dw.mutable_data<T>() + part.group * features * dw.dim(1), features, dw.dim(1),
+        product.c = {dw.mutable_data<T>() + block.group * features * dw.dim(1), features, dw.dim(1),
                      dw.dim(1), 1};
         product.accumulate = true;
         multiply_stack(product);
@@ -304,14 +301,14 @@ Value convolution(GraphBuilder& graph, Value x, Tensor weight, Tensor bias, Wind
                   std::string name) {
   check_constants(graph.shape(x), weight, bias, window, name);
   GroupWeights weights = split_groups(weight, bias, window.groups);
-  return graph.add(std::make_shared<Convolution>(std::move(weights), std::move(window)), {x},
+  return graph.add(std::make_shared<ConvolutionOp>(std::move(weights), std::move(window)), {x},
                    std::move(name));
 }
 
 Value convolution(GraphBuilder& graph, Value x, std::shared_ptr<const LinearWeights> weights,
                   Window window, std::string name) {
   return graph.add(
-      std::make_shared<Convolution>(GroupWeights{std::move(weights)}, std::move(window)), {x},
+      std::make_shared<ConvolutionOp>(GroupWeights{std::move(weights)}, std::move(window)), {x},
       std::move(name));
 }
 
@@ -322,7 +319,7 @@ Value integer_convolution(GraphBuilder& graph, Value x, Tensor weight, Window wi
   for (const auto& group : split_groups(weight, {}, window.groups)) {
     weights.push_back(std::make_shared<IntegerWeights>(group->weight()));
   }
-  return graph.add(std::make_shared<Convolution>(std::move(weights), std::move(window)), {x},
+  return graph.add(std::make_shared<ConvolutionOp>(std::move(weights), std::move(window)), {x},
                    std::move(name));
 }
 
@@ -330,7 +327,7 @@ Value convolution(GraphBuilder& graph, Value x, Value weight, Value bias, Window
                   std::string name) {
   std::vector<Value> inputs{x, weight};
   if (bias.valid()) inputs.push_back(bias);
-  return graph.add(std::make_shared<ConvolutionProduct>(std::move(window)), std::move(inputs),
+  return graph.add(std::make_shared<ConvolutionProductOp>(std::move(window)), std::move(inputs),
                    std::move(name));
 }
 

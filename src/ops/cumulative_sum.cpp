@@ -10,12 +10,10 @@ namespace {
 
 // y_p = Σ_{q ≤ p} x_q, without q = p if exclusive and over q ≥ p if reversed; its transpose is the
 // same sum from the other end.
-class CumulativeSum final : public Op {
+class CumulativeSumOp final : public ops::CumSum {
  public:
-  CumulativeSum(int axis, bool exclusive, bool reverse)
+  CumulativeSumOp(int axis, bool exclusive, bool reverse)
       : axis_(axis), exclusive_(exclusive), reverse_(reverse) {}
-
-  std::string_view kind() const override { return "CumSum"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     const Shape& shape = inputs[0].shape;
@@ -78,7 +76,8 @@ class CumulativeSum final : public Op {
 
 Value cumulative_sum(GraphBuilder& graph, Value x, int axis, bool exclusive, bool reverse,
                      std::string name) {
-  return graph.add(std::make_shared<CumulativeSum>(axis, exclusive, reverse), {x}, std::move(name));
+  return graph.add(std::make_shared<CumulativeSumOp>(axis, exclusive, reverse), {x},
+                   std::move(name));
 }
 
 }  // namespace whyformer

@@ -35,9 +35,9 @@ Shape steps_of(const Shape& shape) {
 
 // Goes through the positions of `shape` in row-major order and keeps their offset under other
 // steps.
-class Walk {
+class OffsetWalk {
  public:
-  Walk(Shape shape, Shape steps)
+  OffsetWalk(Shape shape, Shape steps)
       : shape_(std::move(shape)), steps_(std::move(steps)), index_(shape_.size(), 0) {}
   int64_t offset() const { return offset_; }
   void next() {
@@ -167,7 +167,7 @@ Blocks element_blocks(const Shape& shape, const Tensor& indices, int axis) {
   const int64_t step = steps[axis];
   steps[axis] = 0;
   Blocks blocks{1, std::vector<int64_t>(packed.size())};
-  Walk place(indices.shape(), std::move(steps));
+  OffsetWalk place(indices.shape(), std::move(steps));
   for (size_t i = 0; i < blocks.offsets.size(); ++i, place.next()) {
     const int64_t index = packed.data<int64_t>()[i];
     blocks.offsets[i] = place.offset() + position_of(index, shape[axis]) * step;
@@ -184,7 +184,7 @@ Blocks coordinate_blocks(const Shape& shape, const Tensor& indices, int batch_ax
   std::copy_n(steps.begin(), batch_axes, place_steps.begin());
   const int addressed = batch_axes + static_cast<int>(width);
   Blocks blocks{around(shape, addressed - 1).behind, std::vector<int64_t>(element_count(places))};
-  Walk place(std::move(places), std::move(place_steps));
+  OffsetWalk place(std::move(places), std::move(place_steps));
   const int64_t* coordinate = packed.data<int64_t>();
   for (int64_t& offset : blocks.offsets) {
     offset = place.offset();

@@ -1,5 +1,5 @@
-// The common part of element-wise functions of one input. A function F has `kind()`, and for floats
-// `value(x)` and `slope(x)`; those that take integers have `integer_value(x)`.
+// The common part of element-wise functions of one input. A function F has its operator's
+// `Type`, and for floats `value(x)` and `slope(x)`; those that take integers `integer_value(x)`.
 #pragma once
 
 #include <concepts>
@@ -16,11 +16,10 @@ concept TakesIntegers = requires(const F& f, int64_t x) {
 
 // y = f(x), dx = f'(x) ⊙ dy.
 template <typename F>
-class ElementwiseOp final : public Op {
+class ElementwiseOp final : public F::Type {
  public:
   explicit ElementwiseOp(F f = {}) : f_(f) {}
 
-  std::string_view kind() const override { return F::kind(); }
   const F& function() const { return f_; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {

@@ -3,24 +3,22 @@
 #include <cstring>
 
 #include "ops/helpers.h"
-#include "ops/ops.h"
+#include "ops/layers.h"
 #include "ops/whole_numbers.h"
 
 namespace whyformer {
 namespace {
 
 // y[..., :] = table[ids[...], :]. Integers have no gradient.
-class Embedding final : public Op {
+class EmbeddingOp final : public ops::Embedding {
  public:
-  explicit Embedding(Tensor table) : table_(table.contiguous()) {
+  explicit EmbeddingOp(Tensor table) : table_(table.contiguous()) {
     if (table_.rank() != 2) return;
     rows_ = table_.dim(0);
     width_ = table_.dim(1);
   }
-  explicit Embedding(std::shared_ptr<const WholeNumbers> numbers)
+  explicit EmbeddingOp(std::shared_ptr<const WholeNumbers> numbers)
       : numbers_(std::move(numbers)), rows_(numbers_->rows()), width_(numbers_->columns()) {}
-
-  std::string_view kind() const override { return "Embedding"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     if (inputs[0].dtype != DType::kInt64) throw InvalidInput("ids must be integers");
@@ -54,6 +52,8 @@ class Embedding final : public Op {
     throw Error("Embedding: ids have no gradient; ask for the gradient of its output");
   }
 
+  Dependence dependence() const override { return Dependence::kOnNumbersAndIntegers; }
+
   std::optional<AxisFlow> follow(int axis, ValueTypes inputs) const override {
     if (axis == static_cast<int>(inputs[0].shape.size())) return std::nullopt;
     return same_axis(axis);
@@ -83,12 +83,12 @@ class Embedding final : public Op {
 }  // namespace
 
 Value embedding(GraphBuilder& graph, Value ids, Tensor table, std::string name) {
-  return graph.add(std::make_shared<Embedding>(std::move(table)), {ids}, std::move(name));
+  return graph.add(std::make_shared<EmbeddingOp>(std::move(table)), {ids}, std::move(name));
 }
 
 Value embedding(GraphBuilder& graph, Value ids, std::shared_ptr<const WholeNumbers> table,
                 std::string name) {
-  return graph.add(std::make_shared<Embedding>(std::move(table)), {ids}, std::move(name));
+  return graph.add(std::make_shared<EmbeddingOp>(std::move(table)), {ids}, std::move(name));
 }
 
 }  // namespace whyformer

@@ -6,11 +6,9 @@ namespace whyformer {
 namespace {
 
 // Repeats axes of length 1: a view. What the copies get adds up.
-class Expand final : public Op {
+class ExpandOp final : public ops::Expand {
  public:
-  explicit Expand(Shape shape) : shape_(std::move(shape)) {}
-
-  std::string_view kind() const override { return "Expand"; }
+  explicit ExpandOp(Shape shape) : shape_(std::move(shape)) {}
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     const Shape shape = broadcast(inputs[0].shape, shape_);
@@ -36,7 +34,7 @@ class Expand final : public Op {
   std::shared_ptr<const Op> resized(int axis, int64_t length) const override {
     Shape shape = shape_;
     shape[axis] = length;
-    return std::make_shared<Expand>(std::move(shape));
+    return std::make_shared<ExpandOp>(std::move(shape));
   }
 
  private:
@@ -48,7 +46,7 @@ class Expand final : public Op {
 Value expand(GraphBuilder& graph, Value x, Shape shape, std::string name) {
   const size_t rank = graph.shape(x).size();
   if (shape.size() < rank) shape.insert(shape.begin(), rank - shape.size(), 1);
-  return graph.add(std::make_shared<Expand>(std::move(shape)), {x}, std::move(name));
+  return graph.add(std::make_shared<ExpandOp>(std::move(shape)), {x}, std::move(name));
 }
 
 }  // namespace whyformer

@@ -8,11 +8,9 @@ namespace whyformer {
 namespace {
 
 // y[a…, i…, b…] = x[a…, indices[i…], b…]; dx adds up what every pick of a slice gets.
-class Gather final : public Op {
+class GatherOp final : public ops::Gather {
  public:
-  explicit Gather(int axis) : axis_(axis) {}
-
-  std::string_view kind() const override { return "Gather"; }
+  explicit GatherOp(int axis) : axis_(axis) {}
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     if (inputs[1].dtype != DType::kInt64) throw InvalidInput("indices must be integers");
@@ -45,6 +43,8 @@ class Gather final : public Op {
 
   bool moves_data() const override { return true; }
 
+  Dependence dependence() const override { return Dependence::kOnNumbersAndIntegers; }
+
   std::optional<AxisFlow> follow(int axis, ValueTypes inputs) const override {
     const int picks = static_cast<int>(inputs[1].shape.size());
     if (axis < axis_) return AxisFlow{{axis, -1}, true};
@@ -72,7 +72,7 @@ class Gather final : public Op {
 }  // namespace
 
 Value gather(GraphBuilder& graph, Value x, Value indices, int axis, std::string name) {
-  return graph.add(std::make_shared<Gather>(axis), {x, indices}, std::move(name));
+  return graph.add(std::make_shared<GatherOp>(axis), {x, indices}, std::move(name));
 }
 
 }  // namespace whyformer

@@ -8,11 +8,9 @@ namespace whyformer {
 namespace {
 
 // y[i, j, k] = x[i, indices[i, j, k], k] for axis 1.
-class GatherElements final : public Op {
+class GatherElementsOp final : public ops::GatherElements {
  public:
-  explicit GatherElements(int axis) : axis_(axis) {}
-
-  std::string_view kind() const override { return "GatherElements"; }
+  explicit GatherElementsOp(int axis) : axis_(axis) {}
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     const Shape& shape = inputs[0].shape;
@@ -60,7 +58,7 @@ class GatherElements final : public Op {
 }  // namespace
 
 Value gather_elements(GraphBuilder& graph, Value x, Value indices, int axis, std::string name) {
-  return graph.add(std::make_shared<GatherElements>(axis), {x, indices}, std::move(name));
+  return graph.add(std::make_shared<GatherElementsOp>(axis), {x, indices}, std::move(name));
 }
 
 }  // namespace whyformer

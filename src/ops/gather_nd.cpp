@@ -10,11 +10,9 @@ namespace whyformer {
 namespace {
 
 // y[a…, i…, b…] = x[a…, indices[a…, i…, :], b…], where a… are the batch axes.
-class GatherNd final : public Op {
+class GatherNdOp final : public ops::GatherND {
  public:
-  explicit GatherNd(int batch_axes) : batch_axes_(batch_axes) {}
-
-  std::string_view kind() const override { return "GatherND"; }
+  explicit GatherNdOp(int batch_axes) : batch_axes_(batch_axes) {}
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     const Shape& x = inputs[0].shape;
@@ -74,7 +72,7 @@ class GatherNd final : public Op {
 }  // namespace
 
 Value gather_nd(GraphBuilder& graph, Value x, Value indices, int batch_axes, std::string name) {
-  return graph.add(std::make_shared<GatherNd>(batch_axes), {x, indices}, std::move(name));
+  return graph.add(std::make_shared<GatherNdOp>(batch_axes), {x, indices}, std::move(name));
 }
 
 }  // namespace whyformer

@@ -10,6 +10,21 @@
 
 namespace whyformer {
 
+namespace ops {
+struct Gather : NamedOp<"Gather"> {};
+struct GatherElements : NamedOp<"GatherElements"> {};
+struct GatherND : NamedOp<"GatherND"> {};
+struct ScatterElements : NamedOp<"ScatterElements"> {};
+struct ScatterND : NamedOp<"ScatterND"> {};
+struct Expand : NamedOp<"Expand"> {};
+struct Tile : NamedOp<"Tile"> {};
+struct Pad : NamedOp<"Pad"> {};
+struct StridedSlice : NamedOp<"StridedSlice"> {};
+struct Trilu : NamedOp<"Trilu"> {};
+struct TopK : NamedOp<"TopK"> {};
+struct OneHot : NamedOp<"OneHot"> {};
+}  // namespace ops
+
 // Slices of `axis` of x at the indices, whose axes take that axis' place (ONNX Gather).
 Value gather(GraphBuilder& graph, Value x, Value indices, int axis, std::string name);
 // ONNX GatherElements, GatherND, ScatterND and ScatterElements (which replace).

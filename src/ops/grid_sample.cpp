@@ -125,12 +125,10 @@ class AxisSampler {
 
 // y[n, c, p] = Σ_ij wy_i(g_p) · wx_j(g_p) · x[n, c, i, j]. The grid says where to read: it has a
 // gradient but takes no relevance.
-class GridSample final : public Op {
+class GridSampleOp final : public ops::GridSample {
  public:
-  GridSample(ResizeMode mode, GridPadding padding, bool align_corners)
+  GridSampleOp(ResizeMode mode, GridPadding padding, bool align_corners)
       : mode_(mode), padding_(padding), align_corners_(align_corners) {}
-
-  std::string_view kind() const override { return "GridSample"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     check_same_type(inputs[0], inputs[1]);
@@ -259,7 +257,7 @@ class GridSample final : public Op {
 
 Value grid_sample(GraphBuilder& graph, Value x, Value grid, ResizeMode mode, GridPadding padding,
                   bool align_corners, std::string name) {
-  return graph.add(std::make_shared<GridSample>(mode, padding, align_corners), {x, grid},
+  return graph.add(std::make_shared<GridSampleOp>(mode, padding, align_corners), {x, grid},
                    std::move(name));
 }
 

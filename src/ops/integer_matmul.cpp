@@ -5,20 +5,18 @@
 #include "base/parallel.h"
 #include "ops/helpers.h"
 #include "ops/integer_weights.h"
+#include "ops/layers.h"
 #include "ops/linear_relevance.h"
-#include "ops/ops.h"
 #include "ops/quantised.h"
 
 namespace whyformer {
 namespace {
 
 // A Linear of whole numbers.
-class IntegerLinear final : public Op {
+class IntegerLinearOp final : public ops::Linear {
  public:
-  explicit IntegerLinear(std::shared_ptr<const IntegerWeights> weights)
+  explicit IntegerLinearOp(std::shared_ptr<const IntegerWeights> weights)
       : weights_(std::move(weights)) {}
-
-  std::string_view kind() const override { return "Linear"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     check_same_type(inputs[0], {{}, weights_->linear().dtype()});
@@ -51,7 +49,7 @@ class IntegerLinear final : public Op {
     return same_axis(axis);
   }
 
-  const LinearWeights* linear_weights() const override { return &weights_->linear(); }
+  const LinearWeights& weights() const override { return weights_->linear(); }
   const std::shared_ptr<const IntegerWeights>& integer_weights() const { return weights_; }
 
  private:
@@ -64,10 +62,8 @@ class IntegerLinear final : public Op {
 };
 
 // c = a·b over the last two axes, summed in parts that are exact.
-class IntegerProduct final : public Op {
+class IntegerProductOp final : public ops::MatMul {
  public:
-  std::string_view kind() const override { return "MatMul"; }
-
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     check_same_type(inputs[0], inputs[1]);
     with_float_type(inputs[0].dtype, [](auto) {});
@@ -166,7 +162,7 @@ Value centred(GraphBuilder& graph, Value x, Value zero, int axis, const std::str
 }  // namespace
 
 std::shared_ptr<const IntegerWeights> integer_weights_of(const Op& op) {
-  const auto* linear = dynamic_cast<const IntegerLinear*>(&op);
+  const auto* linear = dynamic_cast<const IntegerLinearOp*>(&op);
   return linear != nullptr ? linear->integer_weights() : nullptr;
 }
 
@@ -174,7 +170,7 @@ Value integer_linear(GraphBuilder& graph, Value a, std::shared_ptr<const Integer
                      Value a_zero, std::string name) {
   const int rows = static_cast<int>(graph.shape(a).size()) - 2;
   a = centred(graph, a, a_zero, rows, name);
-  return graph.add(std::make_shared<IntegerLinear>(std::move(weights)), {a}, std::move(name));
+  return graph.add(std::make_shared<IntegerLinearOp>(std::move(weights)), {a}, std::move(name));
 }
 
 Value integer_matmul(GraphBuilder& graph, Value a, Value b, Value a_zero, Value b_zero,
@@ -187,9 +183,9 @@ Value integer_matmul(GraphBuilder& graph, Value a, Value b, Value a_zero, Value 
   const Tensor* matrix = graph.known(b);
   if (matrix != nullptr && matrix->rank() == 2) {
     const auto weights = std::make_shared<IntegerWeights>(matrix->transpose(0, 1));
-    return graph.add(std::make_shared<IntegerLinear>(weights), {a}, std::move(name));
+    return graph.add(std::make_shared<IntegerLinearOp>(weights), {a}, std::move(name));
   }
-  return graph.add(std::make_shared<IntegerProduct>(), {a, b}, std::move(name));
+  return graph.add(std::make_shared<IntegerProductOp>(), {a, b}, std::move(name));
 }
 
 }  // namespace whyformer

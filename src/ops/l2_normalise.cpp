@@ -1,16 +1,14 @@
 #include <cmath>
 
 #include "ops/helpers.h"
-#include "ops/ops.h"
+#include "ops/layers.h"
 #include "tensor/map.h"
 
 namespace whyformer {
 namespace {
 
 // y = x / ‖x‖, dx = (dy - y ⟨y, dy⟩) / ‖x‖. A zero row stays zero, with no gradient.
-struct L2Normalise final : Op {
-  std::string_view kind() const override { return "L2Normalise"; }
-
+struct L2NormaliseOp final : ops::L2Normalise {
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     with_float_type(inputs[0].dtype, [](auto) {});
     if (inputs[0].shape.empty()) throw InvalidInput("the input needs at least one axis");
@@ -79,7 +77,7 @@ struct L2Normalise final : Op {
 }  // namespace
 
 Value l2_normalise(GraphBuilder& graph, Value x, std::string name) {
-  return graph.add(std::make_shared<L2Normalise>(), {x}, std::move(name));
+  return graph.add(std::make_shared<L2NormaliseOp>(), {x}, std::move(name));
 }
 
 }  // namespace whyformer

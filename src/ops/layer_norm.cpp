@@ -3,17 +3,15 @@
 #include "base/parallel.h"
 #include "kernels/rows.h"
 #include "ops/helpers.h"
-#include "ops/ops.h"
+#include "ops/layers.h"
 
 namespace whyformer {
 namespace {
 
 // y = n ⊙ weight + bias, n = (x - mean)/σ; dx = (g - mean(g) - n mean(g ⊙ n))/σ, g = dy ⊙ weight.
-class LayerNorm final : public Op {
+class LayerNormOp final : public ops::LayerNorm {
  public:
-  explicit LayerNorm(LayerNormWeights weights) : weights_(std::move(weights)) {}
-
-  std::string_view kind() const override { return "LayerNorm"; }
+  explicit LayerNormOp(LayerNormWeights weights) : weights_(std::move(weights)) {}
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     check_same_type(inputs[0], {{}, weights_.weight.dtype()});
@@ -102,7 +100,7 @@ class LayerNorm final : public Op {
     return same_axis_mixing_last(axis, static_cast<int>(inputs[0].shape.size()));
   }
 
-  const LayerNormWeights* layer_norm_weights() const override { return &weights_; }
+  const LayerNormWeights& weights() const override { return weights_; }
 
  private:
   static int64_t grain(int64_t columns) { return std::max<int64_t>(1, 8192 / (columns + 1)); }
@@ -112,8 +110,13 @@ class LayerNorm final : public Op {
 
 }  // namespace
 
+const LayerNormWeights* layer_norm_weights(const Op& op) {
+  const auto* norm = op_as<ops::LayerNorm>(op);
+  return norm == nullptr ? nullptr : &norm->weights();
+}
+
 Value layer_norm(GraphBuilder& graph, Value x, LayerNormWeights weights, std::string name) {
-  return graph.add(std::make_shared<LayerNorm>(std::move(weights)), {x}, std::move(name));
+  return graph.add(std::make_shared<LayerNormOp>(std::move(weights)), {x}, std::move(name));
 }
 
 }  // namespace whyformer

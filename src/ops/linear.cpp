@@ -1,19 +1,17 @@
 #include <fmt/format.h>
 
 #include "ops/helpers.h"
+#include "ops/layers.h"
 #include "ops/linear_activation.h"
 #include "ops/linear_relevance.h"
-#include "ops/ops.h"
 
 namespace whyformer {
 namespace {
 
 // y = x·Wᵀ + bias, dx = dy·W.
-class Linear final : public Op {
+class LinearOp final : public ops::Linear {
  public:
-  explicit Linear(std::shared_ptr<const LinearWeights> weights) : weights_(std::move(weights)) {}
-
-  std::string_view kind() const override { return "Linear"; }
+  explicit LinearOp(std::shared_ptr<const LinearWeights> weights) : weights_(std::move(weights)) {}
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     check_same_type(inputs[0], {{}, weights_->dtype()});
@@ -47,11 +45,11 @@ class Linear final : public Op {
     return same_axis(axis);
   }
 
-  const LinearWeights* linear_weights() const override { return weights_.get(); }
+  const LinearWeights& weights() const override { return *weights_; }
 
   std::shared_ptr<const OpPair> followed_by(const std::shared_ptr<const Op>& next) const override {
-    if (!next->activation_function()) return nullptr;
-    return linear_activation(std::make_shared<Linear>(weights_), weights_, next);
+    if (!is_a<ops::Activation>(*next)) return nullptr;
+    return linear_activation(std::make_shared<LinearOp>(weights_), weights_, next);
   }
 
  private:
@@ -60,9 +58,14 @@ class Linear final : public Op {
 
 }  // namespace
 
+const LinearWeights* linear_weights(const Op& op) {
+  const auto* linear = op_as<ops::Linear>(op);
+  return linear == nullptr ? nullptr : &linear->weights();
+}
+
 Value linear(GraphBuilder& graph, Value x, std::shared_ptr<const LinearWeights> weights,
              std::string name) {
-  return graph.add(std::make_shared<Linear>(std::move(weights)), {x}, std::move(name));
+  return graph.add(std::make_shared<LinearOp>(std::move(weights)), {x}, std::move(name));
 }
 
 }  // namespace whyformer

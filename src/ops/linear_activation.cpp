@@ -1,7 +1,7 @@
 #include "ops/linear_activation.h"
 
 #include "kernels/elementwise.h"
-#include "ops/linear_weights.h"
+#include "ops/layers.h"
 
 namespace whyformer {
 namespace {
@@ -19,7 +19,7 @@ class LinearActivation final : public OpPair {
       Tensors between = linear_->forward(inputs, keep).outputs;
       return activation_->forward(between, keep);
     }
-    const Activation f = *activation_->activation_function();
+    const Activation f = op_as<ops::Activation>(*activation_)->function();
     const int64_t width = weights_->out_features();
     Tensor slope;
     if (keep == KeepForBackward::kYes) {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "graph/op.h"
+#include "ops/linear_weights.h"
 
 namespace whyformer {
 

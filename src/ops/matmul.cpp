@@ -2,7 +2,7 @@
 
 #include "ops/attention_weights.h"
 #include "ops/helpers.h"
-#include "ops/ops.h"
+#include "ops/layers.h"
 #include "ops/product_stack.h"
 
 namespace whyformer {
@@ -14,11 +14,9 @@ void multiply_into(const Tensor& a, const Tensor& b, Tensor& c) {
 }
 
 // c = a·b, da = dc·bᵀ, db = aᵀ·dc, each gradient in the memory order of its operand.
-class MatMul final : public Op {
+class MatMulOp final : public ops::MatMul {
  public:
-  explicit MatMul(std::vector<int> order = {}) : order_(std::move(order)) {}
-
-  std::string_view kind() const override { return "MatMul"; }
+  explicit MatMulOp(std::vector<int> order = {}) : order_(std::move(order)) {}
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     check_same_type(inputs[0], inputs[1]);
@@ -56,15 +54,20 @@ class MatMul final : public Op {
     return AxisFlow{{broadcast_source(axis, shape, a), broadcast_source(axis, shape, b)}, true};
   }
 
-  std::shared_ptr<const Op> writing_in_order(const std::vector<int>& order) const override {
+  std::shared_ptr<const Op> written_for(const Op& reader) const override {
+    const auto* transpose = op_as<ops::Transpose>(reader);
+    return transpose == nullptr ? nullptr : in_order(transpose->order());
+  }
+
+  std::shared_ptr<const Op> in_order(const std::vector<int>& order) const override {
     // The kernel writes rows of contiguous columns.
     if (!order.empty() && order.back() != static_cast<int>(order.size()) - 1) return nullptr;
-    return std::make_shared<MatMul>(order);
+    return std::make_shared<MatMulOp>(order);
   }
 
   std::shared_ptr<const OpPair> followed_by(const std::shared_ptr<const Op>& next) const override {
-    if (!next->is_softmax() || !order_.empty()) return nullptr;
-    return attention_weights(std::make_shared<MatMul>(), next);
+    if (!is_a<ops::Softmax>(*next) || !order_.empty()) return nullptr;
+    return attention_weights(std::make_shared<MatMulOp>(), next);
   }
 
  private:
@@ -104,7 +107,7 @@ class MatMul final : public Op {
 }  // namespace
 
 Value matmul(GraphBuilder& graph, Value a, Value b, std::string name) {
-  return graph.add(std::make_shared<MatMul>(), {a, b}, std::move(name));
+  return graph.add(std::make_shared<MatMulOp>(), {a, b}, std::move(name));
 }
 
 }  // namespace whyformer

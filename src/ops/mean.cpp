@@ -1,17 +1,15 @@
 #include <fmt/format.h>
 
 #include "ops/helpers.h"
-#include "ops/ops.h"
+#include "ops/layers.h"
 
 namespace whyformer {
 namespace {
 
 // y = Σ_p x_p / n over one axis, dx_p = dy / n.
-class Mean final : public Op {
+class MeanOp final : public ops::Mean {
  public:
-  explicit Mean(int axis) : axis_(axis) {}
-
-  std::string_view kind() const override { return "Mean"; }
+  explicit MeanOp(int axis) : axis_(axis) {}
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     if (axis_ < 0 || axis_ >= static_cast<int>(inputs[0].shape.size())) {
@@ -60,7 +58,7 @@ class Mean final : public Op {
 }  // namespace
 
 Value mean(GraphBuilder& graph, Value x, int axis, std::string name) {
-  return graph.add(std::make_shared<Mean>(axis), {x}, std::move(name));
+  return graph.add(std::make_shared<MeanOp>(axis), {x}, std::move(name));
 }
 
 }  // namespace whyformer

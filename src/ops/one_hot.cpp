@@ -8,12 +8,10 @@ namespace whyformer {
 namespace {
 
 // y[…, k, …] = on where k is the index, else off; an index outside the new axis is nowhere.
-class OneHot final : public Op {
+class OneHotOp final : public ops::OneHot {
  public:
-  OneHot(int axis, int64_t depth, double off, double on, DType dtype)
+  OneHotOp(int axis, int64_t depth, double off, double on, DType dtype)
       : axis_(axis), depth_(depth), off_(off), on_(on), dtype_(dtype) {}
-
-  std::string_view kind() const override { return "OneHot"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     if (inputs[0].dtype != DType::kInt64) throw InvalidInput("indices must be integers");
@@ -66,7 +64,7 @@ class OneHot final : public Op {
 
 Value one_hot(GraphBuilder& graph, Value indices, int axis, int64_t depth, double off, double on,
               DType dtype, std::string name) {
-  return graph.add(std::make_shared<OneHot>(axis, depth, off, on, dtype), {indices},
+  return graph.add(std::make_shared<OneHotOp>(axis, depth, off, on, dtype), {indices},
                    std::move(name));
 }
 

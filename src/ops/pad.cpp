@@ -16,12 +16,10 @@ int64_t wrapped(int64_t position, int64_t length) {
 }
 
 // Axes made longer (or shorter) at both ends, one after the other.
-class Pad final : public Op {
+class PadOp final : public ops::Pad {
  public:
-  Pad(std::vector<int64_t> before, std::vector<int64_t> after, PadMode mode, double value)
+  PadOp(std::vector<int64_t> before, std::vector<int64_t> after, PadMode mode, double value)
       : before_(std::move(before)), after_(std::move(after)), mode_(mode), value_(value) {}
-
-  std::string_view kind() const override { return "Pad"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     Shape shape = inputs[0].shape;
@@ -110,7 +108,7 @@ class Pad final : public Op {
 
 Value pad(GraphBuilder& graph, Value x, std::vector<int64_t> before, std::vector<int64_t> after,
           PadMode mode, double value, std::string name) {
-  return graph.add(std::make_shared<Pad>(std::move(before), std::move(after), mode, value), {x},
+  return graph.add(std::make_shared<PadOp>(std::move(before), std::move(after), mode, value), {x},
                    std::move(name));
 }
 

@@ -10,6 +10,16 @@
 
 namespace whyformer {
 
+namespace ops {
+struct Conv : NamedOp<"Conv"> {};
+struct ConvProduct : NamedOp<"ConvProduct"> {};  // whose weight depends on the inputs
+struct ConvTranspose : NamedOp<"ConvTranspose"> {};
+struct MaxPool : NamedOp<"MaxPool"> {};
+struct AveragePool : NamedOp<"AveragePool"> {};
+struct Resize : NamedOp<"Resize"> {};
+struct GridSample : NamedOp<"GridSample"> {};
+}  // namespace ops
+
 // Where a kernel reads: one number per space axis.
 struct Window {
   std::vector<int64_t> kernel = {};

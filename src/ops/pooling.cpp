@@ -31,11 +31,9 @@ void for_each_plane(const WindowGrid& grid, const Use& use) {
 }
 
 // The largest element under the window; gradient and relevance go to where it was.
-class MaxPool final : public Op {
+class MaxPoolOp final : public ops::MaxPool {
  public:
-  explicit MaxPool(Window window) : window_(std::move(window)) {}
-
-  std::string_view kind() const override { return "MaxPool"; }
+  explicit MaxPoolOp(Window window) : window_(std::move(window)) {}
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     return pooled_type(inputs, window_);
@@ -100,12 +98,10 @@ class MaxPool final : public Op {
 };
 
 // The mean of what is under the window; pads count as zeros or not at all.
-class AveragePool final : public Op {
+class AveragePoolOp final : public ops::AveragePool {
  public:
-  AveragePool(Window window, bool count_pads)
+  AveragePoolOp(Window window, bool count_pads)
       : window_(std::move(window)), count_pads_(count_pads) {}
-
-  std::string_view kind() const override { return "AveragePool"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     return pooled_type(inputs, window_);
@@ -183,11 +179,11 @@ class AveragePool final : public Op {
 }  // namespace
 
 Value max_pool(GraphBuilder& graph, Value x, Window window, std::string name) {
-  return graph.add(std::make_shared<MaxPool>(std::move(window)), {x}, std::move(name));
+  return graph.add(std::make_shared<MaxPoolOp>(std::move(window)), {x}, std::move(name));
 }
 
 Value average_pool(GraphBuilder& graph, Value x, Window window, bool count_pads, std::string name) {
-  return graph.add(std::make_shared<AveragePool>(std::move(window), count_pads), {x},
+  return graph.add(std::make_shared<AveragePoolOp>(std::move(window), count_pads), {x},
                    std::move(name));
 }
 

@@ -7,7 +7,7 @@
 #include "base/parallel.h"
 #include "ops/dynamic_span.h"
 #include "ops/helpers.h"
-#include "ops/ops.h"
+#include "ops/layers.h"
 #include "ops/quantised.h"
 
 namespace whyformer {
@@ -74,7 +74,8 @@ void for_each_run(const Shape& shape, const Tensor& scale, const Tensor& zero, c
 }
 
 // What both directions share: x, then a scale and a zero where they are there.
-class Quantisation : public Op {
+template <class Type>
+class Quantisation : public Type {
  public:
   Quantisation(bool has_scale, bool has_zero) : has_scale_(has_scale), has_zero_(has_zero) {}
 
@@ -118,12 +119,10 @@ class Quantisation : public Op {
 };
 
 // y = clamp(round(x / scale) + zero), dx = dy / scale where x lands in `passing`.
-class Quantise final : public Quantisation {
+class QuantiseOp final : public Quantisation<ops::QuantizeLinear> {
  public:
-  Quantise(bool has_zero, QuantisedRange range, QuantisedRange passing)
+  QuantiseOp(bool has_zero, QuantisedRange range, QuantisedRange passing)
       : Quantisation(true, has_zero), range_(range), passing_(passing) {}
-
-  std::string_view kind() const override { return "QuantizeLinear"; }
 
   Forward forward(std::span<Tensor> inputs, KeepForBackward) const override {
     const Tensor x = inputs[0].contiguous();
@@ -171,11 +170,9 @@ class Quantise final : public Quantisation {
 };
 
 // y = (x - zero) · scale, dx = dy · scale.
-class Dequantise final : public Quantisation {
+class DequantiseOp final : public Quantisation<ops::DequantizeLinear> {
  public:
   using Quantisation::Quantisation;
-
-  std::string_view kind() const override { return "DequantizeLinear"; }
 
   Forward forward(std::span<Tensor> inputs, KeepForBackward) const override {
     return {{scaled(inputs[0], scale_of(inputs), zero_of(inputs))}, {}};
@@ -207,11 +204,9 @@ class Dequantise final : public Quantisation {
 
 // {scale, zero} of unsigned 8 bits that span what x spans, 0 included. The graph counts them as
 // constants: no gradient and no relevance flows through them.
-class DynamicScale final : public Op {
+class DynamicScaleOp final : public ops::DynamicScale {
  public:
-  explicit DynamicScale(const SampleAxis& samples = {}) : samples_(samples) {}
-
-  std::string_view kind() const override { return "DynamicScale"; }
+  explicit DynamicScaleOp(const SampleAxis& samples = {}) : samples_(samples) {}
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     with_float_type(inputs[0].dtype, [](auto) {});
@@ -242,6 +237,8 @@ class DynamicScale final : public Op {
 
   std::optional<AxisFlow> follow(int, ValueTypes) const override { return std::nullopt; }
 
+  Dependence dependence() const override { return Dependence::kOnNothing; }
+
  private:
   Shape shape_for(const Shape& x) const {
     if (samples_.count == 1) return {};
@@ -256,24 +253,24 @@ class DynamicScale final : public Op {
 }  // namespace
 
 std::shared_ptr<const Op> scales_by_sample(const Op& op, const SampleAxis& samples) {
-  if (dynamic_cast<const DynamicScale*>(&op) == nullptr) return nullptr;
-  return std::make_shared<DynamicScale>(samples);
+  if (!is_a<ops::DynamicScale>(op)) return nullptr;
+  return std::make_shared<DynamicScaleOp>(samples);
 }
 
 Value quantise(GraphBuilder& graph, Value x, Value scale, Value zero, int axis,
                QuantisedRange range, std::string name) {
   std::vector<Value> inputs{x, along_axis(graph, scale, graph.shape(x), axis, name)};
   if (zero.valid()) inputs.push_back(along_axis(graph, zero, graph.shape(x), axis, name));
-  return graph.add(std::make_shared<Quantise>(zero.valid(), range, range), std::move(inputs),
+  return graph.add(std::make_shared<QuantiseOp>(zero.valid(), range, range), std::move(inputs),
                    std::move(name));
 }
 
 std::vector<Value> quantise_dynamically(GraphBuilder& graph, Value x, std::string name) {
-  const std::vector<Value> span = graph.add_all(std::make_shared<DynamicScale>(), {x}, name);
+  const std::vector<Value> span = graph.add_all(std::make_shared<DynamicScaleOp>(), {x}, name);
   // Rounding may push the largest element one past the range; that is not being cut off.
   constexpr double kEverything = std::numeric_limits<double>::infinity();
-  const auto op = std::make_shared<Quantise>(true, QuantisedRange{0, 255},
-                                             QuantisedRange{-kEverything, kEverything});
+  const auto op = std::make_shared<QuantiseOp>(true, QuantisedRange{0, 255},
+                                               QuantisedRange{-kEverything, kEverything});
   return {graph.add(op, {x, span[0], span[1]}, std::move(name)), span[0], span[1]};
 }
 
@@ -282,7 +279,7 @@ Value dequantise(GraphBuilder& graph, Value x, Value scale, Value zero, int axis
   std::vector<Value> inputs{x};
   if (scale.valid()) inputs.push_back(along_axis(graph, scale, graph.shape(x), axis, name));
   if (zero.valid()) inputs.push_back(along_axis(graph, zero, graph.shape(x), axis, name));
-  return graph.add(std::make_shared<Dequantise>(scale.valid(), zero.valid()), std::move(inputs),
+  return graph.add(std::make_shared<DequantiseOp>(scale.valid(), zero.valid()), std::move(inputs),
                    std::move(name));
 }
 

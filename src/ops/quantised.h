@@ -14,6 +14,12 @@
 
 namespace whyformer {
 
+namespace ops {
+struct QuantizeLinear : NamedOp<"QuantizeLinear"> {};
+struct DequantizeLinear : NamedOp<"DequantizeLinear"> {};
+struct DynamicScale : NamedOp<"DynamicScale"> {};  // {scale, zero} of quantise_dynamically
+}  // namespace ops
+
 // Whole numbers that a quantised type can hold.
 struct QuantisedRange {
   double least = 0;

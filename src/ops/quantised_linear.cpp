@@ -5,6 +5,7 @@
 #include "ops/dynamic_span.h"
 #include "ops/helpers.h"
 #include "ops/integer_weights.h"
+#include "ops/layers.h"
 #include "ops/linear_relevance.h"
 #include "ops/quantised.h"
 
@@ -13,16 +14,14 @@ namespace {
 
 // y = s·(q·Wᵀ)·w + bias with x rounded to q, whole numbers of 8 bits and step s. On the way back it
 // is the Linear that those numbers stand for.
-class QuantisedLinear final : public Op {
+class QuantisedLinearOp final : public ops::Linear {
  public:
-  QuantisedLinear(std::shared_ptr<const IntegerWeights> whole, Tensor scales, const Tensor& bias)
+  QuantisedLinearOp(std::shared_ptr<const IntegerWeights> whole, Tensor scales, const Tensor& bias)
       : whole_(std::move(whole)),
         scales_(std::move(scales)),
         floats_(whole_->scaled(scales_, bias)) {}
-  QuantisedLinear(const QuantisedLinear& other, const SampleAxis& samples)
+  QuantisedLinearOp(const QuantisedLinearOp& other, const SampleAxis& samples)
       : whole_(other.whole_), scales_(other.scales_), floats_(other.floats_), samples_(samples) {}
-
-  std::string_view kind() const override { return "Linear"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     check_same_type(inputs[0], {{}, floats_->dtype()});
@@ -75,7 +74,7 @@ class QuantisedLinear final : public Op {
     return AxisFlow{{axis}, false};
   }
 
-  const LinearWeights* linear_weights() const override { return floats_.get(); }
+  const LinearWeights& weights() const override { return *floats_; }
 
   const std::shared_ptr<const IntegerWeights>& whole() const { return whole_; }
   const Tensor& scales() const { return scales_; }
@@ -129,18 +128,18 @@ class QuantisedLinear final : public Op {
 
 Value quantised_linear(GraphBuilder& graph, Value x, std::shared_ptr<const IntegerWeights> weights,
                        const Tensor& scales, const Tensor& bias, std::string name) {
-  const auto op = std::make_shared<QuantisedLinear>(
+  const auto op = std::make_shared<QuantisedLinearOp>(
       std::move(weights), scales.reshape({scales.size()}).contiguous(), bias);
   return graph.add(op, {x}, std::move(name));
 }
 
 std::shared_ptr<const Op> rounding_by_sample(const Op& op, const SampleAxis& samples) {
-  const auto* linear = dynamic_cast<const QuantisedLinear*>(&op);
-  return linear == nullptr ? nullptr : std::make_shared<QuantisedLinear>(*linear, samples);
+  const auto* linear = dynamic_cast<const QuantisedLinearOp*>(&op);
+  return linear == nullptr ? nullptr : std::make_shared<QuantisedLinearOp>(*linear, samples);
 }
 
 std::optional<QuantisedLinearParts> quantised_linear_parts(const Op& op) {
-  const auto* linear = dynamic_cast<const QuantisedLinear*>(&op);
+  const auto* linear = dynamic_cast<const QuantisedLinearOp*>(&op);
   if (linear == nullptr) return std::nullopt;
   return QuantisedLinearParts{linear->whole(), linear->scales()};
 }

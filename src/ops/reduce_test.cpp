@@ -117,7 +117,7 @@ TEST(Reduce, FollowsTheAxesThatStay) {
   const std::vector<ValueType> types{graph.type(x)};
   const Op& op = *graph.nodes()[0].op;
   EXPECT_EQ(op.kind(), "ReduceMean");
-  EXPECT_THAT(op.reduced_axes(), ElementsAre(0, 2));
+  EXPECT_THAT(reduced_axes(op), ElementsAre(0, 2));
   EXPECT_EQ(op.follow(0, types)->sources[0], 1);
   EXPECT_EQ(op.follow(1, types)->sources[0], 3);
 }

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "ops/arithmetic.h"
+#include "ops/reductions.h"
 #include "tensor/tensor.h"
 
 namespace whyformer {

@@ -2,18 +2,16 @@
 
 #include "ops/element_moves.h"
 #include "ops/helpers.h"
-#include "ops/ops.h"
+#include "ops/layers.h"
 
 namespace whyformer {
 namespace {
 
 // The same elements in the same order under another shape.
-class Reshape final : public Op {
+class ReshapeOp final : public ops::Reshape {
  public:
-  explicit Reshape(Shape shape, std::vector<int> sources = {})
+  explicit ReshapeOp(Shape shape, std::vector<int> sources = {})
       : shape_(std::move(shape)), sources_(std::move(sources)) {}
-
-  std::string_view kind() const override { return "Reshape"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     check_size(shape_);
@@ -65,7 +63,7 @@ class Reshape final : public Op {
   std::shared_ptr<const Op> resized(int axis, int64_t length) const override {
     Shape shape = shape_;
     shape[axis] = length;
-    return std::make_shared<Reshape>(std::move(shape), sources_);
+    return std::make_shared<ReshapeOp>(std::move(shape), sources_);
   }
 
  private:
@@ -76,12 +74,12 @@ class Reshape final : public Op {
 }  // namespace
 
 Value reshape(GraphBuilder& graph, Value x, Shape shape, std::string name) {
-  return graph.add(std::make_shared<Reshape>(std::move(shape)), {x}, std::move(name));
+  return graph.add(std::make_shared<ReshapeOp>(std::move(shape)), {x}, std::move(name));
 }
 
 Value reshape(GraphBuilder& graph, Value x, Shape shape, std::vector<int> sources,
               std::string name) {
-  return graph.add(std::make_shared<Reshape>(std::move(shape), std::move(sources)), {x},
+  return graph.add(std::make_shared<ReshapeOp>(std::move(shape), std::move(sources)), {x},
                    std::move(name));
 }
 

@@ -12,7 +12,7 @@ namespace whyformer {
 namespace {
 
 // Which positions of an input axis one output position reads, and how much of each.
-struct Taps {
+struct PositionTaps {
   std::vector<std::pair<int64_t, double>> taps;
   bool outside = false;  // of the cropped region
 };
@@ -30,9 +30,9 @@ class AxisTaps {
         roi_end_(static_cast<float>(roi_end)),
         options_(options) {}
 
-  Taps at(int64_t position) const {
+  PositionTaps at(int64_t position) const {
     const float x = coordinate(static_cast<float>(position));
-    Taps result;
+    PositionTaps result;
     result.outside = options_.coordinates == ResizeCoordinates::kCrop &&
                      (x < 0 || x > static_cast<float>(from_ - 1));
     if (options_.mode == ResizeMode::kNearest) {
@@ -112,12 +112,10 @@ class AxisTaps {
 };
 
 // Interpolation axis by axis: y = (W₀ ⊗ W₁ ⊗ …)·x; outside a cropped region a constant.
-class Resize final : public Op {
+class ResizeOp final : public ops::Resize {
  public:
-  Resize(Shape lengths, std::vector<double> scales, ResizeOptions options)
+  ResizeOp(Shape lengths, std::vector<double> scales, ResizeOptions options)
       : lengths_(std::move(lengths)), scales_(std::move(scales)), options_(std::move(options)) {}
-
-  std::string_view kind() const override { return "Resize"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     const Shape& input = inputs[0].shape;
@@ -178,7 +176,7 @@ class Resize final : public Op {
   std::shared_ptr<const Op> resized(int axis, int64_t length) const override {
     Shape lengths = lengths_;
     lengths[axis] = length;
-    return std::make_shared<Resize>(lengths, scales_, options_);
+    return std::make_shared<ResizeOp>(lengths, scales_, options_);
   }
 
  private:
@@ -191,19 +189,19 @@ class Resize final : public Op {
     return lengths_[axis] == input[axis] && scales_[axis] == 1 && whole;
   }
 
-  std::vector<Taps> taps_of(size_t axis, const Shape& input) const {
+  std::vector<PositionTaps> taps_of(size_t axis, const Shape& input) const {
     const size_t rank = lengths_.size();
     const double start = options_.roi.empty() ? 0 : options_.roi[axis];
     const double end = options_.roi.empty() ? 1 : options_.roi[axis + rank];
     const AxisTaps taps(input[axis], lengths_[axis], scales_[axis], start, end, options_);
-    std::vector<Taps> result;
+    std::vector<PositionTaps> result;
     for (int64_t i = 0; i < lengths_[axis]; ++i) result.push_back(taps.at(i));
     return result;
   }
 
   // One axis from the input's length to the output's, or back.
   Tensor spread(const Tensor& x, size_t axis, const Shape& input, bool back) const {
-    const std::vector<Taps> taps = taps_of(axis, input);
+    const std::vector<PositionTaps> taps = taps_of(axis, input);
     Shape shape = x.shape();
     shape[axis] = back ? input[axis] : lengths_[axis];
     Tensor y = Tensor::zeros(shape, x.dtype());
@@ -239,7 +237,7 @@ class Resize final : public Op {
   void fill_outside(Tensor& y, const Shape& input, double value) const {
     for (size_t axis = 0; axis < lengths_.size(); ++axis) {
       if (stays(axis, input)) continue;
-      const std::vector<Taps> taps = taps_of(axis, input);
+      const std::vector<PositionTaps> taps = taps_of(axis, input);
       for (size_t i = 0; i < taps.size(); ++i) {
         if (taps[i].outside) {
           y.slice(static_cast<int>(axis), static_cast<int64_t>(i), 1).fill(value);
@@ -258,7 +256,7 @@ class Resize final : public Op {
 Value resize(GraphBuilder& graph, Value x, std::vector<int64_t> lengths, std::vector<double> scales,
              ResizeOptions options, std::string name) {
   return graph.add(
-      std::make_shared<Resize>(std::move(lengths), std::move(scales), std::move(options)), {x},
+      std::make_shared<ResizeOp>(std::move(lengths), std::move(scales), std::move(options)), {x},
       std::move(name));
 }
 

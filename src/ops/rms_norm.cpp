@@ -4,18 +4,16 @@
 
 #include "base/parallel.h"
 #include "ops/helpers.h"
-#include "ops/ops.h"
+#include "ops/layers.h"
 
 namespace whyformer {
 namespace {
 
 // y = n ⊙ weight, n = r·x, r = 1/√(mean(x²) + epsilon); dx = r (g - n mean(g ⊙ n)), g = dy ⊙
 // weight.
-class RmsNorm final : public Op {
+class RmsNormOp final : public ops::RmsNorm {
  public:
-  RmsNorm(Tensor weight, double epsilon) : weight_(weight.contiguous()), epsilon_(epsilon) {}
-
-  std::string_view kind() const override { return "RmsNorm"; }
+  RmsNormOp(Tensor weight, double epsilon) : weight_(weight.contiguous()), epsilon_(epsilon) {}
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     check_same_type(inputs[0], {{}, weight_.dtype()});
@@ -104,7 +102,7 @@ class RmsNorm final : public Op {
 }  // namespace
 
 Value rms_norm(GraphBuilder& graph, Value x, Tensor weight, double epsilon, std::string name) {
-  return graph.add(std::make_shared<RmsNorm>(std::move(weight), epsilon), {x}, std::move(name));
+  return graph.add(std::make_shared<RmsNormOp>(std::move(weight), epsilon), {x}, std::move(name));
 }
 
 }  // namespace whyformer

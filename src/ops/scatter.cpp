@@ -10,12 +10,10 @@ namespace whyformer {
 namespace {
 
 // Where updates go: single elements along an axis, or blocks at coordinates.
-class Places {
+class Addresses {
  public:
-  static Places elements(int axis) { return Places(axis); }
-  static Places coordinates() { return Places(-1); }
-
-  std::string_view kind() const { return axis_ < 0 ? "ScatterND" : "ScatterElements"; }
+  static Addresses elements(int axis) { return Addresses(axis); }
+  static Addresses coordinates() { return Addresses(-1); }
 
   Blocks blocks(const Shape& shape, const Tensor& indices) const {
     return axis_ < 0 ? coordinate_blocks(shape, indices, 0) : element_blocks(shape, indices, axis_);
@@ -45,7 +43,7 @@ class Places {
   }
 
  private:
-  explicit Places(int axis) : axis_(axis) {}
+  explicit Addresses(int axis) : axis_(axis) {}
 
   bool elements_fit(const Shape& shape, const Shape& indices, const Shape& updates) const {
     if (axis_ >= static_cast<int>(shape.size()) || indices.size() != shape.size() ||
@@ -72,14 +70,13 @@ class Places {
 };
 
 // y = x with updates in some places; of updates for one place the last one counts.
-class Scatter final : public Op {
+template <class Type>
+class ScatterOp final : public Type {
  public:
-  explicit Scatter(Places places) : places_(places) {}
-
-  std::string_view kind() const override { return places_.kind(); }
+  explicit ScatterOp(Addresses addresses) : addresses_(addresses) {}
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
-    places_.check(inputs[0].shape, inputs[1], inputs[2]);
+    addresses_.check(inputs[0].shape, inputs[1], inputs[2]);
     if (inputs[0].dtype != inputs[2].dtype) {
       throw InvalidInput("updates are of another element type than what they replace");
     }
@@ -87,7 +84,7 @@ class Scatter final : public Op {
   }
 
   Forward forward(std::span<Tensor> inputs, KeepForBackward keep) const override {
-    const Blocks blocks = places_.blocks(inputs[0].shape(), inputs[1]);
+    const Blocks blocks = addresses_.blocks(inputs[0].shape(), inputs[1]);
     const bool free = inputs[0].is_sole_owner() && inputs[0].is_contiguous();
     Tensor result = free ? std::move(inputs[0]) : inputs[0].copy();
     const Tensor updates = inputs[2].contiguous();
@@ -107,7 +104,7 @@ class Scatter final : public Op {
   // Backwards through the updates: each takes the gradient of its place away from earlier ones and
   // x.
   Tensors gradient(const Call& call, TensorSpan dy, const Wanted& wanted) const override {
-    const Blocks blocks = places_.blocks(call.input_types[0].shape, call.kept[0]);
+    const Blocks blocks = addresses_.blocks(call.input_types[0].shape, call.kept[0]);
     Tensor dx = dy[0].copy();
     Tensor d_updates = Tensor::empty(call.input_types[2].shape, dy[0].dtype());
     with_float_type(dx.dtype(), [&](auto zero) {
@@ -126,38 +123,38 @@ class Scatter final : public Op {
   bool moves_data() const override { return true; }
 
   std::optional<AxisFlow> follow(int axis, ValueTypes inputs) const override {
-    const auto sources = places_.follow(axis, inputs[0].shape, inputs[1].shape);
+    const auto sources = addresses_.follow(axis, inputs[0].shape, inputs[1].shape);
     if (!sources) return AxisFlow{{axis, -1, -1}, false};
     return AxisFlow{{axis, sources->first, sources->second}, true};
   }
 
  private:
-  Places places_;
+  Addresses addresses_;
 };
 
 // Zeros to which updates are added. Adding to anything else is an Add, which shares relevance out.
-class ScatterSum final : public Op {
+template <class Type>
+class ScatterSumOp final : public Type {
  public:
-  ScatterSum(Places places, Shape shape) : places_(places), shape_(std::move(shape)) {}
-
-  std::string_view kind() const override { return places_.kind(); }
+  ScatterSumOp(Addresses addresses, Shape shape)
+      : addresses_(addresses), shape_(std::move(shape)) {}
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     check_size(shape_);
-    places_.check(shape_, inputs[0], inputs[1]);
+    addresses_.check(shape_, inputs[0], inputs[1]);
     return {{shape_, inputs[1].dtype}};
   }
 
   Forward forward(std::span<Tensor> inputs, KeepForBackward keep) const override {
     Tensors kept;
     if (keep == KeepForBackward::kYes) kept.push_back(inputs[0]);
-    return {{sum_blocks(inputs[1], places_.blocks(shape_, inputs[0]), shape_)}, std::move(kept)};
+    return {{sum_blocks(inputs[1], addresses_.blocks(shape_, inputs[0]), shape_)}, std::move(kept)};
   }
 
   Tensors gradient(const Call& call, TensorSpan dy, const Wanted& wanted) const override {
     Tensors results(2);
     if (wanted[1]) {
-      results[1] = take(dy[0], places_.blocks(shape_, call.kept[0]), call.input_types[1].shape);
+      results[1] = take(dy[0], addresses_.blocks(shape_, call.kept[0]), call.input_types[1].shape);
     }
     return results;
   }
@@ -165,7 +162,7 @@ class ScatterSum final : public Op {
   bool moves_data() const override { return true; }
 
   std::optional<AxisFlow> follow(int axis, ValueTypes inputs) const override {
-    const auto sources = places_.follow(axis, shape_, inputs[0].shape);
+    const auto sources = addresses_.follow(axis, shape_, inputs[0].shape);
     if (!sources) return std::nullopt;
     return AxisFlow{{sources->first, sources->second}, true};
   }
@@ -173,36 +170,38 @@ class ScatterSum final : public Op {
   std::shared_ptr<const Op> resized(int axis, int64_t length) const override {
     Shape shape = shape_;
     shape[axis] = length;
-    return std::make_shared<ScatterSum>(places_, std::move(shape));
+    return std::make_shared<ScatterSumOp>(addresses_, std::move(shape));
   }
 
  private:
-  Places places_;
+  Addresses addresses_;
   Shape shape_;
 };
 
 }  // namespace
 
 Value scatter_nd(GraphBuilder& graph, Value x, Value indices, Value updates, std::string name) {
-  return graph.add(std::make_shared<Scatter>(Places::coordinates()), {x, indices, updates},
-                   std::move(name));
+  return graph.add(std::make_shared<ScatterOp<ops::ScatterND>>(Addresses::coordinates()),
+                   {x, indices, updates}, std::move(name));
 }
 
 Value scatter_elements(GraphBuilder& graph, Value x, Value indices, Value updates, int axis,
                        std::string name) {
-  return graph.add(std::make_shared<Scatter>(Places::elements(axis)), {x, indices, updates},
-                   std::move(name));
+  return graph.add(std::make_shared<ScatterOp<ops::ScatterElements>>(Addresses::elements(axis)),
+                   {x, indices, updates}, std::move(name));
 }
 
 Value scatter_nd_sum(GraphBuilder& graph, Value indices, Value updates, Shape shape,
                      std::string name) {
-  return graph.add(std::make_shared<ScatterSum>(Places::coordinates(), std::move(shape)),
-                   {indices, updates}, std::move(name));
+  return graph.add(
+      std::make_shared<ScatterSumOp<ops::ScatterND>>(Addresses::coordinates(), std::move(shape)),
+      {indices, updates}, std::move(name));
 }
 
 Value scatter_elements_sum(GraphBuilder& graph, Value indices, Value updates, int axis, Shape shape,
                            std::string name) {
-  return graph.add(std::make_shared<ScatterSum>(Places::elements(axis), std::move(shape)),
+  return graph.add(std::make_shared<ScatterSumOp<ops::ScatterElements>>(Addresses::elements(axis),
+                                                                        std::move(shape)),
                    {indices, updates}, std::move(name));
 }
 

@@ -1,17 +1,15 @@
 #include "base/parallel.h"
 #include "ops/helpers.h"
-#include "ops/ops.h"
+#include "ops/layers.h"
 #include "ops/softmax_rows.h"
 
 namespace whyformer {
 namespace {
 
 // p = softmax(scale · x + mask), dx = scale · p ⊙ (dp - Σ_j p_j dp_j). The mask is a constant.
-class Softmax final : public Op {
+class SoftmaxOp final : public ops::Softmax {
  public:
-  explicit Softmax(double scale) : scale_(scale) {}
-
-  std::string_view kind() const override { return "Softmax"; }
+  explicit SoftmaxOp(double scale) : scale_(scale) {}
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     with_float_type(inputs[0].dtype, [](auto) {});
@@ -70,8 +68,7 @@ class Softmax final : public Op {
     return flow;
   }
 
-  bool is_softmax() const override { return true; }
-  double softmax_scale() const override { return scale_; }
+  double scale() const override { return scale_; }
 
  private:
   static int64_t grain(int64_t columns) { return std::max<int64_t>(1, 8192 / (columns + 1)); }
@@ -84,7 +81,7 @@ class Softmax final : public Op {
 Value softmax(GraphBuilder& graph, Value scores, Value mask, double scale, std::string name) {
   std::vector<Value> inputs{scores};
   if (mask.valid()) inputs.push_back(mask);
-  return graph.add(std::make_shared<Softmax>(scale), std::move(inputs), std::move(name));
+  return graph.add(std::make_shared<SoftmaxOp>(scale), std::move(inputs), std::move(name));
 }
 
 }  // namespace whyformer

@@ -8,12 +8,10 @@ namespace whyformer {
 namespace {
 
 // Some positions of one axis in equal steps; the others get no gradient.
-class StridedSlice final : public Op {
+class StridedSliceOp final : public ops::StridedSlice {
  public:
-  StridedSlice(int axis, int64_t start, int64_t step, int64_t length)
+  StridedSliceOp(int axis, int64_t start, int64_t step, int64_t length)
       : axis_(axis), start_(start), step_(step), length_(length) {}
-
-  std::string_view kind() const override { return "StridedSlice"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     Shape shape = inputs[0].shape;
@@ -68,7 +66,8 @@ class StridedSlice final : public Op {
 
 Value strided_slice(GraphBuilder& graph, Value x, int axis, int64_t start, int64_t step,
                     int64_t length, std::string name) {
-  return graph.add(std::make_shared<StridedSlice>(axis, start, step, length), {x}, std::move(name));
+  return graph.add(std::make_shared<StridedSliceOp>(axis, start, step, length), {x},
+                   std::move(name));
 }
 
 }  // namespace whyformer

@@ -9,11 +9,9 @@ namespace whyformer {
 namespace {
 
 // The whole axis again and again; what the copies get adds up.
-class Tile final : public Op {
+class TileOp final : public ops::Tile {
  public:
-  explicit Tile(std::vector<int64_t> repeats) : repeats_(std::move(repeats)) {}
-
-  std::string_view kind() const override { return "Tile"; }
+  explicit TileOp(std::vector<int64_t> repeats) : repeats_(std::move(repeats)) {}
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     Shape shape = inputs[0].shape;
@@ -69,7 +67,7 @@ class Tile final : public Op {
 }  // namespace
 
 Value tile(GraphBuilder& graph, Value x, std::vector<int64_t> repeats, std::string name) {
-  return graph.add(std::make_shared<Tile>(std::move(repeats)), {x}, std::move(name));
+  return graph.add(std::make_shared<TileOp>(std::move(repeats)), {x}, std::move(name));
 }
 
 }  // namespace whyformer

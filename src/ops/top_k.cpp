@@ -24,11 +24,9 @@ bool precedes(T a, T b, bool largest) {
 }
 
 // The first `count` elements of an axis in order, and where they stood; of equals the first.
-class TopK final : public Op {
+class TopKOp final : public ops::TopK {
  public:
-  TopK(int axis, int64_t count, bool largest) : axis_(axis), count_(count), largest_(largest) {}
-
-  std::string_view kind() const override { return "TopK"; }
+  TopKOp(int axis, int64_t count, bool largest) : axis_(axis), count_(count), largest_(largest) {}
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     Shape shape = inputs[0].shape;
@@ -101,7 +99,7 @@ class TopK final : public Op {
 
 std::vector<Value> top_k(GraphBuilder& graph, Value x, int axis, int64_t count, bool largest,
                          std::string name) {
-  return graph.add_all(std::make_shared<TopK>(axis, count, largest), {x}, std::move(name));
+  return graph.add_all(std::make_shared<TopKOp>(axis, count, largest), {x}, std::move(name));
 }
 
 }  // namespace whyformer

@@ -4,21 +4,19 @@
 #include <algorithm>
 
 #include "ops/helpers.h"
-#include "ops/ops.h"
+#include "ops/layers.h"
 
 namespace whyformer {
 namespace {
 
 // Axes in another order: a view.
-class Transpose final : public Op {
+class TransposeOp final : public ops::Transpose {
  public:
-  explicit Transpose(std::vector<int> order) : order_(std::move(order)), back_(order_.size()) {
+  explicit TransposeOp(std::vector<int> order) : order_(std::move(order)), back_(order_.size()) {
     for (size_t axis = 0; axis < order_.size(); ++axis) {
       back_[order_[axis]] = static_cast<int>(axis);
     }
   }
-
-  std::string_view kind() const override { return "Transpose"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     if (inputs[0].shape.size() != order_.size()) {
@@ -44,7 +42,7 @@ class Transpose final : public Op {
     return same_axis(order_[axis]);
   }
 
-  std::vector<int> axis_order() const override { return order_; }
+  const std::vector<int>& order() const override { return order_; }
 
  private:
   std::vector<int> order_;
@@ -53,8 +51,13 @@ class Transpose final : public Op {
 
 }  // namespace
 
+std::vector<int> axis_order(const Op& op) {
+  const auto* transpose = op_as<ops::Transpose>(op);
+  return transpose == nullptr ? std::vector<int>() : transpose->order();
+}
+
 Value transpose(GraphBuilder& graph, Value x, std::vector<int> order, std::string name) {
-  return graph.add(std::make_shared<Transpose>(std::move(order)), {x}, std::move(name));
+  return graph.add(std::make_shared<TransposeOp>(std::move(order)), {x}, std::move(name));
 }
 
 }  // namespace whyformer

@@ -11,9 +11,10 @@ namespace {
 
 // The way back of a convolution, used forward: each input position spreads its kernel over the
 // output.
-class TransposedConvolution final : public Op {
+class TransposedConvolutionOp final : public ops::ConvTranspose {
  public:
-  TransposedConvolution(Tensor weight, Tensor bias, Window window, std::vector<int64_t> output_pads)
+  TransposedConvolutionOp(Tensor weight, Tensor bias, Window window,
+                          std::vector<int64_t> output_pads)
       : shape_(weight.shape()),
         bias_(bias.defined() ? bias.contiguous() : Tensor()),
         window_(std::move(window)),
@@ -26,8 +27,6 @@ class TransposedConvolution final : public Op {
           std::make_shared<LinearWeights>(rows.slice(0, g * channels, channels), Tensor()));
     }
   }
-
-  std::string_view kind() const override { return "ConvTranspose"; }
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     check_same_type(inputs[0], {{}, weights_[0]->dtype()});
@@ -144,8 +143,8 @@ Value transposed_convolution(GraphBuilder& graph, Value x, Tensor weight, Tensor
         to_string(bias.defined() ? bias.shape() : Shape{}), window.groups));
   }
   return graph.add(
-      std::make_shared<TransposedConvolution>(std::move(weight), std::move(bias), std::move(window),
-                                              std::move(output_pads)),
+      std::make_shared<TransposedConvolutionOp>(std::move(weight), std::move(bias),
+                                                std::move(window), std::move(output_pads)),
       {x}, std::move(name));
 }
 

@@ -11,11 +11,9 @@ namespace whyformer {
 namespace {
 
 // y[…, i, j] = x[…, i, j] where j - i ≥ offset (upper) or ≤ offset (lower), 0 elsewhere.
-class Triangle final : public Op {
+class TriangleOp final : public ops::Trilu {
  public:
-  Triangle(bool upper, int64_t offset) : upper_(upper), offset_(offset) {}
-
-  std::string_view kind() const override { return "Trilu"; }
+  TriangleOp(bool upper, int64_t offset) : upper_(upper), offset_(offset) {}
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     if (inputs[0].shape.size() < 2) {
@@ -72,7 +70,7 @@ class Triangle final : public Op {
 }  // namespace
 
 Value triangle(GraphBuilder& graph, Value x, bool upper, int64_t offset, std::string name) {
-  return graph.add(std::make_shared<Triangle>(upper, offset), {x}, std::move(name));
+  return graph.add(std::make_shared<TriangleOp>(upper, offset), {x}, std::move(name));
 }
 
 }  // namespace whyformer

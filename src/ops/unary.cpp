@@ -10,8 +10,8 @@ namespace {
 // Integers wrap around: the least one is its own negative.
 int64_t negative(int64_t x) { return static_cast<int64_t>(-static_cast<uint64_t>(x)); }
 
-struct Negate {
-  static std::string_view kind() { return "Neg"; }
+struct NegateFunction {
+  using Type = ops::Neg;
   template <typename T>
   T value(T x) const {
     return -x;
@@ -23,8 +23,8 @@ struct Negate {
   int64_t integer_value(int64_t x) const { return negative(x); }
 };
 
-struct Abs {
-  static std::string_view kind() { return "Abs"; }
+struct AbsFunction {
+  using Type = ops::Abs;
   template <typename T>
   T value(T x) const {
     return std::abs(x);
@@ -44,8 +44,8 @@ struct Flat {
   }
 };
 
-struct Sign : Flat {
-  static std::string_view kind() { return "Sign"; }
+struct SignFunction : Flat {
+  using Type = ops::Sign;
   template <typename T>
   T value(T x) const {
     return x != x ? x : static_cast<T>((x > 0) - (x < 0));
@@ -53,8 +53,8 @@ struct Sign : Flat {
   int64_t integer_value(int64_t x) const { return (x > 0) - (x < 0); }
 };
 
-struct Floor : Flat {
-  static std::string_view kind() { return "Floor"; }
+struct FloorFunction : Flat {
+  using Type = ops::Floor;
   template <typename T>
   T value(T x) const {
     return std::floor(x);
@@ -62,8 +62,8 @@ struct Floor : Flat {
   int64_t integer_value(int64_t x) const { return x; }
 };
 
-struct Ceil : Flat {
-  static std::string_view kind() { return "Ceil"; }
+struct CeilFunction : Flat {
+  using Type = ops::Ceil;
   template <typename T>
   T value(T x) const {
     return std::ceil(x);
@@ -72,8 +72,8 @@ struct Ceil : Flat {
 };
 
 // Halves go to the even neighbour.
-struct Round : Flat {
-  static std::string_view kind() { return "Round"; }
+struct RoundFunction : Flat {
+  using Type = ops::Round;
   template <typename T>
   T value(T x) const {
     return std::nearbyint(x);
@@ -81,8 +81,8 @@ struct Round : Flat {
   int64_t integer_value(int64_t x) const { return x; }
 };
 
-struct Sqrt {
-  static std::string_view kind() { return "Sqrt"; }
+struct SqrtFunction {
+  using Type = ops::Sqrt;
   template <typename T>
   T value(T x) const {
     return std::sqrt(x);
@@ -93,8 +93,8 @@ struct Sqrt {
   }
 };
 
-struct Reciprocal {
-  static std::string_view kind() { return "Reciprocal"; }
+struct ReciprocalFunction {
+  using Type = ops::Reciprocal;
   template <typename T>
   T value(T x) const {
     return 1 / x;
@@ -105,8 +105,8 @@ struct Reciprocal {
   }
 };
 
-struct Exp {
-  static std::string_view kind() { return "Exp"; }
+struct ExpFunction {
+  using Type = ops::Exp;
   template <typename T>
   T value(T x) const {
     return std::exp(x);
@@ -117,8 +117,8 @@ struct Exp {
   }
 };
 
-struct Log {
-  static std::string_view kind() { return "Log"; }
+struct LogFunction {
+  using Type = ops::Log;
   template <typename T>
   T value(T x) const {
     return std::log(x);
@@ -129,8 +129,8 @@ struct Log {
   }
 };
 
-struct Erf {
-  static std::string_view kind() { return "Erf"; }
+struct ErfFunction {
+  using Type = ops::Erf;
   template <typename T>
   T value(T x) const {
     return std::erf(x);
@@ -141,8 +141,8 @@ struct Erf {
   }
 };
 
-struct Sin {
-  static std::string_view kind() { return "Sin"; }
+struct SinFunction {
+  using Type = ops::Sin;
   template <typename T>
   T value(T x) const {
     return std::sin(x);
@@ -153,8 +153,8 @@ struct Sin {
   }
 };
 
-struct Cos {
-  static std::string_view kind() { return "Cos"; }
+struct CosFunction {
+  using Type = ops::Cos;
   template <typename T>
   T value(T x) const {
     return std::cos(x);
@@ -166,8 +166,8 @@ struct Cos {
 };
 
 // log(1 + eˣ), written so that neither end overflows.
-struct Softplus {
-  static std::string_view kind() { return "Softplus"; }
+struct SoftplusFunction {
+  using Type = ops::Softplus;
   template <typename T>
   T value(T x) const {
     return std::max(x, T{0}) + std::log1p(std::exp(-std::abs(x)));
@@ -180,10 +180,8 @@ struct Softplus {
 
 // A question about each element: 0 or 1, which has no gradient.
 template <typename Question>
-class Test final : public Op {
+class TestOp final : public Question::Type {
  public:
-  std::string_view kind() const override { return Question::kind(); }
-
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     return {{inputs[0].shape, DType::kInt64}};
   }
@@ -202,16 +200,16 @@ class Test final : public Op {
   std::optional<AxisFlow> follow(int axis, ValueTypes) const override { return same_axis(axis); }
 };
 
-struct IsNan {
-  static std::string_view kind() { return "IsNaN"; }
+struct IsNanFunction {
+  using Type = ops::IsNaN;
   template <typename T>
   static bool of(T x) {
     return x != x;
   }
 };
 
-struct Not {
-  static std::string_view kind() { return "Not"; }
+struct NotFunction {
+  using Type = ops::Not;
   template <typename T>
   static bool of(T x) {
     return x == 0;
@@ -226,37 +224,37 @@ std::shared_ptr<const Op> elementwise() {
 std::shared_ptr<const Op> op_of(UnaryFunction f) {
   switch (f) {
     case UnaryFunction::kNegate:
-      return elementwise<Negate>();
+      return elementwise<NegateFunction>();
     case UnaryFunction::kAbs:
-      return elementwise<Abs>();
+      return elementwise<AbsFunction>();
     case UnaryFunction::kSign:
-      return elementwise<Sign>();
+      return elementwise<SignFunction>();
     case UnaryFunction::kFloor:
-      return elementwise<Floor>();
+      return elementwise<FloorFunction>();
     case UnaryFunction::kCeil:
-      return elementwise<Ceil>();
+      return elementwise<CeilFunction>();
     case UnaryFunction::kRound:
-      return elementwise<Round>();
+      return elementwise<RoundFunction>();
     case UnaryFunction::kSqrt:
-      return elementwise<Sqrt>();
+      return elementwise<SqrtFunction>();
     case UnaryFunction::kReciprocal:
-      return elementwise<Reciprocal>();
+      return elementwise<ReciprocalFunction>();
     case UnaryFunction::kExp:
-      return elementwise<Exp>();
+      return elementwise<ExpFunction>();
     case UnaryFunction::kLog:
-      return elementwise<Log>();
+      return elementwise<LogFunction>();
     case UnaryFunction::kErf:
-      return elementwise<Erf>();
+      return elementwise<ErfFunction>();
     case UnaryFunction::kSin:
-      return elementwise<Sin>();
+      return elementwise<SinFunction>();
     case UnaryFunction::kCos:
-      return elementwise<Cos>();
+      return elementwise<CosFunction>();
     case UnaryFunction::kSoftplus:
-      return elementwise<Softplus>();
+      return elementwise<SoftplusFunction>();
     case UnaryFunction::kIsNan:
-      return std::make_shared<Test<IsNan>>();
+      return std::make_shared<TestOp<IsNanFunction>>();
     case UnaryFunction::kNot:
-      return std::make_shared<Test<Not>>();
+      return std::make_shared<TestOp<NotFunction>>();
   }
   throw Error("there is no such element-wise function");
 }

@@ -6,10 +6,8 @@ namespace whyformer {
 namespace {
 
 // Each element from one of two tensors. What was not taken gets exactly 0, whatever it is.
-class Where final : public Op {
+class WhereOp final : public ops::Where {
  public:
-  std::string_view kind() const override { return "Where"; }
-
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     if (inputs[0].dtype != DType::kInt64) {
       throw InvalidInput("the condition must be truth values but is floating-point numbers");
@@ -67,7 +65,7 @@ class Where final : public Op {
 }  // namespace
 
 Value where(GraphBuilder& graph, Value condition, Value yes, Value no, std::string name) {
-  return graph.add(std::make_shared<Where>(), {condition, yes, no}, std::move(name));
+  return graph.add(std::make_shared<WhereOp>(), {condition, yes, no}, std::move(name));
 }
 
 }  // namespace whyformer

@@ -3,8 +3,8 @@
 
 #include <filesystem>
 
-#include "models/array_model.h"
-#include "whyformer/arrays.h"
+#include "models/array_source.h"
+#include "whyformer/model.h"
 
 namespace whyformer {
 

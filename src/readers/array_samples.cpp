@@ -48,7 +48,7 @@ std::optional<double> value_of_one_sample(const Samples& samples, const OnnxProb
   const Shape& shape = probe.graph.shape(output);
   if (shape.empty() || shape[axis] != probe.batch) return std::nullopt;
   const Feeds feeds =
-      OnnxArrayModel::feeds(probe, OnnxArrayModel::with_batch_in_front(probe, samples.arrays));
+      OnnxArrays::feeds(probe, OnnxArrays::with_batch_in_front(probe, samples.arrays));
   const Pass pass = run(probe.graph, feeds, {Keep::kGradients, {output}});
   Tensor seed = Tensor::zeros(shape, probe.graph.type(output).dtype);
   Tensor element = seed, value = pass[output];

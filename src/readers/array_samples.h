@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "models/array_model.h"
+#include "models/array_source.h"
 
 namespace whyformer {
 

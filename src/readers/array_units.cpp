@@ -17,7 +17,8 @@ using Kind = StreamSegment::Kind;
 constexpr int64_t kMostCells = 14;  // along each side of a picture whose patches are not known
 
 // Which positions of the input a part's units are, as far as that is known.
-void find_positions(const OnnxProbe& probe, const std::vector<ArrayPart>& before, ArrayPart& part) {
+void find_positions(const OnnxProbe& probe, const std::vector<ArraySegment>& before,
+                    ArraySegment& part) {
   const StreamSegment& segment = part.segment;
   const auto input = probe.inputs.find(segment.input);
   if (input == probe.inputs.end()) return;
@@ -32,7 +33,7 @@ void find_positions(const OnnxProbe& probe, const std::vector<ArrayPart>& before
     if (!fits || (one_each ? shape[axis] != cells[i] : shape[axis] < cells[i])) return;
   }
   // An input that two streams read counts for the first.
-  for (const ArrayPart& other : before) {
+  for (const ArraySegment& other : before) {
     if (!other.cuts.empty() && other.segment.input == segment.input) return;
   }
   for (size_t i = 0; i < cells.size(); ++i) part.cuts.push_back({segment.axes[i] - 1, cells[i]});
@@ -41,10 +42,10 @@ void find_positions(const OnnxProbe& probe, const std::vector<ArrayPart>& before
 
 // Those units of the part, whose cuts are known, that pick the rows; nothing where the rows' axes
 // are not theirs.
-std::optional<ArrayPart> picked_part(const OnnxProbe& probe, const ArrayPart& part,
-                                     const PickedRows& picked) {
-  ArrayPart place = part;
-  place.place = picked.rows;
+std::optional<ArraySegment> picked_part(const OnnxProbe& probe, const ArraySegment& part,
+                                        const PickedRows& picked) {
+  ArraySegment place = part;
+  place.value = picked.rows;
   Shape rows = probe.graph.shape(picked.rows);
   rows.pop_back();
   Shape expected = probe.graph.shape(probe.inputs.at(part.segment.input));
@@ -64,12 +65,13 @@ std::optional<ArrayPart> picked_part(const OnnxProbe& probe, const ArrayPart& pa
 }
 
 // Where the numbers of a part enter, as far as that is known.
-void find_places(const OnnxProbe& probe, const ArrayPart& part, std::vector<ArrayPart>& places) {
+void find_places(const OnnxProbe& probe, const ArraySegment& part,
+                 std::vector<ArraySegment>& places) {
   if (part.cuts.empty()) return;
   const Value input = probe.inputs.at(part.segment.input);
   if (!part.are_ids) {
     places.push_back(part);
-    places.back().place = input;
+    places.back().value = input;
     return;
   }
   for (const PickedRows& picked : rows_picked_by(probe.graph, input)) {
@@ -82,12 +84,12 @@ void add_stream(const OnnxProbe& probe, const std::vector<StreamSegment>& segmen
   const int64_t first = units.count();
   int64_t at = first;
   for (const StreamSegment& segment : segments) {
-    ArrayPart part{.segment = segment,
-                   .stream = static_cast<int>(units.streams.size()),
-                   .units = {at, segment.length}};
-    find_positions(probe, units.parts, part);
-    find_places(probe, part, units.places);
-    units.parts.push_back(std::move(part));
+    ArraySegment part{.segment = segment,
+                      .stream = static_cast<int>(units.streams.size()),
+                      .units = {at, segment.length}};
+    find_positions(probe, units.segments, part);
+    find_places(probe, part, units.entries);
+    units.segments.push_back(std::move(part));
     at += segment.length;
   }
   if (at != first + tokens) {
@@ -190,21 +192,21 @@ Value first_layer_of(const OnnxProbe& probe, const Stream& stream, const std::ve
 
 }  // namespace
 
-std::vector<ArrayPart> first_layer_parts(const OnnxProbe& probe, const ArrayUnits& units,
-                                         Value output) {
-  std::vector<ArrayPart> parts;
+std::vector<ArraySegment> first_layer_segments(const OnnxProbe& probe, const ArrayUnits& units,
+                                               Value output) {
+  std::vector<ArraySegment> parts;
   if (!units.why_no_maps.empty()) return parts;
   for (size_t stream = 0; stream < units.streams.size(); ++stream) {
     std::vector<Value> from;
-    for (const ArrayPart& part : units.places) {
-      if (part.stream == static_cast<int>(stream)) from.push_back(part.place);
+    for (const ArraySegment& part : units.entries) {
+      if (part.stream == static_cast<int>(stream)) from.push_back(part.value);
     }
     if (from.empty()) continue;
-    ArrayPart whole{
+    ArraySegment whole{
         .segment = {}, .stream = static_cast<int>(stream), .units = units.streams[stream]};
     whole.cuts = {{0, units.streams[stream].count}};
-    whole.place = first_layer_of(probe, probe.found.streams[stream], from, output);
-    if (!whole.place.valid()) return {};
+    whole.value = first_layer_of(probe, probe.found.streams[stream], from, output);
+    if (!whole.value.valid()) return {};
     parts.push_back(std::move(whole));
   }
   return parts;
@@ -219,11 +221,11 @@ ArrayUnits array_units(const OnnxProbe& probe) {
   return units;
 }
 
-std::vector<int64_t> unit_of_each(const ArrayPart& part, const Shape& shape) {
+std::vector<int64_t> unit_of_each(const ArraySegment& part, const Shape& shape) {
   int64_t size = 1;
   for (const int64_t length : shape) size *= length;
   std::vector<int64_t> units(size, 0);
-  for (const ArrayPart::Cut& cut : part.cuts) {
+  for (const ArraySegment::Cut& cut : part.cuts) {
     int64_t inner = 1;
     for (size_t axis = cut.axis + 1; axis < shape.size(); ++axis) inner *= shape[axis];
     const int64_t length = shape[cut.axis];
@@ -235,7 +237,7 @@ std::vector<int64_t> unit_of_each(const ArrayPart& part, const Shape& shape) {
   return units;
 }
 
-std::string name_of_unit(const ArrayPart& part, int64_t index) {
+std::string name_of_unit(const ArraySegment& part, int64_t index) {
   const StreamSegment& segment = part.segment;
   if (segment.kind == Kind::kPatches && segment.grid.size() == 2) {
     return fmt::format("{} row {}, column {}", segment.input, index / segment.grid[1],

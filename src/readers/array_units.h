@@ -5,17 +5,17 @@
 #include <string>
 #include <vector>
 
-#include "models/array_model.h"
-#include "run/subject.h"
+#include "models/array_source.h"
+#include "run/input.h"
 #include "whyformer/explanation.h"
 
 namespace whyformer {
 
 // Neighbouring units of one origin.
-struct ArrayPart {
+struct ArraySegment {
   StreamSegment segment;
   int stream = 0;
-  Subject::UnitRange units;
+  UnitRange units;
   // Positions of an axis of the input fall into so many cells of equal length; a unit is a cell
   // along each. None for learned tokens and where it is not known.
   struct Cut {
@@ -25,16 +25,16 @@ struct ArrayPart {
   std::vector<Cut> cuts = {};
   // Of a part that has one: where its numbers enter, the input itself or the rows that ids pick,
   // whose last axis is one more.
-  Value place = {};
+  Value value = {};
   bool are_ids = false;
 };
 
 struct ArrayUnits {
-  std::vector<ArrayPart> parts;
+  std::vector<ArraySegment> segments;
   // The same units as far as their numbers were found, by the values where these enter: several of
   // one part where its columns have a table each.
-  std::vector<ArrayPart> places;
-  std::vector<Subject::UnitRange> streams;
+  std::vector<ArraySegment> entries;
+  std::vector<UnitRange> streams;
   std::string why_no_maps;  // empty where maps go over these units
 
   int64_t count() const {
@@ -49,14 +49,14 @@ ArrayUnits array_units(const OnnxProbe& probe);
 // What enters the first layer of each stream that has numbers of inputs: the last value of all its
 // tokens in front of its first attention through which everything of them passes. Empty where one
 // of them was not found.
-std::vector<ArrayPart> first_layer_parts(const OnnxProbe& probe, const ArrayUnits& units,
-                                         Value output);
+std::vector<ArraySegment> first_layer_segments(const OnnxProbe& probe, const ArrayUnits& units,
+                                               Value output);
 
 // The unit (from 0 within its part) of each number of the part's place; `shape` is the value's,
 // without the axis of inputs.
-std::vector<int64_t> unit_of_each(const ArrayPart& part, const Shape& shape);
+std::vector<int64_t> unit_of_each(const ArraySegment& part, const Shape& shape);
 
 // Names for people: "input_ids 3", "row 0, column 1 of pixel_values".
-std::string name_of_unit(const ArrayPart& part, int64_t index);
+std::string name_of_unit(const ArraySegment& part, int64_t index);
 
 }  // namespace whyformer

@@ -71,7 +71,7 @@ Explanation explained(const TinyModel& model, const RowInput& row,
   ExplainRequest request;
   request.methods = std::move(methods);
   request.target = int64_t{0};
-  const Explanation found = explain(Model::load(path), row, request);
+  const Explanation found = explain(Model::load(path), row, request)[0];
   std::filesystem::remove(path);
   return found;
 }

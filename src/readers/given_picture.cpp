@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/files.h"
 #include "formats/file_checks.h"
-#include "models/picture_model.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -39,17 +39,30 @@ Picture picture_of(const PicturePixels& given) {
   return picture;
 }
 
+bool names_picture(const std::filesystem::path& path) {
+  std::string ending = path.extension().string();
+  for (char& letter : ending)
+    letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return ending == ".jpg" || ending == ".jpeg" || ending == ".png" || ending == ".webp";
+}
+
 }  // namespace
+
+bool means_picture(const std::string& argument) {
+  // Sentences are longer than file names can be, or have lines.
+  if (argument.empty() || argument.size() > 4096 || argument.find('\n') != argument.npos)
+    return false;
+  const std::filesystem::path path(argument);
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error)) {
+    return begins_like_picture(map_file(path).view) || names_picture(path);
+  }
+  return names_picture(path) && argument.find(' ') == argument.npos;
+}
 
 Picture pixels_of(const PictureInput& picture) {
   if (const auto* file = std::get_if<PictureFile>(&picture)) return read_picture(file->path);
   return picture_of(std::get<PicturePixels>(picture));
-}
-
-ProcessedPicture processed(const Model& model, const Picture& picture) {
-  ProcessedPicture pixels = model.picture_processor()(picture);
-  model.picture_model().check_takes(pixels.values.dim(1), pixels.values.dim(2));
-  return pixels;
 }
 
 std::string name_of(const PictureInput& picture) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/support/golden_weights.h"
+#include "whyformer/model.h"
 
 namespace whyformer {
 namespace {

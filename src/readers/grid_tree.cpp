@@ -3,14 +3,14 @@
 namespace whyformer {
 namespace {
 
-struct Part {
+struct GridPart {
   int64_t top, left, rows, columns;
 };
 
 // The node of the part; its merges come before it.
-int64_t add(PlayerTree& tree, const Part& part, int64_t all_rows, int64_t all_columns) {
+int64_t add(PlayerTree& tree, const GridPart& part, int64_t all_rows, int64_t all_columns) {
   if (part.rows * part.columns == 1) return part.top * all_columns + part.left;
-  Part near = part, far = part;
+  GridPart near = part, far = part;
   if (part.rows >= part.columns && part.rows > 1) {
     near.rows = (part.rows + 1) / 2;
     far.top += near.rows;

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/bytes.h"
+#include "base/numpy_random.h"
 #include "readers/array_file.h"
 #include "whyformer/error.h"
 #include "whyformer/tables.h"
@@ -17,12 +18,12 @@ namespace {
 
 constexpr int64_t kMostCells = int64_t{1} << 28;
 
-using Cells = std::vector<std::string>;
+using CsvCells = std::vector<std::string>;
 
 // One line's cells, from `at` on; moves behind it. Quoted cells may hold commas, quotes and line
 // ends.
-Cells next_line(std::string_view text, size_t& at, const std::string& name, int64_t line) {
-  Cells cells(1);
+CsvCells next_line(std::string_view text, size_t& at, const std::string& name, int64_t line) {
+  CsvCells cells(1);
   bool quoted = false;
   for (; at < text.size(); ++at) {
     const char c = text[at];
@@ -65,7 +66,7 @@ std::optional<double> number_in(std::string_view cell) {
   return number;
 }
 
-bool all_numbers(const Cells& cells) {
+bool all_numbers(const CsvCells& cells) {
   for (const std::string& cell : cells) {
     if (!number_in(cell)) return false;
   }
@@ -81,7 +82,7 @@ const std::string* name_given_twice(const std::vector<std::string>& names) {
   return nullptr;
 }
 
-Cells names_in(const Cells& cells, const std::string& name, int64_t line) {
+CsvCells names_in(const CsvCells& cells, const std::string& name, int64_t line) {
   if (const std::string* twice = name_given_twice(cells)) {
     throw FileError(fmt::format(
         "{}, line {}: {}; give each column a name of its own, or none to any", name, line,
@@ -91,8 +92,8 @@ Cells names_in(const Cells& cells, const std::string& name, int64_t line) {
   return cells;
 }
 
-Cells numbered_names(size_t count) {
-  Cells names;
+CsvCells numbered_names(size_t count) {
+  CsvCells names;
   for (size_t i = 0; i < count; ++i) names.push_back(fmt::format("column {}", i));
   return names;
 }
@@ -103,7 +104,7 @@ NamedTable read_csv(std::string_view text, const std::string& name) {
   Table& table = result.table;
   size_t at = 0;
   for (int64_t line = 1; at < text.size(); ++line) {
-    const Cells cells = next_line(text, at, name, line);
+    const CsvCells cells = next_line(text, at, name, line);
     if (cells.size() == 1 && cells[0].empty()) continue;
     if (table.columns == 0) {
       table.columns = static_cast<int64_t>(cells.size());
@@ -189,7 +190,7 @@ NamedTable in_order_of(const std::vector<std::string>& names, const NamedTable& 
                       all == &names ? "table" : "background", *twice));
     }
   }
-  const Cells unnamed = numbered_names(names.size());
+  const CsvCells unnamed = numbered_names(names.size());
   if (table.names == names || table.names == unnamed || names == unnamed) return table;
   NamedTable ordered{
       names,
@@ -226,6 +227,33 @@ std::vector<double> take_column(NamedTable& table, const std::string& name) {
   table.table.values = std::move(rest);
   --table.table.columns;
   return taken;
+}
+
+std::vector<InputValue> rows_of(const NamedTable& named) {
+  const Table& table = named.table;
+  const auto names = static_cast<int64_t>(named.names.size());
+  const auto numbers = static_cast<int64_t>(table.values.size());
+  if (table.columns <= 0 || names != table.columns || numbers != table.rows * table.columns) {
+    throw InvalidInput(fmt::format("a table of {} rows and {} columns has {} names and {} numbers",
+                                   table.rows, table.columns, names, numbers));
+  }
+  std::vector<InputValue> rows;
+  for (int64_t row = 0; row < table.rows; ++row) {
+    const auto first = table.values.begin() + row * table.columns;
+    rows.push_back(RowInput{named.names, {first, first + table.columns}});
+  }
+  return rows;
+}
+
+Table background_of(const Table& table, int64_t most_rows) {
+  if (table.rows <= most_rows) return table;
+  std::vector<int64_t> order = NumpyRandom(0).permutation(table.rows);
+  Table chosen{.rows = most_rows, .columns = table.columns};
+  for (int64_t i = 0; i < most_rows; ++i) {
+    const auto first = table.values.begin() + order[i] * table.columns;
+    chosen.values.insert(chosen.values.end(), first, first + table.columns);
+  }
+  return chosen;
 }
 
 }  // namespace whyformer

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "api/units.h"
+#include "base/code_points.h"
 #include "readers/tokenizers/characters.h"
 
 namespace whyformer {

@@ -6,7 +6,7 @@
 #include <cctype>
 
 #include "base/edit_distance.h"
-#include "ops/operator_kinds.h"
+#include "ops/ops.h"
 #include "whyformer/error.h"
 
 namespace whyformer {

@@ -3,17 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <regex>
-#include <set>
-#include <sstream>
-
-#include "ops/operator_kinds.h"
 #include "ops/ops.h"
 #include "tests/support/check_op.h"
-#include "tests/support/source_folder.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -81,33 +72,6 @@ TEST(PolicyCheck, SaysWhichRulesChangeNothingAndWhy) {
 TEST(PolicyCheck, LeavesPoliciesByNameAlone) {
   for (const std::string& name : policy_names())
     EXPECT_THAT(check_policy(policy_named(name), linear_and_softmax()), IsEmpty());
-}
-
-// Every name that an operator's kind() gives, read from the sources.
-std::set<std::string> kinds_in_sources() {
-  const std::regex functions(R"((kind\(\)[^{;]*\{[^}]*\}|kKind = [^;]*;))"),
-      names(R"RX("([A-Z]\w*)")RX");
-  std::set<std::string> kinds{"Constant"};  // the graph's own
-  for (const auto& entry : std::filesystem::directory_iterator(source_folder() / "src/ops")) {
-    const std::string name = entry.path().filename().string();
-    if (name.find("_test") != name.npos || name.starts_with("check_op")) continue;
-    std::ostringstream text;
-    text << std::ifstream(entry.path()).rdbuf();
-    const std::string source = text.str();
-    for (std::sregex_iterator function(source.begin(), source.end(), functions), end;
-         function != end; ++function) {
-      const std::string body = function->str();
-      for (std::sregex_iterator found(body.begin(), body.end(), names); found != end; ++found)
-        kinds.insert((*found)[1]);
-    }
-  }
-  return kinds;
-}
-
-TEST(OperatorKinds, ListEveryOperatorInOrder) {
-  EXPECT_TRUE(std::is_sorted(kOperatorKinds.begin(), kOperatorKinds.end()));
-  const std::set<std::string> own(kOperatorKinds.begin(), kOperatorKinds.end());
-  EXPECT_THAT(own, ::testing::ContainerEq(kinds_in_sources()));
 }
 
 }  // namespace

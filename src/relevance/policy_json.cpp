@@ -10,8 +10,6 @@
 namespace whyformer {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr std::array kKinds{RuleKind::kIdentity,       RuleKind::kStop,    RuleKind::kProportional,
                             RuleKind::kAlphaBeta,      RuleKind::kGamma,   RuleKind::kBox,
                             RuleKind::kPositiveBySign, RuleKind::kGradient};
@@ -21,7 +19,7 @@ constexpr size_t kMostEntries = 10'000;
 // One object of the file, with the place that errors name.
 class Fields {
  public:
-  Fields(const Json& json, std::string place) : json_(json), place_(std::move(place)) {
+  Fields(const nlohmann::json& json, std::string place) : json_(json), place_(std::move(place)) {
     if (!json.is_object()) fail("expected an object in braces");
   }
 
@@ -59,14 +57,14 @@ class Fields {
     return json_[key];
   }
 
-  const Json* list(const char* key) const {
+  const nlohmann::json* list(const char* key) const {
     if (!json_.contains(key)) return nullptr;
     if (!json_[key].is_array()) fail(fmt::format("\"{}\" must be a list in brackets", key));
     return &json_[key];
   }
 
  private:
-  const Json& json_;
+  const nlohmann::json& json_;
   std::string place_;
 };
 
@@ -79,7 +77,7 @@ RuleKind kind_named(const Fields& fields, const std::string& name) {
   fields.fail(fmt::format("there is no rule \"{}\"; known are {}", name.substr(0, 60), known));
 }
 
-PolicyEntry entry_of(const Json& json, const std::string& place) {
+PolicyEntry entry_of(const nlohmann::json& json, const std::string& place) {
   const Fields fields(json, place);
   fields.allow({"operator", "node", "rule", "epsilon", "sign_aware", "bias", "shares", "rescale",
                 "alpha", "beta", "gamma"});
@@ -92,7 +90,7 @@ PolicyEntry entry_of(const Json& json, const std::string& place) {
   rule.alpha = fields.number("alpha", 1, 0);
   rule.beta = fields.number("beta", 0, 0);
   rule.gamma = fields.number("gamma", 0, 0);
-  if (const Json* shares = fields.list("shares")) {
+  if (const nlohmann::json* shares = fields.list("shares")) {
     if (shares->size() != 2 || !(*shares)[0].is_number() || !(*shares)[1].is_number()) {
       fields.fail("\"shares\" must be two numbers, for the two factors of a product");
     }
@@ -104,7 +102,7 @@ PolicyEntry entry_of(const Json& json, const std::string& place) {
 }  // namespace
 
 Policy parse_policy(std::string_view text, std::string_view file_name) {
-  const Json json = Json::parse(text, nullptr, false);
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
   if (json.is_discarded()) throw InvalidInput(fmt::format("{}: this is not JSON", file_name));
   const Fields fields(json, std::string(file_name));
   fields.allow({"name", "seed", "base", "rules"});
@@ -116,7 +114,7 @@ Policy parse_policy(std::string_view text, std::string_view file_name) {
       fields.text("seed", policy.seed == Policy::Seed::kOne ? "one" : "output");
   if (seed != "one" && seed != "output") fields.fail("\"seed\" must be \"one\" or \"output\"");
   policy.seed = seed == "one" ? Policy::Seed::kOne : Policy::Seed::kOutput;
-  const Json* rules = fields.list("rules");
+  const nlohmann::json* rules = fields.list("rules");
   if (rules == nullptr || rules->empty()) fields.fail("\"rules\" must list at least one rule");
   if (rules->size() > kMostEntries) fields.fail(fmt::format("more than {} rules", kMostEntries));
   std::vector<PolicyEntry> entries;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "ops/layers.h"
+#include "ops/ops.h"
 #include "tensor/map.h"
 #include "whyformer/error.h"
 
@@ -11,14 +13,13 @@ namespace {
 // The gradient that gives, times input, what the rule gives.
 Tensors gradient_form(const Node& node, const Call& call, TensorSpan from, const Rule& rule,
                       const Wanted& wanted) {
-  const std::string_view kind = node.op->kind();
   if (rule.kind == RuleKind::kStop) return Tensors(call.inputs.size());
   if (rule.kind == RuleKind::kGradient) return node.op->gradient(call, from, wanted);
   const bool identity_of_function =
-      rule.kind == RuleKind::kIdentity && (kind == "Activation" || kind == "L2Normalise");
+      rule.kind == RuleKind::kIdentity && is_a<ops::Activation, ops::L2Normalise>(*node.op);
   if (rule.kind != RuleKind::kProportional && !identity_of_function) {
     throw InvalidInput(fmt::format("the rule '{}' of {} '{}' has no gradient × input form",
-                                   name_of(rule.kind), kind, node.name));
+                                   name_of(rule.kind), node.op->kind(), node.name));
   }
   Tensors results = node.op->linearised(call, from, wanted);
   for (size_t i = 0; i < results.size() && results.size() == 2; ++i) {

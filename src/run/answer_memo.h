@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "run/subject.h"
+#include "run/part.h"
 
 namespace whyformer {
 

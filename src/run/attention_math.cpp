@@ -111,7 +111,8 @@ void normalise_rows(Matrix& matrix) {
 
 OptionInfo own_entry_option(std::string fallback) {
   return {"own",
-          "the read-out token's own score, which holds the residual path's identity",
+          "the read-out token's own score, dominated by the residual identity: keep, set to 0, or "
+          "set to the minimum",
           std::move(fallback),
           {"keep", "zero", "minimum"}};
 }

@@ -50,8 +50,7 @@ std::vector<double> probabilities_of(std::vector<double> outputs, Problem proble
 
 OptionInfo space_option(const std::string& fallback) {
   return {"space",
-          "what is explained: the model's own number (logit), the target's probability, or its "
-          "log-odds",
+          "output space: the model's logit, the target's probability, or its log-odds",
           fallback,
           {"logit", "probability", "log-odds"}};
 }

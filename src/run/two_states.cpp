@@ -60,7 +60,7 @@ Tensor pick(const Tensor& states, const HiddenUnits& hidden) {
                                            : pick_as<float>(states, hidden);
 }
 
-std::vector<Tensor> run_up_to(const Run& inputs, const std::vector<Value>& values) {
+std::vector<Tensor> run_up_to(const FedGraph& inputs, const std::vector<Value>& values) {
   const Pass pass = run(inputs.graph->graph, inputs.feeds, {.outputs = values});
   std::vector<Tensor> results;
   for (const Value value : values) results.push_back(pass[value].contiguous());
@@ -70,13 +70,13 @@ std::vector<Tensor> run_up_to(const Run& inputs, const std::vector<Value>& value
 // Every unit's two states. Not every model keeps units apart at its input (a stem of convolutions
 // does not), so one input with every other unit hidden must come out the same as when it is run.
 std::vector<Tensor> states_of(const TwoStates::MakeRun& make, int64_t units) {
-  const Run both = make({std::vector<bool>(units, false), std::vector<bool>(units, true)});
+  const FedGraph both = make({std::vector<bool>(units, false), std::vector<bool>(units, true)});
   const std::vector<Value> values = values_of_single_units(*both.graph);
   if (values.empty()) return {};
   const std::vector<Tensor> states = run_up_to(both, values);
   std::vector<bool> alternating(units);
   for (int64_t unit = 0; unit < units; unit += 2) alternating[unit] = true;
-  const Run one = make({alternating});
+  const FedGraph one = make({alternating});
   const std::vector<Value> of_one = values_of_single_units(*one.graph);
   if (of_one.size() != values.size()) return {};
   const std::vector<Tensor> expected = run_up_to(one, of_one);
@@ -114,13 +114,13 @@ std::vector<Value> values_of_single_units(const ModelGraph& built) {
   return values;
 }
 
-void TwoStates::feed(Run& run, const HiddenUnits& hidden, const MakeRun& make) const {
+void TwoStates::feed(FedGraph& inputs, const HiddenUnits& hidden, const MakeRun& make) const {
   if (hidden.size() < kFewestInputs) return;
   if (!states_) states_ = states_of(make, static_cast<int64_t>(hidden[0].size()));
   if (states_->empty()) return;
-  const std::vector<Value> values = values_of_single_units(*run.graph);
+  const std::vector<Value> values = values_of_single_units(*inputs.graph);
   if (values.size() != states_->size()) return;
-  for (size_t i = 0; i < values.size(); ++i) run.feeds[values[i]] = pick((*states_)[i], hidden);
+  for (size_t i = 0; i < values.size(); ++i) inputs.feeds[values[i]] = pick((*states_)[i], hidden);
 }
 
 }  // namespace whyformer

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "run/run.h"
+#include "models/graph_source.h"
 
 namespace whyformer {
 
@@ -16,10 +16,10 @@ using HiddenUnits = std::vector<std::vector<bool>>;  // [input][unit]
 class TwoStates {
  public:
   // `make` gives the run of inputs without this class's help; it is called the first time only.
-  using MakeRun = std::function<Run(const HiddenUnits&)>;
+  using MakeRun = std::function<FedGraph(const HiddenUnits&)>;
 
   // Adds the values of single units to the run's feeds, so that what makes them does not run.
-  void feed(Run& run, const HiddenUnits& hidden, const MakeRun& make) const;
+  void feed(FedGraph& inputs, const HiddenUnits& hidden, const MakeRun& make) const;
 
  private:
   // Each [2, units, numbers]; empty where picking does not give what running gives.

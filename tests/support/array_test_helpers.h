@@ -6,11 +6,12 @@
 
 #include <cmath>
 #include <filesystem>
+#include <sstream>
 
 #include "formats/weights.h"
 #include "tests/support/source_folder.h"
-#include "whyformer/arrays.h"
 #include "whyformer/error.h"
+#include "whyformer/model.h"
 
 namespace whyformer {
 
@@ -50,24 +51,57 @@ class InputFile {
   std::filesystem::path path_;
 };
 
-inline ArrayTrace trace_arrays(const std::filesystem::path& model,
-                               const std::filesystem::path& inputs, const ArrayTarget& target) {
-  return ArrayModel::load(model).trace(read_array_views(inputs), target);
+// A run with given arrays: what its trace holds as a file, and what was found in the model.
+struct TracedArrays {
+  ModelInfo info;
+  OutputElement element;  // that was chosen
+  double value = 0;
+  std::string safetensors;
+};
+
+// "logits[0,3]".
+inline OutputElement element_named(const std::string& label) {
+  const size_t bracket = label.rfind('[');
+  OutputElement element{.output = label.substr(0, bracket)};
+  std::istringstream numbers(label.substr(bracket + 1, label.size() - bracket - 2));
+  for (std::string number; std::getline(numbers, number, ',');)
+    element.indices.push_back(std::stoll(number));
+  return element;
 }
 
-inline ArrayExplanation explained(const std::filesystem::path& model,
-                                  const std::filesystem::path& inputs,
-                                  const std::vector<MethodRequest>& methods,
-                                  const ArrayTarget& target = {}) {
-  ArrayRequest request;
+inline TracedArrays traced(const Model& model, const ArrayViews& views,
+                           const OutputElement& element) {
+  const Trace found = trace(model, views, {.target = element});
+  return {model.inspect(views), element_named(found.target.label), found.target.value,
+          to_safetensors(found)};
+}
+
+inline TracedArrays trace_arrays(const std::filesystem::path& model,
+                                 const std::filesystem::path& inputs, const OutputElement& target) {
+  return traced(Model::load(model, {.arrays = true}), read_array_views(inputs), target);
+}
+
+inline Explanation explained(const std::filesystem::path& model,
+                             const std::filesystem::path& inputs,
+                             const std::vector<MethodRequest>& methods,
+                             const OutputElement& target = {}) {
+  ExplainRequest request;
   request.target = target;
   request.methods = methods;
   request.hiding_id = 1;
-  return ArrayModel::load(model).explain(read_array_views(inputs), request);
+  return explain(Model::load(model, {.arrays = true}), read_array_views(inputs), request)[0];
 }
 
-inline std::vector<float> tensor(const ArrayTrace& trace, const std::string& name) {
+inline std::vector<float> tensor(const TracedArrays& trace, const std::string& name) {
   return to_float32(read_safetensors(bytes_of(trace.safetensors), "trace").at(name));
+}
+
+// One method's scores of the tokens of a stream.
+inline std::vector<double> stream_scores(const Explanation& explanation,
+                                         const Attribution& attribution, int stream) {
+  const UnitStream& own = explanation.streams.at(stream);
+  const auto first = attribution.scores.begin() + own.first;
+  return {first, first + own.count};
 }
 
 // Plain matrices for the rules below.
@@ -103,11 +137,11 @@ inline NumberRows flipped(const NumberRows& a) {
   }
   return result;
 }
-inline void expect_scores(const ArrayExplanation& explanation, int stream,
-                          std::vector<double> expected, int64_t itself = -1) {
+inline void expect_scores(const Explanation& explanation, int stream, std::vector<double> expected,
+                          int64_t itself = -1) {
   if (itself >= 0) expected[itself] = 0;
   const std::vector<double> scores =
-      explanation.by_stream(explanation.explanation.attributions[0])[stream].scores;
+      stream_scores(explanation, explanation.attributions[0], stream);
   ASSERT_EQ(scores.size(), expected.size());
   double most = 0;
   for (const double x : expected) most = std::max(most, std::abs(x));

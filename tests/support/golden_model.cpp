@@ -80,15 +80,17 @@ FileLookup golden_files(const std::string& name) {
 
 GoldenModel GoldenModel::from_onnx(const std::string& name, const std::string& variant) {
   GoldenModel golden(name);
-  golden.model = load_onnx_text_model(
-      folder().parent_path() / "onnx/text" / (name + variant + ".onnx"), golden_files(name), name);
+  OnnxDocument document =
+      open_onnx(folder().parent_path() / "onnx/text" / (name + variant + ".onnx"));
+  document.files = golden_files(name);
+  golden.model = TestText::load(document, name);
   return golden;
 }
 
 GoldenModel::GoldenModel(const std::string& name, const ChangeWeights& change) {
   const FileLookup files = golden_files(name);
   const auto json = parse_json_file(*files("expected.json"), "expected.json");
-  model = TextModel::load(
+  model = TestText::load(
       [&](std::string_view file) -> std::optional<Bytes> {
         if (file == "model.safetensors" && change) return changed_weights(*files(file), change);
         return files(file);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "formats/weights.h"
-#include "models/text_model.h"
+#include "tests/support/test_text.h"
 #include "whyformer/parts.h"
 
 namespace whyformer {
@@ -29,7 +29,7 @@ struct GoldenInput {
 using ChangeWeights = std::function<void(std::map<std::string, std::vector<float>>&)>;
 
 struct GoldenModel {
-  std::shared_ptr<const TextModel> model;
+  std::shared_ptr<const TestText> model;
   std::vector<GoldenInput> inputs;
   StoredTensors expected;
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "tests/support/token_reader.h"
+
 namespace whyformer {
 namespace {
 
@@ -13,22 +15,27 @@ std::string attention_place(int layer) {
 
 }  // namespace
 
-std::vector<EncodedText> corpus_of(const GoldenModel& golden,
-                                   const std::vector<std::string>& names) {
-  std::vector<EncodedText> corpus;
+std::vector<LabelledInput> corpus_of(const GoldenModel& golden,
+                                     const std::vector<std::string>& names) {
+  std::vector<LabelledInput> corpus;
   for (const GoldenInput& input : golden.inputs) {
     const bool named = std::find(names.begin(), names.end(), input.name) != names.end();
     if (input.size() > 1 || !input.batch.hidden.empty() || (!names.empty() && !named)) continue;
-    corpus.push_back({input.encoding(), {{std::to_string(input.targets[0])}}, input.name});
+    corpus.push_back({TextInput{input.name, {}}, {{std::to_string(input.targets[0])}}, input.name});
   }
   return corpus;
 }
 
+HeadImportance heads_of(const GoldenModel& golden, const std::vector<LabelledInput>& corpus,
+                        const HeadsRequest& request) {
+  return study_heads(TokenReader(golden), corpus, request);
+}
+
 HeadGrid scores_of(const GoldenModel& golden, const std::string& measure,
-                   const std::vector<EncodedText>& corpus, HeadsRequest request) {
+                   const std::vector<LabelledInput>& corpus, HeadsRequest request) {
   request.measures = {measure};
   request.precision = Precision::kDouble;
-  return study_heads(*golden.model, corpus, request).measures[0].values;
+  return heads_of(golden, corpus, request).measures[0].values;
 }
 
 void forget_head(std::map<std::string, std::vector<float>>& weights, int layer, int head,

@@ -11,12 +11,15 @@ namespace whyformer {
 
 // The inputs of a case that are single samples without padding, their targets as labels; or of
 // these the named ones.
-std::vector<EncodedText> corpus_of(const GoldenModel& golden,
-                                   const std::vector<std::string>& names = {});
+std::vector<LabelledInput> corpus_of(const GoldenModel& golden,
+                                     const std::vector<std::string>& names = {});
+
+HeadImportance heads_of(const GoldenModel& golden, const std::vector<LabelledInput>& corpus,
+                        const HeadsRequest& request);
 
 // Scores of one measure in double; `request` says the options.
 HeadGrid scores_of(const GoldenModel& golden, const std::string& measure,
-                   const std::vector<EncodedText>& corpus, HeadsRequest request = {});
+                   const std::vector<LabelledInput>& corpus, HeadsRequest request = {});
 
 // BERT's weights that belong to one head: columns of the output projection, and for duplicates the
 // rows of query, key and value too.

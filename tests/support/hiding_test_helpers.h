@@ -15,19 +15,17 @@ inline Options small_budget(const Method& method) {
   return options;
 }
 
-// The model's answers where some units are hidden, or cells; see Subject::hiding.
-inline std::vector<std::vector<double>> answers_hiding(Explained& explained,
+// The model's answers where some units are hidden, or cells; see Input::hiding.
+inline std::vector<std::vector<double>> answers_hiding(Run& explained,
                                                        const std::vector<std::vector<bool>>& hidden,
                                                        const std::string& how) {
   std::vector<Variant> inputs;
-  for (const std::vector<bool>& one : hidden)
-    inputs.push_back(explained.subject().hiding(one, how));
+  for (const std::vector<bool>& one : hidden) inputs.push_back(explained.input().hiding(one, how));
   return explained.answers(inputs);
 }
-inline std::vector<double> answer_hiding_cells(Explained& explained,
-                                               const std::vector<bool>& hidden,
+inline std::vector<double> answer_hiding_cells(Run& explained, const std::vector<bool>& hidden,
                                                const std::string& how) {
-  return explained.answers({explained.subject().hiding_cells(hidden, how)})[0];
+  return explained.answers({explained.input().hiding_cells(hidden, how)})[0];
 }
 
 }  // namespace whyformer

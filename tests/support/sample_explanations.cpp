@@ -8,6 +8,7 @@
 #include "report/views/text.h"
 #include "tests/support/sample_pictures.h"
 #include "tests/support/sample_sequence.h"
+#include "tests/support/sample_streams.h"
 
 namespace whyformer::report {
 namespace {
@@ -45,7 +46,7 @@ void add_special(Explanation& explanation, const std::string& token, int segment
   explanation.units.push_back({token, 0, 0, true, segment, -1});
 }
 
-void add_word(Explanation& explanation, const CodePoints& text, int64_t start, int64_t end,
+void add_word(Explanation& explanation, const CodePointText& text, int64_t start, int64_t end,
               int segment, int64_t word) {
   for (int64_t from = start; from < end; from += kLongestPiece) {
     const int64_t to = std::min(end, from + kLongestPiece);
@@ -55,7 +56,7 @@ void add_word(Explanation& explanation, const CodePoints& text, int64_t start, i
 }
 
 int64_t add_text(Explanation& explanation, const std::string& source, int segment, int64_t word) {
-  const CodePoints text(source);
+  const CodePointText text(source);
   for (int64_t i = 0; i < text.size();) {
     if (text.slice(i, i + 1) == " " || text.slice(i, i + 1) == "\n") {
       ++i;
@@ -91,7 +92,7 @@ std::vector<WordScore> fold(const Explanation& explanation, const std::vector<do
     words.back().score += scores[i];
   }
   for (WordScore& word : words) {
-    const CodePoints text(word.segment == 1 ? *explanation.pair : explanation.text);
+    const CodePointText text(word.segment == 1 ? *explanation.pair : explanation.text);
     word.text = text.slice(word.start, word.end);
   }
   return words;
@@ -406,6 +407,7 @@ std::vector<NamedSample> all_samples() {
           {"documented picture", documented_picture_sample()},
           {"picture with windows", window_picture_sample()},
           {"hostile picture", hostile_picture_sample()},
+          {"streams", documented_streams_sample()},
           {"nothing", Explanation()}};
 }
 

@@ -50,11 +50,11 @@ void scale_row(std::vector<double>& scores, std::optional<int64_t> own, OwnEntry
   scores.insert(scores.begin() + *own, 0.0);
 }
 
-Scores grad_cam(Explained& explained, const GradCamOptions& options) {
+Scores grad_cam(Run& run, const GradCamOptions& options) {
   const bool whole_map = options.average == "map";
-  return read_rows(explained, read_maps(explained, -1, "grad-cam.layer"), [&](const ReadMap& read) {
-    Matrix map = weighted_map(explained.attention(read.layer),
-                              explained.attention_gradient(read.layer), read, whole_map);
+  return read_rows(run, read_maps(run, -1, "grad-cam.layer"), [&](const ReadMap& read) {
+    Matrix map = weighted_map(run.attention(read.layer), run.attention_gradient(read.layer), read,
+                              whole_map);
     // The BERT definition scales by the whole map, the other by the row.
     if (whole_map && options.min_max) min_max(map.values);
     std::vector<double> scores = times(read.read, map);
@@ -74,12 +74,12 @@ const Method kGradCam{
      .class_specific = true,
      .is_signed = false,
      .options = {{"average",
-                  "average gradients over the read-out row or over the whole map",
+                  "mean of the gradients over the read-out row, or over the whole map",
                   std::string("row"),
                   {"row", "map"}},
-                 {"min-max", "scale to 0…1 as the reference code does", false},
+                 {"min-max", "min-max scaling to 0…1, as in the reference code", false},
                  {"own",
-                  "the read-out token's own score",
+                  "the read-out token's own score: keep, set to 0, or set to the minimum",
                   std::string("zero"),
                   {"keep", "zero", "minimum"}}},
      .presets = {{"chefer-vit", "as in Chefer et al.'s ViT code", {{"min-max", true}}},
@@ -90,10 +90,10 @@ const Method kGradCam{
                   "as in Chefer et al.'s BERT code",
                   {{"average", std::string("map")}, {"min-max", true}}}}},
     {.attention = true, .attention_gradient = true},
-    [](Explained& explained, const OptionReader& options) {
-      return grad_cam(explained, {.average = options.word("average"),
-                                  .min_max = options.flag("min-max"),
-                                  .own = own_entry_named(options.word("own"))});
+    [](Run& run, const OptionReader& options) {
+      return grad_cam(run, {.average = options.word("average"),
+                            .min_max = options.flag("min-max"),
+                            .own = own_entry_named(options.word("own"))});
     }};
 
 }  // namespace whyformer

@@ -32,11 +32,10 @@ std::vector<double> read_map(const Matrix& map, const std::string& read,
 
 // r_j = mean over heads of A[c][j] in one layer; or what every token receives (column), or gives
 // itself (diagonal).
-Scores raw_attention(Explained& explained, const RawAttentionOptions& options) {
-  Scores scores = read_rows(
-      explained, read_maps(explained, options.layer, "raw-attention.layer"),
-      [&](const ReadMap& map) {
-        Tensor maps = explained.attention(map.layer);
+Scores raw_attention(Run& run, const RawAttentionOptions& options) {
+  Scores scores =
+      read_rows(run, read_maps(run, options.layer, "raw-attention.layer"), [&](const ReadMap& map) {
+        Tensor maps = run.attention(map.layer);
         if (options.head >= maps.dim(0)) {
           throw InvalidInput(fmt::format("raw-attention.head={}: the layer has heads 0 to {}",
                                          options.head, maps.dim(0) - 1));
@@ -44,7 +43,7 @@ Scores raw_attention(Explained& explained, const RawAttentionOptions& options) {
         if (options.head >= 0) maps = maps.slice(0, options.head, 1);
         return read_map(fuse_heads(maps, HeadFusion::kMean), options.read, map.read);
       });
-  treat_own_entry(scores.values, explained.read_out_row(), options.own);
+  treat_own_entry(scores.values, run.read_out_row(), options.own);
   return scores;
 }
 
@@ -52,18 +51,19 @@ Scores raw_attention(Explained& explained, const RawAttentionOptions& options) {
 
 const Method kRawAttention{
     {.name = "raw-attention",
-     .summary = "how much the read-out token attends to each token in one layer",
-     .paper = "Bahdanau et al., ICLR 2015; Jain & Wallace, NAACL 2019 (why to be careful)",
+     .summary = "attention weights of the read-out token in one layer",
+     .paper = "Bahdanau et al., ICLR 2015; its limits: Jain & Wallace, NAACL 2019",
      .cost = "1 forward",
      .class_specific = false,
      .is_signed = false,
-     .options = {{"layer", "layer from the input; -1 is the last", int64_t{-1}},
-                 {"head", "one head; -1 is the mean over heads", int64_t{-1}, {}, -1},
-                 {"read",
-                  "the read-out token's row, what each token receives (column), or the diagonal",
-                  std::string("row"),
-                  {"row", "column-sum", "column-max", "diagonal"}},
-                 own_entry_option("keep")},
+     .options =
+         {{"layer", "layer index from the input; -1: the last", int64_t{-1}},
+          {"head", "head index; -1: mean over heads", int64_t{-1}, {}, -1},
+          {"read",
+           "the read-out token's row, each token's column (attention received), or the diagonal",
+           std::string("row"),
+           {"row", "column-sum", "column-max", "diagonal"}},
+          own_entry_option("keep")},
      .presets = {{"chefer-bert",
                   "the baseline of Chefer et al. for BERT: own score set to 0",
                   {{"own", std::string("zero")}}},
@@ -71,11 +71,11 @@ const Method kRawAttention{
                   "attention received, as in Abnar & Zuidema's SST-2 script",
                   {{"read", std::string("column-max")}}}}},
     {.attention = true},
-    [](Explained& explained, const OptionReader& options) {
-      return raw_attention(explained, {.layer = options.whole("layer"),
-                                       .head = options.whole("head"),
-                                       .read = options.word("read"),
-                                       .own = own_entry_named(options.word("own"))});
+    [](Run& run, const OptionReader& options) {
+      return raw_attention(run, {.layer = options.whole("layer"),
+                                 .head = options.whole("head"),
+                                 .read = options.word("read"),
+                                 .own = own_entry_named(options.word("own"))});
     }};
 
 }  // namespace whyformer

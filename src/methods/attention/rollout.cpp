@@ -40,24 +40,23 @@ Matrix rollout_factor(const Tensor& maps, const RolloutOptions& options,
 namespace {
 
 // Between streams maps are used as they are, like the authors' code does.
-Scores rollout_over_streams(Explained& explained, const RolloutOptions& options) {
-  const Discovery& found = explained.found();
-  const std::optional<int64_t> row = explained.read_out_row();
+Scores rollout_over_streams(Run& run, const RolloutOptions& options) {
+  const Discovery& found = run.found();
+  const std::optional<int64_t> row = run.read_out_row();
   std::vector<Matrix> maps;
-  for (int layer = 0; layer < explained.layers(); ++layer) {
+  for (int layer = 0; layer < run.layers(); ++layer) {
     const AttentionSite& site = found.sites[layer];
     RolloutOptions own = options;
     own.residual = options.residual && site.is_self_attention();
     own.normalise = options.normalise && site.is_self_attention();
-    maps.push_back(rollout_factor(explained.attention(layer), own, std::nullopt));
+    maps.push_back(rollout_factor(run.attention(layer), own, std::nullopt));
     if (layer >= options.start) continue;
     maps.back() =
         Matrix(found.streams[site.query_stream].tokens, found.streams[site.key_stream].tokens);
     if (site.is_self_attention()) add_identity(maps.back());
   }
-  Scores scores =
-      read_relevance(explained, stream_rollout(explained.graph().graph, found, maps,
-                                               found.read_out.stream, found.read_out.read));
+  Scores scores = read_relevance(run, stream_rollout(run.graph().graph, found, maps,
+                                                     found.read_out.stream, found.read_out.read));
   treat_own_entry(scores.values, row, options.own);
   return scores;
 }
@@ -66,16 +65,16 @@ Scores rollout_over_streams(Explained& explained, const RolloutOptions& options)
 
 // M = Â[L-1]···Â[start]; only the read-out row of M is needed, so rᵀ ← rᵀ·Â from the last layer
 // down.
-Scores rollout(Explained& explained, const RolloutOptions& options) {
-  if (options.start >= explained.layers()) {
+Scores rollout(Run& run, const RolloutOptions& options) {
+  if (options.start >= run.layers()) {
     throw InvalidInput(fmt::format("rollout.start={}: the model has layers 0 to {}", options.start,
-                                   explained.layers() - 1));
+                                   run.layers() - 1));
   }
-  if (explained.several_streams()) return rollout_over_streams(explained, options);
-  const std::optional<int64_t> row = explained.read_out_row();
-  std::vector<double> scores = explained.read_out();
-  for (int layer = explained.layers() - 1; layer >= options.start; --layer) {
-    scores = times(scores, rollout_factor(explained.attention(layer), options, row));
+  if (run.several_streams()) return rollout_over_streams(run, options);
+  const std::optional<int64_t> row = run.read_out_row();
+  std::vector<double> scores = run.read_out();
+  for (int layer = run.layers() - 1; layer >= options.start; --layer) {
+    scores = times(scores, rollout_factor(run.attention(layer), options, row));
   }
   treat_own_entry(scores, row, options.own);
   return {std::move(scores)};
@@ -83,18 +82,20 @@ Scores rollout(Explained& explained, const RolloutOptions& options) {
 
 const Method kRollout{
     {.name = "rollout",
-     .summary = "attention of all layers multiplied, with the residual path as identity",
+     .summary = "product of all attention maps, residual connections as the identity",
      .paper = "Abnar & Zuidema, ACL 2020; discard and fusion: Gildenblat, vit-explain",
      .cost = "1 forward",
      .class_specific = false,
      .is_signed = false,
-     .options =
-         {{"start", "first layer of the product", int64_t{0}, {}, 0},
-          {"fusion", "how heads become one map", std::string("mean"), {"mean", "max", "min"}},
-          {"discard", "fraction of the smallest entries to zero", 0.0, {}, 0, 1},
-          {"residual", "add the identity of the residual path", true},
-          {"normalise", "divide rows by their sums", true},
-          own_entry_option("keep")},
+     .options = {{"start", "first layer of the product", int64_t{0}, {}, 0},
+                 {"fusion",
+                  "fusion of the heads into one map",
+                  std::string("mean"),
+                  {"mean", "max", "min"}},
+                 {"discard", "fraction of the smallest entries set to 0", 0.0, {}, 0, 1},
+                 {"residual", "add the identity of the residual connection", true},
+                 {"normalise", "normalise rows to sum 1", true},
+                 own_entry_option("keep")},
      .presets = {{"chefer-bert",
                   "the baseline of Chefer et al. for BERT: own score set to 0",
                   {{"own", std::string("zero")}}},
@@ -102,16 +103,16 @@ const Method kRollout{
                   "their ViT evaluation: the product starts at the second layer",
                   {{"start", int64_t{1}}}},
                  {"vit-explain",
-                  "vit-explain's command line: max over heads, 90 % discarded",
+                  "vit-explain's defaults: max over heads, 90 % discarded",
                   {{"fusion", std::string("max")}, {"discard", 0.9}}}}},
     {.attention = true},
-    [](Explained& explained, const OptionReader& options) {
-      return rollout(explained, {.start = options.whole("start"),
-                                 .fusion = head_fusion_named(options.word("fusion")),
-                                 .discard = options.number("discard"),
-                                 .residual = options.flag("residual"),
-                                 .normalise = options.flag("normalise"),
-                                 .own = own_entry_named(options.word("own"))});
+    [](Run& run, const OptionReader& options) {
+      return rollout(run, {.start = options.whole("start"),
+                           .fusion = head_fusion_named(options.word("fusion")),
+                           .discard = options.number("discard"),
+                           .residual = options.flag("residual"),
+                           .normalise = options.flag("normalise"),
+                           .own = own_entry_named(options.word("own"))});
     }};
 
 }  // namespace whyformer

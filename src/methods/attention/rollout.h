@@ -19,6 +19,6 @@ struct RolloutOptions {
 Matrix rollout_factor(const Tensor& maps, const RolloutOptions& options,
                       std::optional<int64_t> row);
 
-Scores rollout(Explained& explained, const RolloutOptions& options = {});
+Scores rollout(Run& run, const RolloutOptions& options = {});
 
 }  // namespace whyformer

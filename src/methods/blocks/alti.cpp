@@ -37,9 +37,9 @@ void normalise(std::span<double> row, int64_t own) {
 
 std::vector<OptionInfo> alti_options() {
   std::vector<OptionInfo> options{
-      {"norm", "how distances are measured", std::string("l1"), {"l1", "l2"}},
+      {"norm", "norm of the distances", std::string("l1"), {"l1", "l2"}},
       {"through",
-       "compare behind the attention, or carry the vectors to the end of the block",
+       "compare states after the attention part, or at the end of the block",
        std::string("attention"),
        {"attention", "block"}}};
   for (OptionInfo& option : layer_options()) options.push_back(std::move(option));
@@ -77,25 +77,24 @@ Matrix alti_map(const EncoderBlock& block, const Pass& pass, int64_t sample,
 
 const Method kAlti{
     {.name = "alti",
-     .summary = "how much nearer each token's vector brings a layer's output, multiplied over the "
-                "layers",
+     .summary = "rollout of each token's contribution to the layer output, by distance",
      .paper = "Ferrando et al., EMNLP 2022",
-     .cost = "1 forward, and a vector per pair of tokens and layer",
+     .cost = "1 forward, M² vectors per layer",
      .class_specific = false,
      .is_signed = false,
      .options = alti_options(),
      .presets = {{"ours2",
-                  "the reference code's second variant: to the end of the block",
+                  "second variant of the reference code: to the end of the block",
                   {{"through", std::string("block")}}}}},
     {.attention = true, .values = true},
-    [](Explained& explained, const OptionReader& options) {
+    [](Run& run, const OptionReader& options) {
       const AltiOptions chosen{
           .norm = options.word("norm") == "l2" ? AltiOptions::Norm::kL2 : AltiOptions::Norm::kL1,
           .through = options.word("through") == "block" ? AltiOptions::Through::kBlock
                                                         : AltiOptions::Through::kAttention};
       return Scores{read_out_of_product(
-          explained, "alti", layer_choice(options),
-          [&](const EncoderBlock& block) { return alti_map(block, explained.pass(), 0, chosen); })};
+          run, "alti", layer_choice(options),
+          [&](const EncoderBlock& block) { return alti_map(block, run.pass(), 0, chosen); })};
     }};
 
 }  // namespace whyformer

@@ -6,35 +6,35 @@
 
 namespace whyformer {
 
-std::vector<EncoderBlock> blocks_of(const Explained& explained) {
-  explained.require_maps();
-  explained.require_one_stream(
+std::vector<EncoderBlock> blocks_of(const Run& run) {
+  run.require_maps();
+  run.require_one_stream(
       "what follows vectors from block to block",
       "their blocks are no chain; gae, rollout and transformer-attribution know several streams");
-  return find_blocks(explained.graph().graph, explained.found().sites);
+  return find_blocks(run.graph().graph, run.found().sites);
 }
 
-std::vector<double> read_out_rows(const Explained& explained, const EncoderBlock& block) {
-  const std::vector<double> shares = explained.read_out();
+std::vector<double> read_out_rows(const Run& run, const EncoderBlock& block) {
+  const std::vector<double> shares = run.read_out();
   const auto first = shares.begin() + block.first_row;
   return {first, first + block.rows};
 }
 
 std::vector<OptionInfo> layer_options() {
-  return {{"layer",
-           "what reaches the read-out token in this layer, counted from the input; -1 is the last",
-           int64_t{-1}},
-          {"alone", "from the tokens as they enter that layer, rather than from those of the input",
-           false}};
+  return {
+      {"layer", "layer index from the input at which the read-out token is read; -1: the last",
+       int64_t{-1}},
+      {"alone", "contributions of this layer's input states instead of the model's input tokens",
+       false}};
 }
 
 LayerChoice layer_choice(const OptionReader& options) {
   return {.layer = options.whole("layer"), .alone = options.flag("alone")};
 }
 
-std::vector<double> read_out_of_product(const Explained& explained, const std::string& method,
+std::vector<double> read_out_of_product(const Run& run, const std::string& method,
                                         const LayerChoice& choice, const MapOfBlock& map_of) {
-  const std::vector<EncoderBlock> blocks = blocks_of(explained);
+  const std::vector<EncoderBlock> blocks = blocks_of(run);
   const auto count = static_cast<int64_t>(blocks.size());
   const int64_t last = choice.layer < 0 ? choice.layer + count : choice.layer;
   if (last < 0 || last >= count) {
@@ -42,10 +42,10 @@ std::vector<double> read_out_of_product(const Explained& explained, const std::s
         fmt::format("{}.layer={}: the model has layers 0 to {}", method, choice.layer, count - 1));
   }
   const int64_t first = choice.alone ? last : 0;
-  std::vector<double> row = read_out_rows(explained, blocks[last]);
+  std::vector<double> row = read_out_rows(run, blocks[last]);
   for (int64_t layer = last; layer >= first; --layer) {
     row = times(row, map_of(blocks[layer]));
-    explained.report_progress(last - layer + 1, last - first + 1);
+    run.report_progress(last - layer + 1, last - first + 1);
   }
   return row;
 }

@@ -7,15 +7,15 @@
 #include "discovery/blocks.h"
 #include "methods/method.h"
 #include "run/attention_math.h"
-#include "run/explained.h"
+#include "run/run.h"
 
 namespace whyformer {
 
 // Throws UnsupportedModel that names the node at which the model is not a stack of encoder blocks.
-std::vector<EncoderBlock> blocks_of(const Explained& explained);
+std::vector<EncoderBlock> blocks_of(const Run& run);
 
 // The read-out's share of each row that the block computes.
-std::vector<double> read_out_rows(const Explained& explained, const EncoderBlock& block);
+std::vector<double> read_out_rows(const Run& run, const EncoderBlock& block);
 
 // Which maps are multiplied: those up to a layer, or that layer's alone.
 struct LayerChoice {
@@ -29,7 +29,7 @@ LayerChoice layer_choice(const OptionReader& options);
 // rᵀ ← rᵀ·M from the chosen layer down. Throws InvalidInput, which names `method`, for a layer that
 // is not there.
 using MapOfBlock = std::function<Matrix(const EncoderBlock&)>;
-std::vector<double> read_out_of_product(const Explained& explained, const std::string& method,
+std::vector<double> read_out_of_product(const Run& run, const std::string& method,
                                         const LayerChoice& choice, const MapOfBlock& map_of);
 
 }  // namespace whyformer

@@ -66,7 +66,7 @@ Tensor map_rows(const EncoderBlock& block, const Pass& pass, int64_t sample) {
 
 NormStep norm_step(const Node& norm, const Pass& pass, int64_t sample, int64_t first_row,
                    int64_t rows) {
-  const LayerNormWeights& weights = *norm.op->layer_norm_weights();
+  const LayerNormWeights& weights = *layer_norm_weights(*norm.op);
   NormStep step{weights.weight.to_doubles(), weights.bias.to_doubles(), {}};
   const Tensor states = state_rows(pass, norm.inputs[0], sample).slice(0, first_row, rows);
   const std::vector<double> values = states.to_doubles();
@@ -88,7 +88,7 @@ BlockVectors::BlockVectors(const EncoderBlock& block, const Pass& pass, int64_t 
   Tensor maps = map_rows(block, pass, sample);
   transformed_ = with_float_type(maps.dtype(), [&](auto zero) {
     return transformed_values<decltype(zero)>(pass[block.values].select(0, sample),
-                                              *block.output_projection->op->linear_weights());
+                                              *linear_weights(*block.output_projection->op));
   });
   if (options.head >= 0) {
     maps = maps.slice(0, options.head, 1);

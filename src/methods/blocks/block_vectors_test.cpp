@@ -16,7 +16,7 @@
 namespace whyformer {
 namespace {
 
-constexpr int64_t kTokens = 5;
+constexpr int64_t kTokenCount = 5;
 
 // Runs `check(graph, block, pass, name)` on every block of every golden model, in double.
 using CheckBlock = std::function<void(const EncoderBlock&, const Pass&, const std::string&)>;
@@ -52,7 +52,7 @@ TEST(BlockVectors, AndTheOutputBiasAddUpToTheAttentionOutput) {
   for_each_golden_block([](const EncoderBlock& block, const Pass& pass, const std::string& name) {
     std::vector<double> sums = sums_of_rows(BlockVectors(block, pass, 0, {}));
     const std::vector<double> bias =
-        block.output_projection->op->linear_weights()->bias().to_doubles();
+        linear_weights(*block.output_projection->op)->bias().to_doubles();
     for (size_t i = 0; i < sums.size(); ++i) sums[i] += bias[i % bias.size()];
     expect_rows_near(sums, pass[block.output_projection->outputs[0]].to_doubles(), 1e-12, name);
   });
@@ -76,7 +76,7 @@ TEST(BlockVectors, ThroughTheNormAddUpToItsOutputWithBothBiases) {
     std::vector<double> sums = sums_of_rows(vectors);
     const NormStep norm = norm_step(*block.attended.norm_after, pass, 0, 0, block.rows);
     const std::vector<double> bias =
-        block.output_projection->op->linear_weights()->bias().to_doubles();
+        linear_weights(*block.output_projection->op)->bias().to_doubles();
     double mean = 0;
     for (const double b : bias) mean += b / static_cast<double>(bias.size());
     for (size_t i = 0; i < sums.size(); ++i) {
@@ -97,13 +97,13 @@ TEST(AttentionNorm, IsAttentionTimesTheLengthIfAllValuesAreEquallyLong) {
     }
   }
   layer.value.bias.clear();
-  PlainRows input = random_rows(kTokens, 8, 3);
+  PlainRows input = random_rows(kTokenCount, 8, 3);
   for (PlainVector& row : input) {
     double sum = 0;
     for (const double x : row) sum += x * x;
     for (double& x : row) x *= 2 / std::sqrt(sum);
   }
-  const EncoderGraph built = graph_of(encoder, {.tokens = kTokens, .restrict_rows = false});
+  const EncoderGraph built = graph_of(encoder, {.tokens = kTokenCount, .restrict_rows = false});
   const Pass pass = run_graph(built, {input});
   const Matrix map =
       norm_map(BlockVectors(find_blocks(built.graph, built.found.sites)[0], pass, 0, {}));
@@ -158,13 +158,13 @@ TEST_P(RandomNetworks, GiveTheMapsThatPlainLoopsGive) {
   const Network& network = GetParam();
   PlainEncoder encoder = random_encoder({.norms_before = network.norms_before}, 5);
   encoder.read_row = network.read_row;
-  const PlainRows input = random_rows(kTokens, 8, 6);
-  const EncoderGraph built = graph_of(encoder, {.tokens = kTokens,
+  const PlainRows input = random_rows(kTokenCount, 8, 6);
+  const EncoderGraph built = graph_of(encoder, {.tokens = kTokenCount,
                                                 .restrict_rows = network.restrict_rows,
                                                 .cut_queries = network.cut_queries});
   const Pass pass = run_graph(built, {input});
   const std::vector<EncoderBlock> blocks = find_blocks(built.graph, built.found.sites);
-  EXPECT_EQ(built.graph.shape(blocks.back().attention)[2], network.cut_queries ? 1 : kTokens);
+  EXPECT_EQ(built.graph.shape(blocks.back().attention)[2], network.cut_queries ? 1 : kTokenCount);
   const std::vector<PlainStates> states = run_plain(encoder, input);
   expect_rows_near(pass[built.output].to_doubles(), plain_logits(encoder, states.back()), 1e-12,
                    "logits");
@@ -205,8 +205,8 @@ INSTANTIATE_TEST_SUITE_P(Orders, RandomNetworks,
 
 TEST(Alti, ThroughTheBlockIsRefusedWhereNormsStandBefore) {
   const PlainEncoder encoder = random_encoder({.norms_before = true}, 7);
-  const EncoderGraph built = graph_of(encoder, {.tokens = kTokens});
-  const Pass pass = run_graph(built, {random_rows(kTokens, 8, 7)});
+  const EncoderGraph built = graph_of(encoder, {.tokens = kTokenCount});
+  const Pass pass = run_graph(built, {random_rows(kTokenCount, 8, 7)});
   EXPECT_THROW(alti_map(find_blocks(built.graph, built.found.sites)[0], pass, 0,
                         {.through = AltiOptions::Through::kBlock}),
                InvalidInput);
@@ -218,8 +218,8 @@ TEST(Alti, LeavesARowToItselfThatNoTokenBringsNearer) {
   // Nothing but the norm's bias reaches the output.
   for (double& weight : layer.first.weight) weight = 0;
   encoder.read_row = 2;
-  const EncoderGraph built = graph_of(encoder, {.tokens = kTokens});
-  const Pass pass = run_graph(built, {random_rows(kTokens, 8, 8)});
+  const EncoderGraph built = graph_of(encoder, {.tokens = kTokenCount});
+  const Pass pass = run_graph(built, {random_rows(kTokenCount, 8, 8)});
   const Matrix map = alti_map(find_blocks(built.graph, built.found.sites)[0], pass, 0, {});
   EXPECT_EQ(map.values, (std::vector<double>{0, 0, 1, 0, 0}));
 }
@@ -242,8 +242,8 @@ std::vector<double> plain_row(const std::vector<Matrix>& maps, size_t layer, boo
 
 TEST(PerLayerResults, AreRowsOfTheMapsUpToALayerOrOfThatLayerAlone) {
   const GoldenModel golden("bert");
-  Explained explained(*golden.model, golden.input("single").encoding(),
-                      {.needs = kAlti.needs, .dtype = DType::kFloat64});
+  auto explained = run_of(*golden.model, golden.input("single").encoding(),
+                          {.needs = kAlti.needs, .dtype = DType::kFloat64});
   std::vector<Matrix> alti, globenc;
   for (const EncoderBlock& block : find_blocks(explained.graph().graph, explained.found().sites)) {
     alti.push_back(alti_map(block, explained.pass(), 0, {}));
@@ -271,8 +271,8 @@ TEST(PerLayerResults, AreRowsOfTheMapsUpToALayerOrOfThatLayerAlone) {
 
 TEST(AttentionNorm, RefusesOptionsThatDoNotFitTogether) {
   const GoldenModel golden("bert");
-  Explained explained(*golden.model, golden.input("single").encoding(),
-                      {.needs = kAttentionNorm.needs});
+  auto explained =
+      run_of(*golden.model, golden.input("single").encoding(), {.needs = kAttentionNorm.needs});
   const auto complaint = [&](const Options& options) -> std::string {
     try {
       kAttentionNorm.run(explained, complete_options(kAttentionNorm, options));
@@ -291,9 +291,9 @@ TEST(AttentionNorm, RefusesOptionsThatDoNotFitTogether) {
 TEST(AttentionNorm, IsTheMeanOfAllRowsWhereTheMeanIsRead) {
   const GoldenModel golden("bert-mean-pooling");
   const GoldenInput& input = golden.input("single");
-  Explained explained(
-      *golden.model, input.encoding(),
-      {.head = golden.head(), .needs = kAttentionNorm.needs, .dtype = DType::kFloat64});
+  auto explained =
+      run_of(*golden.model, input.encoding(),
+             {.head = golden.head(), .needs = kAttentionNorm.needs, .dtype = DType::kFloat64});
   const std::vector<double> scores =
       kAttentionNorm.run(explained, complete_options(kAttentionNorm, {})).values;
   const auto blocks = find_blocks(explained.graph().graph, explained.found().sites);

@@ -12,6 +12,7 @@
 #include "base/pulse.h"
 #include "kernels/gemm.h"
 #include "ops/helpers.h"
+#include "ops/ops.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -40,8 +41,8 @@ std::vector<double> bias_of(const LinearWeights& weights) {
 // W_O·b_V + b_O: what the biases of values and output projection add to a row, attention adding up
 // to 1.
 std::vector<double> attention_bias(const EncoderBlock& block) {
-  const LinearWeights& projection = *block.output_projection->op->linear_weights();
-  const std::vector<double> value_bias = bias_of(*block.value_projection->op->linear_weights());
+  const LinearWeights& projection = *linear_weights(*block.output_projection->op);
+  const std::vector<double> value_bias = bias_of(*linear_weights(*block.value_projection->op));
   const std::vector<double> weight = projection.weight().to_doubles();
   std::vector<double> bias = bias_of(projection);
   for (size_t out = 0; out < bias.size(); ++out) {
@@ -85,37 +86,33 @@ enum class HeadStep { kLinear, kNorm, kUnitLength, kActivation, kAffine };
 using ComesFromBlock = std::function<bool(Value)>;
 
 // Put together what their inputs hold: those that do not come from the last block make a constant.
-bool puts_together(const Op& op) {
-  constexpr std::array<std::string_view, 4> kKinds{"Add", "Sub", "Concat", "Where"};
-  return std::find(kKinds.begin(), kKinds.end(), op.kind()) != kKinds.end();
-}
+bool puts_together(const Op& op) { return is_a<ops::Add, ops::Sub, ops::Concat, ops::Where>(op); }
 
 // Whether the operator is linear, but for a constant, in those of its inputs that come from the
 // last block.
 bool is_affine(const Graph& graph, const Node& node, const ComesFromBlock& comes_from_block) {
-  constexpr std::array<std::string_view, 11> kOfOneInput{
-      "Reshape", "Transpose", "Slice",      "StridedSlice", "Expand", "Tile",
-      "Mean",    "ReduceSum", "ReduceMean", "Neg",          "Cast"};
   const auto is_float = [&](Value value) { return graph.type(value).dtype != DType::kInt64; };
   if (!is_float(node.outputs[0])) return false;
-  const std::string_view kind = node.op->kind();
-  if (std::find(kOfOneInput.begin(), kOfOneInput.end(), kind) != kOfOneInput.end())
-    return is_float(node.inputs[0]);
-  if (kind == "Where") return !comes_from_block(node.inputs[0]);
-  if (puts_together(*node.op)) return true;
+  const Op& op = *node.op;
+  const bool of_one_input =
+      is_a<ops::Reshape, ops::Transpose, ops::Slice, ops::StridedSlice, ops::Expand, ops::Tile,
+           ops::Mean, ops::ReduceSum, ops::ReduceMean, ops::Neg, ops::Cast>(op);
+  if (of_one_input) return is_float(node.inputs[0]);
+  if (is_a<ops::Where>(op)) return !comes_from_block(node.inputs[0]);
+  if (puts_together(op)) return true;
   if (node.inputs.size() != 2) return false;
   const bool first = comes_from_block(node.inputs[0]), second = comes_from_block(node.inputs[1]);
-  if (kind == "Mul" || kind == "MatMul") return first != second;
-  return (kind == "Div" || kind == "Gather") && !second;
+  if (is_a<ops::Mul, ops::MatMul>(op)) return first != second;
+  return is_a<ops::Div, ops::Gather>(op) && !second;
 }
 
 std::optional<HeadStep> head_step(const Graph& graph, const Node& node,
                                   const ComesFromBlock& comes_from_block) {
   const Op& op = *node.op;
-  if (op.linear_weights() != nullptr) return HeadStep::kLinear;
-  if (op.layer_norm_weights() != nullptr) return HeadStep::kNorm;
-  if (op.kind() == "L2Normalise") return HeadStep::kUnitLength;
-  if (op.activation_function()) return HeadStep::kActivation;
+  if (is_a<ops::Linear>(op)) return HeadStep::kLinear;
+  if (is_a<ops::LayerNorm>(op)) return HeadStep::kNorm;
+  if (is_a<ops::L2Normalise>(op)) return HeadStep::kUnitLength;
+  if (is_a<ops::Activation>(op)) return HeadStep::kActivation;
   if (is_affine(graph, node, comes_from_block)) return HeadStep::kAffine;
   return std::nullopt;
 }
@@ -125,7 +122,7 @@ std::optional<HeadStep> head_step(const Graph& graph, const Node& node,
 std::optional<Value> read_around_block(const Graph& graph, const Node& node,
                                        const ComesFromBlock& comes_from_block) {
   for (const Value input : node.inputs) {
-    const bool index = node.op->kind() == "Gather" && input == node.inputs[1];
+    const bool index = is_a<ops::Gather>(*node.op) && input == node.inputs[1];
     if (!index && graph.varies(input) && !comes_from_block(input)) return input;
   }
   return std::nullopt;
@@ -165,7 +162,7 @@ void Decomposition::through(const EncoderBlock& block) {
   if (!vectors_.defined()) {
     // The values as they are, bias included: only the projection's own is left to share out.
     vectors_ = after_first_attention(block);
-    bias = bias_of(*block.output_projection->op->linear_weights());
+    bias = bias_of(*linear_weights(*block.output_projection->op));
   } else {
     add_attention(block);
     bias = attention_bias(block);
@@ -196,13 +193,13 @@ void Decomposition::add_attention(const EncoderBlock& block) {
   const Tensor mixed = mixed_values(block);
   vectors_ = vectors_.slice(0, block.first_row, block.rows);
   for_row_groups(block.rows, vectors_.dim(1), [&](int64_t first, int64_t count) {
-    add_linear(mixed.slice(0, first, count), *block.output_projection->op->linear_weights(),
+    add_linear(mixed.slice(0, first, count), *linear_weights(*block.output_projection->op),
                vectors_.slice(0, first, count));
   });
 }
 
 Tensor Decomposition::mixed_values(const EncoderBlock& block) const {
-  const LinearWeights& projection = *block.value_projection->op->linear_weights();
+  const LinearWeights& projection = *linear_weights(*block.value_projection->op);
   const int64_t tokens = vectors_.dim(1);
   Tensor values = Tensor::empty({tokens, tokens, projection.out_features()}, vectors_.dtype());
   for_row_groups(tokens, tokens, [&](int64_t first, int64_t count) {
@@ -234,7 +231,7 @@ void Decomposition::finish_rows(const EncoderBlock& block, int64_t first, int64_
 }
 
 Tensor Decomposition::linear(const Node& node, const Tensor& vectors) const {
-  const LinearWeights& weights = *node.op->linear_weights();
+  const LinearWeights& weights = *linear_weights(*node.op);
   const Tensor result = linear_of(vectors, weights);
   share_bias(result, bias_of(weights), sharing_);
   return result;
@@ -246,7 +243,7 @@ void Decomposition::norm(const Node& node, Tensor vectors, int64_t first_row) co
 
 void Decomposition::activation(const Node& node, Tensor vectors, int64_t first_row) const {
   const Tensor states = state_rows(pass_, node.inputs[0], sample_);
-  carry_through_activation(vectors, *node.op->activation_function(),
+  carry_through_activation(vectors, *activation_function(*node.op),
                            states.slice(0, first_row, vectors.dim(0)), sharing_);
 }
 
@@ -257,7 +254,7 @@ Tensor Decomposition::outcome_of(const Node& node, std::optional<int64_t> token)
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     const Value input = node.inputs[i];
     const auto found = of_values_.find(input);
-    const bool condition = node.op->kind() == "Where" && i == 0;
+    const bool condition = is_a<ops::Where>(*node.op) && i == 0;
     if (found == of_values_.end() && (!token || condition || !puts_together(*node.op))) {
       inputs.push_back(pass_[input]);
       continue;
@@ -356,7 +353,7 @@ void Decomposition::check(const Graph& graph, const std::vector<EncoderBlock>& b
     }
     // Samples are told apart by the first axis; the first of them may go on alone.
     const Shape& shape = graph.shape(node->outputs[0]);
-    const auto rows = node->op->sliced_rows();
+    const auto rows = sliced_rows(*node->op);
     const bool first_alone = rows && rows->axis == 0 && rows->start == 0;
     if (first_alone) batch = rows->length;
     const bool in_front =

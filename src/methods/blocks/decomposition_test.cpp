@@ -365,8 +365,8 @@ TEST(Decomposition, DoesNotSeeOtherSamplesOrPadding) {
 
 TEST(DecompX, GapIsHowFarTheScoresAreFromTheLogit) {
   const GoldenModel golden("roberta");
-  Explained explained(*golden.model, golden.input("pair").encoding(),
-                      {.needs = kDecompX.needs, .dtype = DType::kFloat64});
+  auto explained = run_of(*golden.model, golden.input("pair").encoding(),
+                          {.needs = kDecompX.needs, .dtype = DType::kFloat64});
   explained.set_target(1);
   const auto scores = [&](const std::string& biases) {
     return kDecompX.run(explained, complete_options(kDecompX, {{"biases", biases}}));
@@ -382,9 +382,9 @@ TEST(DecompX, GapIsHowFarTheScoresAreFromTheLogit) {
 TEST(DecompX, ExplainsASimilarityAsTheDimensionsOfTheEmbedding) {
   const GoldenModel golden("bert-mean-pooling");
   const Encoding encoding = golden.input("single").encoding();
-  Explained embedding(
-      *golden.model, encoding,
-      {.head = Head::kEmbedding, .needs = kDecompX.needs, .dtype = DType::kFloat64});
+  auto embedding =
+      run_of(*golden.model, encoding,
+             {.head = Head::kEmbedding, .needs = kDecompX.needs, .dtype = DType::kFloat64});
   const std::vector<double> vector = embedding.outputs();
   const double length =
       std::sqrt(std::inner_product(vector.begin(), vector.end(), vector.begin(), 0.0));
@@ -398,11 +398,11 @@ TEST(DecompX, ExplainsASimilarityAsTheDimensionsOfTheEmbedding) {
     for (size_t k = 0; k < expected.size(); ++k)
       expected[k] += scores.values[k] * other[d] / length;
   }
-  Explained similarity(*golden.model, encoding,
-                       {.head = Head::kSimilarity,
-                        .reference = other,
-                        .needs = kDecompX.needs,
-                        .dtype = DType::kFloat64});
+  auto similarity = run_of(*golden.model, encoding,
+                           {.head = Head::kSimilarity,
+                            .reference = other,
+                            .needs = kDecompX.needs,
+                            .dtype = DType::kFloat64});
   const Scores scores = kDecompX.run(similarity, complete_options(kDecompX, {}));
   EXPECT_NEAR(*scores.completeness_gap, 0, 1e-9);
   expect_near(scores.values, expected, 1e-9, "scores");

@@ -21,13 +21,13 @@ BiasShare bias_share_named(const std::string& name) {
   return name == "none" ? BiasShare::kNone : BiasShare::kAbsoluteDot;
 }
 
-void check_memory(const Explained& explained, const EncoderBlock& block) {
-  const int64_t bytes = Decomposition::memory_needed(explained.graph().graph, block);
+void check_memory(const Run& run, const EncoderBlock& block) {
+  const int64_t bytes = Decomposition::memory_needed(run.graph().graph, block);
   if (bytes <= kMostBytes) return;
   throw InvalidInput(fmt::format(
       "decompx keeps a vector for every pair of the {} tokens, {:.1f} GB, and may take {:.1f} GB: "
       "shorten the text or choose another method",
-      explained.tokens(), static_cast<double>(bytes) / 1e9, static_cast<double>(kMostBytes) / 1e9));
+      run.tokens(), static_cast<double>(bytes) / 1e9, static_cast<double>(kMostBytes) / 1e9));
 }
 
 // Shares of the target are known behind the last layer only.
@@ -42,29 +42,29 @@ Scores stopped_after(size_t layer, size_t layers, int64_t tokens) {
 
 // The target as a sum of one share per token: states are split into vectors by source at the first
 // block, every operator acts on the vectors, and every bias is shared out over them.
-Scores decompx(Explained& explained, const Sharing& sharing) {
-  const Graph& graph = explained.graph().graph;
-  const std::vector<EncoderBlock> blocks = blocks_of(explained);
-  const std::vector<const Node*> head = find_head(graph, blocks.back(), explained.graph().output);
+Scores decompx(Run& run, const Sharing& sharing) {
+  const Graph& graph = run.graph().graph;
+  const std::vector<EncoderBlock> blocks = blocks_of(run);
+  const std::vector<const Node*> head = find_head(graph, blocks.back(), run.graph().output);
   Decomposition::check(graph, blocks, head);
-  check_memory(explained, blocks.front());
-  Decomposition decomposition(graph, explained.pass(), 0, sharing);
+  check_memory(run, blocks.front());
+  Decomposition decomposition(graph, run.pass(), 0, sharing);
   size_t layer = 0;
   try {
     while (layer < blocks.size()) {
       decomposition.through(blocks[layer]);
       ++layer;
-      explained.report_progress(static_cast<int64_t>(layer), static_cast<int64_t>(blocks.size()));
+      run.report_progress(static_cast<int64_t>(layer), static_cast<int64_t>(blocks.size()));
     }
     for (const Node* node : head) decomposition.through_head(*node);
   } catch (const Interrupted&) {
     if (layer == 0) throw;
-    return stopped_after(layer, blocks.size(), explained.tokens());
+    return stopped_after(layer, blocks.size(), run.tokens());
   }
-  Scores scores{decomposition.vectors().slice(2, explained.target(), 1).to_doubles()};
+  Scores scores{decomposition.vectors().slice(2, run.target(), 1).to_doubles()};
   double sum = 0;
   for (const double score : scores.values) sum += score;
-  scores.completeness_gap = sum - explained.target_value();
+  scores.completeness_gap = sum - run.target_value();
   return scores;
 }
 
@@ -72,27 +72,28 @@ Scores decompx(Explained& explained, const Sharing& sharing) {
 
 const Method kDecompX{
     {.name = "decompx",
-     .summary = "every state split into one vector per token up to the output; scores add up to it",
+     .summary = "decomposition of every state into one vector per token, up to the output",
      .paper = "Modarressi et al., ACL 2023",
-     .cost = "about 1 forward per token",
+     .cost = "about M forwards",
      .class_specific = true,
      .is_signed = true,
-     .options = {{"biases",
-                  "how biases are shared out over the tokens; with none the scores do not add up",
-                  std::string("absdot"),
-                  {"absdot", "norm", "equal", "abssim", "dot", "cls", "none"}},
-                 {"activation",
-                  "activations as a line through the origin, or as the tangent",
-                  std::string("zero-origin"),
-                  {"zero-origin", "tangent"}}},
+     .options =
+         {{"biases",
+           "distribution of biases over the tokens; with none the scores do not sum to the output",
+           std::string("absdot"),
+           {"absdot", "norm", "equal", "abssim", "dot", "cls", "none"}},
+          {"activation",
+           "linearisation of activations: through the origin, or tangent",
+           std::string("zero-origin"),
+           {"zero-origin", "tangent"}}},
      .presets = {}},
     {.attention = true, .values = true},
-    [](Explained& explained, const OptionReader& options) {
-      return decompx(explained, {.biases = bias_share_named(options.word("biases")),
-                                 .activation = options.word("activation") == "tangent"
-                                                   ? ActivationShare::kTangent
-                                                   : ActivationShare::kZeroOrigin,
-                                 .bias_token = explained.read_out_row().value_or(0)});
+    [](Run& run, const OptionReader& options) {
+      return decompx(run, {.biases = bias_share_named(options.word("biases")),
+                           .activation = options.word("activation") == "tangent"
+                                             ? ActivationShare::kTangent
+                                             : ActivationShare::kZeroOrigin,
+                           .bias_token = run.read_out_row().value_or(0)});
     }};
 
 }  // namespace whyformer

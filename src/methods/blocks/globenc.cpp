@@ -7,11 +7,11 @@ namespace {
 
 // N[L-1]···N[0] with N[i,j] = ‖ũ_ij carried past the feed-forward part through the second norm‖,
 // neither normalised nor with an identity: the residual path is inside.
-Scores globenc(Explained& explained, const LayerChoice& choice) {
+Scores globenc(Run& run, const LayerChoice& choice) {
   bool norms_before = false;
-  Scores scores{read_out_of_product(explained, "globenc", choice, [&](const EncoderBlock& block) {
+  Scores scores{read_out_of_product(run, "globenc", choice, [&](const EncoderBlock& block) {
     norms_before = norms_before || block.norms_before();
-    return norm_map(BlockVectors(block, explained.pass(), 0, {.reach = Reach::kBlock}));
+    return norm_map(BlockVectors(block, run.pass(), 0, {.reach = Reach::kBlock}));
   })};
   if (norms_before) {
     scores.notes.push_back(
@@ -25,17 +25,14 @@ Scores globenc(Explained& explained, const LayerChoice& choice) {
 
 const Method kGlobEnc{
     {.name = "globenc",
-     .summary = "lengths of the vectors tokens get from each other, through residual paths and "
-                "norms, multiplied over the layers",
+     .summary = "rollout of vector norms through attention, residual connections and layer norms",
      .paper = "Modarressi et al., NAACL 2022",
-     .cost = "1 forward, and a vector per pair of tokens and layer",
+     .cost = "1 forward, M² vectors per layer",
      .class_specific = false,
      .is_signed = false,
      .options = layer_options(),
      .presets = {}},
     {.attention = true, .values = true},
-    [](Explained& explained, const OptionReader& options) {
-      return globenc(explained, layer_choice(options));
-    }};
+    [](Run& run, const OptionReader& options) { return globenc(run, layer_choice(options)); }};
 
 }  // namespace whyformer

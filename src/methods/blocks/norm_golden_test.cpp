@@ -19,14 +19,14 @@
 namespace whyformer {
 namespace {
 
-std::filesystem::path folder() { return source_folder() / "tests/golden/relevance"; }
+std::filesystem::path norms_folder() { return source_folder() / "tests/golden/relevance"; }
 
 enum class CaseKind { kText, kImage };
 
 std::vector<std::string> cases(CaseKind kind) {
   std::vector<std::string> names;
-  if (!std::filesystem::exists(folder())) return names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder())) {
+  if (!std::filesystem::exists(norms_folder())) return names;
+  for (const auto& entry : std::filesystem::directory_iterator(norms_folder())) {
     const std::string name = entry.path().stem().string();
     if (entry.path().extension() != ".safetensors") continue;
     if (name.starts_with("vit") == (kind == CaseKind::kImage)) names.push_back(name);
@@ -80,7 +80,7 @@ struct RelevanceCase {
   std::map<std::string, double> float32_deviation;
 
   explicit RelevanceCase(const std::string& name) {
-    const FileLookup files = files_in(folder());
+    const FileLookup files = files_in(norms_folder());
     tensors = read_safetensors(*files(name + ".safetensors"), name);
     facts = parse_json_file(*files(name + ".json"), name);
     for (const auto& [tensor_name, tensor] : tensors) {
@@ -96,7 +96,7 @@ struct RelevanceCase {
   }
 };
 
-double largest(const std::vector<double>& values) {
+double largest_norm(const std::vector<double>& values) {
   double most = 0;
   for (const double value : values) most = std::max(most, std::abs(value));
   return most;
@@ -171,7 +171,7 @@ void compare_map(const ModelRun& run, int64_t sample, const Expected& expected, 
 }
 
 void compare(const ModelRun& run, const Expected& expected, double relative) {
-  const double tolerance = relative * largest(expected.values);
+  const double tolerance = relative * largest_norm(expected.values);
   for (int64_t sample = 0; sample < expected.samples(); ++sample) {
     if (expected.what.starts_with("attention-norm")) {
       compare_map(run, sample, expected, tolerance);
@@ -246,18 +246,20 @@ TEST_P(NormGolden, MethodsGiveTheExpectedScores) {
     if (expected.what.starts_with("attention-norm")) continue;
     if (input.size() > 1 || !input.batch.hidden.empty()) continue;
     const auto& [method, options] = method_of(expected.what);
-    Explained explained(*golden.model, input.encoding(),
-                        {.head = golden.head(), .needs = method->needs, .dtype = DType::kFloat64});
+    auto explained =
+        run_of(*golden.model, input.encoding(),
+               {.head = golden.head(), .needs = method->needs, .dtype = DType::kFloat64});
     if (!expected.targets.empty()) explained.set_target(expected.targets[0]);
     const Scores scores = method->run(explained, complete_options(*method, options));
-    expect_close(scores.values, expected.values, 1e-9 * largest(expected.values), expected.name);
+    expect_close(scores.values, expected.values, 1e-9 * largest_norm(expected.values),
+                 expected.name);
   }
 }
 
 TEST_P(NormGolden, AttentionNormReadsTheReadOutRowOfEveryLayer) {
   const GoldenModel golden(GetParam());
-  Explained explained(*golden.model, golden.input("single").encoding(),
-                      {.needs = kAttentionNorm.needs, .dtype = DType::kFloat64});
+  auto explained = run_of(*golden.model, golden.input("single").encoding(),
+                          {.needs = kAttentionNorm.needs, .dtype = DType::kFloat64});
   const auto scores = [&](const Options& options) {
     return kAttentionNorm.run(explained, complete_options(kAttentionNorm, options)).values;
   };
@@ -271,7 +273,7 @@ TEST_P(NormGolden, AttentionNormReadsTheReadOutRowOfEveryLayer) {
     if (kind.ends_with("ln")) options.push_back({"layer-norm", true});
     const std::vector<double> row(expected.values.begin(),
                                   expected.values.begin() + expected.shape.back());
-    expect_close(scores(options), row, 1e-9 * largest(expected.values), expected.name);
+    expect_close(scores(options), row, 1e-9 * largest_norm(expected.values), expected.name);
   }
 }
 

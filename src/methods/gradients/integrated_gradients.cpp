@@ -13,7 +13,7 @@ namespace whyformer {
 namespace {
 
 struct IntegratedGradientsOptions {
-  Place place = Place::kInput;
+  Depth depth = Depth::kInput;
   std::string baseline = "auto";
   std::string rule = "gauss-legendre";
   int64_t steps = 0;  // 0: as many as the tolerance needs
@@ -47,13 +47,13 @@ Quadrature quadrature(const std::string& rule, int64_t nodes) {
 
 // IG_i = Σ_d (x - x')_d ∫ ∂y/∂x_d (x' + a (x - x')) da, by quadrature: [units, numbers]. Nothing
 // where the caller stops it: some of the nodes say nothing.
-std::optional<Tensor> integrate(Explained& explained, Place place, const Tensor& baseline,
-                                const Tensor& input, const Quadrature& rule) {
+std::optional<Tensor> integrate(Run& run, Depth depth, const Tensor& baseline, const Tensor& input,
+                                const Quadrature& rule) {
   const auto steps = static_cast<int64_t>(rule.nodes.size());
   std::vector<double> sum(input.size(), 0.0);
-  const int64_t done = explained.each_slope(
-      place, steps, [&](int64_t node) { return between(baseline, input, rule.nodes[node]); },
-      [&](int64_t node, const Tensor&, const Explained::Slope& there) {
+  const int64_t done = run.each_slope(
+      depth, steps, [&](int64_t node) { return between(baseline, input, rule.nodes[node]); },
+      [&](int64_t node, const Tensor&, const Run::Slope& there) {
         const std::vector<double> slope = there.gradient.to_doubles();
         for (size_t i = 0; i < sum.size(); ++i) sum[i] += rule.weights[node] * slope[i];
       });
@@ -62,25 +62,25 @@ std::optional<Tensor> integrate(Explained& explained, Place place, const Tensor&
   return products(way, Tensor::of<double>(input.shape(), std::span<const double>(sum)));
 }
 
-Scores integrated_gradients(Explained& explained, const IntegratedGradientsOptions& options) {
-  const Tensor input = explained.embeddings(options.place);
-  const Subject& subject = explained.subject();
-  const Tensor baseline = subject.baseline(options.place, options.baseline);
-  const double at_baseline = explained.slopes(options.place, {baseline})[0].value;
-  const double difference = explained.target_value() - at_baseline;
+Scores integrated_gradients(Run& run, const IntegratedGradientsOptions& options) {
+  const Tensor input = run.embeddings(options.depth);
+  const Input& parts = run.input();
+  const Tensor baseline = parts.baseline(options.depth, options.baseline);
+  const double at_baseline = run.slopes(options.depth, {baseline})[0].value;
+  const double difference = run.target_value() - at_baseline;
   Scores scores;
   int64_t steps = options.steps > 0 ? options.steps : std::min<int64_t>(8, options.max_steps),
           taken = 0;
   while (true) {
     const std::optional<Tensor> rows =
-        integrate(explained, options.place, baseline, input, quadrature(options.rule, steps));
+        integrate(run, options.depth, baseline, input, quadrature(options.rule, steps));
     if (!rows && taken == 0) throw Interrupted();
     if (!rows) {
       scores.notes.push_back(fmt::format("Stopped before {} steps were taken.", steps));
       break;
     }
     taken = steps;
-    scores = folded(subject, options.place, *rows, row_sums);
+    scores = folded(parts, options.depth, *rows, row_sums);
     double sum = 0;
     for (const double score : scores.values) sum += score;
     scores.completeness_gap = sum - difference;
@@ -92,7 +92,7 @@ Scores integrated_gradients(Explained& explained, const IntegratedGradientsOptio
       fmt::format("{} steps from the {} baseline, where the target is {:.4f}; the scores should "
                   "add up to {:.4f} "
                   "and do to within {:.2g}.",
-                  taken, subject.baseline_taken(options.baseline), at_baseline, difference,
+                  taken, parts.baseline_taken(options.baseline), at_baseline, difference,
                   std::abs(*scores.completeness_gap)));
   const bool stopped = taken < steps;
   if (!stopped && std::abs(*scores.completeness_gap) > options.tolerance * std::abs(difference)) {
@@ -107,46 +107,50 @@ Scores integrated_gradients(Explained& explained, const IntegratedGradientsOptio
 
 const Method kIntegratedGradients{
     {.name = "integrated-gradients",
-     .summary = "gradients along the way from a neutral input; scores add up to the difference",
+     .summary =
+         "path integral of the gradient from a baseline; scores sum to the output difference",
      .paper = "Sundararajan et al., ICML 2017",
-     .cost = "8 to 256 forwards and backwards, until the scores add up",
+     .cost = "8 to 256 forwards and backwards",
      .class_specific = true,
      .is_signed = true,
-     .options = {place_option(),
-                 {"baseline",
-                  "the neutral input: ordinary tokens replaced by [PAD] (auto), [MASK], [UNK], or "
-                  "zeros; a "
-                  "picture that is black (auto), grey, white, or blurred",
-                  std::string("auto"),
-                  {"auto", "pad", "mask", "unk", "zero", "black", "grey", "white", "blur"}},
-                 {"rule",
-                  "quadrature: Gauss–Legendre, the trapezoid rule over equally spaced nodes with "
-                  "both ends, or that with "
-                  "Captum's weights (riemann_trapezoid), which sum to (n − 1)/n and so leave a gap",
-                  std::string("gauss-legendre"),
-                  {"gauss-legendre", "trapezoid", "captum-trapezoid"}},
-                 {"steps",
-                  "nodes of the quadrature; 0 doubles them until the scores add up",
-                  int64_t{0},
-                  {},
-                  0,
-                  4096},
-                 {"max-steps", "stop doubling here", int64_t{256}, {}, 1, 4096},
-                 {"tolerance", "allowed gap as a fraction of the difference", 1e-3, {}, 0, 1}},
-     .presets = {{"captum", "captum's default: 50 Gauss–Legendre nodes", {{"steps", int64_t{50}}}},
+     .options =
+         {depth_option(),
+          {"baseline",
+           "baseline: text: [PAD] (auto), [MASK] or [UNK] for ordinary tokens, or zero vectors; "
+           "picture: black (auto), grey, white or blurred",
+           std::string("auto"),
+           {"auto", "pad", "mask", "unk", "zero", "black", "grey", "white", "blur"}},
+          {"rule",
+           "quadrature rule: Gauss–Legendre, trapezoid, or trapezoid with Captum's weights "
+           "(riemann_trapezoid), which sum to (n − 1)/n and leave a gap",
+           std::string("gauss-legendre"),
+           {"gauss-legendre", "trapezoid", "captum-trapezoid"}},
+          {"steps",
+           "number of quadrature nodes; 0: doubled until the completeness gap is within tolerance",
+           int64_t{0},
+           {},
+           0,
+           4096},
+          {"max-steps", "maximum number of nodes when doubling", int64_t{256}, {}, 1, 4096},
+          {"tolerance",
+           "completeness gap allowed, as a fraction of the output difference",
+           1e-3,
+           {},
+           0,
+           1}},
+     .presets = {{"captum", "Captum's default: 50 Gauss–Legendre nodes", {{"steps", int64_t{50}}}},
                  {"captum-trapezoid",
-                  "captum with method=\"riemann_trapezoid\": 50 nodes",
+                  "Captum with method=\"riemann_trapezoid\": 50 nodes",
                   {{"rule", std::string("captum-trapezoid")}, {"steps", int64_t{50}}}}}},
     {.embedding_gradient = true},
-    [](Explained& explained, const OptionReader& options) {
-      return integrated_gradients(explained,
-                                  {.place = place_named(explained.subject(), options.word("at")),
-                                   .baseline = options.word("baseline"),
-                                   .rule = options.word("rule"),
-                                   .steps = options.whole("steps"),
-                                   .max_steps = options.whole("max-steps"),
-                                   .tolerance = options.number("tolerance")});
+    [](Run& run, const OptionReader& options) {
+      return integrated_gradients(run, {.depth = depth_named(run.input(), options.word("at")),
+                                        .baseline = options.word("baseline"),
+                                        .rule = options.word("rule"),
+                                        .steps = options.whole("steps"),
+                                        .max_steps = options.whole("max-steps"),
+                                        .tolerance = options.number("tolerance")});
     },
-    OnPairs::kTogether};
+    OnSeveralParts::kTogether};
 
 }  // namespace whyformer

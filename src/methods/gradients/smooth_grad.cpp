@@ -11,7 +11,7 @@ namespace whyformer {
 namespace {
 
 struct SmoothGradOptions {
-  Place place = Place::kInput;
+  Depth depth = Depth::kInput;
   std::string of = "saliency";
   int64_t samples = 25;
   double noise = 0.15;
@@ -61,28 +61,28 @@ class Means {
 
 // Mean over noisy copies of the input of the score that a plain gradient gives; the noise is a
 // fraction of the vectors' range (max - min).
-Scores smooth_grad(Explained& explained, const SmoothGradOptions& options) {
-  const Tensor input = explained.embeddings(options.place);
-  std::vector<double> deviation = explained.subject().ranges(options.place, input);  // by unit
+Scores smooth_grad(Run& run, const SmoothGradOptions& options) {
+  const Tensor input = run.embeddings(options.depth);
+  std::vector<double> deviation = run.input().ranges(options.depth, input);  // by unit
   for (double& one : deviation) one *= options.noise;
-  const Subject& subject = explained.subject();
+  const Input& parts = run.input();
   Means units, pixels;
-  const int64_t samples = explained.each_slope(
-      options.place, options.samples,
-      [&](int64_t sample) { return with_noise(input, deviation, explained.seed(), sample); },
-      [&](int64_t, const Tensor& copy, const Explained::Slope& slope) {
+  const int64_t samples = run.each_slope(
+      options.depth, options.samples,
+      [&](int64_t sample) { return with_noise(input, deviation, run.seed(), sample); },
+      [&](int64_t, const Tensor& copy, const Run::Slope& slope) {
         const Scores scores =
             options.of == "saliency"
-                ? folded(subject, options.place, slope.gradient,
+                ? folded(parts, options.depth, slope.gradient,
                          [](const Tensor& rows) { return row_norms(rows, Norm::kL2); })
-                : folded(subject, options.place, products(copy, slope.gradient), row_sums);
+                : folded(parts, options.depth, products(copy, slope.gradient), row_sums);
         units.add(scores.values);
         pixels.add(scores.pixels);
       });
   if (samples == 0) throw Interrupted();
   Scores result{units.means()};
   result.pixels = pixels.means();
-  result.seed = explained.seed();
+  result.seed = run.seed();
   result.notes.push_back(fmt::format(
       "{} noisy copies, deviation {:.3g}; the largest standard error of a score is {:.2g}.",
       samples, *std::max_element(deviation.begin(), deviation.end()), units.largest_error()));
@@ -90,7 +90,7 @@ Scores smooth_grad(Explained& explained, const SmoothGradOptions& options) {
     result.notes.push_back(
         fmt::format("Stopped after {} of {} noisy copies.", samples, options.samples));
   }
-  if (options.of != "saliency") note_if_normalised_first(explained, options.place, result);
+  if (options.of != "saliency") note_if_normalised_first(run, options.depth, result);
   return result;
 }
 
@@ -98,25 +98,30 @@ Scores smooth_grad(Explained& explained, const SmoothGradOptions& options) {
 
 const Method kSmoothGrad{
     {.name = "smooth-grad",
-     .summary = "gradients averaged over noisy copies of the input",
+     .summary = "mean gradient over noisy copies of the input",
      .paper = "Smilkov et al., 2017",
      .cost = "25 forwards and backwards",
      .class_specific = true,
      .is_signed = false,
-     .options = {place_option(),
+     .options = {depth_option(),
                  {"of",
-                  "what is averaged; gradient-x-input gives signed scores",
+                  "quantity averaged; gradient-x-input gives signed scores",
                   std::string("saliency"),
                   {"saliency", "gradient-x-input"}},
-                 {"samples", "noisy copies", int64_t{25}, {}, 1, 10000},
-                 {"noise", "deviation as a fraction of the vectors' range", 0.15, {}, 0, 10}},
+                 {"samples", "number of noisy copies", int64_t{25}, {}, 1, 10000},
+                 {"noise",
+                  "standard deviation of the noise, as a fraction of the value range",
+                  0.15,
+                  {},
+                  0,
+                  10}},
      .presets = {}},
     {.embedding_gradient = true},
-    [](Explained& explained, const OptionReader& options) {
-      return smooth_grad(explained, {.place = place_named(explained.subject(), options.word("at")),
-                                     .of = options.word("of"),
-                                     .samples = options.whole("samples"),
-                                     .noise = options.number("noise")});
+    [](Run& run, const OptionReader& options) {
+      return smooth_grad(run, {.depth = depth_named(run.input(), options.word("at")),
+                               .of = options.word("of"),
+                               .samples = options.whole("samples"),
+                               .noise = options.number("noise")});
     }};
 
 }  // namespace whyformer

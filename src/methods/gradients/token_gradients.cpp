@@ -5,32 +5,28 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/ops.h"
 #include "run/not_a_number.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
 
-OptionInfo place_option() {
-  return {
-      "at",
-      "the input (word vectors, or pixels), vectors with positions added, or what enters the first "
-      "layer",
-      std::string("input"),
-      {"input", "word-embeddings", "pixels", "embedding-block", "first-layer"}};
+OptionInfo depth_option() {
+  return {"at",
+          "where scores are read: the input (word vectors or pixels), the embeddings with "
+          "positions, or the input of the first layer",
+          std::string("input"),
+          {"input", "word-embeddings", "pixels", "embedding-block", "first-layer"}};
 }
 
-Place place_named(const Subject& subject, const std::string& name) {
-  if (subject.kind() == "pair" && (name == "word-embeddings" || name == "pixels"))
-    return Place::kInput;
-  const std::string own = subject.kind() == "text"      ? "word-embeddings"
-                          : subject.kind() == "picture" ? "pixels"
-                                                        : "input";
-  if (name == "input" || name == own) return Place::kInput;
-  if (name == "word-embeddings" || name == "pixels") {
-    throw InvalidInput(
-        fmt::format("at={}: a {} has no such place; use at=input", name, subject.kind()));
-  }
-  return name == "first-layer" ? Place::kFirstLayer : Place::kEmbeddingBlock;
+Depth depth_named(const Input& input, const std::string& name) {
+  if (name == "first-layer") return Depth::kFirstLayer;
+  if (name == "embedding-block") return Depth::kEmbeddingBlock;
+  const bool known = std::ranges::any_of(
+      input.parts(), [&](const auto& part) { return part->traits().input_name == name; });
+  if (name == "input" || known) return Depth::kInput;
+  throw InvalidInput(fmt::format("at={}: a {} has no such vectors; use at=input", name,
+                                 input.parts()[0]->traits().name));
 }
 
 Norm norm_named(const std::string& name) {
@@ -79,28 +75,26 @@ bool only_norms_read(const Graph& graph, Value value) {
   const int64_t width = graph.shape(value).back();
   return !users.empty() && std::ranges::all_of(users, [&](int user) {
     const Node& node = graph.nodes()[user];
-    const std::string_view kind = node.op->kind();
-    if (kind == "LayerNorm" || kind == "RmsNorm" || kind == "L2Normalise")
+    if (is_a<ops::LayerNorm, ops::RmsNorm, ops::L2Normalise>(*node.op))
       return node.inputs[0] == value;
-    const bool view = kind == "Reshape" && graph.shape(node.outputs[0]).back() == width;
+    const bool view = is_a<ops::Reshape>(*node.op) && graph.shape(node.outputs[0]).back() == width;
     return view && only_norms_read(graph, node.outputs[0]);
   });
 }
 
 }  // namespace
 
-bool is_normalised_first(const Explained& explained, Place place) {
-  const std::vector<Value> values = explained.subject().values_at(explained.graph(), place);
+bool is_normalised_first(const Run& run, Depth depth) {
+  const std::vector<Value> values = run.graph().values_at(depth);
   return !values.empty() && std::ranges::all_of(values, [&](Value value) {
-    return only_norms_read(explained.graph().graph, value);
+    return only_norms_read(run.graph().graph, value);
   });
 }
 
-void note_if_normalised_first(const Explained& explained, Place place, Scores& scores) {
-  if (!is_normalised_first(explained, place)) return;
-  const bool later =
-      !explained.subject().values_at(explained.graph(), Place::kFirstLayer).empty() &&
-      !is_normalised_first(explained, Place::kFirstLayer);
+void note_if_normalised_first(const Run& run, Depth depth, Scores& scores) {
+  if (!is_normalised_first(run, depth)) return;
+  const bool later = !run.graph().values_at(Depth::kFirstLayer).empty() &&
+                     !is_normalised_first(run, Depth::kFirstLayer);
   scores.notes.push_back(
       fmt::format("The model normalises these vectors before anything else, so their length "
                   "changes nothing and gradient × input is 0 by "
@@ -109,10 +103,10 @@ void note_if_normalised_first(const Explained& explained, Place place, Scores& s
                   later ? "at=first-layer, or " : ""));
 }
 
-Scores folded(const Subject& subject, Place place, const Tensor& rows, const RowFold& fold) {
+Scores folded(const Input& input, Depth depth, const Tensor& rows, const RowFold& fold) {
   Scores scores{fold(rows)};
-  if (place != Place::kInput) return scores;
-  if (const std::optional<Tensor> channels = subject.pixel_channels(rows))
+  if (depth != Depth::kInput) return scores;
+  if (const std::optional<Tensor> channels = input.pixel_channels(rows))
     scores.pixels = fold(*channels);
   return scores;
 }

@@ -4,28 +4,28 @@ namespace whyformer {
 
 const Method kExactShap{
     {.name = "exact-shap",
-     .summary = "Shapley values from every coalition of tokens or patches; up to 16 of them",
+     .summary = "exact Shapley values over all coalitions, for at most 16 units",
      .paper = "Shapley, 1953; Lundberg & Lee, NeurIPS 2017",
-     .cost = "2^M forwards for M tokens",
+     .cost = "2^M forwards",
      .class_specific = true,
      .is_signed = true,
+     .model_agnostic = true,
      .options = {hiding_option(),
                  space_option(),
                  link_option(),
                  {"max-evals",
-                  "refuse to ask for more coalitions than these",
+                  "maximum number of coalitions; larger games are refused",
                   int64_t{100000},
                   {},
                   1,
                   1e9}},
      .presets = {}},
     {},
-    [](Explained& explained, const OptionReader& options) {
-      InputGame game(explained, linked_hiding_options(options));
-      return game.scores(
-          exact_shap(game, {.max_evals = options.whole("max-evals")}, watch_of(explained)),
-          options.word("space"));
+    [](Run& run, const OptionReader& options) {
+      InputGame game(run, linked_hiding_options(options));
+      return game.scores(exact_shap(game, {.max_evals = options.whole("max-evals")}, watch_of(run)),
+                         options.word("space"));
     },
-    OnPairs::kTogether};
+    OnSeveralParts::kTogether};
 
 }  // namespace whyformer

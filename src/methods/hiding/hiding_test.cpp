@@ -24,16 +24,17 @@ constexpr const char* kText = "I cannot wait for next time";
 
 Prepared prepared_text(const std::string& text = kText, ExplainRequest request = {}) {
   static const Model model = Model::built_in();
-  return prepare(model.text_model(), {text, {}}, request, {});
+  const InputValue input = TextInput{text, {}};
+  return prepare(model.reader_of(input), input, request, {});
 }
 
 // Some of all coalitions of the ordinary tokens.
-std::vector<std::vector<bool>> hidden_sets(const Subject& subject, size_t count) {
+std::vector<std::vector<bool>> hidden_sets(const Input& input, size_t count) {
   std::vector<std::vector<bool>> sets;
   for (size_t set = 0; set < count; ++set) {
-    sets.emplace_back(subject.units(), false);
-    for (int64_t unit = 0, bit = 0; unit < subject.units(); ++unit) {
-      if (subject.special()[unit]) continue;
+    sets.emplace_back(input.units(), false);
+    for (int64_t unit = 0, bit = 0; unit < input.units(); ++unit) {
+      if (input.special()[unit]) continue;
       sets.back()[unit] = (set * 7 + 3) >> bit++ & 1;
     }
   }
@@ -41,12 +42,11 @@ std::vector<std::vector<bool>> hidden_sets(const Subject& subject, size_t count)
 }
 
 TEST(TwoStates, GiveTheSameBitsAsRunningEachInput) {
-  const Prepared text = prepared_text();
-  const Subject& subject = text.explained->subject();
+  Prepared text = prepared_text();
+  const Input& input = text.run().input();
   std::vector<Variant> inputs;
-  for (const auto& hidden : hidden_sets(subject, 16))
-    inputs.push_back(subject.hiding(hidden, "mask"));
-  const auto together = subject.run_of(inputs);
+  for (const auto& hidden : hidden_sets(input, 16)) inputs.push_back(input.hiding(hidden, "mask"));
+  const auto together = input.run_of(inputs);
   const std::vector<Value> fed = values_of_single_units(*together.graph);
   // Embeddings, queries, keys and values of the first layer.
   ASSERT_EQ(fed.size(), 4u);
@@ -55,7 +55,7 @@ TEST(TwoStates, GiveTheSameBitsAsRunningEachInput) {
   const auto answers =
       run(together.graph->graph, together.feeds, {.outputs = {output}})[output].to_doubles();
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const auto alone = subject.run_of({&inputs[i], 1});
+    const auto alone = input.run_of({&inputs[i], 1});
     EXPECT_FALSE(alone.feeds.contains(values_of_single_units(*alone.graph)[1]));
     const Value own = alone.graph->output;
     const auto expected =
@@ -65,9 +65,9 @@ TEST(TwoStates, GiveTheSameBitsAsRunningEachInput) {
 }
 
 TEST(Answers, AreAskedForOnceInACall) {
-  const Prepared text = prepared_text();
-  Explained& explained = *text.explained;
-  const auto sets = hidden_sets(explained.subject(), 8);
+  Prepared text = prepared_text();
+  auto& explained = text.run();
+  const auto sets = hidden_sets(explained.input(), 8);
   const int before = explained.spent().forwards;
   const auto first = answers_hiding(explained, sets, "mask");
   EXPECT_EQ(explained.spent().forwards - before, 8);
@@ -79,35 +79,33 @@ TEST(Answers, AreAskedForOnceInACall) {
 }
 
 TEST(Answers, ComeBackInOrderWhateverTheirLengths) {
-  const Prepared text = prepared_text();
-  const auto sets = hidden_sets(text.explained->subject(), 12);
-  const auto together = answers_hiding(*text.explained, sets, "delete");
+  Prepared text = prepared_text();
+  const auto sets = hidden_sets(text.run().input(), 12);
+  const auto together = answers_hiding(text.run(), sets, "delete");
   for (size_t i = 0; i < sets.size(); ++i) {
-    EXPECT_EQ(answers_hiding(*prepared_text().explained, {sets[i]}, "delete")[0], together[i]);
+    EXPECT_EQ(answers_hiding(prepared_text().run(), {sets[i]}, "delete")[0], together[i]);
   }
 }
 
 TEST(Answers, DoNotChangeWithTheMemoryTheyMayTake) {
-  const Prepared roomy = prepared_text(), narrow = prepared_text(kText, {.memory_bytes = 1});
-  const auto sets = hidden_sets(roomy.explained->subject(), 12);
-  EXPECT_EQ(answers_hiding(*roomy.explained, sets, "mask"),
-            answers_hiding(*narrow.explained, sets, "mask"));
+  Prepared roomy = prepared_text(), narrow = prepared_text(kText, {.memory_bytes = 1});
+  const auto sets = hidden_sets(roomy.run().input(), 12);
+  EXPECT_EQ(answers_hiding(roomy.run(), sets, "mask"), answers_hiding(narrow.run(), sets, "mask"));
 }
 
 TEST(Retokenizing, OfWholeWordsIsMaskingThem) {
-  const Prepared text = prepared_text();
-  const auto sets = hidden_sets(text.explained->subject(), 8);
-  EXPECT_EQ(answers_hiding(*text.explained, sets, "mask"),
-            answers_hiding(*text.explained, sets, "retokenize"));
+  Prepared text = prepared_text();
+  const auto sets = hidden_sets(text.run().input(), 8);
+  EXPECT_EQ(answers_hiding(text.run(), sets, "mask"),
+            answers_hiding(text.run(), sets, "retokenize"));
 }
 
 TEST(OutputSpaces, AreThoseOfTheSoftmax) {
-  const Prepared text = prepared_text();
+  Prepared text = prepared_text();
   const std::vector<double> logits{0.3, -1.2};
-  const double p = std::exp(logits[text.explained->target()]) / (std::exp(0.3) + std::exp(-1.2));
-  EXPECT_NEAR(text.explained->in_space(OutputSpace::kProbability, logits), p, 1e-12);
-  EXPECT_NEAR(text.explained->in_space(OutputSpace::kLogOdds, logits), std::log(p / (1 - p)),
-              1e-12);
+  const double p = std::exp(logits[text.run().target()]) / (std::exp(0.3) + std::exp(-1.2));
+  EXPECT_NEAR(text.run().in_space(OutputSpace::kProbability, logits), p, 1e-12);
+  EXPECT_NEAR(text.run().in_space(OutputSpace::kLogOdds, logits), std::log(p / (1 - p)), 1e-12);
   EXPECT_EQ(in_space(OutputSpace::kLogOdds, {2.5, 1, -1}, 0, Problem::kMultiLabel), 2.5);
   EXPECT_THAT([] { in_space(OutputSpace::kProbability, {2.5}, 0, Problem::kRegression); },
               ThrowsMessage<InvalidInput>(HasSubstr("no probability")));
@@ -118,7 +116,8 @@ TEST(OutputSpaces, AreThoseOfTheSoftmax) {
 TEST(PartitionShap, OfVisibleSiblingsTellsWhatLeavingOutTells) {
   ExplainRequest request;
   request.methods = {{"partition-shap", {{"context", std::string("1")}}}, {"leave-one-out", {}}};
-  const Explanation found = explain(Model::built_in(), TextInput{"I like the movie", {}}, request);
+  const Explanation found =
+      explain(Model::built_in(), TextInput{"I like the movie", {}}, request)[0];
   ASSERT_EQ(found.units.size(), 6u);  // each word is a token
   const std::vector<double>& shap = found.attributions[0].scores;
   const std::vector<double>& left_out = found.attributions[1].scores;
@@ -133,7 +132,7 @@ TEST(ShapMethods, AddUpInEverySpaceAndAgree) {
          {"exact-shap", "kernel-shap", "partition-shap", "permutation-shap", "sampling-shap"}) {
       request.methods.push_back({method, {{"space", space}}});
     }
-    const Explanation found = explain(Model::built_in(), TextInput{kText, {}}, request);
+    const Explanation found = explain(Model::built_in(), TextInput{kText, {}}, request)[0];
     for (const Attribution& one : found.attributions) {
       double sum = one.estimate->base;
       for (const double score : one.scores) sum += score;
@@ -163,7 +162,7 @@ TEST(ShapMethods, GiveTheEstimateSoFarWhenInterrupted) {
     const std::string text =
         "The story is thin and the jokes are stale, but the two leads are so charming that nobody "
         "in the room minded.";
-    const Explanation found = explain(Model::built_in(), TextInput{text, {}}, request);
+    const Explanation found = explain(Model::built_in(), TextInput{text, {}}, request)[0];
     ASSERT_EQ(found.attributions.size(), 1u) << method;
     EXPECT_FALSE(found.attributions[0].estimate->finished) << method;
     EXPECT_THAT(found.notes.back(), HasSubstr("Interrupted before leave-one-out")) << method;
@@ -175,7 +174,7 @@ TEST(ShapMethods, GiveTheEstimateSoFarWhenInterrupted) {
 TEST(ShapMethods, LeaveASeparatorOfTheTextAlone) {
   ExplainRequest request;
   request.methods = {{"exact-shap", {}}};
-  const Explanation found = explain(Model::built_in(), TextInput{"good [SEP] bad", {}}, request);
+  const Explanation found = explain(Model::built_in(), TextInput{"good [SEP] bad", {}}, request)[0];
   ASSERT_EQ(found.units[2].text, "[SEP]");
   EXPECT_EQ(found.attributions[0].scores[2], 0);
 }
@@ -184,7 +183,7 @@ TEST(Lime, FoldsToOneNumberForEachWord) {
   ExplainRequest request;
   request.methods = {{"lime", {}}};
   const Explanation found =
-      explain(Model::built_in(), TextInput{"unpretentious but unpretentious", {}}, request);
+      explain(Model::built_in(), TextInput{"unpretentious but unpretentious", {}}, request)[0];
   const auto& words = found.attributions[0].words;
   ASSERT_EQ(words.size(), 3u);
   EXPECT_NEAR(words[0].score, words[2].score, 1e-12);
@@ -194,7 +193,7 @@ Attribution attribution_of(const std::string& method, const Options& options,
                            const std::string& text = kText) {
   ExplainRequest request;
   request.methods = {{method, options}};
-  return explain(Model::built_in(), TextInput{text, {}}, request).attributions[0];
+  return explain(Model::built_in(), TextInput{text, {}}, request)[0].attributions[0];
 }
 
 TEST(KernelShapMethod, SaysThatTooFewSamplesLeaveValuesOpen) {

@@ -8,28 +8,28 @@
 
 namespace whyformer {
 
-InputGame::InputGame(Explained& explained, HidingOptions options)
-    : explained_(explained), options_(std::move(options)), units_(explained.subject().players()) {
-  const std::vector<bool> can_hide = explained.subject().can_hide(options_.how);
+InputGame::InputGame(Run& run, HidingOptions options)
+    : run_(run), options_(std::move(options)), units_(run.input().players()) {
+  const std::vector<bool> can_hide = run.input().can_hide(options_.how);
   for (const int64_t unit : units_) varying_.push_back(can_hide[unit]);
   // Other ways to hide a unit than by rows of a background have one outcome.
   const bool by_rows = options_.how == "auto" || options_.how == "background";
-  weights_ = by_rows ? explained.subject().background_weights() : std::vector<double>{1.0};
+  weights_ = by_rows ? run.input().background_weights() : std::vector<double>{1.0};
 }
 
 // A coalition is as many inputs as there are backgrounds; a few batches at a time waste little on a
 // last, small one.
 int64_t InputGame::most_at_once() const {
-  const int64_t inputs = explained_.most_inputs_at_once();
+  const int64_t inputs = run_.most_inputs_at_once();
   return backgrounds() == 1 ? inputs : std::max<int64_t>(1, 8 * inputs / backgrounds());
 }
 
 Variant InputGame::input_of(const Coalition& visible, int64_t background) const {
-  std::vector<bool> hidden(explained_.subject().units(), false);
+  std::vector<bool> hidden(run_.input().units(), false);
   for (size_t player = 0; player < units_.size(); ++player) {
     hidden[units_[player]] = varying_[player] && !visible[player];
   }
-  return explained_.subject().hiding(hidden, options_.how, background);
+  return run_.input().hiding(hidden, options_.how, background);
 }
 
 std::vector<double> InputGame::values(const std::vector<Coalition>& coalitions) {
@@ -39,11 +39,11 @@ std::vector<double> InputGame::values(const std::vector<Coalition>& coalitions) 
       inputs.push_back(input_of(visible, background));
     }
   }
-  const auto answers = explained_.answers(inputs, Explained::Report::kNo);
+  const auto answers = run_.answers(inputs, Run::Report::kNo);
   std::vector<double> values(coalitions.size(), 0.0);
   for (size_t i = 0; i < answers.size(); ++i) {
     values[i / weights_.size()] +=
-        weights_[i % weights_.size()] * explained_.in_space(options_.space, answers[i]);
+        weights_[i % weights_.size()] * run_.in_space(options_.space, answers[i]);
   }
   for (double& value : values) value = value_behind(options_.link, value);
   return values;
@@ -55,14 +55,14 @@ std::vector<double> InputGame::values(const std::vector<Coalition>& coalitions,
   for (size_t i = 0; i < coalitions.size(); ++i)
     inputs.push_back(input_of(coalitions[i], background[i]));
   std::vector<double> values;
-  for (const auto& outputs : explained_.answers(inputs, Explained::Report::kNo)) {
-    values.push_back(explained_.in_space(options_.space, outputs));
+  for (const auto& outputs : run_.answers(inputs, Run::Report::kNo)) {
+    values.push_back(run_.in_space(options_.space, outputs));
   }
   return values;
 }
 
 std::vector<double> InputGame::by_unit(const std::vector<double>& by_player) const {
-  std::vector<double> result(explained_.subject().units(), 0.0);
+  std::vector<double> result(run_.input().units(), 0.0);
   if (by_player.empty()) return {};
   for (size_t player = 0; player < units_.size(); ++player)
     result[units_[player]] = by_player[player];
@@ -89,19 +89,16 @@ Scores InputGame::scores(const GameValues& found, const std::string& space) cons
 
 Scores InputGame::sampled_scores(const GameValues& found, const std::string& space) const {
   Scores result = scores(found, space);
-  result.seed = explained_.seed();
+  result.seed = run_.seed();
   return result;
 }
 
 OptionInfo hiding_option() {
   return {"how",
-          "tokens: replace by the mask token (auto), delete, drop from attention in every layer, "
-          "zero their word vectors "
-          "while positions stay, or write mask tokens into the text and tokenize it again as shap "
-          "does (retokenize); "
-          "patches: paint grey (auto), black, the "
-          "picture's mean colour, or blurred, or drop; columns: as in rows of the background "
-          "(auto), their mean, or zero",
+          "replacement of hidden units. Tokens: mask token (auto), deletion, removal from "
+          "attention in every layer (drop), zero word vectors, or masking in the text before "
+          "tokenization as in shap (retokenize). Patches: grey (auto), black, mean colour, "
+          "blurred, or dropped. Columns: values of background rows (auto), their mean, or zero",
           std::string("auto"),
           {"auto", "mask", "delete", "drop", "retokenize", "grey", "black", "mean", "blur",
            "background", "zero"}};
@@ -113,9 +110,8 @@ HidingOptions hiding_options(const OptionReader& options) {
 
 OptionInfo link_option() {
   return {"link",
-          "the mean over a background as it is, or as the log-odds of a mean probability (logit, "
-          "with space=probability): "
-          "shap's link, of the mean also where shap would linearise it",
+          "link function applied to the mean over the background, as in shap; logit (log-odds) "
+          "requires space=probability",
           std::string("identity"),
           {"identity", "logit"}};
 }
@@ -132,12 +128,12 @@ HidingOptions linked_hiding_options(const OptionReader& options) {
   return hiding;
 }
 
-uint32_t numpy_seed(const Explained& explained) {
-  if (explained.seed() < 0 || explained.seed() > 0xFFFFFFFF) {
+uint32_t numpy_seed(const Run& run) {
+  if (run.seed() < 0 || run.seed() > 0xFFFFFFFF) {
     throw InvalidInput(fmt::format(
-        "the seed {} is none of NumPy's stream: give one from 0 to 4294967295", explained.seed()));
+        "the seed {} is none of NumPy's stream: give one from 0 to 4294967295", run.seed()));
   }
-  return static_cast<uint32_t>(explained.seed());
+  return static_cast<uint32_t>(run.seed());
 }
 
 std::string stopped_note(size_t done, size_t all, const std::string& what) {
@@ -145,9 +141,8 @@ std::string stopped_note(size_t done, size_t all, const std::string& what) {
                      what);
 }
 
-Watch watch_of(const Explained& explained) {
-  return
-      [&explained](int64_t evaluations, int64_t of) { return explained.goes_on(evaluations, of); };
+Watch watch_of(const Run& run) {
+  return [&run](int64_t evaluations, int64_t of) { return run.goes_on(evaluations, of); };
 }
 
 }  // namespace whyformer

@@ -10,14 +10,14 @@
 namespace whyformer {
 
 struct HidingOptions {
-  std::string how = "auto";  // see Subject::hiding
+  std::string how = "auto";  // see Part::hiding
   OutputSpace space = OutputSpace::kLogit;
   GameLink link = GameLink::kIdentity;  // of the mean over the backgrounds
 };
 
 class InputGame final : public Game {
  public:
-  InputGame(Explained& explained, HidingOptions options);
+  InputGame(Run& run, HidingOptions options);
 
   int64_t players() const override { return static_cast<int64_t>(units_.size()); }
   std::vector<bool> varying() const override { return varying_; }
@@ -28,7 +28,7 @@ class InputGame final : public Game {
                              const std::vector<int64_t>& background) override;
 
   // Neighbours first.
-  PlayerTree tree() const { return explained_.subject().player_tree(); }
+  PlayerTree tree() const { return run_.input().player_tree(); }
   // What the game's numbers [players] say of the input's units.
   std::vector<double> by_unit(const std::vector<double>& by_player) const;
   // A method's result, with what must be told about it.
@@ -39,7 +39,7 @@ class InputGame final : public Game {
  private:
   Variant input_of(const Coalition& visible, int64_t background) const;
 
-  Explained& explained_;
+  Run& run_;
   HidingOptions options_;
   std::vector<int64_t> units_;  // of each player
   std::vector<bool> varying_;
@@ -53,10 +53,10 @@ HidingOptions hiding_options(const OptionReader& options);
 OptionInfo link_option();
 HidingOptions linked_hiding_options(const OptionReader& options);
 // The call's seed for a NumPy stream. Throws InvalidInput where it does not fit.
-uint32_t numpy_seed(const Explained& explained);
+uint32_t numpy_seed(const Run& run);
 // Of a method that the caller stopped before all units had a score.
 std::string stopped_note(size_t done, size_t all, const std::string& what);
 // Asks the caller's Progress whether to go on.
-Watch watch_of(const Explained& explained);
+Watch watch_of(const Run& run);
 
 }  // namespace whyformer

@@ -8,42 +8,43 @@ namespace whyformer {
 
 const Method kKernelShap{
     {.name = "kernel-shap",
-     .summary =
-         "Shapley values as a weighted regression over coalitions, small and large ones first",
+     .summary = "Shapley values by weighted linear regression over sampled coalitions",
      .paper = "Lundberg & Lee, NeurIPS 2017",
-     .cost = "2048 + 2M forwards for M tokens, at most 2^M",
+     .cost = "2048 + 2M forwards, at most 2^M",
      .class_specific = true,
      .is_signed = true,
-     .options = {hiding_option(),
-                 space_option(),
-                 link_option(),
-                 {"samples", "coalitions to ask for; 0: 2048 + 2M", int64_t{0}, {}, 0, 1e9},
-                 {"selection",
-                  "which tokens the regression keeps: none (all of them), num_features(N), aic, "
-                  "bic, auto, or the "
-                  "lasso's penalty as a number. With a selection the scores are no Shapley values",
-                  std::string("none")},
-                 {"target-error",
-                  "stop when no standard error is larger; 0: take all samples",
-                  0.0,
-                  {},
-                  0,
-                  1e9}},
+     .model_agnostic = true,
+     .options =
+         {hiding_option(),
+          space_option(),
+          link_option(),
+          {"samples", "number of coalitions sampled; 0: 2048 + 2M", int64_t{0}, {}, 0, 1e9},
+          {"selection",
+           "feature selection of the regression: none (all units), num_features(N), aic, bic, "
+           "auto, or a lasso penalty (a number). With a selection the scores are not Shapley "
+           "values",
+           std::string("none")},
+          {"target-error",
+           "stop when every standard error is below this; 0: use all samples",
+           0.0,
+           {},
+           0,
+           1e9}},
      .presets = {{"shap",
-                  "the shap package since 0.47: ten tokens at most, and its way to mask text",
+                  "the shap package since 0.47: at most ten tokens, its text masker",
                   {{"how", std::string("retokenize")},
                    {"selection", std::string("num_features(10)")}}}}},
     {},
-    [](Explained& explained, const OptionReader& options) {
-      InputGame game(explained, linked_hiding_options(options));
+    [](Run& run, const OptionReader& options) {
+      InputGame game(run, linked_hiding_options(options));
       const std::vector<bool> varying = game.varying();
       const GameValues found =
           kernel_shap(game,
                       {.samples = options.whole("samples"),
-                       .seed = numpy_seed(explained),
+                       .seed = numpy_seed(run),
                        .selection = kernel_selection(options.word("selection")),
                        .target_error = options.number("target-error")},
-                      watch_of(explained));
+                      watch_of(run));
       Scores scores = game.sampled_scores(found, options.word("space"));
       if (!found.determined) {
         scores.notes.push_back(
@@ -56,6 +57,6 @@ const Method kKernelShap{
       }
       return scores;
     },
-    OnPairs::kTogether};
+    OnSeveralParts::kTogether};
 
 }  // namespace whyformer

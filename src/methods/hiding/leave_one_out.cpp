@@ -19,7 +19,7 @@ std::vector<Coalition> all_but_one(const std::vector<bool>& varying) {
 
 // What the coalitions are worth, those that were asked for before the caller stopped it.
 std::vector<double> worth_of(const std::vector<Coalition>& coalitions, InputGame& game,
-                             const Explained& explained) {
+                             const Run& run) {
   std::vector<double> worth;
   try {
     while (worth.size() < coalitions.size()) {
@@ -29,7 +29,7 @@ std::vector<double> worth_of(const std::vector<Coalition>& coalitions, InputGame
           game.values({coalitions.begin() + static_cast<int64_t>(worth.size()),
                        coalitions.begin() + static_cast<int64_t>(end)});
       worth.insert(worth.end(), more.begin(), more.end());
-      explained.report_progress(static_cast<int64_t>(end), static_cast<int64_t>(coalitions.size()));
+      run.report_progress(static_cast<int64_t>(end), static_cast<int64_t>(coalitions.size()));
     }
   } catch (const Interrupted&) {
     if (worth.empty()) throw;
@@ -38,12 +38,12 @@ std::vector<double> worth_of(const std::vector<Coalition>& coalitions, InputGame
 }
 
 // a_i = y(x) - y(x without unit i); special tokens stay and get 0.
-Scores leave_one_out(Explained& explained, const HidingOptions& options) {
-  InputGame game(explained, options);
+Scores leave_one_out(Run& run, const HidingOptions& options) {
+  InputGame game(run, options);
   const std::vector<bool> varying = game.varying();
   const std::vector<Coalition> without = all_but_one(varying);
-  const std::vector<double> worth = worth_of(without, game, explained);
-  const double whole = explained.in_space(options.space, explained.outputs());
+  const std::vector<double> worth = worth_of(without, game, run);
+  const double whole = run.in_space(options.space, run.outputs());
   std::vector<double> falls(varying.size(), 0.0);
   size_t at = 0;
   for (size_t player = 0; player < varying.size(); ++player) {
@@ -64,17 +64,18 @@ Scores leave_one_out(Explained& explained, const HidingOptions& options) {
 
 const Method kLeaveOneOut{
     {.name = "leave-one-out",
-     .summary = "how much the target falls when a token or patch is taken away",
+     .summary = "drop of the target when one unit is removed",
      .paper = "Li et al., 2016 (erasure); Zeiler & Fergus, ECCV 2014 (occlusion)",
-     .cost = "1 forward per token or patch",
+     .cost = "M forwards",
      .class_specific = true,
      .is_signed = true,
+     .model_agnostic = true,
      .options = {hiding_option(), space_option()},
      .presets = {}},
     {},
-    [](Explained& explained, const OptionReader& options) {
-      return leave_one_out(explained, hiding_options(options));
+    [](Run& run, const OptionReader& options) {
+      return leave_one_out(run, hiding_options(options));
     },
-    OnPairs::kTogether};
+    OnSeveralParts::kTogether};
 
 }  // namespace whyformer

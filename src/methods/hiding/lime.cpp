@@ -9,37 +9,40 @@ namespace whyformer {
 namespace {
 
 // What is explained unless the user says: probabilities, as the lime package, where there are any.
-std::string chosen_space(const Explained& explained, const std::string& asked) {
+std::string chosen_space(const Run& run, const std::string& asked) {
   if (asked != "auto") return asked;
-  return explained.has_probabilities() ? "probability" : "logit";
+  return run.has_probabilities() ? "probability" : "logit";
 }
 
-LimeOptions lime_options(const Explained& explained, const OptionReader& options) {
+// Words of a text that stands alone.
+bool hides_words(const Input& input) {
+  return input.parts().size() == 1 && input.parts()[0]->traits().has_words;
+}
+
+LimeOptions lime_options(const Run& run, const OptionReader& options) {
   const int64_t keep = options.whole("keep");
-  const bool text = explained.subject().kind() == "text";
-  return {.neighbours = text ? LimeNeighbours::kWords : LimeNeighbours::kPictureParts,
+  return {.neighbours =
+              hides_words(run.input()) ? LimeNeighbours::kWords : LimeNeighbours::kPictureParts,
           .samples = options.whole("samples"),
           .kernel_width = options.number("kernel-width"),
           .selection = keep > 0 ? LimeSelection::kAuto : LimeSelection::kNone,
           .players = std::max<int64_t>(1, keep),
           .ridge = options.number("ridge"),
-          .seed = numpy_seed(explained)};
+          .seed = numpy_seed(run)};
 }
 
 // Options that say nothing to this kind of input are mistakes, not wishes that may be left unheard.
-void refuse_foreign_options(const Subject& subject, const OptionReader& options) {
-  const std::string kind = subject.kind();
-  if (kind == "text" && options.word("how") != "auto") {
+void refuse_foreign_options(const Input& input, const OptionReader& options) {
+  if (hides_words(input) && options.word("how") != "auto") {
     throw InvalidInput(
         fmt::format("lime.how={}: words of a text are taken out of it (lime.words=types) or "
-                    "replaced by UNKWORDZ (places); how is for "
-                    "patches and columns",
+                    "replaced by UNKWORDZ (places); how is for patches and columns",
                     options.word("how")));
   }
-  if (kind != "text" && options.word("words") != "types") {
-    throw InvalidInput(fmt::format("lime.words={}: {} has no words of a text to hide; leave it out",
-                                   options.word("words"),
-                                   kind == "arrays" ? "a model given arrays" : "a " + kind));
+  if (!hides_words(input) && options.word("words") != "types") {
+    throw InvalidInput(
+        fmt::format("lime.words={}: a {} has no words of a text to hide; leave it out",
+                    options.word("words"), input.parts()[0]->traits().name));
   }
 }
 
@@ -74,9 +77,9 @@ Scores scores_of(const AnyGame& game, const LimeFit& fit, const std::string& spa
   return scores;
 }
 
-Scores nothing_to_hide(const Explained& explained, const std::string& space) {
-  const double value = explained.in_space(space_named(space), explained.outputs());
-  Scores scores{std::vector<double>(explained.subject().units(), 0.0)};
+Scores nothing_to_hide(const Run& run, const std::string& space) {
+  const double value = run.in_space(space_named(space), run.outputs());
+  Scores scores{std::vector<double>(run.input().units(), 0.0)};
   scores.estimate = Estimate{.space = space, .base = value, .value = value};
   scores.notes.push_back("Nothing in this input can be hidden.");
   return scores;
@@ -86,65 +89,66 @@ Scores nothing_to_hide(const Explained& explained, const std::string& space) {
 
 const Method kLime{
     {.name = "lime",
-     .summary = "a linear model around the input: coefficients of words, or of patches",
+     .summary = "local linear surrogate model: coefficients of words, patches or columns",
      .paper = "Ribeiro, Singh & Guestrin, KDD 2016",
-     .cost = "1 forward per distinct sample",
+     .cost = "up to 1000 forwards",
      .class_specific = true,
      .is_signed = true,
+     .model_agnostic = true,
      .options = {{"samples",
-                  "inputs around the explained one, itself included",
+                  "number of perturbed inputs, the original included",
                   int64_t{1000},
                   {},
                   2,
                   1e8},
                  {"space",
-                  "what is explained; auto: the probability, where there is one",
+                  "output space; auto: the probability if there is one",
                   std::string("auto"),
                   {"auto", "logit", "probability", "log-odds"}},
                  {"words",
-                  "hide all occurrences of a word together (types), or each by itself (places)",
+                  "features: word types (all occurrences together), or single occurrences (places)",
                   std::string("types"),
                   {"types", "places"}},
                  {"how",
-                  "patches: paint grey (auto), black, the picture's mean colour, or blurred, or "
-                  "drop; columns: as in rows of the background (auto), their mean, or zero",
+                  "replacement of hidden units. Patches: grey (auto), black, mean colour, blurred, "
+                  "or dropped. Columns: values of background rows (auto), their mean, or zero",
                   std::string("auto"),
                   {"auto", "grey", "black", "mean", "blur", "drop", "background", "zero"}},
                  {"keep",
-                  "how many words or patches the linear model keeps; 0: all",
+                  "number of features selected for the linear model; 0: all",
                   int64_t{0},
                   {},
                   0,
                   1e6},
                  {"kernel-width",
-                  "how fast far inputs lose weight; 0: 25 for words, 0.25 for patches",
+                  "width of the locality kernel; 0: 25 for words, 0.25 for patches",
                   0.0,
                   {},
                   0,
                   1e6},
-                 {"ridge", "penalty of the linear model", 1.0, {}, 0, 1e9}},
+                 {"ridge", "L2 penalty (ridge) of the linear model", 1.0, {}, 0, 1e9}},
      .presets = {{"lime",
-                  "the lime package: 5000 samples of a text, ten words",
+                  "defaults of the lime package: 5000 samples, ten words",
                   {{"samples", int64_t{5000}}, {"keep", int64_t{10}}}}}},
     {},
-    [](Explained& explained, const OptionReader& options) {
-      const std::string space = chosen_space(explained, options.word("space"));
-      refuse_foreign_options(explained.subject(), options);
-      const LimeOptions fit = lime_options(explained, options);
-      if (explained.subject().kind() == "text") {
-        WordGame game(explained, {options.word("words") == "types", space_named(space)});
+    [](Run& run, const OptionReader& options) {
+      const std::string space = chosen_space(run, options.word("space"));
+      refuse_foreign_options(run.input(), options);
+      const LimeOptions fit = lime_options(run, options);
+      if (hides_words(run.input())) {
+        WordGame game(run, {options.word("words") == "types", space_named(space)});
         if (game.players() > 0) {
-          return scores_of(game, lime(game, fit, watch_of(explained)), space, explained.seed());
+          return scores_of(game, lime(game, fit, watch_of(run)), space, run.seed());
         }
       }
       // A text may have tokens and no words, such as "?!".
-      InputGame game(explained, {options.word("how"), space_named(space)});
+      InputGame game(run, {options.word("how"), space_named(space)});
       const std::vector<bool> varying = game.varying();
       if (std::find(varying.begin(), varying.end(), true) == varying.end()) {
-        return nothing_to_hide(explained, space);
+        return nothing_to_hide(run, space);
       }
-      return scores_of(game, lime(game, fit, watch_of(explained)), space, explained.seed());
+      return scores_of(game, lime(game, fit, watch_of(run)), space, run.seed());
     },
-    OnPairs::kTogether};
+    OnSeveralParts::kTogether};
 
 }  // namespace whyformer

@@ -22,16 +22,16 @@ SiblingContext context_named(const std::string& name) {
 
 }  // namespace
 
-Scores partition_scores(Explained& explained, const PartitionSettings& settings,
-                        const HidingOptions& hiding, const std::string& space) {
-  InputGame game(explained, hiding);
+Scores partition_scores(Run& run, const PartitionSettings& settings, const HidingOptions& hiding,
+                        const std::string& space) {
+  InputGame game(run, hiding);
   const PartitionValues found =
       partition_shap(game, game.tree(),
                      {.context = context_named(settings.context),
                       .max_evals = settings.max_evals,
                       .batch_size = settings.batch > 0 ? settings.batch : game.most_at_once(),
-                      .seed = numpy_seed(explained)},
-                     watch_of(explained));
+                      .seed = numpy_seed(run)},
+                     watch_of(run));
   Scores scores = game.sampled_scores(found, space);
   const double shared = shared_interaction(found, game.players());
   if (settings.context != "none") {
@@ -40,14 +40,14 @@ Scores partition_scores(Explained& explained, const PartitionSettings& settings,
                     "their tokens, special ones too: "
                     "{:.3g} in all. context=none gives each token its own part.",
                     settings.context, shared));
-  } else if (!found.finished && !explained.stopped()) {
+  } else if (!found.finished && !run.stopped()) {
     scores.notes.push_back(
         fmt::format("The budget of {} evaluations left some groups whole: {:.3g} is shared evenly "
                     "within them. More max-evals "
                     "split them.",
                     settings.max_evals, shared));
   }
-  if (!found.finished && explained.stopped()) {
+  if (!found.finished && run.stopped()) {
     scores.notes.push_back(
         fmt::format("Stopped after {} evaluations: some groups were not split yet, and {:.3g} is "
                     "shared evenly within them.",
@@ -58,30 +58,29 @@ Scores partition_scores(Explained& explained, const PartitionSettings& settings,
 
 const Method kPartitionShap{
     {.name = "partition-shap",
-     .summary = "Owen values along a tree of phrases, or of halves of the picture; shap's choice "
-                "for text and images",
+     .summary = "Owen values over a hierarchy of phrases or picture regions",
      .paper = "Owen, 1977; the Partition explainer of the shap package",
-     .cost = "about (2/3)M² forwards for M tokens, at most max-evals; 2M with context 0 or 1",
+     .cost = "(2/3)M² forwards, at most 500",
      .class_specific = true,
      .is_signed = true,
+     .model_agnostic = true,
      .options = {hiding_option(),
                  space_option(),
                  link_option(),
                  {"context",
-                  "siblings of a group while it is split: hidden and visible in turn (none), "
-                  "always hidden (0), always "
-                  "visible (1)",
+                  "context of a group while it is split: siblings hidden and visible (none), "
+                  "always hidden (0), or always visible (1)",
                   std::string("none"),
                   {"none", "0", "1"}},
-                 {"max-evals", "coalitions to ask for", int64_t{500}, {}, 2, 1e9},
+                 {"max-evals", "maximum number of coalitions evaluated", int64_t{500}, {}, 2, 1e9},
                  {"batch",
-                  "coalitions between two decisions which group to split next; 0: as many as fit",
+                  "coalitions per batch between two choices of the next group; 0: as many as fit",
                   int64_t{0},
                   {},
                   0,
                   1e6}},
      .presets = {{"shap",
-                  "the shap package's way to mask text, and its order of groups",
+                  "text masker and group order of the shap package",
                   {{"how", std::string("retokenize")}, {"batch", int64_t{5}}}},
                  {"shap-context-1",
                   "the same with fixed_context=1",
@@ -89,13 +88,13 @@ const Method kPartitionShap{
                    {"batch", int64_t{5}},
                    {"context", std::string("1")}}}}},
     {},
-    [](Explained& explained, const OptionReader& options) {
-      return partition_scores(explained,
+    [](Run& run, const OptionReader& options) {
+      return partition_scores(run,
                               {.context = options.word("context"),
                                .max_evals = options.whole("max-evals"),
                                .batch = options.whole("batch")},
                               linked_hiding_options(options), options.word("space"));
     },
-    OnPairs::kTogether};
+    OnSeveralParts::kTogether};
 
 }  // namespace whyformer

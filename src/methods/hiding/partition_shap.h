@@ -10,7 +10,7 @@ struct PartitionSettings {
   int64_t max_evals = 500;
   int64_t batch = 0;  // coalitions between two decisions; 0: as many as fit
 };
-Scores partition_scores(Explained& explained, const PartitionSettings& settings,
-                        const HidingOptions& hiding, const std::string& space);
+Scores partition_scores(Run& run, const PartitionSettings& settings, const HidingOptions& hiding,
+                        const std::string& space);
 
 }  // namespace whyformer

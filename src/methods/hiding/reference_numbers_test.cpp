@@ -23,21 +23,21 @@ class ReferenceNumbers : public testing::Test {
   }
 
   Explanation explained(const std::string& text, const std::string& method,
-                        const std::string& option,
-                        std::variant<std::monostate, int64_t, std::string> target) {
+                        const std::string& option, const TargetChoice& target) {
     ExplainRequest request;
     request.target = target;
     request.methods = {
         {method, option.empty() ? Options{} : parse_option(method_named(method), option)}};
-    return explain(*model_, TextInput{text, {}}, request);
+    return explain(*model_, TextInput{text, {}}, request)[0];
   }
 
   // The positive class's logit where these words, counted from 1, are masked.
   double masked(const std::string& text, const std::vector<int>& words) {
-    Prepared prepared = prepare(model_->text_model(), {text, {}}, {.target = int64_t{1}}, {});
-    std::vector<bool> hidden(prepared.explained->tokens(), false);
+    const InputValue input = TextInput{text, {}};
+    Prepared prepared = prepare(model_->reader_of(input), input, {.target = int64_t{1}}, {});
+    std::vector<bool> hidden(prepared.run().tokens(), false);
     for (const int word : words) hidden[word] = true;
-    return answers_hiding(*prepared.explained, {hidden}, "mask")[0][1];
+    return answers_hiding(prepared.run(), {hidden}, "mask")[0][1];
   }
 
   std::optional<Model> model_;

@@ -4,34 +4,35 @@ namespace whyformer {
 
 const Method kSamplingShap{
     {.name = "sampling-shap",
-     .summary =
-         "Shapley values token by token from random orders; those that vary most are sampled most",
+     .summary = "Shapley values by sampling; units of high variance get more samples",
      .paper = "Štrumbelj & Kononenko, 2014",
-     .cost = "2 forwards per sample",
+     .cost = "up to 4000 forwards",
      .class_specific = true,
      .is_signed = true,
-     .options = {hiding_option(),
-                 space_option(),
-                 {"samples", "two coalitions each", int64_t{2000}, {}, 2, 1e9},
-                 {"target-error",
-                  "stop when no standard error is larger; 0: take all samples",
-                  0.0,
-                  {},
-                  0,
-                  1e9}},
+     .model_agnostic = true,
+     .options =
+         {hiding_option(),
+          space_option(),
+          {"samples", "number of samples, of two coalitions each", int64_t{2000}, {}, 2, 1e9},
+          {"target-error",
+           "stop when every standard error is below this; 0: use all samples",
+           0.0,
+           {},
+           0,
+           1e9}},
      .presets = {{"shap",
-                  "the shap package's way to mask text",
+                  "text masker of the shap package",
                   {{"how", std::string("retokenize")}}}}},
     {},
-    [](Explained& explained, const OptionReader& options) {
-      InputGame game(explained, hiding_options(options));
+    [](Run& run, const OptionReader& options) {
+      InputGame game(run, hiding_options(options));
       const GameValues found = sampling_shap(game,
                                              {.samples = options.whole("samples"),
-                                              .seed = numpy_seed(explained),
+                                              .seed = numpy_seed(run),
                                               .target_error = options.number("target-error")},
-                                             watch_of(explained));
+                                             watch_of(run));
       return game.sampled_scores(found, options.word("space"));
     },
-    OnPairs::kTogether};
+    OnSeveralParts::kTogether};
 
 }  // namespace whyformer

@@ -3,9 +3,9 @@
 namespace whyformer {
 namespace {
 
-Scores scores_of(Explained& explained, const InputGame& game, const InteractionValues& found,
+Scores scores_of(Run& run, const InputGame& game, const InteractionValues& found,
                  const std::string& space) {
-  const int64_t players = game.players(), units = explained.subject().units();
+  const int64_t players = game.players(), units = run.input().units();
   std::vector<std::vector<double>> rows(players);
   std::vector<double> sums(players, 0.0);
   double total = found.base[0] - found.full[0];
@@ -21,7 +21,7 @@ Scores scores_of(Explained& explained, const InputGame& game, const InteractionV
                              .value = found.full[0],
                              .evaluations = found.evaluations};
   scores.estimate->interactions.assign(units * units, 0.0);
-  const std::vector<int64_t> unit_of = explained.subject().players();
+  const std::vector<int64_t> unit_of = run.input().players();
   for (int64_t i = 0; i < players; ++i) {
     const std::vector<double> row = game.by_unit(rows[i]);
     std::copy(row.begin(), row.end(), scores.estimate->interactions.begin() + unit_of[i] * units);
@@ -33,29 +33,28 @@ Scores scores_of(Explained& explained, const InputGame& game, const InteractionV
 
 const Method kShapleyTaylor{
     {.name = "shapley-taylor",
-     .summary = "what each pair of tokens is worth together, and each token alone; scores are a "
-                "token's share of all",
+     .summary = "Shapley-Taylor interaction index: main effects and pairwise interactions",
      .paper = "Sundararajan, Dhamdhere & Agarwal, ICML 2020",
-     .cost = "2^M forwards for M tokens, up to 16",
+     .cost = "2^M forwards",
      .class_specific = true,
      .is_signed = true,
+     .model_agnostic = true,
      .options = {hiding_option(),
                  space_option(),
                  {"max-evals",
-                  "refuse to ask for more coalitions than these",
+                  "maximum number of coalitions; larger games are refused",
                   int64_t{100000},
                   {},
                   1,
                   1e9}},
      .presets = {}},
     {},
-    [](Explained& explained, const OptionReader& options) {
-      InputGame game(explained, hiding_options(options));
+    [](Run& run, const OptionReader& options) {
+      InputGame game(run, hiding_options(options));
       return scores_of(
-          explained, game,
-          shapley_taylor(game, {.max_evals = options.whole("max-evals")}, watch_of(explained)),
+          run, game, shapley_taylor(game, {.max_evals = options.whole("max-evals")}, watch_of(run)),
           options.word("space"));
     },
-    OnPairs::kTogether};
+    OnSeveralParts::kTogether};
 
 }  // namespace whyformer

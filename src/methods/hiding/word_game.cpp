@@ -5,9 +5,8 @@
 
 namespace whyformer {
 
-WordGame::WordGame(Explained& explained, WordGameOptions options)
-    : explained_(explained), options_(options) {
-  const TextInput& input = explained.text().input();
+WordGame::WordGame(Run& run, WordGameOptions options) : run_(run), options_(options) {
+  const TextInput& input = text_part().text();
   pieces_[0] = pieces_of(input.text, 0);
   if (input.pair) pieces_[1] = pieces_of(*input.pair, 1);
 }
@@ -44,32 +43,32 @@ std::string WordGame::shown(const std::vector<Piece>& pieces, const Coalition& v
 }
 
 std::vector<double> WordGame::values(const std::vector<Coalition>& coalitions) {
-  const TextSubject& text = explained_.text();
+  const Part& part = text_part();
   std::vector<Variant> inputs;
   for (const Coalition& visible : coalitions) {
     TextInput input{shown(pieces_[0], visible), {}};
-    if (text.input().pair) input.pair = shown(pieces_[1], visible);
-    inputs.push_back(text.of_text(input));
+    if (part.text().pair) input.pair = shown(pieces_[1], visible);
+    inputs.push_back(part.of_text(input));
   }
   std::vector<double> values;
-  for (const std::vector<double>& outputs : explained_.answers(inputs, Explained::Report::kNo)) {
-    values.push_back(explained_.in_space(options_.space, outputs));
+  for (const std::vector<double>& outputs : run_.answers(inputs, Run::Report::kNo)) {
+    values.push_back(run_.in_space(options_.space, outputs));
   }
   return values;
 }
 
 std::vector<double> WordGame::by_unit(const std::vector<double>& by_player) const {
-  const Encoding& encoding = explained_.text().encoding();
-  std::vector<double> result(encoding.ids.size(), 0.0);
+  const std::vector<Unit>& units = text_part().units();
+  std::vector<double> result(units.size(), 0.0);
   if (by_player.empty()) return {};
   for (int segment = 0; segment < 2; ++segment) {
     for (const Piece& piece : pieces_[segment]) {
       if (piece.player < 0) continue;
       std::vector<size_t> tokens;
-      for (size_t i = 0; i < encoding.ids.size(); ++i) {
-        const auto& [start, end] = encoding.offsets[i];
-        if (encoding.special[i] || encoding.segment[i] != segment) continue;
-        if (start < piece.end && end > piece.start) tokens.push_back(i);
+      for (size_t i = 0; i < units.size(); ++i) {
+        const Unit& unit = units[i];
+        if (unit.special || unit.segment != segment) continue;
+        if (unit.start < piece.end && unit.end > piece.start) tokens.push_back(i);
       }
       for (const size_t token : tokens) {
         result[token] += by_player[piece.player] / static_cast<double>(tokens.size());

@@ -14,10 +14,10 @@ struct WordGameOptions {
 
 class WordGame final : public Game {
  public:
-  WordGame(Explained& explained, WordGameOptions options);
+  WordGame(Run& run, WordGameOptions options);
 
   int64_t players() const override { return players_; }
-  int64_t most_at_once() const override { return explained_.most_inputs_at_once(); }
+  int64_t most_at_once() const override { return run_.most_inputs_at_once(); }
   std::vector<double> values(const std::vector<Coalition>& coalitions) override;
 
   // A word's number is shared evenly by the tokens of each place where it stands.
@@ -30,10 +30,11 @@ class WordGame final : public Game {
     int64_t start = 0, end = 0;  // code points
     int64_t player = -1;
   };
+  const Part& text_part() const { return *run_.input().parts()[0]; }
   std::vector<Piece> pieces_of(const std::string& text, int segment);
   std::string shown(const std::vector<Piece>& pieces, const Coalition& visible) const;
 
-  Explained& explained_;
+  Run& run_;
   WordGameOptions options_;
   std::vector<Piece> pieces_[2];  // of the text and its pair
   int64_t players_ = 0;

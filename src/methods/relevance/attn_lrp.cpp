@@ -3,16 +3,16 @@
 namespace whyformer {
 
 const Method kAttnLrp{{.name = "attn-lrp",
-                       .summary = "relevance propagation through attention, softmax included",
+                       .summary = "LRP through attention, softmax included",
                        .paper = "Achtibat et al., ICML 2024",
                        .cost = "1 forward, 1 backward",
                        .class_specific = true,
                        .is_signed = true,
-                       .options = {relevance_place_option("input"), relevance_form_option()},
+                       .options = {relevance_depth_option("input"), relevance_form_option()},
                        .presets = {}},
                       {.values = true},
-                      [](Explained& explained, const OptionReader& options) {
-                        return token_relevance_by_form(explained, "attn-lrp", options);
+                      [](Run& run, const OptionReader& options) {
+                        return token_relevance_by_form(run, "attn-lrp", options);
                       }};
 
 }  // namespace whyformer

@@ -5,19 +5,18 @@ namespace whyformer {
 
 const Method kLrp{
     {.name = "lrp",
-     .summary = "layer-wise relevance propagation down to the tokens, by any policy",
+     .summary = "layer-wise relevance propagation to the tokens, by any policy",
      .paper = "Bach et al., PLoS ONE 2015; as the baseline of Chefer et al., CVPR 2021",
      .cost = "1 forward, 1 backward",
      .class_specific = true,
      .is_signed = true,
-     .options = {policy_option("lrp-orig"), relevance_place_option("first-layer"),
+     .options = {policy_option("lrp-orig"), relevance_depth_option("first-layer"),
                  own_entry_option("zero")},
      .presets = {}},
     {.values = true},
-    [](Explained& explained, const OptionReader& options) {
-      Scores scores = token_relevance(explained, {options.word("policy")}, options);
-      treat_own_entry(scores.values, explained.read_out_row(),
-                      own_entry_named(options.word("own")));
+    [](Run& run, const OptionReader& options) {
+      Scores scores = token_relevance(run, {options.word("policy")}, options);
+      treat_own_entry(scores.values, run.read_out_row(), own_entry_named(options.word("own")));
       return scores;
     }};
 

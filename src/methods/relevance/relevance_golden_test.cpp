@@ -17,7 +17,7 @@ namespace {
 
 using Doubles = std::vector<double>;
 
-std::filesystem::path folder() { return source_folder() / "tests/golden/relevance"; }
+std::filesystem::path relevance_folder() { return source_folder() / "tests/golden/relevance"; }
 
 // The answers of one case.
 struct Answers {
@@ -25,7 +25,7 @@ struct Answers {
   nlohmann::json about;
 
   explicit Answers(const std::string& name) {
-    const FileLookup files = files_in(folder());
+    const FileLookup files = files_in(relevance_folder());
     tensors = read_safetensors(*files(name + ".safetensors"), name);
     about = nlohmann::json::parse(files(name + ".json")->text());
   }
@@ -108,7 +108,7 @@ void compare_policies(const GoldenModel& golden, const GoldenInput& input, const
                                           .masked = !input.batch.hidden.empty(),
                                           .head = golden.head(),
                                           .dtype = dtype});
-  std::vector<Value> wanted{graph->word_embeddings, graph->layers_input};
+  std::vector<Value> wanted{graph->entries[0].value, graph->layers_input};
   for (const AttentionSite& site : graph->found.sites) wanted.push_back(site.attention);
   const Pass pass = run(graph->graph, golden.model->feeds(*graph, input.batch),
                         {.keep = Keep::kEverything, .outputs = {graph->output}});
@@ -132,7 +132,7 @@ void compare_policies(const GoldenModel& golden, const GoldenInput& input, const
       answers.compare(summed_over_width(found.at(graph->layers_input)), at + test.answer, dtype);
       const std::string words = std::string(test.policy) + ".word_embeddings";
       if (test.form == RelevanceForm::kGradient && answers.tensors.contains(at + words)) {
-        answers.compare(summed_over_width(found.at(graph->word_embeddings)), at + words, dtype);
+        answers.compare(summed_over_width(found.at(graph->entries[0].value)), at + words, dtype);
       }
     }
   }
@@ -201,10 +201,11 @@ void compare_methods(const GoldenModel& golden, const Answers& answers, DType dt
   for (const GoldenInput& input : golden.inputs) {
     if (input.size() > 1 || !input.batch.hidden.empty()) continue;
     for (const auto& targets : targets_of(golden, input)) {
-      Explained explained(*golden.model, input.encoding(),
-                          {.head = golden.head(),
-                           .needs = {.attention = true, .attention_gradient = true, .values = true},
-                           .dtype = dtype});
+      Run explained =
+          run_of(*golden.model, input.encoding(),
+                 {.head = golden.head(),
+                  .needs = {.attention = true, .attention_gradient = true, .values = true},
+                  .dtype = dtype});
       explained.set_target(targets[0]);
       for (const MethodCase& test : method_cases()) {
         const std::string name = input.name + "." + joined(targets) + "." + test.answer;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "methods/method.h"
+#include "ops/ops.h"
 #include "tensor/map.h"
 #include "tests/support/golden_model.h"
 #include "whyformer/error.h"
@@ -15,26 +16,26 @@ namespace {
 
 using Doubles = std::vector<double>;
 
-Explained explained_in_double(const TextModel& model, const GoldenInput& input, int64_t target) {
-  Explained explained(model, input.encoding(),
-                      {.needs = {.attention = true, .attention_gradient = true, .values = true},
-                       .dtype = DType::kFloat64});
+Run explained_in_double(const TestText& model, const GoldenInput& input, int64_t target) {
+  Run explained = run_of(model, input.encoding(),
+                         {.needs = {.attention = true, .attention_gradient = true, .values = true},
+                          .dtype = DType::kFloat64});
   explained.set_target(target);
   return explained;
 }
 
-Doubles scores_of(Explained& explained, const char* name, const Options& options = {}) {
+Doubles scores_of(Run& explained, const char* name, const Options& options = {}) {
   const Method& method = find_method(name);
   return method.run(explained, complete_options(method, options)).values;
 }
 
-double largest(const Doubles& values) {
+double largest_relevance(const Doubles& values) {
   double most = 0;
   for (const double value : values) most = std::max(most, std::abs(value));
   return most;
 }
 
-Explained::RelevanceKind noted(const char* policy) {
+Run::RelevanceKind noted(const char* policy) {
   return {.policy = policy, .notes = RelevanceWalk::Notes::kFlows};
 }
 
@@ -51,24 +52,24 @@ class RelevanceInvariants : public testing::TestWithParam<std::string> {};
 TEST_P(RelevanceInvariants, TotalIsOneAtEveryLayerUnderChefer) {
   const GoldenModel golden(GetParam());
   const GoldenInput& input = golden.input("single");
-  Explained explained = explained_in_double(*golden.model, input, 0);
+  auto explained = explained_in_double(*golden.model, input, 0);
   const std::vector<NodeFlow>& flows = explained.relevance_flows(noted("chefer"));
   int boundaries = 0;
   for (const NodeFlow& flow : flows) {
     const Node& node = explained.graph().graph.nodes()[flow.node];
-    if (node.op->kind() != "LayerNorm" || node.name.find("ayer") == std::string::npos) continue;
+    if (!is_a<ops::LayerNorm>(*node.op) || node.name.find("ayer") == std::string::npos) continue;
     if (node.name.find("embeddings") != std::string::npos) continue;
     EXPECT_NEAR(flow.entering.plain, 1, 1e-7 * flow.entering.magnitude) << node.name;
     ++boundaries;
   }
   EXPECT_GE(boundaries, 2 * explained.layers());
-  const Tensor first = explained.embedding_relevance({"chefer"}, Place::kFirstLayer);
+  const Tensor first = explained.embedding_relevance({"chefer"}, Depth::kFirstLayer);
   EXPECT_NEAR(sums_of(first).plain, 1, 1e-7 * sums_of(first).magnitude);
 }
 
 TEST_P(RelevanceInvariants, NoOperatorLosesRelevanceUnderCheferAboveTheEmbeddings) {
   const GoldenModel golden(GetParam());
-  Explained explained = explained_in_double(*golden.model, golden.input("single"), 0);
+  auto explained = explained_in_double(*golden.model, golden.input("single"), 0);
   const std::vector<NodeFlow>& flows = explained.relevance_flows(noted("chefer"));
   for (const NodeFlow& flow : flows) {
     const Node& node = explained.graph().graph.nodes()[flow.node];
@@ -81,14 +82,14 @@ TEST_P(RelevanceInvariants, NoOperatorLosesRelevanceUnderCheferAboveTheEmbedding
 TEST_P(RelevanceInvariants, ExplicitAttnLrpEqualsGradientTimesInput) {
   const GoldenModel golden(GetParam());
   for (const char* policy : {"attn-lrp", "cp-lrp", "cp-lrp-derivative"}) {
-    Explained explained = explained_in_double(*golden.model, golden.input("single"), 0);
-    for (const Place place : {Place::kFirstLayer, Place::kInput}) {
+    auto explained = explained_in_double(*golden.model, golden.input("single"), 0);
+    for (const Depth depth : {Depth::kFirstLayer, Depth::kInput}) {
       const Doubles gradient =
-          explained.embedding_relevance({policy, RelevanceForm::kGradient}, place).to_doubles();
+          explained.embedding_relevance({policy, RelevanceForm::kGradient}, depth).to_doubles();
       const Doubles rules =
-          explained.embedding_relevance({policy, RelevanceForm::kExplicit}, place).to_doubles();
+          explained.embedding_relevance({policy, RelevanceForm::kExplicit}, depth).to_doubles();
       for (size_t i = 0; i < rules.size(); ++i) {
-        ASSERT_NEAR(rules[i], gradient[i], 1e-7 * largest(gradient)) << policy;
+        ASSERT_NEAR(rules[i], gradient[i], 1e-7 * largest_relevance(gradient)) << policy;
       }
     }
   }
@@ -96,11 +97,11 @@ TEST_P(RelevanceInvariants, ExplicitAttnLrpEqualsGradientTimesInput) {
 
 TEST_P(RelevanceInvariants, NothingReachesQueriesAndKeysUnderCpLrp) {
   const GoldenModel golden(GetParam());
-  Explained explained = explained_in_double(*golden.model, golden.input("single"), 0);
+  auto explained = explained_in_double(*golden.model, golden.input("single"), 0);
   const std::vector<NodeFlow>& flows = explained.relevance_flows(noted("cp-lrp"));
   const Graph& graph = explained.graph().graph;
   for (const NodeFlow& flow : flows) {
-    EXPECT_FALSE(graph.nodes()[flow.node].op->kind() == "MatMul" &&
+    EXPECT_FALSE(is_a<ops::MatMul>(*graph.nodes()[flow.node].op) &&
                  flow.rule != RuleKind::kProportional);
     EXPECT_THAT(graph.nodes()[flow.node].name, testing::Not(testing::HasSubstr("query")));
     EXPECT_THAT(graph.nodes()[flow.node].name, testing::Not(testing::HasSubstr("key")));
@@ -123,8 +124,8 @@ TEST(CpLrp, WithoutBiasesSumsToTheLogitAtTheFirstLayer) {
     }
   });
   for (int64_t target = 0; target < 2; ++target) {
-    Explained explained = explained_in_double(*golden.model, golden.input("single"), target);
-    const Tensor relevance = explained.embedding_relevance({"cp-lrp"}, Place::kFirstLayer);
+    auto explained = explained_in_double(*golden.model, golden.input("single"), target);
+    const Tensor relevance = explained.embedding_relevance({"cp-lrp"}, Depth::kFirstLayer);
     EXPECT_NEAR(sums_of(relevance).plain, explained.target_value(),
                 1e-9 * sums_of(relevance).magnitude);
   }
@@ -133,23 +134,23 @@ TEST(CpLrp, WithoutBiasesSumsToTheLogitAtTheFirstLayer) {
 TEST(TransformerAttribution, ScalesWithTheLogitAndKeepsRelevance) {
   const GoldenModel golden("bert");
   const GoldenModel tripled("bert", scaled_classifier(3));
-  Explained once = explained_in_double(*golden.model, golden.input("single"), 1);
-  Explained thrice = explained_in_double(*tripled.model, golden.input("single"), 1);
+  auto once = explained_in_double(*golden.model, golden.input("single"), 1);
+  auto thrice = explained_in_double(*tripled.model, golden.input("single"), 1);
   const Options last{{"blocks", std::string("last")}};
   const Doubles small = scores_of(once, "transformer-attribution", last);
   const Doubles large = scores_of(thrice, "transformer-attribution", last);
   for (size_t i = 0; i < small.size(); ++i) {
-    EXPECT_NEAR(large[i], 3 * small[i], 1e-6 * largest(large));
+    EXPECT_NEAR(large[i], 3 * small[i], 1e-6 * largest_relevance(large));
     EXPECT_GE(small[i], 0);
   }
   const Doubles r1 = once.attention_relevance({"chefer"}, 0).to_doubles();
   const Doubles r3 = thrice.attention_relevance({"chefer"}, 0).to_doubles();
-  for (size_t i = 0; i < r1.size(); ++i) EXPECT_NEAR(r3[i], r1[i], 1e-6 * largest(r1));
+  for (size_t i = 0; i < r1.size(); ++i) EXPECT_NEAR(r3[i], r1[i], 1e-6 * largest_relevance(r1));
 }
 
 TEST(TransformerAttribution, OfSmallLogitsIsTheSumOfItsLayers) {
   const GoldenModel golden("bert", scaled_classifier(1e-6f));
-  Explained explained = explained_in_double(*golden.model, golden.input("single"), 1);
+  auto explained = explained_in_double(*golden.model, golden.input("single"), 1);
   ASSERT_EQ(explained.layers(), 2);
   const Doubles product = scores_of(explained, "transformer-attribution");
   const Doubles last =
@@ -157,7 +158,7 @@ TEST(TransformerAttribution, OfSmallLogitsIsTheSumOfItsLayers) {
   const Doubles first =
       scores_of(explained, "transformer-attribution", {{"blocks", std::string("second")}});
   EXPECT_EQ(first, last);  // with two layers the second is the last
-  Explained other = explained_in_double(*golden.model, golden.input("single"), 1);
+  auto other = explained_in_double(*golden.model, golden.input("single"), 1);
   const Tensor gradient = other.attention_gradient(0),
                relevance = other.attention_relevance({"chefer"}, 0);
   const auto n = static_cast<size_t>(other.tokens());
@@ -168,7 +169,7 @@ TEST(TransformerAttribution, OfSmallLogitsIsTheSumOfItsLayers) {
           0.0, gradient.to_doubles()[head * n * n + j] * relevance.to_doubles()[head * n * n + j]);
     }
     lower /= static_cast<double>(gradient.dim(0));
-    EXPECT_NEAR(product[j], last[j] + lower, 1e-4 * largest(product));
+    EXPECT_NEAR(product[j], last[j] + lower, 1e-4 * largest_relevance(product));
   }
 }
 
@@ -199,7 +200,7 @@ TEST(Relevance, ASecondSampleChangesNothing) {
 
 TEST(RelevanceReport, NamesTheOperatorThatAddsRelevance) {
   const RelevanceReport report =
-      relevance_report(Model::built_in(), {"A gripping film", {}}, "lrp-orig");
+      relevance_report(Model::built_in(), TextInput{"A gripping film", {}}, "lrp-orig");
   EXPECT_DOUBLE_EQ(report.seed, 1);
   bool found = false;
   for (const RelevanceStep& step : report.steps) {
@@ -214,8 +215,9 @@ TEST(RelevanceReport, NamesTheOperatorThatAddsRelevance) {
 }
 
 TEST(RelevanceReport, OfAnUnknownPolicyIsRefused) {
-  EXPECT_THROW(relevance_report(Model::built_in(), {"A film", {}}, "nope"), InvalidInput);
-  EXPECT_THROW(relevance_report(Model::built_in(), {"A film", {}}, "nope.json"), FileError);
+  EXPECT_THROW(relevance_report(Model::built_in(), TextInput{"A film", {}}, "nope"), InvalidInput);
+  EXPECT_THROW(relevance_report(Model::built_in(), TextInput{"A film", {}}, "nope.json"),
+               FileError);
 }
 
 }  // namespace

@@ -8,15 +8,13 @@
 namespace whyformer {
 
 // The option "at" with another default, and the option "form".
-OptionInfo relevance_place_option(std::string fallback);
+OptionInfo relevance_depth_option(std::string default_value);
 OptionInfo relevance_form_option();
 
 // Relevance at the tokens' vectors, summed over each; the place is the option "at".
-Scores token_relevance(Explained& explained, const Explained::RelevanceKind& kind,
-                       const OptionReader& options);
+Scores token_relevance(Run& run, const Run::RelevanceKind& kind, const OptionReader& options);
 
 // The same with the form that the option "form" names.
-Scores token_relevance_by_form(Explained& explained, const std::string& policy,
-                               const OptionReader& options);
+Scores token_relevance_by_form(Run& run, const std::string& policy, const OptionReader& options);
 
 }  // namespace whyformer

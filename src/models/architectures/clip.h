@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "models/architectures/picture_encoder.h"
-#include "models/text_model.h"
+#include "models/text_source.h"
 
 namespace whyformer {
 
@@ -40,10 +40,10 @@ class ClipTexts {
   Config config_;
 };
 
-// The text side as a model by itself: an encoder without a classifier. `files` must have a
-// tokenizer.
-std::shared_ptr<const TextModel> clip_text_tower(const FileLookup& files, std::string name,
-                                                 std::shared_ptr<const Checkpoint> checkpoint,
-                                                 const Config& config);
+// The text side by itself: an encoder without a classifier.
+std::shared_ptr<const TextSource> clip_text_source(std::string name,
+                                                   std::shared_ptr<const Checkpoint> checkpoint,
+                                                   const Config& config,
+                                                   const TokenizerFacts& tokenizer);
 
 }  // namespace whyformer

@@ -9,19 +9,9 @@
 #include <vector>
 
 #include "models/architectures/encoder.h"
+#include "models/model_graph.h"
 
 namespace whyformer {
-
-// Tokens [first, first + rows · columns) are patches of the picture, row by row; the others are
-// special (class, distillation).
-struct PatchGrid {
-  int64_t first = 1;
-  int64_t rows = 0;
-  int64_t columns = 0;
-  int64_t patch_height = 0;  // pixels; a rest of the picture may be cut off, or padded to a patch
-  int64_t patch_width = 0;
-  int64_t count() const { return rows * columns; }
-};
 
 struct PictureOutputs {
   Value patches;       // [batch, patches, width], before positions

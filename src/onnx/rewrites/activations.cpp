@@ -14,7 +14,7 @@ constexpr int kDeepestFormula = 6;  // of products and sums within each other
 
 // Operands of a product of two values of one shape.
 const Node* product_of_equals(const Pattern& pattern, Value value) {
-  const Node* product = pattern.made_by(value, "Mul");
+  const Node* product = pattern.made_by<ops::Mul>(value);
   const bool same_shapes = product != nullptr &&
                            pattern.shape(product->inputs[0]) == pattern.shape(value) &&
                            pattern.shape(product->inputs[1]) == pattern.shape(value);
@@ -100,9 +100,9 @@ std::optional<Polynomial> polynomial_of(const Pattern& pattern, Value value, Val
   }
   const Node* node = pattern.maker(value);
   if (node == nullptr) return std::nullopt;
-  if (node->op->kind() == "Add") return polynomial_sum(pattern, *node, 1, x, depth - 1);
-  if (node->op->kind() == "Sub") return polynomial_sum(pattern, *node, -1, x, depth - 1);
-  if (node->op->kind() == "Pow") return polynomial_power(pattern, *node, x, depth - 1);
+  if (is_a<ops::Add>(*node->op)) return polynomial_sum(pattern, *node, 1, x, depth - 1);
+  if (is_a<ops::Sub>(*node->op)) return polynomial_sum(pattern, *node, -1, x, depth - 1);
+  if (is_a<ops::Pow>(*node->op)) return polynomial_power(pattern, *node, x, depth - 1);
   if (product_of_equals(pattern, value) == nullptr) return std::nullopt;
   const auto a = polynomial_of(pattern, node->inputs[0], x, depth - 1);
   const auto b = polynomial_of(pattern, node->inputs[1], x, depth - 1);
@@ -136,7 +136,7 @@ struct Shifted {
   double number = 1;
 };
 std::optional<Shifted> shifted(const Pattern& pattern, Value value) {
-  const Node* add = pattern.made_by(value, "Add");
+  const Node* add = pattern.made_by<ops::Add>(value);
   for (const int place : {0, 1}) {
     const auto number = add == nullptr ? std::nullopt : pattern.number(add->inputs[place]);
     if (!number || *number == 0) continue;
@@ -151,7 +151,7 @@ std::optional<Shifted> shifted(const Pattern& pattern, Value value) {
 // x (1 + erf(k x)) = 2/a · gelu(a x) with a = √2 k.
 std::optional<Gated> gated_by_erf(const Pattern& pattern, Value gate, Value x) {
   const auto sum = shifted(pattern, gate);
-  const Node* erf = sum ? pattern.made_by(sum->y, "Erf") : nullptr;
+  const Node* erf = sum ? pattern.made_by<ops::Erf>(sum->y) : nullptr;
   const auto line = erf ? polynomial_of(pattern, erf->inputs[0], x, kDeepestFormula) : std::nullopt;
   if (!line || (*line)[0] != 0 || (*line)[1] == 0 || (*line)[2] != 0 || (*line)[3] != 0)
     return std::nullopt;
@@ -163,7 +163,7 @@ std::optional<Gated> gated_by_erf(const Pattern& pattern, Value gate, Value x) {
 std::optional<Gated> gated_by_tanh(const Pattern& pattern, Value gate, Value x) {
   const auto sum = shifted(pattern, gate);
   const Node* tanh = sum ? pattern.maker(sum->y) : nullptr;
-  if (tanh == nullptr || tanh->op->activation_function() != Activation::kTanh) return std::nullopt;
+  if (tanh == nullptr || activation_function(*tanh->op) != Activation::kTanh) return std::nullopt;
   const auto cubic = polynomial_of(pattern, tanh->inputs[0], x, kDeepestFormula);
   if (!cubic || (*cubic)[0] != 0 || (*cubic)[1] == 0 || (*cubic)[2] != 0) return std::nullopt;
   const double inner = (*cubic)[1] / std::sqrt(2 / M_PI);
@@ -174,7 +174,7 @@ std::optional<Gated> gated_by_tanh(const Pattern& pattern, Value gate, Value x) 
 // x · sigmoid(k x).
 std::optional<Gated> gated_by_sigmoid(const Pattern& pattern, Value gate, Value x) {
   const Node* sigmoid = pattern.maker(gate);
-  if (sigmoid == nullptr || sigmoid->op->activation_function() != Activation::kSigmoid)
+  if (sigmoid == nullptr || activation_function(*sigmoid->op) != Activation::kSigmoid)
     return std::nullopt;
   const auto line = polynomial_of(pattern, sigmoid->inputs[0], x, kDeepestFormula);
   if (!line || (*line)[0] != 0 || (*line)[1] == 0 || (*line)[2] != 0 || (*line)[3] != 0)
@@ -194,8 +194,8 @@ struct Held {
 std::optional<Held> held_above_zero(const Pattern& pattern, Value value) {
   const Node* node = pattern.maker(value);
   if (node == nullptr) return std::nullopt;
-  if (node->op->activation_function() == Activation::kRelu) return Held{node->inputs[0]};
-  if (node->op->kind() != "Max") return std::nullopt;
+  if (activation_function(*node->op) == Activation::kRelu) return Held{node->inputs[0]};
+  if (!is_a<ops::Max>(*node->op)) return std::nullopt;
   for (const int place : {0, 1}) {
     if (pattern.number(node->inputs[place]) == 0.0) return Held{node->inputs[1 - place]};
   }
@@ -204,7 +204,7 @@ std::optional<Held> held_above_zero(const Pattern& pattern, Value value) {
 
 // min(max(z, 0), most), in either order.
 std::optional<Held> held(const Pattern& pattern, Value value) {
-  if (const Node* least = pattern.made_by(value, "Min")) {
+  if (const Node* least = pattern.made_by<ops::Min>(value)) {
     for (const int place : {0, 1}) {
       const auto most = pattern.number(least->inputs[place]);
       const auto inner = held_above_zero(pattern, least->inputs[1 - place]);
@@ -212,7 +212,7 @@ std::optional<Held> held(const Pattern& pattern, Value value) {
     }
   }
   const auto above = held_above_zero(pattern, value);
-  const Node* least = above ? pattern.made_by(above->value, "Min") : nullptr;
+  const Node* least = above ? pattern.made_by<ops::Min>(above->value) : nullptr;
   for (const int place : {0, 1}) {
     const auto most = least == nullptr ? std::nullopt : pattern.number(least->inputs[place]);
     if (most && *most > 0) return Held{least->inputs[1 - place], *most};
@@ -245,7 +245,7 @@ Value multiplied(GraphBuilder& graph, Value x, double factor, double tolerance,
 }
 
 std::optional<Replacement> written_out_activation(const Pattern& pattern, const Node& node) {
-  if (node.op->kind() != "Mul") return std::nullopt;
+  if (!is_a<ops::Mul>(*node.op)) return std::nullopt;
   std::vector<Value> candidates;
   list_factors(pattern, node.outputs[0], candidates, kDeepestFormula);
   for (size_t i = 1; i < candidates.size(); ++i) {

@@ -63,9 +63,8 @@ Seen looked_through(Formula& formula, Value y) {
   const Rewritten found = rewrite(graph, {y, out}, 2, {});
   Seen seen;
   for (const Node& node : found.graph.nodes()) {
-    const std::string_view kind = node.op->kind();
-    if (kind != "Constant" && kind != "ReduceSum" && kind != "Reshape")
-      seen.kinds.emplace_back(kind);
+    if (!is_a<Constant, ops::ReduceSum, ops::Reshape>(*node.op))
+      seen.kinds.emplace_back(node.op->kind());
   }
   const Value x = found.new_value[formula.x.id], end = found.new_value[out.id];
   const Pass pass =

@@ -30,7 +30,7 @@ double meant_scale(double scale, int64_t width) {
 
 // (a·s)·(b·t) is s·t·(a·b): the factor moves behind the product, where the softmax takes it up.
 std::optional<Replacement> scale_behind_product(const Pattern& pattern, const Node& node) {
-  if (node.op->kind() != "MatMul") return std::nullopt;
+  if (!is_a<ops::MatMul>(*node.op)) return std::nullopt;
   Value a = node.inputs[0], b = node.inputs[1];
   double factor = 1;
   if (const auto scaled = pattern.scaled(a); scaled && only_reader(pattern, a)) {
@@ -50,7 +50,7 @@ std::optional<Replacement> scale_behind_product(const Pattern& pattern, const No
       }};
 }
 
-bool is_view(const Op& op) { return op.kind() == "Reshape" || !op.axis_order().empty(); }
+bool is_view(const Op& op) { return is_a<ops::Reshape, ops::Transpose>(op); }
 
 // Queries scaled before they are split into heads: the factor moves behind the views, to the
 // product.
@@ -59,7 +59,7 @@ std::optional<Replacement> scale_behind_view(const Pattern& pattern, const Node&
   if (!scaled || !only_reader(pattern, node.inputs[0])) return std::nullopt;
   // Other factors, as that of a GELU, belong to what is before them.
   const Node* source = pattern.maker(scaled->x);
-  if (source == nullptr || !(is_view(*source->op) || source->op->kind() == "Linear")) {
+  if (source == nullptr || !(is_view(*source->op) || is_a<ops::Linear>(*source->op))) {
     return std::nullopt;
   }
   const std::shared_ptr<const Op> op = node.op;
@@ -72,7 +72,7 @@ std::optional<Replacement> scale_behind_view(const Pattern& pattern, const Node&
 }
 
 // What stands between a softmax and its product.
-struct Scores {
+struct MaskedScores {
   Value scores;
   double scale = 1;
   Value mask;             // added to the scaled scores; invalid for none
@@ -96,23 +96,23 @@ bool is_mask(const Pattern& pattern, Value mask, Value scores) {
 bool hides(double number) { return number <= -1e4; }
 
 // Takes one mask off; false if there is none in front.
-bool take_mask(const Pattern& pattern, Scores& found) {
+bool take_mask(const Pattern& pattern, MaskedScores& found) {
   const Node* node = pattern.maker(found.scores);
   if (node == nullptr || !pattern.graph.varies(found.scores)) return false;
-  const std::string_view kind = node->op->kind();
-  if (kind == "Add" || kind == "Sub") {
+  const bool subtracts = is_a<ops::Sub>(*node->op);
+  if (subtracts || is_a<ops::Add>(*node->op)) {
     for (const int place : {1, 0}) {
-      if (place == 0 && kind == "Sub") continue;
+      if (place == 0 && subtracts) continue;
       const Value scores = node->inputs[1 - place];
       if (pattern.shape(scores) != pattern.shape(found.scores)) continue;
       if (!pattern.graph.varies(scores) || !is_mask(pattern, node->inputs[place], scores)) continue;
       found.mask = node->inputs[place];
-      found.negative = kind == "Sub";
+      found.negative = subtracts;
       found.scores = scores;
       return true;
     }
   }
-  if (kind != "Where") return false;
+  if (!is_a<ops::Where>(*node->op)) return false;
   for (const int place : {1, 2}) {
     const auto filling = pattern.number(node->inputs[place]);
     const Value scores = node->inputs[3 - place];
@@ -127,7 +127,7 @@ bool take_mask(const Pattern& pattern, Scores& found) {
   return false;
 }
 
-Value built_mask(GraphBuilder& graph, const Scores& found, std::span<const Value> inputs,
+Value built_mask(GraphBuilder& graph, const MaskedScores& found, std::span<const Value> inputs,
                  const std::string& name) {
   const DType dtype = graph.type(inputs[0]).dtype;
   const auto number = [&](double value) {
@@ -145,17 +145,18 @@ Value built_mask(GraphBuilder& graph, const Scores& found, std::span<const Value
 
 // One step per round: a mask, or a scale in front of no mask.
 std::optional<Replacement> scaled_masked_softmax(const Pattern& pattern, const Node& node) {
-  if (!node.op->is_softmax()) return std::nullopt;
-  Scores found;
+  const auto* own = op_as<ops::Softmax>(*node.op);
+  if (own == nullptr) return std::nullopt;
+  MaskedScores found;
   found.scores = node.inputs[0];
-  const double scale = node.op->softmax_scale();
+  const double scale = own->scale();
   const Value known_mask = node.inputs.size() > 1 ? node.inputs[1] : Value{};
   if (const auto scaled = pattern.scaled(found.scores);
       scaled && std::isfinite(scaled->factor) && scaled->factor != 0) {
     std::vector<Value> inputs{scaled->x};
     if (known_mask.valid()) inputs.push_back(known_mask);
     double whole = scale * scaled->factor;
-    if (const Node* product = pattern.made_by(scaled->x, "MatMul")) {
+    if (const Node* product = pattern.made_by<ops::MatMul>(scaled->x)) {
       whole = meant_scale(whole, pattern.shape(product->inputs[0]).back());
     }
     return Replacement{
@@ -176,13 +177,14 @@ std::optional<Replacement> scaled_masked_softmax(const Pattern& pattern, const N
 
 // Nothing is hidden.
 std::optional<Replacement> empty_mask(const Pattern& pattern, const Node& node) {
-  if (!node.op->is_softmax() || node.inputs.size() < 2) return std::nullopt;
+  const auto* own = op_as<ops::Softmax>(*node.op);
+  if (own == nullptr || node.inputs.size() < 2) return std::nullopt;
   const Tensor* mask = pattern.constant(node.inputs[1]);
   if (mask == nullptr) return std::nullopt;
   for (const double number : mask->to_doubles()) {
     if (number != 0) return std::nullopt;
   }
-  const double scale = node.op->softmax_scale();
+  const double scale = own->scale();
   return Replacement{
       {node.inputs[0]},
       [scale](GraphBuilder& graph, std::span<const Value> in, const std::string& name) {
@@ -201,19 +203,16 @@ bool has_heads_in_batch(const Pattern& pattern, Value value) {
 }
 
 // Files of static quantisation round between any two operators.
-bool rounds(const Node& node) {
-  return node.op->kind() == "QuantizeLinear" || node.op->kind() == "DequantizeLinear";
-}
+bool rounds(const Node& node) { return is_a<ops::QuantizeLinear, ops::DequantizeLinear>(*node.op); }
 
 // Whether the value goes into a softmax, perhaps scaled, masked, reshaped or rounded on the way.
 bool reaches_softmax(const Pattern& pattern, Value value, int steps) {
   for (const int user : pattern.graph.users(value)) {
     const Node& node = pattern.graph.nodes()[user];
-    if (node.op->is_softmax()) return true;
+    if (is_a<ops::Softmax>(*node.op)) return true;
     if (rounds(node) && reaches_softmax(pattern, node.outputs[0], steps)) return true;
-    const std::string_view kind = node.op->kind();
-    const bool passes = kind == "Mul" || kind == "Div" || kind == "Add" || kind == "Sub" ||
-                        kind == "Where" || kind == "Reshape";
+    const bool passes =
+        is_a<ops::Mul, ops::Div, ops::Add, ops::Sub, ops::Where, ops::Reshape>(*node.op);
     if (steps > 0 && passes && reaches_softmax(pattern, node.outputs[0], steps - 1)) return true;
   }
   return false;
@@ -223,8 +222,8 @@ bool reaches_softmax(const Pattern& pattern, Value value, int steps) {
 bool reaches_product(const Pattern& pattern, Value value) {
   for (const int user : pattern.graph.users(value)) {
     const Node& node = pattern.graph.nodes()[user];
-    if (node.op->kind() == "MatMul") return true;
-    const bool passes = node.op->kind() == "Reshape" || rounds(node);
+    if (is_a<ops::MatMul>(*node.op)) return true;
+    const bool passes = is_a<ops::Reshape>(*node.op) || rounds(node);
     if (passes && reaches_product(pattern, node.outputs[0])) return true;
   }
   return false;
@@ -232,18 +231,19 @@ bool reaches_product(const Pattern& pattern, Value value) {
 
 bool comes_from_softmax(const Pattern& pattern, Value value) {
   const Node* node = pattern.maker(value);
-  while (node != nullptr && (node->op->kind() == "Reshape" || rounds(*node)))
+  while (node != nullptr && (is_a<ops::Reshape>(*node->op) || rounds(*node)))
     node = pattern.maker(node->inputs[0]);
-  return node != nullptr && node->op->is_softmax();
+  return node != nullptr && is_a<ops::Softmax>(*node->op);
 }
 
 // Products and softmaxes of attention whose heads lie in the batch axis, with an axis for heads.
 std::optional<Replacement> heads_in_batch(const Pattern& pattern, const Node& node) {
   const Value value = node.outputs[0];
   if (!has_heads_in_batch(pattern, value)) return std::nullopt;
-  const bool product = node.op->kind() == "MatMul" && (reaches_softmax(pattern, value, 6) ||
-                                                       comes_from_softmax(pattern, node.inputs[0]));
-  const bool map = node.op->is_softmax() && reaches_product(pattern, value);
+  const auto* own = op_as<ops::MatMul>(*node.op);
+  const bool product = own != nullptr && (reaches_softmax(pattern, value, 6) ||
+                                          comes_from_softmax(pattern, node.inputs[0]));
+  const bool map = is_a<ops::Softmax>(*node.op) && reaches_product(pattern, value);
   if (!product && !map) return std::nullopt;
   std::vector<Shape> shapes;
   for (const Value input : node.inputs) {
@@ -257,7 +257,7 @@ std::optional<Replacement> heads_in_batch(const Pattern& pattern, const Node& no
   }
   const Shape shape = pattern.shape(value);
   // An order of memory that was chosen for three axes says nothing about four.
-  const std::shared_ptr<const Op> unordered = node.op->writing_in_order({});
+  const std::shared_ptr<const Op> unordered = own != nullptr ? own->in_order({}) : nullptr;
   const std::shared_ptr<const Op> op = unordered != nullptr ? unordered : node.op;
   return Replacement{
       node.inputs,

@@ -4,7 +4,6 @@
 // as they can, and the other view of them is put off. What works on each row by itself does not see
 // it, and where two exchanges meet, both are gone.
 #include <algorithm>
-#include <set>
 
 #include "onnx/rewrites/rewrite.h"
 #include "ops/ops.h"
@@ -40,38 +39,16 @@ std::vector<int> exchange(size_t rank) {
 }
 
 // Element by element, with broadcasting.
-bool is_elementwise(std::string_view kind) {
-  static const std::set<std::string_view> kinds{"Add",
-                                                "Sub",
-                                                "Mul",
-                                                "Div",
-                                                "Pow",
-                                                "Max",
-                                                "Min",
-                                                "Where",
-                                                "Activation",
-                                                "Cast",
-                                                "Neg",
-                                                "Abs",
-                                                "Sqrt",
-                                                "Reciprocal",
-                                                "Exp",
-                                                "Log",
-                                                "Erf",
-                                                "Softplus",
-                                                "LeakyRelu",
-                                                "Elu",
-                                                "HardSigmoid",
-                                                "HardSwish",
-                                                "QuickGelu",
-                                                "QuantizeLinear",
-                                                "DequantizeLinear"};
-  return kinds.contains(kind);
+bool is_elementwise(const Op& op) {
+  return is_a<ops::Add, ops::Sub, ops::Mul, ops::Div, ops::Pow, ops::Max, ops::Min, ops::Where,
+              ops::Activation, ops::Cast, ops::Neg, ops::Abs, ops::Sqrt, ops::Reciprocal, ops::Exp,
+              ops::Log, ops::Erf, ops::Softplus, ops::LeakyRelu, ops::Elu, ops::HardSigmoid,
+              ops::HardSwish, ops::QuickGelu, ops::QuantizeLinear, ops::DequantizeLinear>(op);
 }
 
 // Each row along the last axis by itself.
-bool works_on_rows(std::string_view kind) {
-  return kind == "Linear" || kind == "LayerNorm" || kind == "RmsNorm" || kind == "L2Normalise";
+bool works_on_rows(const Op& op) {
+  return is_a<ops::Linear, ops::LayerNorm, ops::RmsNorm, ops::L2Normalise>(op);
 }
 
 // The graph once more, from its inputs on, with other views put off.
@@ -109,7 +86,7 @@ class LateViews {
       }
     }
     // The span of all numbers is the same wherever they are.
-    const bool any_order = node.op->kind() == "DynamicScale";
+    const bool any_order = is_a<ops::DynamicScale>(*node.op);
     std::vector<Value> inputs;
     for (const Value input : node.inputs)
       inputs.push_back(any_order ? state(input).x : as_it_was(input));
@@ -118,19 +95,19 @@ class LateViews {
   }
 
   std::optional<State> put_off(const Node& node) {
-    const std::string_view kind = node.op->kind();
-    if (!node.op->axis_order().empty()) return transposition(node);
-    if (kind == "Reshape") return reshaped(node);
+    const Op& op = *node.op;
+    if (!axis_order(op).empty()) return transposition(node);
+    if (is_a<ops::Reshape>(op)) return reshaped(node);
     const auto viewed = std::find_if(node.inputs.begin(), node.inputs.end(),
                                      [&](Value input) { return state(input).view != View::kSame; });
     if (viewed == node.inputs.end()) return std::nullopt;
     const View view = state(*viewed).view;
-    if (is_elementwise(kind) || works_on_rows(kind)) return row_by_row(node, view);
-    if (node.op->sliced_rows()) return sliced(node, view);
-    if (kind == "Mean") return averaged(node, view);
-    if (!node.op->reduced_axes().empty()) return reduced(node, view);
-    if (kind == "Concat") return joined(node, view);
-    if (kind == "Embedding" || kind == "Gather") return looked_up(node, view);
+    if (is_elementwise(op) || works_on_rows(op)) return row_by_row(node, view);
+    if (is_a<ops::Slice>(op)) return sliced(node, view);
+    if (is_a<ops::Mean>(op)) return averaged(node, view);
+    if (!reduced_axes(op).empty()) return reduced(node, view);
+    if (is_a<ops::Concat>(op)) return joined(node, view);
+    if (is_a<ops::Embedding, ops::Gather>(op)) return looked_up(node, view);
     return std::nullopt;
   }
 
@@ -139,7 +116,7 @@ class LateViews {
   std::optional<State> transposition(const Node& node) {
     const State& before = state(node.inputs[0]);
     if (before.view == View::kWithoutBatch) return std::nullopt;
-    std::vector<int> order = node.op->axis_order();
+    std::vector<int> order = axis_order(*node.op);
     for (int& axis : order) axis = axis_behind(before.view, axis);
     const bool ids = graph_.type(node.inputs[0]).dtype == DType::kInt64;
     const bool rows = order.size() >= 3 && order.back() == static_cast<int>(order.size()) - 1;
@@ -179,7 +156,7 @@ class LateViews {
   std::optional<State> row_by_row(const Node& node, View view) {
     const size_t rank = graph_.shape(node.outputs[0]).size();
     const size_t least = view == View::kWithoutBatch ? 1 : 2;
-    if (rank < least + (works_on_rows(node.op->kind()) ? 1 : 0)) return std::nullopt;
+    if (rank < least + (works_on_rows(*node.op) ? 1 : 0)) return std::nullopt;
     std::vector<Value> inputs;
     for (const Value input : node.inputs) {
       const std::optional<Value> x = seen_through(view, input, rank, node.name);
@@ -211,9 +188,10 @@ class LateViews {
   }
 
   std::optional<State> sliced(const Node& node, View view) {
-    SlicedRows rows = *node.op->sliced_rows();
-    rows.axis = axis_behind(view, rows.axis);
-    return State{builder_.add(node.op->slicing(rows), {state(node.inputs[0]).x}, node.name), view};
+    const SlicedRows rows = *sliced_rows(*node.op);
+    return State{slice(builder_, state(node.inputs[0]).x, axis_behind(view, rows.axis), rows.start,
+                       rows.length, node.name),
+                 view};
   }
 
   std::optional<State> averaged(const Node& node, View view) {
@@ -223,13 +201,12 @@ class LateViews {
   }
 
   std::optional<State> reduced(const Node& node, View view) {
+    const ops::Reduce& own = *as_reduction(*node.op);
     std::vector<int> axes;
-    for (const int axis : node.op->reduced_axes()) axes.push_back(axis_behind(view, axis));
-    std::sort(axes.begin(), axes.end());
-    const Value x = builder_.add(node.op->reducing(axes), {state(node.inputs[0]).x}, node.name);
-    const bool keeps_axes =
-        graph_.shape(node.outputs[0]).size() == graph_.shape(node.inputs[0]).size();
-    return State{x, keeps_axes ? view : without_axes(view, node.op->reduced_axes())};
+    for (const int axis : own.axes()) axes.push_back(axis_behind(view, axis));
+    const Value x = reduce(builder_, state(node.inputs[0]).x, own.function(), axes,
+                           own.keeps_axes(), node.name);
+    return State{x, own.keeps_axes() ? view : without_axes(view, own.axes())};
   }
 
   // Of two axes that were exchanged, one that is left alone is where it was.

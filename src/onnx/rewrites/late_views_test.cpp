@@ -53,7 +53,7 @@ class LateViews : public testing::Test {
               run(graph, {{x_, given}}, {.outputs = {y}})[y].to_doubles());
     std::vector<std::string> kinds;
     for (const Node& node : found.graph.nodes()) {
-      if (node.op->kind() != "Constant") kinds.emplace_back(node.op->kind());
+      if (!is_a<Constant>(*node.op)) kinds.emplace_back(node.op->kind());
     }
     return kinds;
   }

@@ -13,7 +13,7 @@ namespace {
 
 // A Linear of floats: those of whole numbers are exact, which theirs would not be.
 const Node* float_linear(const Pattern& pattern, Value value) {
-  const Node* node = pattern.made_by(value, "Linear");
+  const Node* node = pattern.made_by<ops::Linear>(value);
   const bool whole = node != nullptr && (integer_weights_of(*node->op) != nullptr ||
                                          quantised_linear_parts(*node->op).has_value());
   return whole ? nullptr : node;
@@ -27,12 +27,12 @@ Replacement linear_node(Value x, std::shared_ptr<const LinearWeights> weights) {
 }
 
 std::optional<Replacement> bias_of_linear(const Pattern& pattern, const Node& node) {
-  if (node.op->kind() != "Add") return std::nullopt;
+  if (!is_a<ops::Add>(*node.op)) return std::nullopt;
   for (const int place : {0, 1}) {
     const Node* before = float_linear(pattern, node.inputs[place]);
     const Tensor* addend = pattern.constant(node.inputs[1 - place]);
     if (before == nullptr || addend == nullptr) continue;
-    const LinearWeights& weights = *before->op->linear_weights();
+    const LinearWeights& weights = *linear_weights(*before->op);
     const bool fits = addend->size() == weights.out_features() && addend->rank() > 0 &&
                       addend->dim(-1) == addend->size() &&
                       pattern.shape(node.outputs[0]) == pattern.shape(before->outputs[0]);
@@ -45,16 +45,16 @@ std::optional<Replacement> bias_of_linear(const Pattern& pattern, const Node& no
 
 // The bias of a product with a single vector, which was a matrix of one row for the product.
 std::optional<Replacement> bias_of_one_row(const Pattern& pattern, const Node& node) {
-  if (node.op->kind() != "Add" || pattern.rank(node.outputs[0]) != 1) return std::nullopt;
+  if (!is_a<ops::Add>(*node.op) || pattern.rank(node.outputs[0]) != 1) return std::nullopt;
   for (const int place : {0, 1}) {
-    const Node* view = pattern.made_by(node.inputs[place], "Reshape");
+    const Node* view = pattern.made_by<ops::Reshape>(node.inputs[place]);
     const Node* before = view == nullptr ? nullptr : float_linear(pattern, view->inputs[0]);
     const Tensor* bias = pattern.constant(node.inputs[1 - place]);
     const Shape shape = pattern.shape(node.outputs[0]);
     if (before == nullptr || bias == nullptr || bias->shape() != shape ||
         pattern.shape(view->outputs[0]) != shape)
       continue;
-    const LinearWeights& weights = *before->op->linear_weights();
+    const LinearWeights& weights = *linear_weights(*before->op);
     if (weights.out_features() != shape[0] || weights.bias().defined()) continue;
     const auto shared = pattern.share_linear(weights.weight(), bias->contiguous());
     return Replacement{{before->inputs[0]},
@@ -69,12 +69,12 @@ std::optional<Replacement> bias_of_one_row(const Pattern& pattern, const Node& n
 // Outputs that are scaled one by one (LayerScale): the scale becomes part of the weights, as it
 // does for a folder.
 std::optional<Replacement> scale_of_linear(const Pattern& pattern, const Node& node) {
-  if (node.op->kind() != "Mul") return std::nullopt;
+  if (!is_a<ops::Mul>(*node.op)) return std::nullopt;
   for (const int place : {0, 1}) {
     const Node* before = float_linear(pattern, node.inputs[place]);
     const Tensor* scale = pattern.constant(node.inputs[1 - place]);
     if (before == nullptr || scale == nullptr || before->inputs.size() != 1) continue;
-    const LinearWeights& weights = *before->op->linear_weights();
+    const LinearWeights& weights = *linear_weights(*before->op);
     const bool fits = scale->size() == weights.out_features() && scale->size() > 1 &&
                       scale->dim(-1) == scale->size() &&
                       scale->dtype() == weights.weight().dtype() &&
@@ -96,10 +96,10 @@ int64_t product(std::span<const int64_t> lengths) {
 // Reshape → Linear → Reshape: rows that were flattened for the product only stay as they are to be
 // afterwards, however the last axis is split then.
 std::optional<Replacement> linear_of_flat_rows(const Pattern& pattern, const Node& node) {
-  if (node.op->kind() != "Reshape") return std::nullopt;
-  const Node* before = pattern.made_by(node.inputs[0], "Linear");
+  if (!is_a<ops::Reshape>(*node.op)) return std::nullopt;
+  const Node* before = pattern.made_by<ops::Linear>(node.inputs[0]);
   const bool alone = before != nullptr && before->inputs.size() == 1;
-  const Node* flattened = alone ? pattern.made_by(before->inputs[0], "Reshape") : nullptr;
+  const Node* flattened = alone ? pattern.made_by<ops::Reshape>(before->inputs[0]) : nullptr;
   if (flattened == nullptr) return std::nullopt;
   const Shape shape = pattern.shape(node.outputs[0]);
   if (shape.empty()) return std::nullopt;
@@ -122,14 +122,9 @@ std::optional<Replacement> linear_of_flat_rows(const Pattern& pattern, const Nod
                      }};
 }
 
-// Positions of one axis of a value, and where they lie in the value that a view shows.
-struct Part {
-  int axis = 0;
-  int64_t start = 0, length = 0;
-};
-
-// Nothing where a Reshape spreads them over several places.
-std::optional<Part> before_reshape(const Part& part, const Shape& from, const Shape& to) {
+// Where rows of a Reshape's output lie in its input; nothing where it spreads them.
+std::optional<SlicedRows> before_reshape(const SlicedRows& part, const Shape& from,
+                                         const Shape& to) {
   const int64_t outer = product(std::span(to).first(part.axis));
   const int64_t inner = product(std::span(to).subspan(part.axis + 1));
   for (size_t axis = 0; axis < from.size(); ++axis) {
@@ -137,13 +132,13 @@ std::optional<Part> before_reshape(const Part& part, const Shape& from, const Sh
     if (product(std::span(from).first(axis)) != outer || below == 0 || inner % below != 0) continue;
     const int64_t each = inner / below;
     if (from[axis] != to[part.axis] * each) continue;
-    return Part{static_cast<int>(axis), part.start * each, part.length * each};
+    return SlicedRows{static_cast<int>(axis), part.start * each, part.length * each};
   }
   return std::nullopt;
 }
 
 // A view between a Linear and a slice of it: for the slice alone, that order or that shape.
-struct View {
+struct ViewOfLinear {
   std::vector<int> order;  // of a transposition
   Shape shape;             // of a Reshape
 };
@@ -151,22 +146,22 @@ struct View {
 // Some columns of a Linear that is only read in parts: q, k and v from one projection, perhaps with
 // an axis of their own ([…, 3, heads, width]) and moved to the front.
 std::optional<Replacement> part_of_linear(const Pattern& pattern, const Node& node) {
-  const auto rows = node.op->sliced_rows();
+  const auto rows = sliced_rows(*node.op);
   if (!rows) return std::nullopt;
   Value value = node.inputs[0];
   for (const int user : pattern.graph.users(value)) {
-    const auto other = pattern.graph.nodes()[user].op->sliced_rows();
+    const auto other = sliced_rows(*pattern.graph.nodes()[user].op);
     if (!other || other->axis != rows->axis) return std::nullopt;
   }
-  Part part{rows->axis, rows->start, rows->length};
-  std::vector<View> views;
+  SlicedRows part = *rows;
+  std::vector<ViewOfLinear> views;
   const Node* maker = pattern.maker(value);
-  for (; maker != nullptr && maker->op->kind() != "Linear"; maker = pattern.maker(value)) {
-    const std::vector<int> order = maker->op->axis_order();
+  for (; maker != nullptr && !is_a<ops::Linear>(*maker->op); maker = pattern.maker(value)) {
+    const std::vector<int> order = axis_order(*maker->op);
     if (!order.empty()) {
       views.push_back({order, {}});
       part.axis = order[part.axis];
-    } else if (maker->op->kind() == "Reshape") {
+    } else if (is_a<ops::Reshape>(*maker->op)) {
       views.push_back({{}, pattern.shape(value)});
       views.back().shape[part.axis] = part.length;
       const auto before =
@@ -181,7 +176,7 @@ std::optional<Replacement> part_of_linear(const Pattern& pattern, const Node& no
   }
   maker = float_linear(pattern, value);
   if (maker == nullptr || part.axis != pattern.rank(value) - 1) return std::nullopt;
-  const LinearWeights& weights = *maker->op->linear_weights();
+  const LinearWeights& weights = *linear_weights(*maker->op);
   const Tensor columns = weights.weight().slice(0, part.start, part.length);
   const Tensor bias =
       weights.bias().defined() ? weights.bias().slice(0, part.start, part.length) : Tensor();

@@ -20,11 +20,9 @@ bool all_equal(const Tensor& tensor, double wanted) {
 
 // x + 0, x - 0, x · 1, x / 1, with a constant of any shape.
 std::optional<Replacement> neutral_operand(const Pattern& pattern, const Node& node) {
-  const std::string_view kind = node.op->kind();
-  const bool sum = kind == "Add" || kind == "Sub";
-  const bool product = kind == "Mul" || kind == "Div";
-  if (!sum && !product) return std::nullopt;
-  const bool commutes = kind == "Add" || kind == "Mul";
+  const bool sum = is_a<ops::Add, ops::Sub>(*node.op);
+  if (!sum && !is_a<ops::Mul, ops::Div>(*node.op)) return std::nullopt;
+  const bool commutes = is_a<ops::Add, ops::Mul>(*node.op);
   for (const int place : {1, 0}) {
     if (place == 0 && !commutes) continue;
     const Tensor* constant = pattern.constant(node.inputs[place]);
@@ -36,10 +34,10 @@ std::optional<Replacement> neutral_operand(const Pattern& pattern, const Node& n
 }
 
 std::optional<Replacement> reshape_of_reshape(const Pattern& pattern, const Node& node) {
-  if (node.op->kind() != "Reshape") return std::nullopt;
+  if (!is_a<ops::Reshape>(*node.op)) return std::nullopt;
   const Shape shape = pattern.shape(node.outputs[0]);
   if (pattern.shape(node.inputs[0]) == shape) return same_as(node.inputs[0]);
-  const Node* before = pattern.made_by(node.inputs[0], "Reshape");
+  const Node* before = pattern.made_by<ops::Reshape>(node.inputs[0]);
   if (before == nullptr) return std::nullopt;
   if (pattern.shape(before->inputs[0]) == shape) return same_as(before->inputs[0]);
   return Replacement{
@@ -50,11 +48,11 @@ std::optional<Replacement> reshape_of_reshape(const Pattern& pattern, const Node
 }
 
 std::optional<Replacement> transpose_of_transpose(const Pattern& pattern, const Node& node) {
-  const std::vector<int> outer = node.op->axis_order();
+  const std::vector<int> outer = axis_order(*node.op);
   if (outer.empty()) return std::nullopt;
   const Node* before = pattern.maker(node.inputs[0]);
   if (before == nullptr) return std::nullopt;
-  const std::vector<int> inner = before->op->axis_order();
+  const std::vector<int> inner = axis_order(*before->op);
   if (inner.empty()) return std::nullopt;
   std::vector<int> order;
   for (const int axis : outer) order.push_back(inner[axis]);
@@ -86,11 +84,11 @@ std::optional<std::vector<Shape>> splits(const Shape& from, const Shape& to) {
 // Reshape → Transpose → Reshape where the last only splits axes: split at once, transpose then.
 // Heads that were kept in the batch axis get their own.
 std::optional<Replacement> split_behind_transpose(const Pattern& pattern, const Node& node) {
-  if (node.op->kind() != "Reshape") return std::nullopt;
+  if (!is_a<ops::Reshape>(*node.op)) return std::nullopt;
   const Node* moved = pattern.maker(node.inputs[0]);
-  if (moved == nullptr || moved->op->axis_order().empty()) return std::nullopt;
-  if (pattern.made_by(moved->inputs[0], "Reshape") == nullptr) return std::nullopt;
-  const std::vector<int> order = moved->op->axis_order();
+  if (moved == nullptr || axis_order(*moved->op).empty()) return std::nullopt;
+  if (pattern.made_by<ops::Reshape>(moved->inputs[0]) == nullptr) return std::nullopt;
+  const std::vector<int> order = axis_order(*moved->op);
   const auto parts = splits(pattern.shape(node.inputs[0]), pattern.shape(node.outputs[0]));
   if (!parts) return std::nullopt;
   Shape shape;
@@ -118,10 +116,10 @@ std::optional<Replacement> split_behind_transpose(const Pattern& pattern, const 
 // Reshape → Transpose → Reshape where the first only merges axes: transposed before that, and both
 // Reshapes are one. Heads that were merged into the batch axis go back behind their tokens.
 std::optional<Replacement> merged_behind_transpose(const Pattern& pattern, const Node& node) {
-  if (node.op->kind() != "Reshape") return std::nullopt;
+  if (!is_a<ops::Reshape>(*node.op)) return std::nullopt;
   const Node* moved = pattern.maker(node.inputs[0]);
-  if (moved == nullptr || moved->op->axis_order().empty()) return std::nullopt;
-  const Node* merge = pattern.made_by(moved->inputs[0], "Reshape");
+  if (moved == nullptr || axis_order(*moved->op).empty()) return std::nullopt;
+  const Node* merge = pattern.made_by<ops::Reshape>(moved->inputs[0]);
   if (merge == nullptr) return std::nullopt;
   const auto parts = splits(pattern.shape(merge->outputs[0]), pattern.shape(merge->inputs[0]));
   if (!parts) return std::nullopt;
@@ -131,7 +129,7 @@ std::optional<Replacement> merged_behind_transpose(const Pattern& pattern, const
     first.push_back(count);
     count += static_cast<int>(part.size());
   }
-  for (const int axis : moved->op->axis_order()) {
+  for (const int axis : axis_order(*moved->op)) {
     for (size_t i = 0; i < (*parts)[axis].size(); ++i)
       order.push_back(first[axis] + static_cast<int>(i));
   }
@@ -156,10 +154,11 @@ bool moves_only_ones(const std::vector<int>& order, const Shape& shape) {
 
 // Between two Reshapes, moving only axes of length 1 is a Reshape too.
 std::optional<Replacement> transpose_of_ones(const Pattern& pattern, const Node& node) {
-  const std::vector<int> order = node.op->axis_order();
-  if (order.empty() || pattern.made_by(node.inputs[0], "Reshape") == nullptr) return std::nullopt;
+  const std::vector<int> order = axis_order(*node.op);
+  if (order.empty() || pattern.made_by<ops::Reshape>(node.inputs[0]) == nullptr)
+    return std::nullopt;
   for (const int user : pattern.graph.users(node.outputs[0])) {
-    if (pattern.graph.nodes()[user].op->kind() != "Reshape") return std::nullopt;
+    if (!is_a<ops::Reshape>(*pattern.graph.nodes()[user].op)) return std::nullopt;
   }
   if (!moves_only_ones(order, pattern.shape(node.inputs[0]))) return std::nullopt;
   const Shape shape = pattern.shape(node.outputs[0]);
@@ -186,10 +185,10 @@ std::optional<std::vector<int>> put_between(const Shape& from, const Shape& to) 
 // New axes of length 1 that are then moved: the others are moved without them, which may undo
 // another move.
 std::optional<Replacement> ones_behind_transpose(const Pattern& pattern, const Node& node) {
-  const std::vector<int> order = node.op->axis_order();
-  const Node* widened = order.empty() ? nullptr : pattern.made_by(node.inputs[0], "Reshape");
+  const std::vector<int> order = axis_order(*node.op);
+  const Node* widened = order.empty() ? nullptr : pattern.made_by<ops::Reshape>(node.inputs[0]);
   const Node* moved = widened == nullptr ? nullptr : pattern.maker(widened->inputs[0]);
-  if (moved == nullptr || moved->op->axis_order().empty()) return std::nullopt;
+  if (moved == nullptr || axis_order(*moved->op).empty()) return std::nullopt;
   const auto sources =
       put_between(pattern.shape(widened->inputs[0]), pattern.shape(widened->outputs[0]));
   if (!sources) return std::nullopt;
@@ -210,7 +209,7 @@ std::optional<Replacement> ones_behind_transpose(const Pattern& pattern, const N
 
 // All elements of a flat value picked in their order, as PyTorch's as_strided comes out.
 std::optional<Replacement> gather_of_everything(const Pattern& pattern, const Node& node) {
-  if (node.op->kind() != "Gather" || pattern.rank(node.inputs[0]) != 1) return std::nullopt;
+  if (!is_a<ops::Gather>(*node.op) || pattern.rank(node.inputs[0]) != 1) return std::nullopt;
   const Tensor* index = pattern.constant(node.inputs[1]);
   if (index == nullptr || index->size() != pattern.shape(node.inputs[0])[0]) return std::nullopt;
   double next = 0;
@@ -227,12 +226,12 @@ std::optional<Replacement> gather_of_everything(const Pattern& pattern, const No
 
 // A softmax gives 0 where everything is hidden, so nothing is left to repair behind it.
 std::optional<Replacement> repaired_softmax(const Pattern& pattern, const Node& node) {
-  if (node.op->kind() != "Where") return std::nullopt;
+  if (!is_a<ops::Where>(*node.op)) return std::nullopt;
   const Value p = node.inputs[2];
-  const Node* is_nan = pattern.made_by(node.inputs[0], "IsNaN");
+  const Node* is_nan = pattern.made_by<ops::IsNaN>(node.inputs[0]);
   const Node* softmax = pattern.maker(p);
   if (is_nan == nullptr || is_nan->inputs[0] != p || softmax == nullptr ||
-      !softmax->op->is_softmax()) {
+      !is_a<ops::Softmax>(*softmax->op)) {
     return std::nullopt;
   }
   const Tensor* otherwise = pattern.constant(node.inputs[1]);

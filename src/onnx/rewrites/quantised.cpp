@@ -4,6 +4,7 @@
 #include "ops/quantised.h"
 #include "onnx/rewrites/rewrite.h"
 #include "ops/integer_weights.h"
+#include "ops/ops.h"
 
 namespace whyformer::onnx {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 // The value behind changes of shape or of the float's width, which single numbers come through.
 Value behind_views(const Pattern& pattern, Value value) {
   const Node* node = pattern.maker(value);
-  while (node != nullptr && (node->op->kind() == "Reshape" || node->op->kind() == "Cast")) {
+  while (node != nullptr && is_a<ops::Reshape, ops::Cast>(*node->op)) {
     value = node->inputs[0];
     node = pattern.maker(value);
   }
@@ -25,13 +26,13 @@ struct Rounded {
 
 // x rounded and moved so that 0 is 0 again.
 std::optional<Rounded> rounded(const Pattern& pattern, Value value) {
-  const Node* centred = pattern.made_by(value, "DequantizeLinear");
+  const Node* centred = pattern.made_by<ops::DequantizeLinear>(value);
   if (centred == nullptr || centred->inputs.size() != 2) return std::nullopt;
-  const Node* quantised = pattern.made_by(centred->inputs[0], "QuantizeLinear");
+  const Node* quantised = pattern.made_by<ops::QuantizeLinear>(centred->inputs[0]);
   if (quantised == nullptr || quantised->inputs.size() != 3) return std::nullopt;
   const Rounded found{quantised->inputs[0], behind_views(pattern, quantised->inputs[1]),
                       behind_views(pattern, quantised->inputs[2])};
-  const Node* span = pattern.made_by(found.step, "DynamicScale");
+  const Node* span = pattern.made_by<ops::DynamicScale>(found.step);
   const bool whole = span != nullptr && span->inputs[0] == found.x &&
                      found.step == span->outputs[0] && found.zero == span->outputs[1] &&
                      behind_views(pattern, centred->inputs[1]) == found.zero;
@@ -40,7 +41,7 @@ std::optional<Rounded> rounded(const Pattern& pattern, Value value) {
 
 // The constant c where the value is step · c.
 const Tensor* scales_of(const Pattern& pattern, Value factor, Value step) {
-  const Node* product = pattern.made_by(behind_views(pattern, factor), "Mul");
+  const Node* product = pattern.made_by<ops::Mul>(behind_views(pattern, factor));
   if (product == nullptr) return nullptr;
   for (const int place : {0, 1}) {
     const Tensor* scales = pattern.constant(product->inputs[1 - place]);
@@ -51,12 +52,12 @@ const Tensor* scales_of(const Pattern& pattern, Value factor, Value step) {
 
 // Rounding → whole product → times both scales.
 std::optional<Replacement> linear_of_rounded(const Pattern& pattern, const Node& node) {
-  const std::string_view kind = node.op->kind();
-  if ((kind != "Mul" && kind != "DequantizeLinear") || node.inputs.size() != 2) return std::nullopt;
+  if (!is_a<ops::Mul, ops::DequantizeLinear>(*node.op) || node.inputs.size() != 2)
+    return std::nullopt;
   for (const int place : {0, 1}) {
     Value sums = node.inputs[place];
-    if (const Node* cast = pattern.made_by(sums, "Cast")) sums = cast->inputs[0];
-    const Node* product = pattern.made_by(sums, "Linear");
+    if (const Node* cast = pattern.made_by<ops::Cast>(sums)) sums = cast->inputs[0];
+    const Node* product = pattern.made_by<ops::Linear>(sums);
     const auto weights = product ? integer_weights_of(*product->op) : nullptr;
     if (weights == nullptr) continue;
     const auto found = rounded(pattern, product->inputs[0]);
@@ -77,12 +78,12 @@ std::optional<Replacement> linear_of_rounded(const Pattern& pattern, const Node&
 }
 
 std::optional<Replacement> bias_of_quantised_linear(const Pattern& pattern, const Node& node) {
-  if (node.op->kind() != "Add") return std::nullopt;
+  if (!is_a<ops::Add>(*node.op)) return std::nullopt;
   for (const int place : {0, 1}) {
-    const Node* before = pattern.made_by(node.inputs[place], "Linear");
+    const Node* before = pattern.made_by<ops::Linear>(node.inputs[place]);
     const auto parts = before ? quantised_linear_parts(*before->op) : std::nullopt;
     const Tensor* bias = pattern.constant(node.inputs[1 - place]);
-    if (!parts || bias == nullptr || before->op->linear_weights()->bias().defined()) continue;
+    if (!parts || bias == nullptr || linear_weights(*before->op)->bias().defined()) continue;
     const int64_t columns = parts->weights->linear().out_features();
     if (bias->size() != columns || bias->rank() == 0 || bias->dim(-1) != columns ||
         pattern.shape(node.outputs[0]) != pattern.shape(before->outputs[0])) {
@@ -101,13 +102,13 @@ std::optional<Replacement> bias_of_quantised_linear(const Pattern& pattern, cons
 
 // Some columns of one that is only read in parts: q, k and v from one projection.
 std::optional<Replacement> part_of_quantised_linear(const Pattern& pattern, const Node& node) {
-  const auto columns = node.op->sliced_rows();
+  const auto columns = sliced_rows(*node.op);
   if (!columns || columns->axis != pattern.rank(node.inputs[0]) - 1) return std::nullopt;
-  const Node* whole = pattern.made_by(node.inputs[0], "Linear");
+  const Node* whole = pattern.made_by<ops::Linear>(node.inputs[0]);
   const auto parts = whole ? quantised_linear_parts(*whole->op) : std::nullopt;
   if (!parts) return std::nullopt;
   const auto weights = parts->weights->rows(columns->start, columns->length);
-  Tensor scales = parts->scales, bias = whole->op->linear_weights()->bias();
+  Tensor scales = parts->scales, bias = linear_weights(*whole->op)->bias();
   for (Tensor* numbers : {&scales, &bias}) {
     if (!numbers->defined() || (numbers == &scales && numbers->size() == 1)) continue;
     *numbers = numbers->slice(0, columns->start, columns->length).contiguous();

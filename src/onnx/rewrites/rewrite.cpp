@@ -1,5 +1,7 @@
 #include "onnx/rewrites/rewrite.h"
 
+#include "ops/ops.h"
+
 #include <cmath>
 
 namespace whyformer::onnx {
@@ -19,9 +21,9 @@ std::optional<Replacement> find_replacement(const Pattern& pattern, const Node& 
 
 // One round: from the wanted values backwards, what is needed and what replaces it; then forwards,
 // the new graph.
-class Round {
+class RewriteRound {
  public:
-  Round(const Pattern& pattern, const std::vector<Value>& wanted)
+  RewriteRound(const Pattern& pattern, const std::vector<Value>& wanted)
       : graph_(pattern.graph),
         needed_(graph_.nodes().size(), false),
         replacements_(graph_.nodes().size()) {
@@ -79,16 +81,16 @@ class Round {
 };
 
 // One graph after the other, and where the values of the first one went.
-class Steps {
+class RewriteSteps {
  public:
-  Steps(const Graph& graph, const std::vector<Value>& wanted, int64_t batch,
-        const ShareLinear& share_linear)
+  RewriteSteps(const Graph& graph, const std::vector<Value>& wanted, int64_t batch,
+               const ShareLinear& share_linear)
       : first_(graph), wanted_(wanted), batch_(batch), share_linear_(share_linear) {}
 
   void apply_rules() {
     for (int round = 0; round < kMostRounds; ++round) {
       const Pattern pattern(last(), batch_, share_linear_);
-      Round one(pattern, wanted_);
+      RewriteRound one(pattern, wanted_);
       if (begun_ && !one.changed()) return;
       go_on_with(one.build());
     }
@@ -129,14 +131,9 @@ const Node* Pattern::maker(Value value) const {
   return producer < 0 ? nullptr : &graph.nodes()[producer];
 }
 
-const Node* Pattern::made_by(Value value, std::string_view kind) const {
-  const Node* node = maker(value);
-  return node != nullptr && node->op->kind() == kind ? node : nullptr;
-}
-
 const Tensor* Pattern::constant(Value value) const {
   const Node* node = maker(value);
-  return node == nullptr ? nullptr : node->op->constant_value();
+  return node == nullptr ? nullptr : constant_value(*node->op);
 }
 
 std::optional<double> Pattern::number(Value value) const {
@@ -158,14 +155,14 @@ std::optional<Value> Pattern::other_operand(const Node& node, Value operand) con
 }
 
 std::optional<Pattern::Scaled> Pattern::scaled(Value value) const {
-  if (const Node* product = made_by(value, "Mul")) {
+  if (const Node* product = made_by<ops::Mul>(value)) {
     for (const int place : {0, 1}) {
       const auto factor = number(product->inputs[place]);
       const Value x = product->inputs[1 - place];
       if (factor && shape(x) == shape(value)) return Scaled{x, *factor};
     }
   }
-  if (const Node* quotient = made_by(value, "Div")) {
+  if (const Node* quotient = made_by<ops::Div>(value)) {
     const auto divisor = number(quotient->inputs[1]);
     if (divisor && *divisor != 0 && shape(quotient->inputs[0]) == shape(value)) {
       return Scaled{quotient->inputs[0], 1 / *divisor};
@@ -176,7 +173,7 @@ std::optional<Pattern::Scaled> Pattern::scaled(Value value) const {
 
 Rewritten rewrite(const Graph& graph, const std::vector<Value>& wanted, int64_t batch,
                   const ShareLinear& share_linear) {
-  Steps steps(graph, wanted, batch, share_linear);
+  RewriteSteps steps(graph, wanted, batch, share_linear);
   steps.apply_rules();
   steps.put_views_off();
   steps.apply_rules();

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "ops/linear_weights.h"
+#include "ops/ops.h"
 
 namespace whyformer::onnx {
 
@@ -24,9 +24,13 @@ class Pattern {
   Pattern(const Graph& graph, int64_t batch, ShareLinear share_linear)
       : graph(graph), batch(batch), share_linear(std::move(share_linear)) {}
 
-  // The node that makes the value if it is of that kind, else null.
-  const Node* made_by(Value value, std::string_view kind) const;
-  const Node* maker(Value value) const;  // of any kind; null for inputs
+  const Node* maker(Value value) const;  // null for inputs
+  // The node that makes the value if its operator is of that type, else null.
+  template <class Type>
+  const Node* made_by(Value value) const {
+    const Node* node = maker(value);
+    return node != nullptr && is_a<Type>(*node->op) ? node : nullptr;
+  }
   const Tensor* constant(Value value) const;
   std::optional<double> number(Value value) const;   // a constant with one element
   bool is_number(Value value, double wanted) const;  // to six digits, as files store it

@@ -38,7 +38,7 @@ std::vector<Value> translate_gather(NodeScope& scope) {
   }
   const bool is_table = x != nullptr && x->rank() == 2 && x->dtype() != DType::kInt64;
   if (is_table && axis == 0 && scope.graph().varies(scope.input(1))) {
-    if (const StoredTensor* bytes = scope.narrow(0)) {
+    if (const FileTensor* bytes = scope.narrow(0)) {
       const auto table = whole_numbers(StoredBytes{.data = bytes->data,
                                                    .rows = bytes->shape[0],
                                                    .columns = bytes->shape[1],

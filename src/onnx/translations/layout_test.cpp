@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "graph/constant.h"
 #include "graph/pass.h"
 #include "onnx/onnx_model.h"
 #include "whyformer/error.h"
@@ -63,7 +64,7 @@ struct OneNode {
     const BuiltGraph built = build();
     std::vector<std::string> result;
     for (const Node& made : built.graph.nodes()) {
-      if (made.op->constant_value() == nullptr) result.emplace_back(made.op->kind());
+      if (constant_value(*made.op) == nullptr) result.emplace_back(made.op->kind());
     }
     return result;
   }

@@ -42,7 +42,7 @@ Value float_constant(NodeScope& scope, Shape shape, const std::vector<double>& v
 }
 
 std::vector<Value> translate_constant(NodeScope& scope) {
-  if (const StoredTensor* stored = scope.stored("value")) {
+  if (const FileTensor* stored = scope.stored("value")) {
     const Value result = scope.constant(stored->tensor(scope.floats()));
     scope.set_element(result, stored->type);
     return {result};
@@ -69,7 +69,7 @@ std::vector<Value> translate_constant_of_shape(NodeScope& scope) {
   const Shape shape = scope.integers(0);
   ElementType type = ElementType::kFloat;
   Tensor value = Tensor::zeros({}, scope.floats());
-  if (const StoredTensor* stored = scope.stored("value")) {
+  if (const FileTensor* stored = scope.stored("value")) {
     type = stored->type;
     value = stored->tensor(scope.floats());
     if (value.size() != 1) {

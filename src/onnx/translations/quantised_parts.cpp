@@ -64,7 +64,7 @@ Tensor centred_rows(const Tensor& rows, const Tensor& zero) {
 }
 
 // The same of bytes, where they lie.
-std::shared_ptr<const WholeNumbers> rows_of_bytes(const StoredTensor& matrix, bool turned,
+std::shared_ptr<const WholeNumbers> rows_of_bytes(const FileTensor& matrix, bool turned,
                                                   const Tensor* zero) {
   StoredBytes bytes{.data = matrix.data,
                     .rows = matrix.shape[turned ? 0 : 1],
@@ -91,7 +91,7 @@ Value integer_product(NodeScope& scope, Value a, Value a_zero, size_t b, Value b
   }
   std::vector<Tensor> from{*matrix};
   if (zero != nullptr) from.push_back(*zero);
-  const StoredTensor* bytes = scope.narrow(b);
+  const FileTensor* bytes = scope.narrow(b);
   const auto weights = scope.made_once<IntegerWeights>(from, [&] {
     if (bytes != nullptr)
       return std::make_shared<const IntegerWeights>(rows_of_bytes(*bytes, turned, zero));

@@ -12,11 +12,11 @@ namespace whyformer::onnx {
 namespace {
 
 // What every axis becomes; axes that the node does not name stay.
-struct Target {
+struct ResizeTarget {
   std::vector<int64_t> lengths;
   std::vector<double> scales;
 
-  explicit Target(const Shape& shape) : lengths(shape), scales(shape.size(), 1) {}
+  explicit ResizeTarget(const Shape& shape) : lengths(shape), scales(shape.size(), 1) {}
 
   bool is_identity(const Shape& shape) const {
     return lengths == shape &&
@@ -32,7 +32,7 @@ int64_t checked_length(double length) {
 }
 
 void take_scales(const Shape& shape, const std::vector<int>& axes,
-                 const std::vector<double>& scales, Target& target) {
+                 const std::vector<double>& scales, ResizeTarget& target) {
   for (size_t i = 0; i < axes.size(); ++i) {
     const auto scale = static_cast<float>(scales[i]);
     target.scales[axes[i]] = scale;
@@ -42,7 +42,7 @@ void take_scales(const Shape& shape, const std::vector<int>& axes,
 }
 
 void take_sizes(NodeScope& scope, const Shape& shape, const std::vector<int>& axes,
-                const std::vector<int64_t>& sizes, Target& target) {
+                const std::vector<int64_t>& sizes, ResizeTarget& target) {
   const std::string policy = scope.text("keep_aspect_ratio_policy", "stretch");
   std::vector<float> scales;
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -127,13 +127,13 @@ std::vector<Value> resize_as_of_old(NodeScope& scope, const std::vector<double>&
   if (scales.size() != shape.size()) {
     throw InvalidInput(fmt::format("{} scales for an input {}", scales.size(), to_string(shape)));
   }
-  Target target(shape);
+  ResizeTarget target(shape);
   std::vector<int> axes(shape.size());
   std::iota(axes.begin(), axes.end(), 0);
   take_scales(shape, axes, scales, target);
   Value x = scope.input(0);
   for (const auto rounding : {ResizeRounding::kFloor, ResizeRounding::kCeil}) {
-    Target step(scope.graph().shape(x));
+    ResizeTarget step(scope.graph().shape(x));
     for (size_t axis = 0; axis < scales.size(); ++axis) {
       if ((scales[axis] < 1) != (rounding == ResizeRounding::kCeil)) continue;
       step.lengths[axis] = target.lengths[axis];
@@ -155,7 +155,7 @@ std::vector<Value> translate_resize(NodeScope& scope) {
   if (scope.opset() < 11) return resize_as_of_old(scope, scope.needed(1).to_doubles());
   const Shape shape = scope.shape(0);
   const std::vector<int> axes = axes_of(scope);
-  Target target(shape);
+  ResizeTarget target(shape);
   const std::vector<double> scales =
       scope.has(2) ? scope.needed(2).to_doubles() : std::vector<double>{};
   const std::vector<int64_t> sizes = scope.has(3) ? scope.integers(3) : std::vector<int64_t>{};

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "explanation/panels.h"
 #include "report/pages/base64.h"
-#include "whyformer/arrays.h"
 #include "whyformer/printable.h"
 #include "whyformer/report.h"
 
@@ -27,12 +27,23 @@ Json units_json(const Explanation& explanation) {
                     {"special", unit.special},
                     {"segment", unit.segment},
                     {"word", unit.word}});
-    if (!explanation.picture) continue;
-    const PictureView& picture = *explanation.picture;
-    const int64_t patch = static_cast<int64_t>(list.size()) - 1 - picture.first_patch;
+  }
+  return list;
+}
+
+void add_patches(const PictureView& picture, Json& units) {
+  for (size_t unit = 0; unit < units.size(); ++unit) {
+    const int64_t patch = static_cast<int64_t>(unit) - picture.first_patch;
     if (patch < 0 || patch >= picture.rows * picture.columns) continue;
-    list.back()["row"] = patch / picture.columns;
-    list.back()["column"] = patch % picture.columns;
+    units[unit]["row"] = patch / picture.columns;
+    units[unit]["column"] = patch % picture.columns;
+  }
+}
+
+Json streams_json(const std::vector<UnitStream>& streams) {
+  Json list = Json::array();
+  for (const UnitStream& stream : streams) {
+    list.push_back({{"units", stream.units}, {"first", stream.first}, {"count", stream.count}});
   }
   return list;
 }
@@ -129,10 +140,18 @@ Json explanation_json(const Explanation& explanation) {
   json["schema"] = Explanation::kSchema;
   json["model"] = {{"name", explanation.model.name},
                    {"architecture", explanation.model.architecture}};
-  json["text"] = explanation.text;
-  if (explanation.pair) json["pair"] = *explanation.pair;
-  if (explanation.picture) json["picture"] = picture_json(*explanation.picture);
-  json["units"] = units_json(explanation);
+  const std::vector<std::string> texts = input_texts(explanation);
+  json["text"] = texts.front();
+  if (texts.size() > 1) json["pair"] = texts.back();
+  Json units = units_json(explanation);
+  for (const Panel& panel : panels_of(explanation)) {
+    if (panel.picture == nullptr) continue;
+    json["picture"] = picture_json(*panel.picture);
+    add_patches(*panel.picture, units);
+  }
+  json["units"] = std::move(units);
+  if (!explanation.streams.empty()) json["streams"] = streams_json(explanation.streams);
+  if (!explanation.read_out.empty()) json["read_out"] = explanation.read_out;
   json["output"] = {{"space", explanation.output.space},
                     {"values", explanation.output.values},
                     {"labels", explanation.output.labels}};
@@ -149,48 +168,7 @@ Json explanation_json(const Explanation& explanation) {
   return json;
 }
 
-// The scores stream by stream in place of all in a row.
-Json array_attribution_json(const ArrayExplanation& explanation, const Attribution& attribution) {
-  Json json = attribution_json(attribution);
-  json.erase("words");
-  json.erase("scores");
-  json["streams"] = Json::array();
-  for (const StreamScores& stream : explanation.by_stream(attribution)) {
-    json["streams"].push_back(
-        {{"stream", stream.stream}, {"units", stream.units}, {"scores", stream.scores}});
-  }
-  return json;
-}
-
 }  // namespace
-
-std::string to_json(const ArrayExplanation& explanation, int indent) {
-  const Explanation& inner = explanation.explanation;
-  Json json{{"schema", ArrayExplanation::kSchema},
-            {"model", {{"name", inner.model.name}, {"architecture", inner.model.architecture}}},
-            {"target",
-             {{"output", explanation.target.output},
-              {"indices", explanation.target.indices},
-              {"value", inner.target.value}}},
-            {"read_out", explanation.info.read_out}};
-  json["streams"] = Json::array();
-  for (const ArrayExplanation::Stream& stream : explanation.streams) {
-    Json units = Json::array();
-    for (int64_t i = 0; i < stream.count; ++i) {
-      const Unit& unit = inner.units[stream.first + i];
-      units.push_back({{"text", unit.text}, {"special", unit.special}});
-    }
-    json["streams"].push_back(
-        {{"stream", json["streams"].size()}, {"units", stream.units}, {"tokens", units}});
-  }
-  json["attributions"] = Json::array();
-  for (const Attribution& attribution : inner.attributions) {
-    json["attributions"].push_back(array_attribution_json(explanation, attribution));
-  }
-  if (!inner.refused.empty()) json["refused"] = refused_json(inner.refused);
-  json["notes"] = inner.notes;
-  return printable_json(json.dump(indent, ' ', false, Json::error_handler_t::replace));
-}
 
 // The writer prints the shortest digits that read back to the same double, and null for NaN and
 // infinity; `replace` turns invalid UTF-8 into U+FFFD.

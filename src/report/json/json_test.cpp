@@ -9,6 +9,7 @@
 
 #include "tests/support/sample_explanations.h"
 #include "tests/support/sample_pictures.h"
+#include "tests/support/sample_streams.h"
 #include "tests/support/source_folder.h"
 #include "whyformer/report.h"
 
@@ -103,6 +104,7 @@ TEST(Json, HasExactlyTheDocumentedKeys) {
   Keys written;
   collect_keys(json::parse(to_json(documented_sample())), "", written);
   collect_keys(json::parse(to_json(documented_picture_sample())), "", written);
+  collect_keys(json::parse(to_json(documented_streams_sample())), "", written);
   EXPECT_EQ(written, keys_of_table(document("json.md")));
 }
 
@@ -113,7 +115,8 @@ TEST(Json, SchemaNamesExactlyTheDocumentedKeys) {
 }
 
 TEST(Json, TheExampleInTheDocumentationIsRealOutput) {
-  for (const Explanation& sample : {documented_sample(), documented_picture_sample()}) {
+  for (const Explanation& sample :
+       {documented_sample(), documented_picture_sample(), documented_streams_sample()}) {
     EXPECT_THAT(document("json.md"), testing::HasSubstr("```json\n" + to_json(sample) + "\n```"));
   }
 }

@@ -9,7 +9,7 @@
 #include "report/pages/page_data.h"
 #include "report/pages/page_style.h"
 #include "report/pages/picture_page_data.h"
-#include "report/views/pair_sides.h"
+#include "report/views/panel_layout.h"
 #include "report/views/picture_view.h"
 #include "report/views/text.h"
 #include "report/views/view.h"
@@ -48,7 +48,7 @@ std::string content_security_policy(std::string_view script_sha256) {
 }
 
 std::string title(const Explanation& explanation) {
-  return shortened(printable(target_answer(explanation).label + ": " + explanation.text),
+  return shortened(printable(target_label(explanation).label + ": " + explanation.text),
                    kLongestTitle);
 }
 
@@ -86,13 +86,12 @@ const Explanation& holder_of_maps(std::span<const Explanation> explanations) {
   return explanations.front();
 }
 
-std::string html_of_picture(std::span<const Explanation> all, const ReportOptions& options) {
-  const std::vector<Explanation> explanations = picture_sides(all);
-  const PooledAttention attention = pool_queries(holder_of_maps(explanations), kPictureMapBudget);
-  const PicturePage page = picture_page(all, attention, options);
+std::string html_of_picture(const PanelLayout& layout, const ReportOptions& options) {
+  const PooledAttention attention = pool_queries(holder_of_maps(layout.grids), kPictureMapBudget);
+  const PicturePage page = picture_page(layout, attention, options);
   return filled(kPageTemplate, [&](std::string_view name) -> std::string {
     if (name == "POLICY") return content_security_policy(kPicturePageScriptSha256);
-    if (name == "TITLE") return escape_markup(title(explanations.front()));
+    if (name == "TITLE") return escape_markup(title(layout.whole.front()));
     if (name == "STYLE") return style_sheet();
     if (name == "DATA") return harmless_in_script(page.data);
     if (name == "MAPS") {
@@ -109,8 +108,8 @@ std::string html_of_picture(std::span<const Explanation> all, const ReportOption
 
 std::string to_html(const Explanation& explanation, const ReportOptions& options) {
   using namespace report;
-  check(explanation);
-  if (explanation.picture) return html_of_picture({&explanation, 1}, options);
+  check_explanation(explanation);
+  if (has_grid(explanation)) return html_of_picture(layout_of({&explanation, 1}), options);
   const PackedAttention attention = pack_attention(explanation.attention, kMapBudget);
   return filled(kPageTemplate, [&](std::string_view name) -> std::string {
     if (name == "POLICY") return content_security_policy(kPageScriptSha256);
@@ -125,7 +124,7 @@ std::string to_html(const Explanation& explanation, const ReportOptions& options
 std::string to_html(std::span<const Explanation> explanations, const ReportOptions& options) {
   if (explanations.size() == 1) return to_html(explanations.front(), options);
   report::check_pictures(explanations);
-  return report::html_of_picture(explanations, options);
+  return report::html_of_picture(report::layout_of(explanations), options);
 }
 
 }  // namespace whyformer

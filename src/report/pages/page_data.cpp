@@ -20,9 +20,9 @@ std::string visible_gap(const std::string& gap) {
 
 Json pieces_json(const Explanation& explanation) {
   Json list = Json::array();
-  const std::vector<Piece> pieces = pieces_of(explanation);
+  const std::vector<TextPiece> pieces = pieces_of(explanation);
   for (size_t i = 0; i < pieces.size(); ++i) {
-    const Piece& piece = pieces[i];
+    const TextPiece& piece = pieces[i];
     list.push_back({{"gap", visible_gap(piece.gap)},
                     {"text", printable(piece.text)},
                     {"after", visible_gap(piece.after)},
@@ -73,31 +73,24 @@ Json interactions_json(const Interactions& interactions) {
           {"scale", interactions.scale}};
 }
 
-// The page of a picture says the sentence alone: patches have no words to stand in a bar.
-Json estimate_json(const Explanation& explanation, const Attribution& attribution) {
+Json estimate_json(const Attribution& attribution) {
   if (!attribution.estimate) return nullptr;
-  Json json{{"line", printable(estimate_line(attribution))},
-            {"errors", attribution.estimate->errors}};
-  if (explanation.picture) return json;
-  const auto bar = force_bar(explanation, attribution);
-  const auto interactions = interactions_of(explanation, attribution);
-  json["force"] = bar ? force_json(*bar) : Json(nullptr);
-  json["interactions"] = interactions ? interactions_json(*interactions) : Json(nullptr);
-  return json;
+  return {{"line", printable(estimate_line(attribution))},
+          {"errors", attribution.estimate->errors}};
 }
 
 Json methods_json(const Explanation& explanation) {
   Json list = Json::array();
   for (const Attribution& attribution : explanation.attributions) {
-    list.push_back(method_json(explanation, attribution, SpecialTokens::kShow));
+    list.push_back(token_method_json(explanation, attribution, SpecialTokens::kShow));
   }
   return list;
 }
 
-Json answers_json(const Explanation& explanation) {
+Json labels_json(const Explanation& explanation) {
   Json list = Json::array();
-  for (const Answer& answer : best_answers(explanation, kMostAnswers)) {
-    list.push_back(answer_json(answer));
+  for (const LabelValue& answer : best_labels(explanation, kMostAnswers)) {
+    list.push_back(label_json(answer));
   }
   return list;
 }
@@ -133,7 +126,7 @@ const char* special_name(SpecialTokens special) {
 
 }  // namespace
 
-Json answer_json(const Answer& answer) {
+Json label_json(const LabelValue& answer) {
   return {{"label", printable(answer.label)},
           {"value", answer.value},
           {"probability", answer.probability ? Json(*answer.probability) : Json(nullptr)},
@@ -149,11 +142,23 @@ Json method_json(const Explanation& explanation, const Attribution& attribution,
       {"info", printable(cost_line(attribution))},
       {"notes", notes},
       {"signed", attribution.is_signed},
-      {"estimate", estimate_json(explanation, attribution)},
+      {"estimate", estimate_json(attribution)},
       {"scores", attribution.scores},
       {"words", word_scores_json(attribution)},
       {"scale", scale_json(scale_of(explanation, attribution, counted))},
       {"scale_of_text", scale_json(scale_of(explanation, attribution, SpecialTokens::kExclude))}};
+}
+
+Json token_method_json(const Explanation& explanation, const Attribution& attribution,
+                       SpecialTokens counted) {
+  Json json = method_json(explanation, attribution, counted);
+  if (!attribution.estimate) return json;
+  const auto bar = force_bar(explanation, attribution);
+  const auto interactions = interactions_of(explanation, attribution);
+  json["estimate"]["force"] = bar ? force_json(*bar) : Json(nullptr);
+  json["estimate"]["interactions"] =
+      interactions ? interactions_json(*interactions) : Json(nullptr);
+  return json;
 }
 
 Json page_attention_json(const PackedAttention& attention) {
@@ -178,7 +183,7 @@ Json page_json(const Explanation& explanation, const ReportOptions& options) {
           {"space", printable(explanation.output.space)},
           {"label_count", explanation.output.values.size()},
           {"special", special_name(options.special)},
-          {"pair", explanation.pair.has_value()},
+          {"pair", input_texts(explanation).size() > 1},
           {"pieces", pieces_json(explanation)},
           {"palettes", ramps_json()},
           {"notes", notes}};
@@ -187,8 +192,8 @@ Json page_json(const Explanation& explanation, const ReportOptions& options) {
 std::string page_data(const Explanation& explanation, const PackedAttention& attention,
                       const ReportOptions& options) {
   Json data = page_json(explanation, options);
-  data["answers"] = answers_json(explanation);
-  data["target"] = answer_json(target_answer(explanation));
+  data["answers"] = labels_json(explanation);
+  data["target"] = label_json(target_label(explanation));
   data["methods"] = methods_json(explanation);
   data["attention"] = page_attention_json(attention);
   return data.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -1,31 +1,32 @@
 // Runs at the end of a sample page of a picture: does what a reader does and writes down what then
 // stands there.
-readPage((step) => {
-  const pointAt = (frame, type, row, column) => {
-    const box = frame.getBoundingClientRect();
-    const x = box.left + ((column + 0.5) / picture.columns) * box.width;
-    const y = box.top + ((row + 0.5) / picture.rows) * box.height;
-    frame.dispatchEvent(new PointerEvent(type, {bubbles: true, clientX: x, clientY: y}));
-  };
-  const frames = all(".picture-grid .panel-frame");
-  // Read from a copy: browsers complain about canvases that are read often.
-  const pixelsOf = (canvas) => {
-    const copy = el("canvas", {width: canvas.width, height: canvas.height});
-    const context = copy.getContext("2d", {willReadFrequently: true});
-    context.drawImage(canvas, 0, 0);
-    return context.getImageData(0, 0, canvas.width, canvas.height).data;
-  };
-  // The colour in the middle of a patch.
-  const colourAt = (frame, row, column) => {
-    const canvas = frame.querySelector("canvas");
-    const x = Math.floor(((column + 0.5) / picture.columns) * canvas.width);
-    const y = Math.floor(((row + 0.5) / picture.rows) * canvas.height);
-    return [...pixelsOf(canvas).subarray(4 * (y * canvas.width + x)).slice(0, 3)];
-  };
-  const press = (key) =>
-      document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
-  const isGrey = ([r, g, b]) => Math.max(r, g, b) - Math.min(r, g, b) < 3;
+const pointAt = (frame, type, row, column) => {
+  const box = frame.getBoundingClientRect();
+  const x = box.left + ((column + 0.5) / picture.columns) * box.width;
+  const y = box.top + ((row + 0.5) / picture.rows) * box.height;
+  frame.dispatchEvent(new PointerEvent(type, {bubbles: true, clientX: x, clientY: y}));
+};
+const framesOfGrid = () => all(".picture-grid .panel-frame");
+// Read from a copy: browsers complain about canvases that are read often.
+const pixelsOf = (canvas) => {
+  const copy = el("canvas", {width: canvas.width, height: canvas.height});
+  const context = copy.getContext("2d", {willReadFrequently: true});
+  context.drawImage(canvas, 0, 0);
+  return context.getImageData(0, 0, canvas.width, canvas.height).data;
+};
+// The colour in the middle of a patch.
+const colourAt = (frame, row, column) => {
+  const canvas = frame.querySelector("canvas");
+  const x = Math.floor(((column + 0.5) / picture.columns) * canvas.width);
+  const y = Math.floor(((row + 0.5) / picture.rows) * canvas.height);
+  return [...pixelsOf(canvas).subarray(4 * (y * canvas.width + x)).slice(0, 3)];
+};
+const press = (key) =>
+    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
+const isGrey = ([r, g, b]) => Math.max(r, g, b) - Math.min(r, g, b) < 3;
 
+const readHeat = (step) => {
+  const frames = framesOfGrid();
   step("panels", () => frames.length);
   step("classes", () => all(".class-name strong").map((node) => node.textContent));
   step("plain colour", () => colourAt(frames[0], 2, 2));
@@ -64,6 +65,10 @@ readPage((step) => {
     document.querySelector("button[data-value=smooth]").click();
     return patches;
   });
+};
+
+const readPatches = (step) => {
+  const frames = framesOfGrid();
   step("hover marks", () => {
     pointAt(frames[1], "pointermove", 3, 5);
     return all(".patch-mark:not(.pinned):not([hidden])").length;
@@ -100,4 +105,9 @@ readPage((step) => {
     document.querySelector("details").dispatchEvent(new Event("toggle"));
     return all("tbody tr").length;
   });
+};
+
+readPage((step) => {
+  readHeat(step);
+  readPatches(step);
 });

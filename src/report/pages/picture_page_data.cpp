@@ -8,7 +8,6 @@
 #include "report/pages/page_data.h"
 #include "report/views/estimate_view.h"
 #include "report/views/heat_overlay.h"
-#include "report/views/pair_sides.h"
 #include "report/views/picture_view.h"
 #include "report/views/text.h"
 
@@ -45,10 +44,10 @@ Json pixels_json(const PictureView& picture, const Attribution& attribution,
   return {{"block", index}, {"low", heat.low}, {"high", heat.high}};
 }
 
-Json methods_json(std::span<const Explanation> explanations, std::span<const Explanation> whole,
-                  std::vector<PageBlock>& blocks) {
+Json methods_json(const PanelLayout& layout, std::vector<PageBlock>& blocks) {
+  const std::vector<Explanation>& explanations = layout.grids;
   const std::vector<MethodColumn> columns = method_columns(explanations),
-                                  whole_columns = method_columns(whole);
+                                  whole_columns = method_columns(layout.whole);
   Json list = Json::array();
   for (size_t row = 0; row < explanations.size(); ++row) {
     for (size_t column = 0; column < columns.size(); ++column) {
@@ -57,7 +56,7 @@ Json methods_json(std::span<const Explanation> explanations, std::span<const Exp
       const Explanation& explanation = explanations[row];
       Json method = method_json(explanation, *attribution, SpecialTokens::kExclude);
       if (explanations.size() > 1) {
-        method["name"] = printable(attribution->method + " · " + target_answer(explanation).label);
+        method["name"] = printable(attribution->method + " · " + target_label(explanation).label);
       }
       // What the scores add up to concerns all of them, also those of a text beside the picture.
       if (attribution->estimate) {
@@ -66,7 +65,7 @@ Json methods_json(std::span<const Explanation> explanations, std::span<const Exp
       }
       method["row"] = row;
       method["column"] = column;
-      method["pixels"] = pixels_json(*explanation.picture, *attribution, blocks);
+      method["pixels"] = pixels_json(layout.picture(), *attribution, blocks);
       list.push_back(std::move(method));
     }
   }
@@ -127,7 +126,7 @@ Json text_side_json(std::span<const Explanation> texts, const ReportOptions& opt
   Json methods = Json::array();
   for (const Explanation& text : texts) {
     for (const Attribution& attribution : text.attributions) {
-      methods.push_back(method_json(text, attribution, SpecialTokens::kExclude));
+      methods.push_back(token_method_json(text, attribution, SpecialTokens::kExclude));
     }
   }
   return {{"pieces", page_json(texts.front(), options)["pieces"]}, {"methods", methods}};
@@ -135,32 +134,32 @@ Json text_side_json(std::span<const Explanation> texts, const ReportOptions& opt
 
 }  // namespace
 
-PicturePage picture_page(std::span<const Explanation> whole, const PooledAttention& attention,
+PicturePage picture_page(const PanelLayout& layout, const PooledAttention& attention,
                          const ReportOptions& options) {
-  const std::vector<Explanation> explanations = picture_sides(whole), texts = text_sides(whole);
-  const Explanation& first = explanations.front();
+  const Explanation& first = layout.grids.front();
   PicturePage page;
   Json answers = Json::array();
-  for (const Answer& answer : explained_answers(explanations, kMostAnswers)) {
-    answers.push_back(answer_json(answer));
+  for (const LabelValue& answer : explained_labels(layout.whole, kMostAnswers)) {
+    answers.push_back(label_json(answer));
   }
   Json classes = Json::array();
-  for (const Explanation& explanation : explanations) {
-    classes.push_back(answer_json(target_answer(explanation)));
+  for (const Explanation& explanation : layout.whole) {
+    classes.push_back(label_json(target_label(explanation)));
   }
   Json data = page_json(first, options);
+  data["pair"] = input_texts(layout.whole.front()).size() > 1;
   data["answers"] = answers;
   data["classes"] = classes;
   data["file"] = printable(first.text);
-  data["picture"] = picture_json(*first.picture);
-  data["seen"] = seen_sentence(*first.picture);
-  data["columns"] = columns_json(explanations);
-  data["methods"] = methods_json(explanations, whole, page.blocks);
-  if (!texts.empty()) data["text_side"] = text_side_json(texts, options);
+  data["picture"] = picture_json(layout.picture());
+  data["seen"] = seen_sentence(layout.picture());
+  data["columns"] = columns_json(layout.grids);
+  data["methods"] = methods_json(layout, page.blocks);
+  if (!layout.tokens.empty()) data["text_side"] = text_side_json(layout.tokens, options);
   data["overlay"] = overlay_json();
   data["attention"] = attention_json(attention);
   page.data = data.dump(-1, ' ', false, Json::error_handler_t::replace);
-  page.blocks.push_back({"picture", resized(*first.picture, stored_size(*first.picture)).rgb});
+  page.blocks.push_back({"picture", resized(layout.picture(), stored_size(layout.picture())).rgb});
   return page;
 }
 

@@ -1,10 +1,10 @@
 // What the script of a picture's page draws.
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
+#include "report/views/panel_layout.h"
 #include "report/views/pooled_queries.h"
 #include "whyformer/report.h"
 
@@ -21,7 +21,7 @@ struct PicturePage {
   std::vector<PageBlock> blocks;
 };
 
-PicturePage picture_page(std::span<const Explanation> explanations,
-                         const PooledAttention& attention, const ReportOptions& options);
+PicturePage picture_page(const PanelLayout& layout, const PooledAttention& attention,
+                         const ReportOptions& options);
 
 }  // namespace whyformer::report

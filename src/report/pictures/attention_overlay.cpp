@@ -21,16 +21,19 @@ constexpr double kBelow = 28;
 constexpr double kOpacity = 0.85;
 constexpr double kSmallSide = 160;  // of panels where there are many
 
-struct Panel {
+struct AttentionHeat {
   std::string title;
   std::vector<double> patches;
 };
 
-Panel panel_of(const Explanation& explanation, std::string title, std::span<const float> weights) {
-  return {std::move(title), patch_scores(*explanation.picture, read_out_row(explanation, weights))};
+AttentionHeat heat_over(const PanelLayout& layout, std::string title,
+                        std::span<const float> weights) {
+  return {std::move(title),
+          patch_scores(layout.picture(), read_out_row(layout.grids.front(), weights))};
 }
 
-std::vector<Panel> panels_of(const Explanation& explanation, const AttentionPicture& which) {
+std::vector<AttentionHeat> heats_over(const PanelLayout& layout, const AttentionPicture& which) {
+  const Explanation& explanation = layout.grids.front();
   const std::vector<PictureLayer> layers = layers_over_units(explanation);
   if (layers.empty()) {
     throw InvalidInput(
@@ -38,17 +41,16 @@ std::vector<Panel> panels_of(const Explanation& explanation, const AttentionPict
             ? "attention picture: the explanation holds no attention maps; the model has none over "
               "what gets scores, or they were not kept"
             : "attention picture: the maps of this model are of windows, not of the whole picture; "
-              "`whyformer trace --save` writes them");
+              "a trace of the model has them");
   }
-  std::vector<Panel> panels;
+  std::vector<AttentionHeat> panels;
   for (const PictureLayer& layer : layers) {
     if (which.layer < 0) {
       panels.push_back(
-          panel_of(explanation, fmt::format("layer {}", layer.layer), mean_over_heads(*layer.map)));
+          heat_over(layout, fmt::format("layer {}", layer.layer), mean_over_heads(*layer.map)));
     } else if (layer.layer == which.layer) {
       for (const int64_t head : heads_shown(*layer.map, which)) {
-        panels.push_back(
-            panel_of(explanation, fmt::format("head {}", head), layer.map->head(head)));
+        panels.push_back(heat_over(layout, fmt::format("head {}", head), layer.map->head(head)));
       }
     }
   }
@@ -63,16 +65,17 @@ std::vector<Panel> panels_of(const Explanation& explanation, const AttentionPict
 
 std::string reader_name(const Explanation& explanation) {
   const int64_t unit = read_out_unit(explanation);
-  return unit < 0 ? "all patches attend to, in the mean"
+  return unit < 0 ? "all patches attend to on average"
                   : printable(explanation.units[static_cast<size_t>(unit)].text) + " attends to";
 }
 
 }  // namespace
 
-std::string attention_overlay(const Explanation& explanation, PictureFormat format,
+std::string attention_overlay(const PanelLayout& layout, PictureFormat format,
                               const AttentionPicture& which) {
-  const std::vector<Panel> panels = panels_of(explanation, which);
-  const PictureView& picture = *explanation.picture;
+  const std::vector<AttentionHeat> panels = heats_over(layout, which);
+  const Explanation& explanation = layout.grids.front();
+  const PictureView& picture = layout.picture();
   const Raster drawn = resized(picture, drawn_size(picture));
   const auto count = static_cast<double>(panels.size());
   const double across = std::ceil(std::sqrt(count));

@@ -9,7 +9,6 @@
 #include "report/pictures/attention_overlay.h"
 #include "report/pictures/canvas.h"
 #include "report/views/attention_pack.h"
-#include "report/views/pair_sides.h"
 #include "report/views/text.h"
 #include "report/views/view.h"
 #include "whyformer/error.h"
@@ -26,14 +25,15 @@ constexpr double kGap = 18;
 constexpr double kLabelSize = 10;
 constexpr uint8_t kBroken = 255;  // the level of cells that are not a number
 
-struct Panel {
+struct AttentionPanel {
   std::string title;
   int64_t queries = 0;
   int64_t keys = 0;
   std::vector<float> weights;
 };
 
-std::vector<Panel> panels_of(const Explanation& explanation, const AttentionPicture& which) {
+std::vector<AttentionPanel> maps_shown(const Explanation& explanation,
+                                       const AttentionPicture& which) {
   if (explanation.attention.empty()) {
     throw InvalidInput(
         "attention picture: the explanation holds no attention maps; the model has none over what "
@@ -45,7 +45,7 @@ std::vector<Panel> panels_of(const Explanation& explanation, const AttentionPict
         fmt::format("attention picture: there is no layer {}; the model has layers 0 to {}",
                     which.layer, layers - 1));
   }
-  std::vector<Panel> panels;
+  std::vector<AttentionPanel> panels;
   if (which.layer < 0) {
     for (const AttentionMap& map : explanation.attention) {
       panels.push_back(
@@ -83,10 +83,10 @@ class AttentionSheet {
       : explanation_(explanation),
         which_(which),
         options_(options),
-        panels_(panels_of(explanation, which)),
+        panels_(maps_shown(explanation, which)),
         rows_(shown(panels_.front().queries)),
         columns_(shown(panels_.front().keys)) {
-    for (const Piece& piece : pieces_of(explanation)) names_.push_back(printable(piece.text));
+    for (const TextPiece& piece : pieces_of(explanation)) names_.push_back(printable(piece.text));
     measure();
   }
 
@@ -158,7 +158,7 @@ class AttentionSheet {
   }
 
   void panel(size_t index) {
-    const Panel& panel = panels_[index];
+    const AttentionPanel& panel = panels_[index];
     const double column = static_cast<double>(index % static_cast<size_t>(across_));
     const double row = static_cast<double>(index / static_cast<size_t>(across_));
     const Box box{
@@ -175,7 +175,7 @@ class AttentionSheet {
     if (row == 0) column_labels(box, panel.keys);
   }
 
-  double largest_weight(const Panel& panel) const {
+  double largest_weight(const AttentionPanel& panel) const {
     double top = 0;
     const auto take = [&](float weight) {
       if (std::isfinite(weight)) top = std::max<double>(top, weight);
@@ -191,7 +191,7 @@ class AttentionSheet {
     return top;
   }
 
-  CellImage cells_of(const Panel& panel, double top) const {
+  CellImage cells_of(const AttentionPanel& panel, double top) const {
     CellImage image{
         static_cast<int>(columns_.size()), static_cast<int>(rows_.size()), {}, level_colours()};
     for (const int64_t query : rows_) {
@@ -237,7 +237,7 @@ class AttentionSheet {
   }
 
   bool has_broken() const {
-    return std::any_of(panels_.begin(), panels_.end(), [](const Panel& panel) {
+    return std::any_of(panels_.begin(), panels_.end(), [](const AttentionPanel& panel) {
       return std::any_of(panel.weights.begin(), panel.weights.end(),
                          [](float weight) { return !std::isfinite(weight); });
     });
@@ -246,7 +246,7 @@ class AttentionSheet {
   const Explanation& explanation_;
   AttentionPicture which_;
   ReportOptions options_;
-  std::vector<Panel> panels_;
+  std::vector<AttentionPanel> panels_;
   std::vector<int64_t> rows_;
   std::vector<int64_t> columns_;
   std::vector<std::string> names_;
@@ -275,14 +275,14 @@ std::vector<int64_t> heads_shown(const AttentionMap& map, const AttentionPicture
 
 std::string attention_picture(const Explanation& explanation, PictureFormat format,
                               const AttentionPicture& which, const ReportOptions& options) {
-  report::check(explanation);
+  check_explanation(explanation);
   if (which.head != -1 && which.layer < 0) {
     throw InvalidInput(
         fmt::format("attention picture: head {} of which layer? Choose the layer too", which.head));
   }
-  if (report::is_pair(explanation))
-    return report::attention_overlay(report::picture_side(explanation), format, which);
-  if (explanation.picture) return report::attention_overlay(explanation, format, which);
+  if (has_grid(explanation)) {
+    return report::attention_overlay(report::layout_of({&explanation, 1}), format, which);
+  }
   return report::AttentionSheet(explanation, which, options).draw(format);
 }
 

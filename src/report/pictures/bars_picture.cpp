@@ -6,7 +6,7 @@
 
 #include "report/pictures/canvas.h"
 #include "report/pictures/force_picture.h"
-#include "report/terminal/text_plot.h"
+#include "report/pictures/text_plot.h"
 #include "report/views/model_title.h"
 #include "report/views/text.h"
 #include "report/views/view.h"
@@ -48,6 +48,7 @@ class BarsPicture {
   BarsPicture(const Explanation& explanation, const ReportOptions& options)
       : explanation_(explanation),
         options_(options),
+        is_text_(!has_grid(explanation)),
         aligned_(aligned_items(explanation, options.special)),
         means_(mean_strengths(aligned_)) {
     measure();
@@ -90,14 +91,14 @@ class BarsPicture {
 
   void header(double width) {
     const double room = width - 2 * kMargin;
-    const std::vector<Answer> answers = best_answers(explanation_, 2);
-    std::string title = printable(format_answer(target_answer(explanation_)));
+    const std::vector<LabelValue> answers = best_labels(explanation_, 2);
+    std::string title = printable(format_label(target_label(explanation_)));
     if (!answers.empty() && !answers.front().is_target) {
-      title += printable(", predicted " + format_answer(answers.front()));
+      title += printable(", predicted " + format_label(answers.front()));
     }
     canvas_->text(kMargin, kMargin + 8, fitted(title, room, 20), {.size = 20, .bold = true});
-    const std::string text = printable(explanation_.text) +
-                             (explanation_.pair ? " ‖ " + printable(*explanation_.pair) : "");
+    const std::string text =
+        printable(fmt::format("{}", fmt::join(input_texts(explanation_), " ‖ ")));
     canvas_->text(kMargin, kMargin + 34, fitted(text, room, 12), {.size = 12});
     const ModelName& model = explanation_.model;
     const std::string name = printable(model_title(model));
@@ -216,7 +217,7 @@ class BarsPicture {
     for (const Attribution& attribution : explanation_.attributions) {
       if (!attribution.estimate) continue;
       height += kEstimateHeading + kEstimateGap;
-      if (!explanation_.picture) height += text_plot(attribution, room).height();
+      if (is_text_) height += text_plot(attribution, room).height();
       if (force_bar(explanation_, attribution)) height += kForceHeight;
     }
     return height > 0 ? height + kEstimateGap : 0;
@@ -235,7 +236,7 @@ class BarsPicture {
       const std::string line = printable(attribution.method + ": " + estimate_line(attribution));
       canvas_->text(kMargin, y + 8, fitted(line, room, 12), {.size = 12, .bold = true});
       y += kEstimateHeading;
-      if (!explanation_.picture) {
+      if (is_text_) {
         const TextPlot text = text_plot(attribution, room);
         text.draw(*canvas_, kMargin, y);
         y += text.height();
@@ -269,6 +270,7 @@ class BarsPicture {
 
   const Explanation& explanation_;
   ReportOptions options_;
+  bool is_text_;  // all units are tokens in a row
   AlignedItems aligned_;
   std::vector<Item> means_;
   Measures measures_;
@@ -280,7 +282,7 @@ class BarsPicture {
 
 std::string bars_picture(const Explanation& explanation, PictureFormat format,
                          const ReportOptions& options) {
-  report::check(explanation);
+  check_explanation(explanation);
   return report::BarsPicture(explanation, options).draw(format);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "report/views/palette.h"
+#include "report/views/raster.h"
 #include "whyformer/report.h"
 
 namespace whyformer::report {
@@ -33,13 +34,6 @@ struct CellImage {
   int rows = 0;
   std::vector<uint8_t> levels;
   std::array<Colour, 256> colours = {};
-};
-
-// A picture in full colour, [height, width, 3].
-struct Raster {
-  int64_t width = 0;
-  int64_t height = 0;
-  std::vector<uint8_t> rgb;
 };
 
 class Canvas {

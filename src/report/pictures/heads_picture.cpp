@@ -161,7 +161,7 @@ class HeadsPicture {
   void pruning(const PruningCurve& curve, const Box& box) {
     panel_title(box, "pruning",
                 fmt::format("accuracy on {} {}{}", curve.examples, importance_.kind,
-                            curve.keep_one ? ", one head per layer stays" : ""));
+                            curve.keep_one ? ", one head per layer is kept" : ""));
     Series chosen{"lowest " + curve.measure + " first", kLightPalette.positive, {}};
     Series random{"random order", kLightPalette.negative, {}};
     std::vector<double> shares;

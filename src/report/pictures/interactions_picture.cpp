@@ -1,4 +1,4 @@
-// What pairs of units are worth together: the lower triangle of a matrix, units alone on its
+// Pairwise interactions: the lower triangle of a matrix, with the effects of units alone on its
 // diagonal.
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@ constexpr double kWidestName = 110;
 
 const TextStyle kFaint{.size = 11, .colour = kLightPalette.faint_ink};
 
-struct Panel {
+struct InteractionTriangle {
   std::string title;
   Interactions interactions;
   double cell = 0;
@@ -39,8 +39,9 @@ class InteractionsPicture {
     for (const Attribution& attribution : explanation.attributions) {
       auto interactions = interactions_of(explanation, attribution);
       if (!interactions) continue;
-      Panel panel{.title = printable(attribution.method + " · " + attribution.estimate->space),
-                  .interactions = std::move(*interactions)};
+      InteractionTriangle panel{
+          .title = printable(attribution.method + " · " + attribution.estimate->space),
+          .interactions = std::move(*interactions)};
       const auto count = static_cast<double>(std::max<size_t>(1, panel.interactions.names.size()));
       panel.cell = std::min(kLargestCell, kTriangle / count);
       for (const std::string& name : panel.interactions.names) {
@@ -54,7 +55,8 @@ class InteractionsPicture {
     width_ = std::max(420.0, x - kGap + kMargin);
     height_ += kMargin + kHeader + kPanelHeading + 12 + 44;
     if (panels_.empty()) {
-      throw InvalidInput("picture of interactions: no method gives them; shapley-taylor does");
+      throw InvalidInput(
+          "picture of interactions: no method has computed them; shapley-taylor does");
     }
   }
 
@@ -62,17 +64,17 @@ class InteractionsPicture {
     canvas_ = make_canvas(format, width_, height_);
     canvas_->rectangle({0, 0, width_, height_}, kLightPalette.paper);
     const double room = width_ - 2 * kMargin;
-    const std::string title = printable(format_answer(target_answer(explanation_)));
+    const std::string title = printable(format_label(target_label(explanation_)));
     canvas_->text(kMargin, kMargin + 8, fitted(title, room, 18), {.size = 18, .bold = true});
     canvas_->text(kMargin, kMargin + 34, fitted(printable(explanation_.text), room, 12),
                   {.size = 12});
-    for (const Panel& panel : panels_) draw(panel);
+    for (const InteractionTriangle& panel : panels_) draw(panel);
     footer(height_ - kMargin);
     return canvas_->finish();
   }
 
  private:
-  void draw(const Panel& panel) {
+  void draw(const InteractionTriangle& panel) {
     const double top = kMargin + kHeader + kPanelHeading, left = panel.x + panel.names + 8;
     const double room = panel.width();
     canvas_->text(panel.x, top - 34, fitted(panel.title, room, 12), {.size = 12, .bold = true});
@@ -95,7 +97,7 @@ class InteractionsPicture {
     }
   }
 
-  void cell(const Panel& panel, const Interactions::Pair& pair, const Box& box) {
+  void cell(const InteractionTriangle& panel, const Interactions::Pair& pair, const Box& box) {
     const double share = strength(pair.value, panel.interactions.scale);
     const Colour paint = mix(kLightPalette.paper, hue(kLightPalette, share, ScoreKind::kSigned),
                              0.06 + 0.94 * std::abs(share));
@@ -122,13 +124,13 @@ class InteractionsPicture {
     key(kLightPalette.positive, "for the target");
     key(kLightPalette.negative, "against it");
     canvas_->text(kMargin, y - 18,
-                  fitted("Diagonal: a token alone. Others: what two are worth beyond that.",
+                  fitted("Diagonal: effect of a token alone. Elsewhere: interaction of a pair.",
                          width_ - 2 * kMargin, 11),
                   kFaint);
   }
 
   const Explanation& explanation_;
-  std::vector<Panel> panels_;
+  std::vector<InteractionTriangle> panels_;
   double width_ = 0, height_ = 0;
   std::unique_ptr<Canvas> canvas_;
 };
@@ -137,7 +139,7 @@ class InteractionsPicture {
 }  // namespace report
 
 std::string interactions_picture(const Explanation& explanation, PictureFormat format) {
-  report::check(explanation);
+  check_explanation(explanation);
   return report::InteractionsPicture(explanation).draw(format);
 }
 

@@ -5,10 +5,10 @@
 #include <numeric>
 
 #include "report/pictures/picture_sheet.h"
-#include "report/terminal/text_plot.h"
+#include "report/pictures/text_plot.h"
 #include "report/views/heat_overlay.h"
 #include "report/views/model_title.h"
-#include "report/views/pair_sides.h"
+#include "report/views/panel_layout.h"
 #include "report/views/picture_view.h"
 #include "report/views/text.h"
 #include "whyformer/error.h"
@@ -26,14 +26,13 @@ constexpr double kBelow = 30;  // colour bar below every panel
 
 class OverlaySheet {
  public:
-  // `texts` are those that the picture was compared with, one for each explanation; none elsewhere.
-  OverlaySheet(std::span<const Explanation> explanations, std::span<const Explanation> texts,
-               const OverlayOptions& options)
-      : explanations_(explanations),
-        texts_(texts),
+  OverlaySheet(const PanelLayout& layout, const OverlayOptions& options)
+      : whole_(layout.whole),
+        explanations_(layout.grids),
+        texts_(layout.tokens),
         options_(options),
-        columns_(method_columns(explanations)),
-        picture_(*explanations.front().picture),
+        columns_(method_columns(explanations_)),
+        picture_(layout.picture()),
         drawn_(resized(picture_, drawn_size(picture_))),
         panel_(panel_size(drawn_, kPanelSide)) {
     for (const Explanation& text : texts_) {
@@ -71,11 +70,11 @@ class OverlaySheet {
 
   void header(double width) {
     const double room = width - 2 * kSheetMargin;
-    const Explanation& first = explanations_.front();
-    const std::vector<Answer> answers = explained_answers(explanations_, explanations_.size() + 1);
-    const Answer& best = answers.empty() ? target_answer(first) : answers.front();
+    const Explanation& first = whole_.front();
+    const std::vector<LabelValue> answers = explained_labels(whole_, whole_.size() + 1);
+    const LabelValue& best = answers.empty() ? target_label(first) : answers.front();
     const std::string title = printable(
-        fmt::format("{} {}", answers.empty() ? "Explained" : "Predicted", format_answer(best)));
+        fmt::format("{} {}", answers.empty() ? "Explained" : "Predicted", format_label(best)));
     canvas_->text(kSheetMargin, kSheetMargin + 8, fitted(title, room, 20),
                   {.size = 20, .bold = true});
     canvas_->text(kSheetMargin, kSheetMargin + 34, fitted(printable(first.text), room, 12),
@@ -96,7 +95,7 @@ class OverlaySheet {
     const Box first = box_of(row, 0);
     canvas_->text(
         first.x, first.y - 12,
-        fitted(printable(format_answer(target_answer(explanations_[row]))), panel_.width, 12),
+        fitted(printable(format_label(target_label(explanations_[row]))), panel_.width, 12),
         {.size = 12});
     canvas_->picture(first, drawn_);
     for (size_t i = 0; i < columns_.size(); ++i) {
@@ -144,23 +143,24 @@ class OverlaySheet {
     }
     std::string said = !has_sign && !has_magnitude ? "No method was run. " : "";
     if (options_.segment != Segment::kMask) {
-      if (has_sign) said += "Blue speaks for the class, orange against it. ";
+      if (has_sign) said += "Blue is evidence for the class, orange against it. ";
       if (has_magnitude) said += "Yellow is strongest. ";
       if (has_sign || has_magnitude)
         said += texts_.empty() ? "Each map has its own scale. "
                                : "Each map and each text has its own scale. ";
     }
     if (options_.segment == Segment::kOutline) said += "The line is Otsu's threshold. ";
-    if (options_.segment == Segment::kMask) said += "Shown is what lies above Otsu's threshold. ";
+    if (options_.segment == Segment::kMask) said += "Shown: the region above Otsu's threshold. ";
     if (options_.segment != Segment::kNone && has_sign) {
-      said += "Of signed scores, that of evidence for the class.";
+      said += "Signed scores: the threshold of the evidence for the class.";
     }
     wrapped_text(*canvas_, y, width, said);
   }
 
-  std::span<const Explanation> explanations_;
-  std::span<const Explanation> texts_;
-  double text_height_ = 0;  // of the texts above a row of panels
+  std::span<const Explanation> whole_;
+  std::span<const Explanation> explanations_;  // their grids
+  std::span<const Explanation> texts_;         // their rows of tokens; none where there are none
+  double text_height_ = 0;                     // of the texts above a row of panels
   OverlayOptions options_;
   std::vector<MethodColumn> columns_;
   const PictureView& picture_;
@@ -179,9 +179,7 @@ std::string overlay_picture(std::span<const Explanation> explanations, PictureFo
     throw InvalidInput(
         fmt::format("overlay picture: opacity {} is not between 0 and 1", options.opacity));
   }
-  const std::vector<Explanation> pictures = report::picture_sides(explanations),
-                                 texts = report::text_sides(explanations);
-  return report::OverlaySheet(pictures, texts, options).draw(format);
+  return report::OverlaySheet(report::layout_of(explanations), options).draw(format);
 }
 
 }  // namespace whyformer

@@ -21,10 +21,10 @@ struct Releaser {
   }
 };
 using Surface = std::unique_ptr<cairo_surface_t, Releaser<cairo_surface_destroy>>;
-using Context = std::unique_ptr<cairo_t, Releaser<cairo_destroy>>;
+using CairoContext = std::unique_ptr<cairo_t, Releaser<cairo_destroy>>;
 using FontMap = std::unique_ptr<PangoFontMap, Releaser<g_object_unref>>;
 using FontContext = std::unique_ptr<PangoContext, Releaser<g_object_unref>>;
-using Layout = std::unique_ptr<PangoLayout, Releaser<g_object_unref>>;
+using TextLayout = std::unique_ptr<PangoLayout, Releaser<g_object_unref>>;
 using Font = std::unique_ptr<PangoFontDescription, Releaser<pango_font_description_free>>;
 
 cairo_status_t append(void* out, const unsigned char* bytes, unsigned int count) {
@@ -110,7 +110,7 @@ class PngCanvas final : public Canvas {
   }
 
   void text(double x, double y, std::string_view text, const TextStyle& style) override {
-    const Layout layout(pango_layout_new(fonts_.get()));
+    const TextLayout layout(pango_layout_new(fonts_.get()));
     const Font font(pango_font_description_new());
     pango_font_description_set_family(font.get(), "Noto Sans, DejaVu Sans, sans-serif");
     pango_font_description_set_absolute_size(font.get(), style.size * PANGO_SCALE);
@@ -172,7 +172,7 @@ class PngCanvas final : public Canvas {
   }
 
   Surface surface_;
-  Context cairo_;
+  CairoContext cairo_;
   FontMap font_map_;  // our own, so that its caches go with the picture
   FontContext fonts_;
 };

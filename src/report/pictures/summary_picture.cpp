@@ -20,14 +20,14 @@ constexpr double kSwarmRoom = 48;  // above and below the middle of a row
 constexpr std::array<double, 4> kRadii{3.2, 2.4, 1.7, 1.1};
 constexpr double kFaintestLevel = 0.35;  // on the ramp: what lies below is too near to the paper
 
-struct Range {
+struct AxisRange {
   double low = 0;
   double high = 0;
 };
 
 // Of all scores and zero, a little wider.
-Range range_of(const Summary& summary) {
-  Range range;
+AxisRange range_of(const Summary& summary) {
+  AxisRange range;
   for (const SummaryRow& row : summary.rows) {
     for (const SummaryPoint& point : row.points) {
       range.low = std::min(range.low, point.score);
@@ -39,7 +39,7 @@ Range range_of(const Summary& summary) {
 }
 
 // Multiples of 1, 2 or 5 times a power of ten, about six of them.
-std::vector<double> ticks_of(const Range& range) {
+std::vector<double> ticks_of(const AxisRange& range) {
   const double rough = (range.high - range.low) / 6;
   const double power = std::pow(10, std::floor(std::log10(rough)));
   const double share = rough / power;
@@ -209,7 +209,7 @@ class SummaryPicture {
   SummaryPlot plot_;
   SummaryStyle style_;
   const Palette& palette_;
-  Range range_;
+  AxisRange range_;
   double top_ = 0, names_ = 0, left_ = 0, width_ = 0, bottom_ = 0, radius_ = 0;
   std::vector<double> heights_;  // of rows
   std::vector<Swarm> swarms_;

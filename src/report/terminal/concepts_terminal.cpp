@@ -19,7 +19,7 @@ constexpr int kWidestName = 20;
 constexpr int kWidestBar = 30;
 constexpr int kNumbers = 14;  // "  0.97 ± 0.02 "
 constexpr int kHeldOut = 9;   // "held out", a blank
-constexpr int kPs = 18;       // "t-test   relabel. "
+constexpr int kPs = 18;       // "t-test   permut.  "
 constexpr int kVerdict = 15;  // "not significant"
 
 class ConceptsReport {
@@ -85,7 +85,7 @@ class ConceptsReport {
         "  " + left_aligned("", widest_) + left_aligned("  score", kNumbers + bar_ + 1);
     if (shows_held_out_) columns_line += left_aligned("held out", kHeldOut);
     if (shows_ps_)
-      columns_line += left_aligned("t-test", kPs / 2) + left_aligned("relabel.", kPs / 2);
+      columns_line += left_aligned("t-test", kPs / 2) + left_aligned("permut.", kPs / 2);
     line(style_.faint(columns_line));
     for (const ConceptTest* test : group.tests) write(*test);
     write_random(*group.tests[0]);

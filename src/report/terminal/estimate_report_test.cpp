@@ -138,12 +138,12 @@ TEST(Estimate, TheLineSaysWhereTheScoresMissTheValue) {
   explanation.attributions[0].estimate->value = -3.25;
   explanation.attributions[0].estimate->finished = false;
   EXPECT_EQ(estimate_line(explanation.attributions[0]),
-            "base 1.000 - 4.500 = -3.500 logit · the model says -3.250 · stopped before the end");
+            "base 1.000 - 4.500 = -3.500 logit · model output -3.250 · stopped before the end");
 }
 
 TEST(Estimate, ALinearFitTellsInterceptAndFit) {
   EXPECT_EQ(estimate_line(estimate_sample().attributions[1]),
-            "linear model: intercept 0.4375 · the model says 0.9960 probability · R² 0.81 · "
+            "linear model: intercept 0.4375 · model output 0.9960 probability · R² 0.81 · "
             "stopped before the end");
 }
 

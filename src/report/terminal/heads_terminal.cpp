@@ -21,7 +21,7 @@ constexpr size_t kMostNamed = 5;
 constexpr int kWidestBar = 24;
 
 // What the cells of a grid hold: as much as the terminal has room for.
-enum class Cells { kNumbers, kPercent, kMarks };
+enum class HeadCells { kNumbers, kPercent, kMarks };
 
 class HeadsReport {
  public:
@@ -63,12 +63,13 @@ class HeadsReport {
 
   void grid(const HeadGrid& values) {
     const double scale = largest_score(values);
-    const Cells cells = fitting_cells(values);
+    const HeadCells cells = fitting_cells(values);
     const int width = cell_width(values, cells);
     std::string heading = "  layer";
     for (size_t head = 0; head < most_heads(values); ++head) {
       heading += right_aligned(
-          cells == Cells::kMarks ? fmt::format("{}", head % 10) : fmt::format("{}", head), width);
+          cells == HeadCells::kMarks ? fmt::format("{}", head % 10) : fmt::format("{}", head),
+          width);
     }
     line(style_.faint(heading));
     for (size_t layer = 0; layer < values.size(); ++layer) {
@@ -76,21 +77,21 @@ class HeadsReport {
       for (const double score : values[layer]) row += cell(score, scale, cells, width);
       line(row);
     }
-    if (cells == Cells::kPercent) faint_sentence("Cells are percentages of the largest.");
+    if (cells == HeadCells::kPercent) faint_sentence("Cells are percentages of the largest.");
   }
 
-  std::string cell(double score, double scale, Cells cells, int width) const {
+  std::string cell(double score, double scale, HeadCells cells, int width) const {
     const double share = strength(score, scale);
     std::string text = format_cell(score, scale);
-    if (cells == Cells::kPercent) text = fmt::format("{:.0f}", 100 * share);
-    if (cells == Cells::kMarks) text = style_.colour ? " " : heat_mark(share);
+    if (cells == HeadCells::kPercent) text = fmt::format("{:.0f}", 100 * share);
+    if (cells == HeadCells::kMarks) text = style_.colour ? " " : heat_mark(share);
     // One column between cells stays plain.
     return " " + style_.heat(right_aligned(text, width - 1), share, ScoreKind::kMagnitude);
   }
 
-  int cell_width(const HeadGrid& values, Cells cells) const {
-    if (cells == Cells::kMarks) return 2;
-    if (cells == Cells::kPercent) return 4;
+  int cell_width(const HeadGrid& values, HeadCells cells) const {
+    if (cells == HeadCells::kMarks) return 2;
+    if (cells == HeadCells::kPercent) return 4;
     int widest = 0;
     for (const std::vector<double>& layer : values) {
       for (const double score : layer) {
@@ -100,12 +101,12 @@ class HeadsReport {
     return widest + 1;
   }
 
-  Cells fitting_cells(const HeadGrid& values) const {
+  HeadCells fitting_cells(const HeadGrid& values) const {
     const auto heads = static_cast<int>(most_heads(values));
-    for (const Cells cells : {Cells::kNumbers, Cells::kPercent}) {
+    for (const HeadCells cells : {HeadCells::kNumbers, HeadCells::kPercent}) {
       if (kLayerWidth + heads * cell_width(values, cells) <= width_) return cells;
     }
-    return Cells::kMarks;
+    return HeadCells::kMarks;
   }
 
   void extremes(const HeadGrid& values) {
@@ -133,13 +134,13 @@ class HeadsReport {
   void pruning(const PruningCurve& curve) {
     line("");
     line(style_.bold("pruning") +
-         (curve.keep_one ? "  " + style_.faint("one head per layer stays") : ""));
+         (curve.keep_one ? "  " + style_.faint("one head per layer is kept") : ""));
     faint_sentence(
-        fmt::format("Accuracy on {} {} when heads go: those with the lowest {} "
-                    "first, or in a random order (seed {}).",
+        fmt::format("Accuracy on {} {} as heads are pruned: lowest {} first, or "
+                    "in random order (seed {}).",
                     curve.examples, importance_.kind, curve.measure, curve.seed));
     const int bar = std::clamp((width_ - 36) / 2, 4, kWidestBar);
-    line(style_.faint(fmt::format("  {:>10}  {}  random", "heads gone",
+    line(style_.faint(fmt::format("  {:>10}  {}  random", "pruned",
                                   left_aligned("by " + curve.measure, bar + 8))));
     const auto all = static_cast<double>(head_count(importance_.measures[0].values));
     for (const PruningStep& step : curve.steps) {

@@ -13,7 +13,6 @@
 #include "report/terminal/terminal_text.h"
 #include "report/views/estimate_view.h"
 #include "report/views/model_title.h"
-#include "report/views/pair_sides.h"
 #include "report/views/text.h"
 
 namespace whyformer::report {
@@ -28,12 +27,12 @@ constexpr double kHeatOpacity = 0.85;
 
 class PictureReport {
  public:
-  PictureReport(std::span<const Explanation> whole, const TerminalOptions& options)
-      : whole_(whole),
-        explanations_(picture_sides(whole)),
-        texts_(text_sides(whole)),
-        first_(explanations_.front()),
-        picture_(*first_.picture),
+  PictureReport(const PanelLayout& layout, const TerminalOptions& options)
+      : whole_(layout.whole),
+        explanations_(layout.grids),
+        texts_(layout.tokens),
+        first_(whole_.front()),
+        picture_(layout.picture()),
         options_(options),
         names_special_(options.special == SpecialTokens::kShow),
         style_{options.colour} {
@@ -79,12 +78,12 @@ class PictureReport {
   }
 
   void prediction() {
-    const std::vector<Answer> answers = explained_answers(explanations_, kMostClasses);
+    const std::vector<LabelValue> answers = explained_labels(whole_, kMostClasses);
     if (answers.empty()) {
-      const std::string said = "Explained " + format_answer(target_answer(first_));
+      const std::string said = "Explained " + format_label(target_label(first_));
       lines({style_.bold(shortened(printable(said), options_.width))});
     }
-    for (const Answer& answer : answers) answer_line(answer, answers);
+    for (const LabelValue& answer : answers) answer_line(answer, answers);
     const std::string counts =
         fmt::format(" · {} × {} patches", picture_.rows, picture_.columns) +
         (answers.size() > 1 ? fmt::format(" · {} labels", first_.output.values.size()) : "");
@@ -93,11 +92,11 @@ class PictureReport {
     lines({style_.faint(shortened(name, options_.width - columns(counts)) + counts)});
   }
 
-  void answer_line(const Answer& answer, const std::vector<Answer>& all) {
+  void answer_line(const LabelValue& answer, const std::vector<LabelValue>& all) {
     const int bar_width = options_.width / 4;
     int label_width = 0;
     double largest = 0;
-    for (const Answer& other : all) {
+    for (const LabelValue& other : all) {
       label_width = std::max(label_width, columns(printable(other.label)));
       largest = std::max(largest, std::abs(other.value));
     }
@@ -126,7 +125,7 @@ class PictureReport {
   }
 
   void explained_class(const Explanation& explanation) {
-    const std::string title = printable(format_answer(target_answer(explanation)));
+    const std::string title = printable(format_label(target_label(explanation)));
     lines({"", style_.bold(shortened(title, options_.width))});
   }
 
@@ -159,7 +158,7 @@ class PictureReport {
                                      format_score(score, std::abs(score), kind_of(attribution))));
       }
       if (scores.empty()) continue;
-      sentences(printable(fmt::format("{} is on no patch and left out of the scale: {}",
+      sentences(printable(fmt::format("{} covers no patch and is left out of the scale: {}",
                                       explanation.units[i].text, fmt::join(scores, ", "))));
     }
   }
@@ -218,10 +217,10 @@ class PictureReport {
       }
     }
     if (options_.colour) {
-      if (has_sign) sentences("Blue speaks for the class, orange against it.");
+      if (has_sign) sentences("Blue is evidence for the class, orange against it.");
       if (has_magnitude) sentences("Yellow is strongest.");
     } else {
-      if (has_sign) sentences("+9 speaks most for the class, -9 most against it.");
+      if (has_sign) sentences("+9 is the strongest evidence for the class, -9 against it.");
       if (has_magnitude) sentences("From weak to strong: . : - = + * # % @");
     }
     if (!has_sign && !has_magnitude) return;
@@ -230,8 +229,8 @@ class PictureReport {
   }
 
   std::span<const Explanation> whole_;
-  std::vector<Explanation> explanations_;  // their pictures
-  std::vector<Explanation> texts_;         // that those were compared with; none elsewhere
+  std::span<const Explanation> explanations_;  // their grids
+  std::span<const Explanation> texts_;         // their rows of tokens; none where there are none
   const Explanation& first_;
   const PictureView& picture_;
   TerminalOptions options_;
@@ -242,9 +241,8 @@ class PictureReport {
 
 }  // namespace
 
-std::string picture_terminal(std::span<const Explanation> explanations,
-                             const TerminalOptions& options) {
-  return PictureReport(explanations, options).write();
+std::string picture_terminal(const PanelLayout& layout, const TerminalOptions& options) {
+  return PictureReport(layout, options).write();
 }
 
 }  // namespace whyformer::report

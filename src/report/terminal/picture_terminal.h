@@ -1,14 +1,13 @@
 #pragma once
 
-#include <span>
 #include <string>
 
+#include "report/views/panel_layout.h"
 #include "whyformer/report.h"
 
 namespace whyformer::report {
 
-// to_terminal for explanations of one picture, already checked.
-std::string picture_terminal(std::span<const Explanation> explanations,
-                             const TerminalOptions& options);
+// to_terminal for explanations with a grid of patches, already checked.
+std::string picture_terminal(const PanelLayout& layout, const TerminalOptions& options);
 
 }  // namespace whyformer::report

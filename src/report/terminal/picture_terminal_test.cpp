@@ -83,7 +83,7 @@ TEST(PictureTerminal, NamesWhatIsOnNoPatchIfAskedTo) {
     return to_terminal(explanation, {.colour = false, .width = 200, .special = special});
   };
   EXPECT_THAT(said(SpecialTokens::kShow),
-              HasSubstr("[CLS] is on no patch and left out of the scale: " +
+              HasSubstr("[CLS] covers no patch and is left out of the scale: " +
                         explanation.attributions[0].method + " 0.2500, " +
                         explanation.attributions[1].method + " -3.000"));
   EXPECT_THAT(said(SpecialTokens::kShow), Not(HasSubstr("is hidden")));

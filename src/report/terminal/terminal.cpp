@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "report/terminal/picture_terminal.h"
+#include "report/terminal/stream_terminal.h"
 #include "report/terminal/terminal_estimate.h"
 #include "report/terminal/terminal_style.h"
 #include "report/terminal/terminal_table.h"
@@ -83,7 +84,7 @@ class TerminalReport {
   }
 
   // `remark` is dropped where it would leave too little of the label.
-  void answer_line(const char* verb, const Answer& answer, std::string remark) {
+  void answer_line(const char* verb, const LabelValue& answer, std::string remark) {
     const int bar_width = options_.width / 4;
     int room = options_.width - columns(verb) - 1 - 2 - bar_width - 8;
     if (room - columns(remark) < kNarrowestLabel) remark.clear();
@@ -100,8 +101,8 @@ class TerminalReport {
   }
 
   void prediction() {
-    const std::vector<Answer> answers = best_answers(explanation_, 2);
-    const Answer target = target_answer(explanation_);
+    const std::vector<LabelValue> answers = best_labels(explanation_, 2);
+    const LabelValue target = target_label(explanation_);
     if (answers.empty()) {
       answer_line("Explained", target, fmt::format("  ({})", printable(explanation_.output.space)));
     } else if (answers.front().is_target) {
@@ -139,7 +140,7 @@ class TerminalReport {
     if (!line.empty()) lines(wrapped_sentence(line, options_.width));
     if (const auto bar = force_bar(explanation_, attribution)) lines(force_lines(*bar, options_));
     if (const auto interactions = interactions_of(explanation_, attribution)) {
-      sentences("What pairs are worth together, beyond each alone:", {});
+      sentences("Pairwise interactions, beyond the effects of each token alone:", {});
       lines(pair_lines(*interactions, options_));
     }
   }
@@ -198,15 +199,18 @@ class TerminalReport {
 }  // namespace report
 
 std::string to_terminal(const Explanation& explanation, const TerminalOptions& options) {
-  report::check(explanation);
-  if (explanation.picture) return report::picture_terminal({&explanation, 1}, options);
+  check_explanation(explanation);
+  if (has_grid(explanation)) {
+    return report::picture_terminal(report::layout_of({&explanation, 1}), options);
+  }
+  if (!explanation.streams.empty()) return report::stream_terminal(explanation, options);
   return report::TerminalReport(explanation, options).write();
 }
 
 std::string to_terminal(std::span<const Explanation> explanations, const TerminalOptions& options) {
   if (explanations.size() == 1) return to_terminal(explanations.front(), options);
   report::check_pictures(explanations);
-  return report::picture_terminal(explanations, options);
+  return report::picture_terminal(report::layout_of(explanations), options);
 }
 
 }  // namespace whyformer

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kShades = " .:-=+*#%@";
 constexpr int kIndent = 2;
-constexpr int kGap = 2;
+constexpr int kColumnsBetween = 2;
 
 std::string half_block(const Raster& raster, int64_t x, int64_t y) {
   const uint8_t* upper = raster.rgb.data() + 3 * (y * raster.width + x);
@@ -63,8 +63,8 @@ std::vector<std::string> side_by_side(const std::vector<TextBlock>& blocks, int 
     int used = kIndent + blocks[first].width;
     size_t end = first + 1;
     size_t height = blocks[first].lines.size();
-    while (end < blocks.size() && used + kGap + blocks[end].width <= width) {
-      used += kGap + blocks[end].width;
+    while (end < blocks.size() && used + kColumnsBetween + blocks[end].width <= width) {
+      used += kColumnsBetween + blocks[end].width;
       height = std::max(height, blocks[end].lines.size());
       ++end;
     }
@@ -73,7 +73,7 @@ std::vector<std::string> side_by_side(const std::vector<TextBlock>& blocks, int 
       std::string& line = lines.emplace_back(kIndent, ' ');
       for (size_t i = first; i < end; ++i) {
         const TextBlock& block = blocks[i];
-        if (i > first) line += std::string(kGap, ' ');
+        if (i > first) line += std::string(kColumnsBetween, ' ');
         if (row == 0) {
           line += left_aligned(shortened(block.heading, block.width), block.width);
         } else {

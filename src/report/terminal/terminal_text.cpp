@@ -7,12 +7,12 @@
 namespace whyformer::report {
 namespace {
 
-struct Cell {
+struct TextCell {
   std::string text;
   double strength = 0;
   int width = 0;
 };
-using Run = std::vector<Cell>;  // cells without a blank between them
+using TextRun = std::vector<TextCell>;  // cells without a blank between them
 
 constexpr int kLongestUnbrokenRun = 24;  // columns; longer runs (Chinese text) may break inside
 
@@ -26,9 +26,9 @@ std::string without_outer_blanks(const std::string& text) {
   return text.substr(first, text.find_last_not_of(" \n\t\r") - first + 1);
 }
 
-int width_of(const Run& run) {
+int width_of(const TextRun& run) {
   int total = 0;
-  for (const Cell& cell : run) total += cell.width;
+  for (const TextCell& cell : run) total += cell.width;
   return total;
 }
 
@@ -54,29 +54,29 @@ class Paragraph {
     used_ = 0;
   }
 
-  std::vector<Run> finish() {
+  std::vector<TextRun> finish() {
     blank();
     if (lines_.back().empty()) lines_.pop_back();
     return std::move(lines_);
   }
 
  private:
-  void place(const Run& run) {
+  void place(const TextRun& run) {
     const int width = width_of(run);
     const int blank = used_ > 0 ? 1 : 0;
     if (used_ + blank + width <= width_) {
       if (blank > 0) append({" ", 0, 1});
-      for (const Cell& cell : run) append(cell);
+      for (const TextCell& cell : run) append(cell);
     } else if (width <= std::min(width_, kLongestUnbrokenRun)) {
       new_row();
-      for (const Cell& cell : run) append(cell);
+      for (const TextCell& cell : run) append(cell);
     } else {
       if (blank > 0 && used_ + 1 < width_) append({" ", 0, 1});
-      for (const Cell& cell : run) append_breaking(cell);
+      for (const TextCell& cell : run) append_breaking(cell);
     }
   }
 
-  void append_breaking(const Cell& cell) {
+  void append_breaking(const TextCell& cell) {
     if (cell.width > width_) {
       for (const std::string& grapheme : graphemes(cell.text)) {
         append_breaking({grapheme, cell.strength, columns(grapheme)});
@@ -87,7 +87,7 @@ class Paragraph {
     append(cell);
   }
 
-  void append(const Cell& cell) {
+  void append(const TextCell& cell) {
     lines_.back().push_back(cell);
     used_ += cell.width;
   }
@@ -99,8 +99,8 @@ class Paragraph {
 
   int width_;
   int used_ = 0;
-  Run run_;
-  std::vector<Run> lines_{1};
+  TextRun run_;
+  std::vector<TextRun> lines_{1};
 };
 
 void add_gap(Paragraph& paragraph, const std::string& gap) {
@@ -111,13 +111,13 @@ void add_gap(Paragraph& paragraph, const std::string& gap) {
 }
 
 // `strengths` may be empty: then nothing is coloured.
-std::vector<Run> layout(const Explanation& explanation, const std::vector<double>& strengths,
-                        const TerminalOptions& options) {
-  const std::vector<Piece> pieces = pieces_of(explanation);
+std::vector<TextRun> layout(const Explanation& explanation, const std::vector<double>& strengths,
+                            const TerminalOptions& options) {
+  const std::vector<TextPiece> pieces = pieces_of(explanation);
   Paragraph paragraph(options.width);
   int segment = pieces.empty() ? 0 : pieces.front().segment;
   for (size_t i = 0; i < pieces.size(); ++i) {
-    const Piece& piece = pieces[i];
+    const TextPiece& piece = pieces[i];
     if (!is_shown(explanation.units[i], options.special)) {
       paragraph.blank();
       continue;
@@ -139,9 +139,9 @@ std::string repeated(const std::string& part, int count) {
   return out;
 }
 
-std::string marks_below(const Run& line) {
+std::string marks_below(const TextRun& line) {
   std::string marks;
-  for (const Cell& cell : line) marks += repeated(heat_mark(cell.strength), cell.width);
+  for (const TextCell& cell : line) marks += repeated(heat_mark(cell.strength), cell.width);
   marks.erase(marks.find_last_not_of(' ') + 1);
   return marks;
 }
@@ -155,9 +155,10 @@ std::vector<std::string> heat_lines(const Explanation& explanation, const Attrib
   for (const double score : attribution.scores) strengths.push_back(strength(score, scale.pieces));
   const TerminalStyle style{options.colour};
   std::vector<std::string> lines;
-  for (const Run& run : layout(explanation, strengths, options)) {
+  for (const TextRun& run : layout(explanation, strengths, options)) {
     std::string& line = lines.emplace_back();
-    for (const Cell& cell : run) line += style.heat(cell.text, cell.strength, kind_of(attribution));
+    for (const TextCell& cell : run)
+      line += style.heat(cell.text, cell.strength, kind_of(attribution));
     if (!options.colour) lines.push_back(marks_below(run));
   }
   return lines;
@@ -166,9 +167,9 @@ std::vector<std::string> heat_lines(const Explanation& explanation, const Attrib
 std::vector<std::string> plain_lines(const Explanation& explanation,
                                      const TerminalOptions& options) {
   std::vector<std::string> lines;
-  for (const Run& run : layout(explanation, {}, options)) {
+  for (const TextRun& run : layout(explanation, {}, options)) {
     std::string& line = lines.emplace_back();
-    for (const Cell& cell : run) line += cell.text;
+    for (const TextCell& cell : run) line += cell.text;
   }
   return lines;
 }
@@ -183,9 +184,9 @@ std::vector<std::string> wrapped_sentence(std::string_view sentence, int width) 
     start = end + 1;
   }
   std::vector<std::string> lines;
-  for (const Run& run : paragraph.finish()) {
+  for (const TextRun& run : paragraph.finish()) {
     std::string& line = lines.emplace_back("  ");
-    for (const Cell& cell : run) line += cell.text;
+    for (const TextCell& cell : run) line += cell.text;
   }
   return lines;
 }

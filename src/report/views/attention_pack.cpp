@@ -61,7 +61,7 @@ std::string note_on_what_is_missing(size_t first, size_t count, bool averaged) {
           : fmt::format(", and only the last {} of {} layers are kept", count - first, count);
   return fmt::format(
       "All heads would make this page too large: each map is the mean over the heads of its "
-      "layer{}. `whyformer trace --save` writes every head.",
+      "layer{}. A trace of the model has every head.",
       layers);
 }
 

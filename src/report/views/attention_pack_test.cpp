@@ -55,7 +55,7 @@ TEST(AttentionPack, AveragesHeadsBeyondTheBudgetAndSaysSo) {
   const PackedAttention packed = pack_attention(maps, total_weights(maps) - 1);
   EXPECT_TRUE(packed.averaged);
   EXPECT_EQ(packed.maps[0].heads, 1);
-  EXPECT_THAT(packed.note, testing::HasSubstr("whyformer trace --save"));
+  EXPECT_THAT(packed.note, testing::HasSubstr("A trace of the model has every head"));
   double mean = 0;
   for (int head = 0; head < 4; ++head) mean += maps[0].head(head)[3] / 4;
   EXPECT_NEAR(unpacked_weight(packed.maps[0], 3), mean, 1e-3);

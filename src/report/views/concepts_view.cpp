@@ -74,7 +74,7 @@ std::string settings_of(const ConceptReport& report) {
   int64_t random = 0;
   for (const auto& [name, count] : report.random) random += count;
   return fmt::format(
-      "{} random {} · {} counterparts · {} relabellings · {} of the tokens · C {:g} · seed {}",
+      "{} random {} · {} counterparts · {} permutations · {} of the tokens · C {:g} · seed {}",
       random, report.unit, report.counterparts, report.permutations, rows_name(report.rows),
       report.strength, report.seed);
 }

@@ -32,7 +32,7 @@ std::string plain(double number, double scale) {
 // Consecutive units of one word are one segment.
 std::vector<ForceSegment> summed_words(const Explanation& explanation,
                                        const Attribution& attribution) {
-  const std::vector<Piece> pieces = pieces_of(explanation);
+  const std::vector<TextPiece> pieces = pieces_of(explanation);
   std::vector<ForceSegment> segments;
   int64_t word = -1;
   for (size_t i = 0; i < explanation.units.size(); ++i) {
@@ -79,7 +79,7 @@ std::string estimate_line(const Attribution& attribution) {
   const double scale = scale_of_sums(attribution);
   const std::string unfinished = estimate.finished ? "" : " · stopped before the end";
   if (estimate.r_squared) {
-    return fmt::format("linear model: intercept {} · the model says {} {} · R² {:.2f}{}",
+    return fmt::format("linear model: intercept {} · model output {} {} · R² {:.2f}{}",
                        plain(estimate.base, scale), plain(estimate.value, scale),
                        valid_utf8(estimate.space), *estimate.r_squared, unfinished);
   }
@@ -87,7 +87,7 @@ std::string estimate_line(const Attribution& attribution) {
       fmt::format("base {} {} {} = {} {}", plain(estimate.base, scale), sum < 0 ? "-" : "+",
                   plain(std::abs(sum), scale), plain(value, scale), valid_utf8(estimate.space));
   if (plain(value, scale) != plain(estimate.value, scale)) {
-    line += fmt::format(" · the model says {}", plain(estimate.value, scale));
+    line += fmt::format(" · model output {}", plain(estimate.value, scale));
   }
   return line + unfinished;
 }
@@ -145,7 +145,7 @@ std::optional<Interactions> interactions_of(const Explanation& explanation,
   std::sort(order.begin(), order.end());
 
   Interactions result{.names = {}, .units = order, .pairs = {}};
-  const std::vector<Piece> pieces = pieces_of(explanation);
+  const std::vector<TextPiece> pieces = pieces_of(explanation);
   for (size_t row = 0; row < order.size(); ++row) {
     result.names.push_back(pieces[order[row]].text);
     for (size_t column = 0; column <= row; ++column) {

@@ -74,9 +74,9 @@ std::string format_cell(double score, double scale) {
 std::string model_line(const ModelName& model) { return printable(model_title(model)); }
 
 std::string corpus_line(const HeadImportance& importance) {
-  const bool pictures = importance.kind == "pictures";
-  return fmt::format("{} {}{} · {} tokens", importance.examples, pictures ? "picture" : "text",
-                     importance.examples == 1 ? "" : "s", importance.tokens);
+  std::string_view examples = importance.kind;
+  if (importance.examples == 1 && examples.ends_with('s')) examples.remove_suffix(1);
+  return fmt::format("{} {} · {} tokens", importance.examples, examples, importance.tokens);
 }
 
 std::string options_line(const HeadScores& scores) {

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "report/pictures/canvas.h"
 #include "report/views/picture_view.h"
+#include "report/views/raster.h"
 
 namespace whyformer::report {
 

@@ -17,6 +17,12 @@ bool same_patches(const PictureView& a, const PictureView& b) {
           std::equal(a.rgb.get(), a.rgb.get() + 3 * a.width * a.height, b.rgb.get()));
 }
 
+bool same_panels(const Explanation& a, const Explanation& b) {
+  const std::vector<Panel> panels = panels_of(a), others = panels_of(b);
+  return panels.size() == others.size() &&
+         same_patches(*panels.back().picture, *others.back().picture);
+}
+
 // The n-th attribution of a method: the same one may have run twice, with other options.
 const Attribution* occurrence(const Explanation& explanation, const std::string& method, int n) {
   for (const Attribution& attribution : explanation.attributions) {
@@ -30,18 +36,15 @@ const Attribution* occurrence(const Explanation& explanation, const std::string&
 void check_pictures(std::span<const Explanation> explanations) {
   if (explanations.empty()) throw InvalidInput("report of a picture: there is no explanation");
   for (const Explanation& explanation : explanations) {
-    if (!explanation.picture) {
+    if (!has_grid(explanation)) {
       throw InvalidInput(fmt::format(
           "report of a picture: '{}' is a text; several explanations are shown together only where "
           "they are of one picture",
           explanation.text));
     }
-    check(explanation);
+    check_explanation(explanation);
     const Explanation& first = explanations.front();
-    if (explanation.units.size() == first.units.size() &&
-        same_patches(*explanation.picture, *first.picture)) {
-      continue;
-    }
+    if (explanation.units.size() == first.units.size() && same_panels(explanation, first)) continue;
     throw InvalidInput(fmt::format(
         "report of a picture: '{}' and '{}' are not the same picture in the same patches",
         first.text, explanation.text));
@@ -68,23 +71,23 @@ std::vector<MethodColumn> method_columns(std::span<const Explanation> explanatio
   return columns;
 }
 
-std::vector<Answer> explained_answers(std::span<const Explanation> explanations, size_t limit) {
-  std::vector<Answer> answers = best_answers(explanations.front(), limit);
+std::vector<LabelValue> explained_labels(std::span<const Explanation> explanations, size_t limit) {
+  std::vector<LabelValue> answers = best_labels(explanations.front(), limit);
   if (answers.empty()) return answers;
   for (const Explanation& explanation : explanations) {
-    const auto same = [&](const Answer& answer) {
+    const auto same = [&](const LabelValue& answer) {
       return answer.index == explanation.target.index;
     };
     const auto found = std::find_if(answers.begin(), answers.end(), same);
     if (found != answers.end()) {
       found->is_target = true;
     } else {
-      answers.push_back(target_answer(explanation));
+      answers.push_back(target_label(explanation));
       answers.back().is_target = true;
     }
   }
   std::stable_sort(answers.begin(), answers.end(),
-                   [](const Answer& a, const Answer& b) { return a.value > b.value; });
+                   [](const LabelValue& a, const LabelValue& b) { return a.value > b.value; });
   return answers;
 }
 

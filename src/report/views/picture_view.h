@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "report/pictures/heat_map.h"
+#include "evaluate/heat_map.h"
 #include "report/views/view.h"
 
 namespace whyformer::report {
@@ -22,7 +22,7 @@ struct MethodColumn {
 std::vector<MethodColumn> method_columns(std::span<const Explanation> explanations);
 
 // The best answers, every explained class among them and marked as target.
-std::vector<Answer> explained_answers(std::span<const Explanation> explanations, size_t limit);
+std::vector<LabelValue> explained_labels(std::span<const Explanation> explanations, size_t limit);
 
 MapSize patches_of(const PictureView& picture);
 

@@ -9,9 +9,9 @@ namespace {
 
 int64_t blocks_along(int64_t patches, int64_t block) { return (patches + block - 1) / block; }
 
-class Pooling {
+class QueryPooling {
  public:
-  Pooling(const Explanation& explanation, int64_t block)
+  QueryPooling(const Explanation& explanation, int64_t block)
       : picture_(*explanation.picture),
         units_(static_cast<int64_t>(explanation.units.size())),
         block_(block),
@@ -63,8 +63,8 @@ std::string note_on(const Explanation& explanation, size_t shown, const PooledAt
   std::string note = pooled.packed.note;
   if (pooled.block > 1) {
     note += fmt::format(
-        "{}A patch stands here for the {} × {} patches around it, in the mean: all rows would make "
-        "this page too large. `whyformer trace --save` writes every row.",
+        "{}Every row is the mean over {} × {} neighbouring patches: all rows would make this page "
+        "too large. A trace of the model has every row.",
         note.empty() ? "" : " ", pooled.block, pooled.block);
   }
   if (const size_t missing = explanation.attention.size() - shown; missing > 0) {
@@ -83,14 +83,14 @@ PooledAttention pool_queries(const Explanation& explanation, size_t budget) {
     size_t size = 0;
     for (const PictureLayer& layer : layers) {
       size += static_cast<size_t>(layer.map->heads * layer.map->keys *
-                                  Pooling(explanation, block).queries());
+                                  QueryPooling(explanation, block).queries());
     }
     return size;
   };
   PooledAttention pooled;
   const int64_t most = std::max(picture.rows, picture.columns);
   while (pooled.block < most && size_with(pooled.block) > budget) ++pooled.block;
-  const Pooling pooling(explanation, pooled.block);
+  const QueryPooling pooling(explanation, pooled.block);
   std::vector<AttentionMap> maps;
   for (const PictureLayer& layer : layers) {
     maps.push_back(pooled.block == 1 ? *layer.map : pooling.pooled(*layer.map));

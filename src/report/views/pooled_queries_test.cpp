@@ -62,7 +62,7 @@ TEST(PooledQueries, TwelveLayersOfTwelveHeadsKeepAllHeads) {
   ASSERT_EQ(pooled.packed.maps.size(), 12);
   EXPECT_EQ(pooled.packed.maps[11].heads, 12);
   EXPECT_EQ(pooled.packed.maps[11].queries, 50);
-  EXPECT_THAT(pooled.packed.note, testing::HasSubstr("2 × 2 patches"));
+  EXPECT_THAT(pooled.packed.note, testing::HasSubstr("2 × 2 neighbouring patches"));
 }
 
 TEST(PooledQueries, LayersOfWindowsAreLeftOutAndTheOthersKeepTheirNumber) {

@@ -33,7 +33,7 @@ bool has_cut_bar(const Summary& summary) {
 }
 
 std::string summary_title(const Summary& summary) {
-  return printable(summary.method) + ": what counts for " +
+  return printable(summary.method) + ": feature importance for " +
          (summary.target.empty() ? "the explained label of each input" : printable(summary.target));
 }
 

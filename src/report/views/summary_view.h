@@ -16,7 +16,7 @@ double bar_value(const Summary& summary, const SummaryRow& row);
 double largest_bar(const Summary& summary);
 bool has_cut_bar(const Summary& summary);
 
-std::string summary_title(const Summary& summary);  // "shap: what counts for positive"
+std::string summary_title(const Summary& summary);  // "shap: feature importance for positive"
 std::string summary_facts(
     const Summary& summary);  // "mean |score| in logit · 200 instances · model"
 std::string format_bar(double value, double largest);  // "+0.12"

@@ -4,7 +4,6 @@
 #include <unicode/brkiter.h>
 #include <unicode/uchar.h>
 #include <unicode/unistr.h>
-#include <unicode/utf8.h>
 
 #include <algorithm>
 #include <memory>
@@ -15,26 +14,6 @@ namespace whyformer::report {
 namespace {
 
 constexpr UChar32 kEmojiPresentation = 0xFE0F;
-
-void append_utf8(std::string& out, UChar32 code_point) {
-  uint8_t bytes[U8_MAX_LENGTH];
-  int32_t length = 0;
-  U8_APPEND_UNSAFE(bytes, length, code_point);
-  out.append(reinterpret_cast<const char*>(bytes), static_cast<size_t>(length));
-}
-
-// Calls visit(code_point, start, end) for each; an invalid sequence is U+FFFD.
-template <typename Visit>
-void for_each_code_point(std::string_view text, Visit visit) {
-  const auto* bytes = reinterpret_cast<const uint8_t*>(text.data());
-  const auto length = static_cast<int64_t>(text.size());
-  for (int64_t i = 0; i < length;) {
-    const int64_t start = i;
-    UChar32 code_point;
-    U8_NEXT_OR_FFFD(bytes, i, length, code_point);
-    visit(code_point, static_cast<size_t>(start), static_cast<size_t>(i));
-  }
-}
 
 bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f; });
@@ -58,26 +37,6 @@ int grapheme_columns(std::string_view grapheme) {
 }
 
 }  // namespace
-
-std::string valid_utf8(std::string_view text) {
-  if (is_ascii(text)) return std::string(text);
-  std::string out;
-  out.reserve(text.size());
-  for_each_code_point(text, [&](UChar32 c, size_t, size_t) { append_utf8(out, c); });
-  return out;
-}
-
-CodePoints::CodePoints(std::string_view text) : text_(valid_utf8(text)) {
-  for_each_code_point(text_, [&](UChar32, size_t start, size_t) { starts_.push_back(start); });
-  starts_.push_back(text_.size());
-}
-
-std::string CodePoints::slice(int64_t start, int64_t end) const {
-  start = std::clamp<int64_t>(start, 0, size());
-  end = std::clamp<int64_t>(end, start, size());
-  const size_t first = starts_[static_cast<size_t>(start)];
-  return text_.substr(first, starts_[static_cast<size_t>(end)] - first);
-}
 
 std::vector<std::string> graphemes(std::string_view text) {
   std::vector<std::string> parts;

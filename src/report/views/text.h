@@ -1,4 +1,4 @@
-// UTF-8 text as reports need it: sliced by code points, measured in columns, made harmless.
+// UTF-8 text as reports need it: measured in columns, cut and made harmless.
 #pragma once
 
 #include <cstdint>
@@ -6,25 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/code_points.h"
 #include "whyformer/printable.h"
 
 namespace whyformer::report {
-
-// The text with every invalid byte sequence replaced by U+FFFD.
-std::string valid_utf8(std::string_view text);
-
-// Slices of a text by code point offsets; offsets outside the text are clamped.
-class CodePoints {
- public:
-  explicit CodePoints(std::string_view text);
-
-  int64_t size() const { return static_cast<int64_t>(starts_.size()) - 1; }
-  std::string slice(int64_t start, int64_t end) const;
-
- private:
-  std::string text_;
-  std::vector<size_t> starts_;  // of each code point, then the end
-};
 
 // Columns that a terminal needs: wide East Asian characters and emoji take two, marks none.
 int columns(std::string_view text);

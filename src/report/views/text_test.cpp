@@ -6,7 +6,7 @@ namespace whyformer::report {
 namespace {
 
 TEST(Text, SlicesCountCodePointsNotBytes) {
-  const CodePoints text("né爱👩x");
+  const CodePointText text("né爱👩x");
   EXPECT_EQ(text.size(), 5);
   EXPECT_EQ(text.slice(1, 4), "é爱👩");
   EXPECT_EQ(text.slice(3, 99), "👩x");

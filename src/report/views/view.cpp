@@ -3,106 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 
 #include "report/views/text.h"
-#include "whyformer/error.h"
 
 namespace whyformer::report {
 namespace {
-
-constexpr const char* kNoText = "·";  // a token whose text an earlier token already showed
-constexpr int64_t kLongestRest = 40;  // code points of uncovered text at the end
-
-bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
-
-// Blanks at the start of a token belong to the gap, so that the colour starts with the word.
-void move_leading_blanks(Piece& piece) {
-  const auto first = std::find_if_not(piece.text.begin(), piece.text.end(), is_blank);
-  if (first == piece.text.end()) {
-    piece.gap += piece.text;
-    piece.text = piece.text.find('\n') != std::string::npos ? "↵" : "␣";
-    return;
-  }
-  piece.gap.append(piece.text.begin(), first);
-  piece.text.erase(piece.text.begin(), first);
-}
-
-std::string uncovered_rest(const CodePoints& text, int64_t from) {
-  std::string rest = text.slice(from, text.size());
-  if (std::all_of(rest.begin(), rest.end(), is_blank)) return "";
-  return text.size() - from <= kLongestRest ? rest : text.slice(from, from + kLongestRest) + " …";
-}
-
-struct SegmentCursor {
-  CodePoints text;
-  int64_t position = 0;
-  Piece* last = nullptr;
-};
-
-Piece text_piece(const Unit& unit, SegmentCursor& cursor) {
-  Piece piece{.special = unit.special, .segment = unit.segment};
-  if (unit.end <= std::max(unit.start, cursor.position)) {
-    piece.text = kNoText;
-    return piece;
-  }
-  const int64_t start = std::max(unit.start, cursor.position);
-  piece.gap = cursor.text.slice(cursor.position, start);
-  piece.text = cursor.text.slice(start, unit.end);
-  cursor.position = unit.end;
-  if (piece.text.empty()) {
-    piece.text = kNoText;
-  } else {
-    move_leading_blanks(piece);
-  }
-  return piece;
-}
-
-constexpr int64_t kLargestSide = 1 << 14;  // pixels; what is beyond is no picture of a model
-
-void check_picture(const Explanation& explanation) {
-  const PictureView& picture = *explanation.picture;
-  const auto within = [](int64_t side) { return side > 0 && side <= kLargestSide; };
-  if (!picture.rgb || !within(picture.width) || !within(picture.height)) {
-    throw InvalidInput(fmt::format("report of a picture: {} x {} pixels cannot be drawn",
-                                   picture.width, picture.height));
-  }
-  const auto units = static_cast<int64_t>(explanation.units.size());
-  if (!within(picture.rows) || !within(picture.columns) || picture.first_patch < 0 ||
-      picture.first_patch > units - picture.rows * picture.columns) {
-    throw InvalidInput(
-        fmt::format("report of a picture: {} x {} patches from unit {} on do not fit {} units",
-                    picture.rows, picture.columns, picture.first_patch, units));
-  }
-  for (const Attribution& attribution : explanation.attributions) {
-    const auto pixels = static_cast<int64_t>(attribution.pixels.size());
-    if (pixels == 0 || pixels == picture.width * picture.height) continue;
-    throw InvalidInput(fmt::format("report of method '{}': it scores {} pixels of {} x {}",
-                                   attribution.method, pixels, picture.width, picture.height));
-  }
-}
-
-std::vector<Piece> patch_pieces(const Explanation& explanation) {
-  std::vector<Piece> pieces;
-  for (const Unit& unit : explanation.units) {
-    pieces.push_back({.text = valid_utf8(unit.text), .special = unit.special});
-  }
-  return pieces;
-}
-
-void check_estimate(const Explanation& explanation, const Attribution& attribution) {
-  if (!attribution.estimate) return;
-  const size_t units = explanation.units.size();
-  const auto expect = [&](const char* what, size_t count, size_t expected) {
-    if (count == 0 || count == expected) return;
-    throw InvalidInput(fmt::format("report of method '{}': it has {} {} for {} units",
-                                   attribution.method, count, what, units));
-  };
-  expect("standard errors", attribution.estimate->errors.size(), units);
-  expect("interactions", attribution.estimate->interactions.size(), units * units);
-}
 
 // Of each unit; nothing where the method has none.
 std::optional<double> error_of(const Attribution& attribution, size_t unit) {
@@ -121,50 +28,13 @@ double largest(double so_far, double score) {
 
 }  // namespace
 
-void check(const Explanation& explanation) {
-  if (explanation.picture) check_picture(explanation);
-  for (const Attribution& attribution : explanation.attributions) {
-    check_estimate(explanation, attribution);
-    if (attribution.scores.size() == explanation.units.size()) continue;
-    throw InvalidInput(
-        fmt::format("report of method '{}': it has {} scores but the {} has {} units",
-                    attribution.method, attribution.scores.size(),
-                    explanation.picture ? "picture" : "text", explanation.units.size()));
-  }
-  for (const AttentionMap& map : explanation.attention) {
-    if (map.values && map.heads > 0 && map.queries > 0 && map.keys > 0) continue;
-    throw InvalidInput(fmt::format("report of attention map '{}': it is empty ({} heads, {} x {})",
-                                   map.name, map.heads, map.queries, map.keys));
-  }
-}
-
-std::vector<Piece> pieces_of(const Explanation& explanation) {
-  if (explanation.picture) return patch_pieces(explanation);
-  std::array<SegmentCursor, 2> cursors{
-      {{CodePoints(explanation.text)}, {CodePoints(explanation.pair.value_or(""))}}};
-  std::vector<Piece> pieces;
-  pieces.reserve(explanation.units.size());  // `last` points into it
-  for (const Unit& unit : explanation.units) {
-    SegmentCursor& cursor = cursors[unit.segment == 1 ? 1 : 0];
-    if (unit.special) {
-      pieces.push_back({.text = valid_utf8(unit.text), .special = true, .segment = unit.segment});
-    } else {
-      cursor.last = &pieces.emplace_back(text_piece(unit, cursor));
-    }
-  }
-  for (const SegmentCursor& cursor : cursors) {
-    if (cursor.last != nullptr) cursor.last->after = uncovered_rest(cursor.text, cursor.position);
-  }
-  return pieces;
-}
-
 bool is_shown(const Unit& unit, SpecialTokens special) {
   return !unit.special || special == SpecialTokens::kShow;
 }
 
 std::vector<Item> items_of(const Explanation& explanation, const Attribution& attribution,
                            SpecialTokens special) {
-  const std::vector<Piece> pieces = pieces_of(explanation);
+  const std::vector<TextPiece> pieces = pieces_of(explanation);
   const auto word_count = static_cast<int64_t>(attribution.words.size());
   std::vector<Item> items;
   std::vector<size_t> word_items;  // where each word is among the items

@@ -6,23 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "explanation/panels.h"
+#include "explanation/text_pieces.h"
 #include "report/views/palette.h"
 #include "whyformer/report.h"
 
 namespace whyformer::report {
-
-// Throws InvalidInput where scores or maps do not fit the units.
-void check(const Explanation& explanation);
-
-// A unit as the reader sees it: the stretch of the original text, or the token where there is none.
-struct Piece {
-  std::string gap = {};  // uncovered text before it, mostly blanks
-  std::string text = {};
-  std::string after = {};  // uncovered rest of its text, on the last piece of a text that was cut
-  bool special = false;
-  int segment = 0;
-};
-std::vector<Piece> pieces_of(const Explanation& explanation);  // one per unit
 
 bool is_shown(const Unit& unit, SpecialTokens special);
 
@@ -77,7 +66,7 @@ std::string format_option(const OptionValue& value);
 // "steps=50 · 51 forward, 50 backward · 0.42 s · seed 7", as far as there is something to say.
 std::string cost_line(const Attribution& attribution);
 
-struct Answer {
+struct LabelValue {
   int64_t index = 0;
   std::string label;
   double value = 0;
@@ -85,15 +74,15 @@ struct Answer {
   bool is_target = false;
 };
 
-std::string format_answer(
-    const Answer& answer);  // "positive 98.7 %"; the value without probability
+std::string format_label(
+    const LabelValue& answer);  // "positive 98.7 %"; the value without probability
 
 // The labels with the largest values, best first, at most `limit`, the target always among them;
 // none for embeddings and similarities.
-std::vector<Answer> best_answers(const Explanation& explanation, size_t limit);
+std::vector<LabelValue> best_labels(const Explanation& explanation, size_t limit);
 
 // What is explained, with its value: for outputs without labels.
-Answer target_answer(const Explanation& explanation);
+LabelValue target_label(const Explanation& explanation);
 
 // One sentence on special tokens that are not drawn; empty where all are.
 std::string hidden_tokens_sentence(const Explanation& explanation, SpecialTokens special);

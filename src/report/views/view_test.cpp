@@ -18,9 +18,9 @@ Explanation with_units(const std::string& text, std::vector<Unit> units) {
   return explanation;
 }
 
-std::string joined(const std::vector<Piece>& pieces) {
+std::string joined(const std::vector<TextPiece>& pieces) {
   std::string out;
-  for (const Piece& piece : pieces) out += piece.gap + "[" + piece.text + "]" + piece.after;
+  for (const TextPiece& piece : pieces) out += piece.gap + "[" + piece.text + "]" + piece.after;
   return out;
 }
 
@@ -99,10 +99,10 @@ TEST(Numbers, LineUpOnFourDigitsOfTheScale) {
 }
 
 TEST(Answers, ProbabilitiesAreSoftmaxWhereTheTargetSaysSo) {
-  const std::vector<Answer> answers = best_answers(documented_sample(), 10);
+  const std::vector<LabelValue> answers = best_labels(documented_sample(), 10);
   ASSERT_EQ(answers.size(), 3);
   double sum = 0;
-  for (const Answer& answer : answers) sum += answer.probability.value();
+  for (const LabelValue& answer : answers) sum += answer.probability.value();
   EXPECT_NEAR(sum, 1, 1e-12);
   EXPECT_EQ(answers[0].label, "entailment");
 }
@@ -110,18 +110,18 @@ TEST(Answers, ProbabilitiesAreSoftmaxWhereTheTargetSaysSo) {
 TEST(Answers, ProbabilitiesAreSigmoidWhereTheTargetSaysSo) {
   Explanation explanation = documented_sample();
   explanation.target.probability = 1 / (1 + std::exp(-3.25));
-  const std::vector<Answer> answers = best_answers(explanation, 10);
+  const std::vector<LabelValue> answers = best_labels(explanation, 10);
   EXPECT_NEAR(answers[2].probability.value(), 1 / (1 + std::exp(2.5)), 1e-12);
 }
 
 TEST(Answers, ProbabilitiesAreNotInvented) {
   Explanation explanation = documented_sample();
   explanation.target.probability = 0.123;
-  EXPECT_FALSE(best_answers(explanation, 10)[0].probability);
+  EXPECT_FALSE(best_labels(explanation, 10)[0].probability);
 }
 
 TEST(Answers, KeepTheTargetAmongTheBest) {
-  const std::vector<Answer> answers = best_answers(many_labels_sample(1000), 10);
+  const std::vector<LabelValue> answers = best_labels(many_labels_sample(1000), 10);
   ASSERT_EQ(answers.size(), 10);
   EXPECT_EQ(answers.back().label, "category 17");
   EXPECT_TRUE(answers.back().is_target);
@@ -131,11 +131,10 @@ TEST(Check, NamesBothSizes) {
   Explanation explanation = documented_sample();
   explanation.attributions[0].scores.pop_back();
   try {
-    check(explanation);
+    check_explanation(explanation);
     FAIL() << "seven scores for eight units passed";
   } catch (const InvalidInput& error) {
-    EXPECT_STREQ(error.what(),
-                 "report of method 'kernel_shap': it has 7 scores but the text has 8 units");
+    EXPECT_STREQ(error.what(), "report of method 'kernel_shap': it has 7 scores for 8 units");
   }
 }
 

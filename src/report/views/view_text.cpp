@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "report/views/pair_sides.h"
+#include "explanation/label_names.h"
 #include "report/views/text.h"
 #include "report/views/view.h"
 
@@ -37,11 +37,6 @@ std::vector<double> probabilities(const Explanation& explanation) {
     if (std::abs(candidate[index] - *explanation.target.probability) < 1e-3) return candidate;
   }
   return {};
-}
-
-std::string label_of(const Explanation& explanation, size_t index) {
-  const std::vector<std::string>& labels = explanation.output.labels;
-  return index < labels.size() ? valid_utf8(labels[index]) : fmt::format("label {}", index);
 }
 
 }  // namespace
@@ -94,26 +89,24 @@ std::string cost_line(const Attribution& attribution) {
   return fmt::format("{}", fmt::join(parts, " · "));
 }
 
-std::string format_answer(const Answer& answer) {
+std::string format_label(const LabelValue& answer) {
   const std::string number = answer.probability ? format_percent(*answer.probability)
                                                 : format_score(answer.value, std::abs(answer.value),
                                                                ScoreKind::kMagnitude);
   return answer.label + " " + number;
 }
 
-Answer target_answer(const Explanation& explanation) {
+LabelValue target_label(const Explanation& explanation) {
   const Target& target = explanation.target;
-  std::string label = valid_utf8(target.label);
-  if (label.empty()) label = label_of(explanation, static_cast<size_t>(target.index));
-  return {target.index, std::move(label), target.value, target.probability, true};
+  return {target.index, target_name(explanation), target.value, target.probability, true};
 }
 
-std::vector<Answer> best_answers(const Explanation& explanation, size_t limit) {
+std::vector<LabelValue> best_labels(const Explanation& explanation, size_t limit) {
   const std::vector<double>& values = explanation.output.values;
   const bool has_labels =
       explanation.output.space == "logit" || explanation.output.space == "value";
-  // One text beside a picture is no choice among answers.
-  if (!has_labels || values.empty() || is_pair(explanation)) return {};
+  // One text beside a picture is no choice among labels.
+  if (!has_labels || values.empty() || panels_of(explanation).size() > 1) return {};
   std::vector<size_t> order(values.size());
   std::iota(order.begin(), order.end(), size_t{0});
   const auto rank = [&](size_t i) { return std::isnan(values[i]) ? -HUGE_VAL : values[i]; };
@@ -129,9 +122,9 @@ std::vector<Answer> best_answers(const Explanation& explanation, size_t limit) {
   order.resize(count);
 
   const std::vector<double> shares = probabilities(explanation);
-  std::vector<Answer> answers;
+  std::vector<LabelValue> answers;
   for (const size_t i : order) {
-    answers.push_back({static_cast<int64_t>(i), label_of(explanation, i), values[i],
+    answers.push_back({static_cast<int64_t>(i), label_name(explanation, i), values[i],
                        shares.empty() ? std::nullopt : std::optional(shares[i]), i == target});
   }
   return answers;

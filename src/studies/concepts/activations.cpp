@@ -7,7 +7,7 @@
 namespace whyformer {
 namespace {
 
-constexpr int64_t kRowsAtOnce = 1024;  // tokens; products gain nothing from more
+constexpr int64_t kTokensInBatch = 1024;  // tokens; products gain nothing from more
 
 enum class Quantity { kActivation, kGradient };
 
@@ -55,8 +55,8 @@ void in_batches(const ConceptInputs& inputs, std::span<const int64_t> examples,
     const BlockGraph one = inputs.graph(length, 1, LastBlock::kReadRows);
     const LastBlock last = last_block_for(request.layers, one.blocks.size());
     const int64_t tokens = one.graph->shape(one.blocks[0])[1];
-    const auto most = static_cast<size_t>(
-        std::clamp<int64_t>(kRowsAtOnce / std::max<int64_t>(1, tokens), 1, inputs.most_at_once()));
+    const auto most = static_cast<size_t>(std::clamp<int64_t>(
+        kTokensInBatch / std::max<int64_t>(1, tokens), 1, inputs.most_at_once()));
     size_t end = first;
     while (end < order.size() && end - first < most && inputs.length(order[end]) == length) ++end;
     const std::span<const int64_t> batch(order.data() + first, end - first);

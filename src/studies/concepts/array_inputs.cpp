@@ -56,17 +56,15 @@ NamedArrays joined(const std::vector<NamedArrays>& parts, const std::vector<std:
   return all;
 }
 
-ArrayConceptInputs::ArrayConceptInputs(std::filesystem::path onnx_file, NamedArrays arrays)
-    : file_(std::move(onnx_file)),
-      arrays_(std::move(arrays)),
-      count_(example_count(arrays_, "arrays")) {}
+ArrayConceptInputs::ArrayConceptInputs(const OnnxArrays& file, NamedArrays arrays)
+    : file_(file), arrays_(std::move(arrays)), count_(example_count(arrays_, "arrays")) {}
 
 BlockGraph ArrayConceptInputs::graph(int64_t, int64_t examples, LastBlock) const {
   const auto known = built_.find(examples);
   if (known != built_.end()) return known->second;
   NamedArrays some;
   for (const auto& [name, array] : arrays_) some[name] = array.slice(0, 0, examples).contiguous();
-  const auto probe = std::make_shared<const OnnxProbe>(probe_onnx(file_, some));
+  const auto probe = file_.probe(some, {});
   for (const auto& [name, place] : probe->batches) {
     if (place.axis == BatchAxis::kFirst) continue;
     throw UnsupportedModel(fmt::format(

@@ -11,7 +11,7 @@ namespace whyformer {
 class ArrayConceptInputs final : public ConceptInputs {
  public:
   // The first axis of each array counts the examples, as many in each.
-  ArrayConceptInputs(std::filesystem::path onnx_file, NamedArrays arrays);
+  ArrayConceptInputs(const OnnxArrays& file, NamedArrays arrays);
 
   int64_t count() const override { return count_; }
   int64_t length(int64_t) const override { return 0; }
@@ -19,7 +19,7 @@ class ArrayConceptInputs final : public ConceptInputs {
   Feeds feeds(const BlockGraph& graph, std::span<const int64_t> examples) const override;
 
  private:
-  std::filesystem::path file_;
+  const OnnxArrays& file_;
   NamedArrays arrays_;
   int64_t count_ = 0;
   mutable std::map<int64_t, BlockGraph> built_;  // by number of examples

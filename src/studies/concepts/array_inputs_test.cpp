@@ -34,7 +34,8 @@ NamedArrays table(int64_t rows, int64_t instance, double shift = 0) {
 }
 
 TEST(ArrayConceptInputs, RowsAreTheSameAloneAndTogether) {
-  const ArrayConceptInputs inputs(table_model(), table(5, 0));
+  const OnnxArrays file(open_onnx(table_model()));
+  const ArrayConceptInputs inputs(file, table(5, 0));
   for (const TokenRows rows : {TokenRows::kFirst, TokenRows::kMean, TokenRows::kAll}) {
     std::map<int64_t, std::vector<float>> together, alone, slopes_together, slopes_alone;
     const auto request = [&](auto& into) {
@@ -75,7 +76,7 @@ TEST(ArrayConceptInputs, RefuseArraysThatDoNotAgree) {
 // Files that go away again.
 class TableFiles : public testing::Test {
  protected:
-  std::filesystem::path write(const std::string& name, const NamedArrays& arrays) {
+  std::vector<InputValue> written(const std::string& name, const NamedArrays& arrays) {
     std::vector<Tensor> floats;
     std::vector<NamedFloats> named;
     for (const auto& [input, array] : arrays) {
@@ -89,7 +90,7 @@ class TableFiles : public testing::Test {
     }
     const std::filesystem::path path = folder_ / (name + ".safetensors");
     write_file(path, write_safetensors(named));
-    return path;
+    return {read_array_views(path)};
   }
   void SetUp() override {
     folder_ = std::filesystem::temp_directory_path() /
@@ -102,10 +103,10 @@ class TableFiles : public testing::Test {
 };
 
 TEST_F(TableFiles, AColumnThatIsMovedIsADirection) {
-  const ConceptReport report = test_array_concepts(
-      table_model(),
-      {{"high", write("high", table(20, 1, 3))}, {"none", write("none", table(20, 2))}},
-      {{"any", write("any", table(60, 3))}}, {{1, write("examples", table(16, 4))}},
+  const ConceptReport report = test_concepts(
+      Model::load(table_model(), {.arrays = true}),
+      {{"high", written("high", table(20, 1, 3))}, {"none", written("none", table(20, 2))}},
+      {{"any", written("any", table(60, 3))}}, {{"1", written("examples", table(16, 4))}},
       {.layers = {0}, .counterparts = 10, .permutations = 50});
   EXPECT_EQ(report.unit, "rows");
   EXPECT_EQ(report.runs, 116);

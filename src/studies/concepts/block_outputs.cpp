@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "discovery/blocks.h"
+#include "ops/ops.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -78,7 +79,7 @@ Value bottleneck(const Graph& graph, const AttentionSite& site, const AttentionS
     // Behind the last attention norms and projections of the head stand alone too: the block ends
     // with its last addition.
     const int maker = graph.producer(cut);
-    if (next != nullptr || (maker >= 0 && graph.nodes()[maker].op->kind() == "Add")) found = cut;
+    if (next != nullptr || (maker >= 0 && is_a<ops::Add>(*graph.nodes()[maker].op))) found = cut;
   }
   if (found.valid()) return found;
   throw UnsupportedModel(

@@ -13,32 +13,33 @@
 namespace whyformer {
 namespace {
 
-std::vector<PictureInput> painted(const std::string& name) {
+std::vector<InputValue> painted_set(const std::string& name) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry :
        std::filesystem::directory_iterator(source_folder() / "tests/data/concepts" / name)) {
     files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
-  std::vector<PictureInput> pictures;
-  for (const std::filesystem::path& file : files) pictures.push_back(PictureFile{file});
+  std::vector<InputValue> pictures;
+  for (const std::filesystem::path& file : files)
+    pictures.push_back(PictureInput(PictureFile{file}));
   return pictures;
 }
 
 // All targets look at the pictures of zebras.
 ConceptReport report_of(const std::vector<std::string>& targets, int64_t seed) {
-  const std::vector<PictureSet> concepts = {{"striped", painted("striped")},
-                                            {"dotted", painted("dotted")},
-                                            {"random", painted("random")}};
-  std::vector<TargetPictures> pictures;
-  for (const std::string& target : targets) pictures.push_back({target, painted("zebra")});
+  const std::vector<ExampleSet> concepts = {{"striped", painted_set("striped")},
+                                            {"dotted", painted_set("dotted")},
+                                            {"random", painted_set("random")}};
+  std::vector<TargetSet> pictures;
+  for (const std::string& target : targets) pictures.push_back({target, painted_set("zebra")});
   ConceptsRequest request;
   request.layers = {1};
   request.rows = TokenRows::kAll;
   request.level = 0.01;
   request.seed = seed;
-  return test_concepts(Model::built_in_for_pictures(), concepts, {{"others", painted("others")}},
-                       pictures, request);
+  return test_concepts(Model::built_in_for_pictures(), concepts,
+                       {{"others", painted_set("others")}}, pictures, request);
 }
 
 const ConceptTest& find_test(const ConceptReport& report, const std::string& concept_name,
@@ -49,12 +50,13 @@ const ConceptTest& find_test(const ConceptReport& report, const std::string& con
 }
 
 // The pictures of a set as pixels instead of files.
-std::vector<PictureInput> in_memory(const std::vector<PictureInput>& files) {
-  std::vector<PictureInput> pictures;
-  for (const PictureInput& file : files) {
-    const auto picture = std::make_shared<Picture>(read_picture(std::get<PictureFile>(file).path));
+std::vector<InputValue> in_memory(const std::vector<InputValue>& files) {
+  std::vector<InputValue> pictures;
+  for (const InputValue& given : files) {
+    const std::filesystem::path& file = std::get<PictureFile>(std::get<PictureInput>(given)).path;
+    const auto picture = std::make_shared<Picture>(read_picture(file));
     const std::shared_ptr<const uint8_t[]> pixels(picture, picture->pixels.data());
-    pictures.push_back(PicturePixels{"", picture->width, picture->height, 3, pixels});
+    pictures.push_back(PictureInput(PicturePixels{"", picture->width, picture->height, 3, pixels}));
   }
   return pictures;
 }
@@ -68,9 +70,9 @@ TEST(BuiltInConcepts, AreTheSameOfPixelsAsOfFiles) {
     return test_concepts(Model::built_in_for_pictures(), {{"striped", given("striped")}},
                          {{"others", given("others")}}, {{"zebra", given("zebra")}}, request);
   };
-  const ConceptReport files = report(painted);
+  const ConceptReport files = report(painted_set);
   const ConceptReport pixels =
-      report([](const std::string& name) { return in_memory(painted(name)); });
+      report([](const std::string& name) { return in_memory(painted_set(name)); });
   ASSERT_EQ(files.tests.size(), 1u);
   EXPECT_EQ(pixels.tests[0].scores, files.tests[0].scores);
   EXPECT_EQ(pixels.tests[0].mean.magnitude, files.tests[0].mean.magnitude);

@@ -110,11 +110,11 @@ class ConceptStudy {
       throw InvalidInput("there are no random examples to test concepts against");
     if (examples_.targets.empty()) throw InvalidInput("there is no target");
     int64_t random = 0;
-    for (const ExampleSet& set : examples_.random) {
+    for (const ExampleRange& set : examples_.random) {
       random += set.count;
       if (request_.counterparts == 0 && set.count < kFewestExamples) too_few("random set", set);
     }
-    for (const ExampleSet& set : examples_.concepts) {
+    for (const ExampleRange& set : examples_.concepts) {
       if (set.count < kFewestExamples) too_few("concept", set);
     }
     if (random < kFewestRandom) {
@@ -136,7 +136,7 @@ class ConceptStudy {
     }
   }
 
-  static void too_few(const char* what, const ExampleSet& set) {
+  static void too_few(const char* what, const ExampleRange& set) {
     throw InvalidInput(fmt::format("the {} '{}' has {} example{}: it takes {} at least, better 50",
                                    what, set.name, set.count, set.count == 1 ? "" : "s",
                                    kFewestExamples));
@@ -168,7 +168,7 @@ class ConceptStudy {
   // Each example has one row, whatever sets it is in.
   void number_rows() {
     std::map<int64_t, int64_t> row_of;
-    const auto rows_of = [&](const ExampleSet& set) {
+    const auto rows_of = [&](const ExampleRange& set) {
       ExampleRows rows;
       for (int64_t i = set.first; i < set.first + set.count; ++i) {
         const auto [place, fresh] = row_of.try_emplace(i, static_cast<int64_t>(rows_.size()));
@@ -177,8 +177,8 @@ class ConceptStudy {
       }
       return rows;
     };
-    for (const ExampleSet& set : examples_.concepts) sets_.concepts.push_back(rows_of(set));
-    for (const ExampleSet& set : examples_.random) sets_.random.push_back(rows_of(set));
+    for (const ExampleRange& set : examples_.concepts) sets_.concepts.push_back(rows_of(set));
+    for (const ExampleRange& set : examples_.random) sets_.random.push_back(rows_of(set));
     if (static_cast<int64_t>(rows_.size()) > kMostExamples) {
       throw InvalidInput(
           fmt::format("{} examples of concepts and random sets: at most {} are supported",
@@ -264,9 +264,10 @@ class ConceptStudy {
 
   void describe() {
     report_.rows = request_.rows;
-    for (const ExampleSet& set : examples_.concepts)
+    for (const ExampleRange& set : examples_.concepts)
       report_.concepts.emplace_back(set.name, set.count);
-    for (const ExampleSet& set : examples_.random) report_.random.emplace_back(set.name, set.count);
+    for (const ExampleRange& set : examples_.random)
+      report_.random.emplace_back(set.name, set.count);
     for (const TargetExamples& target : examples_.targets) {
       report_.targets.emplace_back(target.examples.name, target.examples.count);
     }
@@ -308,8 +309,8 @@ class ConceptStudy {
 
   void add_notes() {
     int64_t random = 0, largest = 0;
-    for (const ExampleSet& set : examples_.random) random += set.count;
-    for (const ExampleSet& set : examples_.concepts) largest = std::max(largest, set.count);
+    for (const ExampleRange& set : examples_.random) random += set.count;
+    for (const ExampleRange& set : examples_.concepts) largest = std::max(largest, set.count);
     if (request_.counterparts > 0 && random < 2 * largest) {
       report_.notes.push_back(
           fmt::format("Fits had {} examples a side, though a concept has {}: counterparts are "

@@ -7,20 +7,20 @@
 namespace whyformer {
 
 // Examples [first, first + count) of the inputs.
-struct ExampleSet {
+struct ExampleRange {
   std::string name;
   int64_t first = 0;
   int64_t count = 0;
 };
 
 struct TargetExamples {
-  ExampleSet examples;
+  ExampleRange examples;
   int64_t output = 0;
 };
 
 struct ConceptExamples {
-  std::vector<ExampleSet> concepts;
-  std::vector<ExampleSet> random;
+  std::vector<ExampleRange> concepts;
+  std::vector<ExampleRange> random;
   std::vector<TargetExamples> targets;
 };
 

@@ -7,10 +7,11 @@
 #include "graph/walk_back.h"
 #include "ops/ops.h"
 #include "studies/concepts/activations.h"
-#include "studies/concepts/picture_inputs.h"
-#include "studies/concepts/text_inputs.h"
+#include "studies/concepts/sample_inputs.h"
 #include "tests/support/concepts_test_helpers.h"
 #include "tests/support/golden_model.h"
+#include "tests/support/pixel_concept_inputs.h"
+#include "tests/support/token_reader.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -43,7 +44,8 @@ class ActivationsOfTexts : public testing::TestWithParam<std::string> {};
 
 TEST_P(ActivationsOfTexts, AreTheSameAloneAndInBatchesAndForManyLayers) {
   const GoldenModel golden(GetParam());
-  const TextConceptInputs inputs(*golden.model, random_texts(9, {5, 8}), DType::kFloat32);
+  const TokenReader reader(golden, random_texts(9, {5, 8}));
+  const SampleConceptInputs inputs(reader, reader.inputs(), DType::kFloat32);
   for (const TokenRows rows : {TokenRows::kFirst, TokenRows::kMean, TokenRows::kAll}) {
     TakenRows together, together_slopes;
     take_activations(inputs, numbered(0, 9), request_for({1, 0}, rows, together));
@@ -72,7 +74,8 @@ TEST_P(ActivationsOfTexts, AreTheSameAloneAndInBatchesAndForManyLayers) {
 // output.
 TEST_P(ActivationsOfTexts, GradientsAreFiniteDifferences) {
   const GoldenModel golden(GetParam());
-  const TextConceptInputs inputs(*golden.model, random_texts(2, {6}), DType::kFloat64);
+  const TokenReader reader(golden, random_texts(2, {6}));
+  const SampleConceptInputs inputs(reader, reader.inputs(), DType::kFloat64);
   for (const TokenRows rows : {TokenRows::kFirst, TokenRows::kMean, TokenRows::kAll}) {
     for (const int layer : {0, 1}) {
       TakenRows slopes;
@@ -133,7 +136,7 @@ class Guard final : public Op {
 };
 
 // x → guard → block 0 → block 1 (2 x) → guard → answers.
-PictureConceptInputs guarded(bool may_answer, std::vector<int>& built) {
+PixelConceptInputs guarded(bool may_answer, std::vector<int>& built) {
   const auto build = [may_answer, &built](int64_t pictures, LastBlock) {
     built.push_back(static_cast<int>(pictures));
     GraphBuilder graph;
@@ -160,7 +163,7 @@ PictureConceptInputs guarded(bool may_answer, std::vector<int>& built) {
 TEST(Activations, NothingPastTheWantedLayerRuns) {
   std::vector<int> built;
   TakenRows taken;
-  const PictureConceptInputs inputs = guarded(false, built);
+  const PixelConceptInputs inputs = guarded(false, built);
   take_activations(inputs, numbered(0, 4), request_for({0, 1}, TokenRows::kMean, taken));
   EXPECT_EQ((taken[{3, 0}]), (std::vector<float>{3, 3, 3}));
   EXPECT_EQ((taken[{3, 1}]), (std::vector<float>{6, 6, 6}));
@@ -171,7 +174,7 @@ TEST(Activations, NothingPastTheWantedLayerRuns) {
 TEST(Activations, GradientsKeepAndWalkNothingBelowTheLowestLayer) {
   std::vector<int> built;
   TakenRows taken;
-  const PictureConceptInputs inputs = guarded(true, built);
+  const PixelConceptInputs inputs = guarded(true, built);
   take_gradients(inputs, numbered(0, 4), 1, request_for({0, 1}, TokenRows::kAll, taken));
   EXPECT_EQ((taken[{2, 1}]), (std::vector<float>{0, 0.5, 0, 0, 0.5, 0}));
   EXPECT_EQ((taken[{2, 0}]), (std::vector<float>{0, 1, 0, 0, 1, 0}));
@@ -194,7 +197,8 @@ void expect_same(const ConceptReport& a, const ConceptReport& b) {
 
 TEST(ConceptStudy, SweepsAllLayersWithOneRunPerExample) {
   const GoldenModel golden("bert");
-  const TextConceptInputs inputs(*golden.model, random_texts(62, {6, 7, 9}), DType::kFloat32);
+  const TokenReader reader(golden, random_texts(62, {6, 7, 9}));
+  const SampleConceptInputs inputs(reader, reader.inputs(), DType::kFloat32);
   const ConceptReport swept = study_concepts(inputs, kExamples, small_request());
   EXPECT_EQ(swept.layers, 2);
   EXPECT_EQ(swept.runs, 62);
@@ -218,7 +222,8 @@ TEST(ConceptStudy, SweepsAllLayersWithOneRunPerExample) {
 
 TEST(ConceptStudy, IsTheSameFromATemporaryFile) {
   const GoldenModel golden("bert");
-  const TextConceptInputs inputs(*golden.model, random_texts(62, {6}), DType::kFloat32);
+  const TokenReader reader(golden, random_texts(62, {6}));
+  const SampleConceptInputs inputs(reader, reader.inputs(), DType::kFloat32);
   ConceptsRequest request = small_request();
   request.rows = TokenRows::kAll;
   const ConceptReport in_memory = study_concepts(inputs, kExamples, request);
@@ -228,7 +233,8 @@ TEST(ConceptStudy, IsTheSameFromATemporaryFile) {
 
 TEST(ConceptStudy, SaysWhatIsWrongWithARequest) {
   const GoldenModel golden("bert");
-  const TextConceptInputs inputs(*golden.model, random_texts(62, {6, 7}), DType::kFloat32);
+  const TokenReader reader(golden, random_texts(62, {6, 7}));
+  const SampleConceptInputs inputs(reader, reader.inputs(), DType::kFloat32);
   const auto refuses = [&](auto change) {
     ConceptsRequest request = small_request();
     ConceptExamples examples = kExamples;
@@ -253,7 +259,8 @@ TEST(ConceptStudy, SaysWhatIsWrongWithARequest) {
 
 TEST(ConceptStudy, StopsWhenProgressSaysSo) {
   const GoldenModel golden("bert");
-  const TextConceptInputs inputs(*golden.model, random_texts(62, {6}), DType::kFloat32);
+  const TokenReader reader(golden, random_texts(62, {6}));
+  const SampleConceptInputs inputs(reader, reader.inputs(), DType::kFloat32);
   ConceptsRequest request = small_request();
   int64_t last = 0, total = 0;
   request.progress = [&](int64_t done, int64_t all) {

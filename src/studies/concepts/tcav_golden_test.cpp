@@ -6,12 +6,13 @@
 #include <nlohmann/json.hpp>
 
 #include "studies/concepts/activations.h"
+#include "studies/concepts/sample_inputs.h"
 #include "studies/concepts/sensitivity.h"
 #include "studies/concepts/statistics.h"
-#include "studies/concepts/text_inputs.h"
 #include "tests/support/concepts_test_helpers.h"
 #include "tests/support/golden_model.h"
 #include "tests/support/source_folder.h"
+#include "tests/support/token_reader.h"
 
 namespace whyformer {
 namespace {
@@ -110,7 +111,8 @@ TEST(TcavGolden, ScoresAndMagnitudesAreThoseOfCaptum) {
   const Json& data = expected()["captum"];
   const GoldenModel golden(data["model"]);
   const CaptumTexts texts(data);
-  const TextConceptInputs inputs(*golden.model, texts.texts, DType::kFloat64);
+  const TokenReader reader(golden, texts.texts);
+  const SampleConceptInputs inputs(reader, reader.inputs(), DType::kFloat64);
   const auto examples = static_cast<int64_t>(texts.texts.size());
   for (const Json& expected_run : data["runs"]) {
     const int layer = expected_run["layer"];

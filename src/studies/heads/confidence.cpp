@@ -36,7 +36,7 @@ class MeanOverQueries final : public HeadMeasure {
 
   void add(HeadRun& run) override {
     if (sums_.empty()) sums_ = zero_grid(run.explained());
-    std::vector<bool> counts = run.explained().subject().special();
+    std::vector<bool> counts = run.explained().input().special();
     for (size_t token = 0; token < counts.size(); ++token) {
       counts[token] = all_tokens_ || !counts[token];
     }

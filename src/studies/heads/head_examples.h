@@ -1,4 +1,4 @@
-// What heads are measured on: texts, or pictures, with what is right about them.
+// What heads are measured on: inputs of any kind, with what is right about them.
 #pragma once
 
 #include <memory>
@@ -7,34 +7,50 @@
 #include <string>
 #include <vector>
 
-#include "run/explained.h"
+#include "readers/reader.h"
+#include "readers/sample_batches.h"
+#include "run/run.h"
 #include "whyformer/heads.h"
 
 namespace whyformer {
 
+// Inputs are read when they are run: a corpus may not fit in memory.
 class HeadExamples {
  public:
-  virtual ~HeadExamples() = default;
+  // Throws InvalidInput for an input that the model cannot take, where that costs little to see.
+  HeadExamples(const Reader& reader, const std::vector<LabelledInput>& corpus);
 
-  virtual ModelName model() const = 0;
-  virtual std::string kind() const = 0;                // "texts" or "pictures", for people
-  virtual std::optional<Problem> problem() const = 0;  // nothing without a classifier
-  virtual const std::vector<std::string>& output_names() const = 0;
+  std::string kind() const { return reader_.what(); }  // "texts", for people
+  std::optional<Problem> problem() const { return reader_.source().facts().problem; }
+  const std::vector<std::string>& output_names() const {
+    return reader_.source().facts().output_names;
+  }
 
-  virtual int64_t count() const = 0;
-  virtual const std::optional<std::vector<std::string>>& labels(int64_t example) const = 0;
-  virtual const std::string& place(int64_t example) const = 0;
+  int64_t count() const { return static_cast<int64_t>(corpus_.size()); }
+  const std::optional<std::vector<std::string>>& labels(int64_t example) const {
+    return corpus_[example].labels;
+  }
+  const std::string& place(int64_t example) const { return corpus_[example].place; }
 
-  // The run of one example, with what the settings ask for.
-  virtual std::unique_ptr<Explained> run(int64_t example, Explained::Settings settings) const = 0;
+  // The run of one example, with what the settings ask for. Throws InvalidInput where attention
+  // does not go over all units.
+  std::unique_ptr<Run> run(int64_t example, DType dtype, Run::Settings settings) const;
 
-  // Examples that run together, about so many tokens at once; in the order of the corpus as far as
-  // equal lengths allow, so that those of work that was cut short are no special ones.
-  virtual std::vector<std::vector<int64_t>> batches(int64_t tokens_at_once) const = 0;
-  virtual Run run_together(std::span<const int64_t> examples, DType dtype) const = 0;
+  // Calls take(graph with feeds, numbers of the examples) for examples that run together, about so
+  // many tokens at once; in the order of the corpus as far as equal lengths allow, so that those of
+  // work that was cut short are no special ones.
+  void in_batches(int64_t tokens_at_once, DType dtype, const SampleBatches::Take& take) const;
 
   // What the reader must know about the examples.
-  virtual std::vector<std::string> notes() const { return {}; }
+  std::vector<std::string> notes() const;
+
+ private:
+  template <class Work>
+  auto at(int64_t example, const Work& work) const;
+
+  const Reader& reader_;
+  const std::vector<LabelledInput>& corpus_;
+  mutable std::vector<std::string> notes_of_inputs_;
 };
 
 }  // namespace whyformer

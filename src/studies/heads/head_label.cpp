@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "api/labels.h"
+#include "run/labels.h"
 #include "whyformer/error.h"
 
 namespace whyformer {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/text_model.h"
+#include "models/config.h"
 
 namespace whyformer {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "run/explained.h"
+#include "run/run.h"
 #include "studies/heads/head_label.h"
 #include "whyformer/heads.h"
 
@@ -16,10 +16,10 @@ namespace whyformer {
 class HeadRun {
  public:
   // `label` and `problem` are only read by measures that need more than attention.
-  HeadRun(const Explained& explained, const HeadLabel& label, std::optional<Problem> problem)
+  HeadRun(const Run& explained, const HeadLabel& label, std::optional<Problem> problem)
       : explained_(explained), label_(label), problem_(problem) {}
 
-  const Explained& explained() const { return explained_; }
+  const Run& explained() const { return explained_; }
   const HeadLabel& label() const { return label_; }
 
   // ∂loss/∂ξ of a mask ξ on a head's output at each query: one [heads, queries] per layer, in
@@ -27,14 +27,14 @@ class HeadRun {
   const std::vector<Tensor>& mask_gradients();
 
  private:
-  const Explained& explained_;
+  const Run& explained_;
   const HeadLabel& label_;
   std::optional<Problem> problem_;
   std::vector<Tensor> mask_gradients_;
 };
 
 // A zero for every head of the run's model.
-HeadGrid zero_grid(const Explained& explained);
+HeadGrid zero_grid(const Run& explained);
 
 class HeadMeasure {
  public:

@@ -36,7 +36,7 @@ const std::vector<Tensor>& HeadRun::mask_gradients() {
   return mask_gradients_;
 }
 
-HeadGrid zero_grid(const Explained& explained) {
+HeadGrid zero_grid(const Run& explained) {
   HeadGrid grid;
   for (const AttentionSite& site : explained.found().sites) grid.emplace_back(site.heads, 0.0);
   return grid;

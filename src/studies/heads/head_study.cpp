@@ -6,10 +6,9 @@
 #include <chrono>
 
 #include "base/pulse.h"
+#include "studies/heads/head_examples.h"
 #include "studies/heads/head_measure.h"
-#include "studies/heads/picture_examples.h"
 #include "studies/heads/pruning.h"
-#include "studies/heads/text_examples.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -46,7 +45,6 @@ class HeadStudy {
 
   HeadImportance run() {
     const auto start = Clock::now();
-    result_.model = examples_.model();
     result_.kind = examples_.kind();
     const PulseScope pulses([this] { return advance(0); });
     look_at_all();
@@ -128,9 +126,7 @@ class HeadStudy {
   }
 
   void look_at(int64_t example) {
-    const Head head = examples_.problem() ? Head::kLogits : Head::kEmbedding;
-    const std::unique_ptr<Explained> explained =
-        examples_.run(example, {.head = head, .needs = needs_, .dtype = dtype()});
+    const std::unique_ptr<Run> explained = examples_.run(example, dtype(), {.needs = needs_});
     if (explained->layers() == 0) throw InvalidInput(kNoAttention);
     std::optional<HeadLabel>& label = labels_[example];
     const bool labelled = label.has_value();
@@ -206,35 +202,11 @@ class HeadStudy {
   HeadImportance result_;
 };
 
-bool is_blank(std::string_view text) {
-  return text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos;
-}
-
 }  // namespace
 
-HeadImportance study_heads(const TextModel& model, const std::vector<EncodedText>& corpus,
+HeadImportance study_heads(const Reader& reader, const std::vector<LabelledInput>& corpus,
                            const HeadsRequest& request) {
-  return HeadStudy(TextHeadExamples(model, corpus), request).run();
-}
-
-HeadImportance head_importance(const Model& model, const std::vector<LabelledPicture>& corpus,
-                               const HeadsRequest& request) {
-  return HeadStudy(PictureHeadExamples(model, corpus), request).run();
-}
-
-HeadImportance head_importance(const Model& model, const std::vector<LabelledText>& corpus,
-                               const HeadsRequest& request) {
-  const TextModel& text_model = model.text_model();
-  std::vector<EncodedText> encoded;
-  for (const LabelledText& text : corpus) {
-    if (is_blank(text.input.text)) {
-      throw InvalidInput(fmt::format("{}: the text is empty", text.place));
-    }
-    const auto pair =
-        text.input.pair ? std::optional<std::string_view>(*text.input.pair) : std::nullopt;
-    encoded.push_back({text_model.encode(text.input.text, pair), text.labels, text.place});
-  }
-  return study_heads(text_model, encoded, request);
+  return HeadStudy(HeadExamples(reader, corpus), request).run();
 }
 
 }  // namespace whyformer

@@ -1,22 +1,13 @@
-// Head importance of encoded texts: what head_importance() does after tokenizing.
+// Head importance over inputs of one reader: what head_importance() does.
 #pragma once
 
-#include <vector>
-
-#include "models/text_model.h"
-#include "readers/tokenizers/tokenizer.h"
+#include "readers/reader.h"
 #include "whyformer/heads.h"
 
 namespace whyformer {
 
-struct EncodedText {
-  Encoding encoding;
-  std::optional<std::vector<std::string>> labels;
-  std::string place;
-};
-
 // Throws as head_importance() does.
-HeadImportance study_heads(const TextModel& model, const std::vector<EncodedText>& corpus,
+HeadImportance study_heads(const Reader& reader, const std::vector<LabelledInput>& corpus,
                            const HeadsRequest& request);
 
 }  // namespace whyformer

@@ -12,10 +12,10 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 
-std::string refusal(const GoldenModel& golden, const std::vector<EncodedText>& corpus,
+std::string refusal(const GoldenModel& golden, const std::vector<LabelledInput>& corpus,
                     const HeadsRequest& request) {
   try {
-    study_heads(*golden.model, corpus, request);
+    heads_of(golden, corpus, request);
   } catch (const InvalidInput& error) {
     return error.what();
   }
@@ -24,22 +24,22 @@ std::string refusal(const GoldenModel& golden, const std::vector<EncodedText>& c
 
 TEST(HeadStudy, TakesThePredictionWhereThereIsNoLabelAndSaysSo) {
   const GoldenModel golden("bert");
-  std::vector<EncodedText> corpus = corpus_of(golden, {"single", "pair"});
+  std::vector<LabelledInput> corpus = corpus_of(golden, {"single", "pair"});
   corpus[1].labels.reset();
-  HeadImportance result = study_heads(*golden.model, corpus, {});
+  HeadImportance result = heads_of(golden, corpus, {});
   EXPECT_EQ(result.labelled, 1);
   EXPECT_THAT(result.notes,
               Contains("1 of 2 texts have no label: the model's own predictions stand in."));
   corpus[0].labels.reset();
-  result = study_heads(*golden.model, corpus, {});
+  result = heads_of(golden, corpus, {});
   EXPECT_THAT(result.notes,
               Contains("No text has a label: the model's own predictions stand in for them."));
-  EXPECT_TRUE(study_heads(*golden.model, corpus, {.measures = {"entropy"}}).notes.empty());
+  EXPECT_TRUE(heads_of(golden, corpus, {.measures = {"entropy"}}).notes.empty());
 }
 
 TEST(HeadStudy, ReadsLabelsByNameAndByIndex) {
   const GoldenModel golden("bert");
-  std::vector<EncodedText> corpus = corpus_of(golden, {"pair"});
+  std::vector<LabelledInput> corpus = corpus_of(golden, {"pair"});
   corpus[0].labels = {{"2"}};
   const HeadGrid by_index = scores_of(golden, "michel", corpus);
   corpus[0].labels = {{"LABEL_2"}};
@@ -52,7 +52,7 @@ TEST(HeadStudy, StopsWithWhatThereIsByThen) {
   const GoldenModel golden("bert");
   HeadsRequest request{.measures = {"michel"}, .precision = Precision::kDouble};
   request.progress = [](int64_t done, int64_t) { return done < 2; };
-  const HeadImportance stopped = study_heads(*golden.model, corpus_of(golden), request);
+  const HeadImportance stopped = heads_of(golden, corpus_of(golden), request);
   EXPECT_TRUE(stopped.stopped_early);
   EXPECT_EQ(stopped.examples, 2);
   EXPECT_EQ(stopped.measures[0].values,
@@ -61,7 +61,7 @@ TEST(HeadStudy, StopsWithWhatThereIsByThen) {
 
 TEST(HeadStudy, NamesTheTextWhoseLabelIsWrong) {
   const GoldenModel golden("bert");
-  std::vector<EncodedText> corpus = corpus_of(golden);
+  std::vector<LabelledInput> corpus = corpus_of(golden);
   corpus[2].labels = {{"happy"}};
   EXPECT_THAT(refusal(golden, corpus, {}),
               HasSubstr("special_only: there is no label 'happy': this model has 3 outputs"));
@@ -71,7 +71,7 @@ TEST(HeadStudy, NamesTheTextWhoseLabelIsWrong) {
 
 TEST(HeadStudy, RefusesMeasuresThatDoNotFitTheModel) {
   const GoldenModel regression("bert-regression");
-  std::vector<EncodedText> corpus = corpus_of(regression, {"single"});
+  std::vector<LabelledInput> corpus = corpus_of(regression, {"single"});
   corpus[0].labels.reset();
   EXPECT_THAT(refusal(regression, corpus, {}), HasSubstr("needs the right number"));
   HeadsRequest pruning{.measures = {"entropy"}};
@@ -80,7 +80,7 @@ TEST(HeadStudy, RefusesMeasuresThatDoNotFitTheModel) {
   const GoldenModel encoder("bert-mean-pooling");
   corpus = corpus_of(encoder, {"single"});
   EXPECT_THAT(refusal(encoder, corpus, {}), HasSubstr("'michel' needs a classifier"));
-  EXPECT_EQ(study_heads(*encoder.model, corpus, {.measures = {"confidence"}}).examples, 1);
+  EXPECT_EQ(heads_of(encoder, corpus, {.measures = {"confidence"}}).examples, 1);
   EXPECT_THAT(refusal(encoder, corpus, {.measures = {"mitchell"}}),
               HasSubstr("there is no measure 'mitchell'; known are michel"));
 }

@@ -56,7 +56,7 @@ class ScaledHead {
 
   const GoldenModel& golden_;
   const GoldenInput& input_;
-  std::shared_ptr<const TextGraph> graph_;
+  std::shared_ptr<const ModelGraph> graph_;
   Pass pass_;
 };
 

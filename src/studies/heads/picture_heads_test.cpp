@@ -6,8 +6,7 @@
 #include <cmath>
 
 #include "graph/pass.h"
-#include "models/picture_model.h"
-#include "readers/given_picture.h"
+#include "readers/reader.h"
 #include "tests/support/golden_weights.h"
 #include "tests/support/source_folder.h"
 #include "whyformer/heads.h"
@@ -21,16 +20,16 @@ Model golden_picture_model(const std::string& name) {
   return Model::load(source_folder() / "tests/golden/pictures" / name);
 }
 
-LabelledPicture picture_of(int seed, std::optional<std::vector<std::string>> labels) {
+LabelledInput picture_of(int seed, std::optional<std::vector<std::string>> labels) {
   const std::shared_ptr<uint8_t[]> pixels(new uint8_t[32 * 32 * 3]);
   for (int i = 0; i < 32 * 32 * 3; ++i)
     pixels[i] = static_cast<uint8_t>(i * i / (7 + seed) + 31 * seed * i);
-  return {PicturePixels{"generated", 32, 32, 3, pixels}, std::move(labels),
+  return {PictureInput(PicturePixels{"generated", 32, 32, 3, pixels}), std::move(labels),
           "picture " + std::to_string(seed)};
 }
 
 HeadGrid head_scores(const Model& model, const std::string& measure,
-                     const std::vector<LabelledPicture>& corpus, bool all_tokens = false) {
+                     const std::vector<LabelledInput>& corpus, bool all_tokens = false) {
   HeadsRequest request{.measures = {measure},
                        .michel_scale = LayerScale::kNone,
                        .all_tokens = all_tokens,
@@ -41,14 +40,13 @@ HeadGrid head_scores(const Model& model, const std::string& measure,
 // One run of a picture, whose maps can be changed.
 class RunOfPicture {
  public:
-  RunOfPicture(const Model& model, const LabelledPicture& example) {
-    const Tensor pixels = processed(model, pixels_of(example.input)).values;
-    graph_ = model.picture_model().graph(
-        {.height = pixels.dim(1), .width = pixels.dim(2), .dtype = DType::kFloat64});
-    Shape shape = pixels.shape();
-    shape.insert(shape.begin(), 1);
-    const Feeds feeds = model.picture_model().feeds(*graph_, pixels.reshape(shape));
-    pass_ = run(graph_->graph, feeds, {.keep = Keep::kEverything, .outputs = {graph_->output}});
+  RunOfPicture(const Model& model, const LabelledInput& example) {
+    const Reader& reader = model.reader_of(example.input);
+    std::vector<std::string> notes;
+    const std::vector<Sample> pixels{reader.sample(example.input, DType::kFloat64, notes)};
+    const FedGraph fed = reader.source().fed(pixels, {.dtype = DType::kFloat64});
+    graph_ = fed.graph;
+    pass_ = run(graph_->graph, fed.feeds, {.keep = Keep::kEverything, .outputs = {graph_->output}});
   }
   // Cross-entropy of a label when a head's map, and so its output, is multiplied by a factor.
   double loss(int layer, int head, double factor, int64_t label) const {
@@ -68,7 +66,7 @@ class RunOfPicture {
   Tensor map(int layer) const { return pass_[graph_->found.sites[layer].attention]; }
 
  private:
-  std::shared_ptr<const PictureGraph> graph_;
+  std::shared_ptr<const ModelGraph> graph_;
   Pass pass_;
 };
 
@@ -76,7 +74,7 @@ TEST(PictureHeads, MichelIsTheFiniteDifferenceOfTheLossInAMaskOnTheHead) {
   for (const char* name : {"vit", "deit", "dinov2", "beit"}) {
     SCOPED_TRACE(name);
     const Model model = golden_picture_model(name);
-    const LabelledPicture first = picture_of(1, {{"1"}}), second = picture_of(2, {{"0"}});
+    const LabelledInput first = picture_of(1, {{"1"}}), second = picture_of(2, {{"0"}});
     const RunOfPicture one(model, first), other(model, second);
     const HeadGrid scores = head_scores(model, "michel", {first, second});
     ASSERT_EQ(scores.size(), 2u);
@@ -93,7 +91,7 @@ TEST(PictureHeads, MichelIsTheFiniteDifferenceOfTheLossInAMaskOnTheHead) {
 
 TEST(PictureHeads, ConfidenceIsTheMeanOfThePatchesLargestWeights) {
   const Model model = golden_picture_model("vit");
-  const LabelledPicture picture = picture_of(3, {});
+  const LabelledInput picture = picture_of(3, {});
   const RunOfPicture own(model, picture);
   for (const bool all : {false, true}) {
     const HeadGrid scores = head_scores(model, "confidence", {picture}, all);
@@ -118,7 +116,7 @@ TEST(PictureHeads, ConfidenceIsTheMeanOfThePatchesLargestWeights) {
 
 TEST(PictureHeads, EveryMeasureFitsAVisionTransformerAndPruningCounts) {
   const Model model = golden_picture_model("vit");
-  std::vector<LabelledPicture> corpus;
+  std::vector<LabelledInput> corpus;
   for (int seed = 0; seed < 5; ++seed) corpus.push_back(picture_of(seed, {}));
   HeadsRequest request{
       .measures = {"michel", "michel-positions", "confidence", "entropy", "voita-lrp"}};
@@ -160,9 +158,9 @@ TEST(PictureHeads, ModelsThatAttendWithinWindowsAndWrongLabelsAreRefused) {
               }),
               HasSubstr("picture 1: "));
   EXPECT_THAT(message_of<InvalidInput>([] {
-                head_importance(golden_picture_model("vit"), std::vector<LabelledPicture>(), {});
+                head_importance(golden_picture_model("vit"), std::vector<LabelledInput>(), {});
               }),
-              HasSubstr("no pictures"));
+              HasSubstr("no inputs"));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace whyformer {
 namespace {
 
 // Rows of a batch past which products gain nothing, and Ctrl-C should be heard.
-constexpr int64_t kRowsAtOnce = 1024;
+constexpr int64_t kTokensAtOnce = 1024;
 
 double score_of(const HeadGrid& scores, const HeadName& name) {
   const double score = scores[name.layer][name.head];
@@ -83,7 +83,7 @@ std::vector<Trial> trials_of(const HeadGrid& scores, const PruneRequest& request
 
 // Examples that run together, and what is right about each.
 struct Batch {
-  Run run;
+  const FedGraph& run;
   std::vector<const HeadLabel*> labels;
 };
 
@@ -166,11 +166,16 @@ std::optional<PruningCurve> pruning_curve(const HeadExamples& examples,
                      .keep_one = request.keep_one,
                      .seed = request.seed,
                      .order = pruning_order(scores.values, request.keep_one)};
-  for (const std::vector<int64_t>& members : examples.batches(kRowsAtOnce)) {
-    Batch batch{examples.run_together(members, dtype), {}};
-    for (const int64_t example : members) batch.labels.push_back(&*labels[example]);
-    if (!try_on(*examples.problem(), batch, trials, advance)) break;
+  const auto try_all = [&](const FedGraph& together, std::span<const size_t> members) {
+    Batch batch{together, {}};
+    for (const size_t example : members) batch.labels.push_back(&*labels[example]);
+    if (!try_on(*examples.problem(), batch, trials, advance)) throw Interrupted();
     curve.examples += static_cast<int64_t>(members.size());
+  };
+  try {
+    examples.in_batches(kTokensAtOnce, dtype, try_all);
+  } catch (const Interrupted&) {
+    // What was measured before it stays.
   }
   if (curve.examples == 0) return std::nullopt;
   const size_t steps = trials.size() / 2;

@@ -51,18 +51,18 @@ TEST(PruningOrder, MayLeaveTheHighestHeadOfEachLayer) {
   EXPECT_THAT(pruning_order({{0.5}, {0.3}}, true), ElementsAre());
 }
 
-HeadImportance pruned(const GoldenModel& golden, std::vector<EncodedText> corpus,
+HeadImportance pruned(const GoldenModel& golden, std::vector<LabelledInput> corpus,
                       const PruneRequest& prune, Progress progress = {}) {
   HeadsRequest request{.measures = {"confidence"}, .precision = Precision::kDouble};
   request.prune = prune;
   request.progress = std::move(progress);
-  return study_heads(*golden.model, corpus, request);
+  return heads_of(golden, corpus, request);
 }
 
 TEST(PruningCurve, GoesFromAllHeadsToNone) {
   const GoldenModel golden("bert");
-  std::vector<EncodedText> corpus = corpus_of(golden);
-  for (EncodedText& text : corpus) text.labels.reset();
+  std::vector<LabelledInput> corpus = corpus_of(golden);
+  for (LabelledInput& text : corpus) text.labels.reset();
   const PruningCurve curve = *pruned(golden, corpus, {.step = 0.5}).pruning;
   ASSERT_EQ(curve.steps.size(), 3u);
   EXPECT_EQ(curve.examples, 4);
@@ -76,23 +76,23 @@ TEST(PruningCurve, GoesFromAllHeadsToNone) {
 
 TEST(PruningCurve, CountsTheTextsThatEachSetOfHeadsStillAnswers) {
   const GoldenModel golden("bert");
-  const std::vector<EncodedText> corpus = corpus_of(golden);
+  const std::vector<LabelledInput> corpus = corpus_of(golden);
   const PruningCurve curve = *pruned(golden, corpus, {.step = 0.25}).pruning;
   ASSERT_EQ(curve.steps.size(), 5u);
   for (size_t gone = 0; gone < curve.steps.size(); ++gone) {
     int right = 0;
-    for (const EncodedText& text : corpus) {
+    for (const LabelledInput& text : corpus) {
+      const GoldenInput& input = golden.input(text.place);
       const GoldenModel changed("bert", [&](auto& weights) {
         for (size_t i = 0; i < gone; ++i) {
           forget_head(weights, curve.order[i].layer, curve.order[i].head, 24, 12);
         }
       });
-      const auto graph = changed.model->graph(
-          {.tokens = static_cast<int64_t>(text.encoding.ids.size()), .dtype = DType::kFloat64});
-      const TokenBatch batch{{text.encoding.ids}, {text.encoding.type_ids}, {}};
-      const std::vector<double> outputs = run(graph->graph, changed.model->feeds(*graph, batch),
-                                              {.outputs = {graph->output}})[graph->output]
-                                              .to_doubles();
+      const auto graph = changed.model->graph({.tokens = input.tokens(), .dtype = DType::kFloat64});
+      const std::vector<double> outputs =
+          run(graph->graph, changed.model->feeds(*graph, input.batch),
+              {.outputs = {graph->output}})[graph->output]
+              .to_doubles();
       const auto best = std::max_element(outputs.begin(), outputs.end()) - outputs.begin();
       right += std::to_string(best) == (*text.labels)[0];
     }

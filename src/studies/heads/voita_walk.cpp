@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/pulse.h"
+#include "ops/ops.h"
 #include "tensor/map.h"
 #include "whyformer/error.h"
 
@@ -33,9 +34,9 @@ std::map<int, AttentionNodes> attention_nodes(const Graph& graph,
     const Node& scores = graph.nodes()[graph.producer(softmax.inputs[0])];
     nodes.q = scores.inputs[0];
     nodes.keys = scores.inputs[1];
-    nodes.scale = softmax.op->softmax_scale();
+    nodes.scale = op_as<ops::Softmax>(*softmax.op)->scale();
     int reader = graph.users(nodes.read).front();
-    if (const auto rows = graph.nodes()[reader].op->sliced_rows()) {
+    if (const auto rows = sliced_rows(*graph.nodes()[reader].op)) {
       nodes.first_row = rows->start;
       nodes.read = graph.nodes()[reader].outputs[0];
       reader = graph.users(nodes.read).front();
@@ -67,7 +68,7 @@ class Walk {
       if (at_heads_[0].defined()) break;
       pulse();
       const Node& node = graph_.nodes()[index];
-      if (node.op->linear_weights() != nullptr) {
+      if (is_a<ops::Linear>(*node.op)) {
         back_linears(index, node.inputs[0]);
       } else if (arrived_[node.outputs[0].id].defined()) {
         back(index, node);
@@ -79,22 +80,21 @@ class Walk {
  private:
   void back(int index, const Node& node) {
     const Tensor& relevance = arrived_[node.outputs[0].id];
-    const std::string_view kind = node.op->kind();
     if (const auto nodes = attention_.find(index); nodes != attention_.end()) {
       back_attention(nodes->second, relevance);
-    } else if (const LayerNormWeights* weights = node.op->layer_norm_weights()) {
+    } else if (const LayerNormWeights* weights = layer_norm_weights(*node.op)) {
       arrive(node.inputs[0], through_layer_norm(*weights, pass_[node.inputs[0]], relevance));
-    } else if (kind == "Add") {
+    } else if (is_a<ops::Add>(*node.op)) {
       const Addends shares = through_add(pass_[node.inputs[0]], pass_[node.inputs[1]], relevance);
       arrive(node.inputs[0], shares.a);
       arrive(node.inputs[1], shares.b);
-    } else if (kind == "Activation") {
+    } else if (is_a<ops::Activation>(*node.op)) {
       arrive(node.inputs[0], relevance);
     } else if (node.op->moves_data()) {
       back_moved(node, relevance);
     } else {
-      throw UnsupportedModel(
-          fmt::format("voita-lrp has no rule for the operator {} '{}'", kind, node.name));
+      throw UnsupportedModel(fmt::format("voita-lrp has no rule for the operator {} '{}'",
+                                         node.op->kind(), node.name));
     }
   }
 
@@ -116,10 +116,10 @@ class Walk {
     std::vector<LinearReader> readers;
     for (const int user : graph_.users(input)) {
       const Node& node = graph_.nodes()[user];
-      if (node.op->linear_weights() == nullptr) continue;
+      if (!is_a<ops::Linear>(*node.op)) continue;
       if (user < index) return;
       const Tensor& relevance = arrived_[node.outputs[0].id];
-      if (relevance.defined()) readers.push_back({node.op->linear_weights(), relevance});
+      if (relevance.defined()) readers.push_back({linear_weights(*node.op), relevance});
     }
     if (!readers.empty()) arrive(input, through_linear(pass_[input], readers));
   }

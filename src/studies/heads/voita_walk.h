@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "models/text_model.h"
+#include "models/model_graph.h"
 #include "studies/heads/voita_rules.h"
 
 namespace whyformer::voita {

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "base/pulse.h"
-#include "models/table_model.h"
+#include "readers/row_reader.h"
 #include "studies/importance/scores.h"
 #include "whyformer/error.h"
 #include "whyformer/printable.h"
@@ -22,9 +22,10 @@ constexpr int64_t kRowsAtOnce = 256;
 // Predictions of a table model for rows in the table's own order of columns.
 class Predictor {
  public:
-  Predictor(const TableModel& model, const NamedTable& table)
+  Predictor(const RowSource& model, const NamedTable& table)
       : model_(model),
         columns_(table.table.columns),
+        all_columns_(model.columns(columns_)),
         places_(model.places_of(table.names)),
         problem_(model.problem(columns_).value_or(Problem::kSingleLabel)),
         width_(static_cast<int64_t>(model.output_names(columns_).size())) {}
@@ -37,14 +38,16 @@ class Predictor {
     std::vector<double> outputs;
     const int64_t step = std::min(kRowsAtOnce, model_.most_rows_at_once(columns_));
     for (int64_t begin = 0; begin < count; begin += step) {
-      std::vector<std::vector<double>> rows;
+      std::vector<Sample> rows;
       for (int64_t row = begin; row < std::min(count, begin + step); ++row) {
-        rows.emplace_back();
-        for (const int64_t place : places_) rows.back().push_back(values[row * columns_ + place]);
+        std::vector<double> numbers;
+        for (const int64_t place : places_) numbers.push_back(values[row * columns_ + place]);
+        rows.push_back(RowSource::sample_of(all_columns_, numbers, DType::kFloat32));
       }
-      const auto graph = model_.graph(static_cast<int64_t>(rows.size()), columns_, DType::kFloat32);
-      const Pass pass = run(graph->graph, model_.feeds(*graph, rows), {.outputs = {graph->output}});
-      const std::vector<double> part = pass[graph->output].to_doubles();
+      const FedGraph fed = model_.fed(rows, {});
+      const Value output = fed.graph->output;
+      const Pass pass = run(fed.graph->graph, fed.feeds, {.outputs = {output}});
+      const std::vector<double> part = pass[output].to_doubles();
       outputs.insert(outputs.end(), part.begin(), part.end());
     }
     for (size_t i = 0; i < outputs.size(); ++i) {
@@ -58,8 +61,9 @@ class Predictor {
   }
 
  private:
-  const TableModel& model_;
+  const RowSource& model_;
   int64_t columns_;
+  std::vector<TableColumn> all_columns_;
   std::vector<int64_t> places_;
   Problem problem_;
   int64_t width_;
@@ -129,16 +133,76 @@ void add_columns(ImportanceReport& report, const std::vector<std::string>& names
     report.columns.push_back({names[i], values[i], errors[i]});
 }
 
+// A question about a table: who predicts, what is right, and how that is scored.
+struct ImportanceQuestion {
+  const NamedTable& rows;
+  const std::vector<double>& answers;
+  const ImportanceRequest& request;
+  ImportanceScore score;
+  Groups groups;
+};
+
+void add_permutation(const ImportanceQuestion& asked, Predictor& predict, const Watch& watch,
+                     ImportanceReport& report) {
+  report.method = "permutation";
+  const TableScore score_rows = [&](const std::vector<double>& values,
+                                    const std::vector<int64_t>& of) {
+    std::vector<double> theirs;
+    for (const int64_t row : of) theirs.push_back(asked.answers[row]);
+    return score_of(asked.score, predict(values, static_cast<int64_t>(of.size())), predict.width(),
+                    theirs);
+  };
+  const PermutationImportance found =
+      permutation_importance(asked.rows.table, score_rows,
+                             {.repeats = asked.request.repeats,
+                              .seed = static_cast<uint32_t>(asked.request.seed),
+                              .groups = asked.groups.columns},
+                             watch);
+  report.whole = found.score;
+  report.finished = found.finished;
+  if (!found.finished) {
+    report.notes.push_back(
+        fmt::format("Stopped after {} of {} repeats.", found.repeats, asked.request.repeats));
+  }
+  add_columns(report, asked.groups.names, found.means, found.errors);
+}
+
+void add_sage(const ImportanceQuestion& asked, Predictor& predict, const Watch& watch,
+              ImportanceReport& report) {
+  report.method = "sage";
+  const TablePrediction predict_rows = [&](const std::vector<double>& values, int64_t count) {
+    return predict(values, count);
+  };
+  const PredictionLoss loss = [&](std::span<const double> prediction, int64_t row) {
+    return loss_of(asked.score, prediction, asked.answers[row]);
+  };
+  const SageValues found =
+      sage(asked.rows.table, background_of(asked.rows.table, asked.request.background_rows),
+           predict_rows, loss,
+           {.seed = static_cast<uint32_t>(asked.request.seed),
+            .precision = asked.request.precision,
+            .most_draws = asked.request.draws,
+            .groups = asked.groups.columns},
+           watch);
+  report.whole = found.total;
+  report.finished = found.finished;
+  if (!found.finished) {
+    report.notes.push_back(fmt::format(
+        "Stopped after {} draws, before the precision asked for was reached.", found.draws));
+  }
+  add_columns(report, asked.groups.names, found.values, found.errors);
+}
+
 }  // namespace
 
 ImportanceReport importance(const Model& model, const NamedTable& rows,
                             const std::vector<double>& answers, const ImportanceRequest& request) {
   const auto start = std::chrono::steady_clock::now();
-  Predictor predict(model.table_model(), rows);
+  const auto& reader = static_cast<const RowReader&>(model.reader_of(RowInput()));
+  Predictor predict(reader.source(), rows);
   check_answers(answers, rows, predict);
   const ImportanceScore score = chosen_score(request.score, request.method, predict.problem());
-  const Groups groups = groups_of(rows, request.groups);
-  const auto seed = static_cast<uint32_t>(request.seed);
+  const ImportanceQuestion asked{rows, answers, request, score, groups_of(rows, request.groups)};
   int64_t done = 0, total = 1;
   const Watch watch = [&](int64_t evaluations, int64_t of) {
     done = evaluations;
@@ -151,46 +215,8 @@ ImportanceReport importance(const Model& model, const NamedTable& rows,
   report.score = score_name(score);
   report.rows = rows.table.rows;
   report.seed = request.seed;
-  if (request.method == ImportanceMethod::kPermutation) {
-    report.method = "permutation";
-    const TableScore score_rows = [&](const std::vector<double>& values,
-                                      const std::vector<int64_t>& of) {
-      std::vector<double> theirs;
-      for (const int64_t row : of) theirs.push_back(answers[row]);
-      return score_of(score, predict(values, static_cast<int64_t>(of.size())), predict.width(),
-                      theirs);
-    };
-    const PermutationImportance found = permutation_importance(
-        rows.table, score_rows,
-        {.repeats = request.repeats, .seed = seed, .groups = groups.columns}, watch);
-    report.whole = found.score;
-    report.finished = found.finished;
-    if (!found.finished)
-      report.notes.push_back(
-          fmt::format("Stopped after {} of {} repeats.", found.repeats, request.repeats));
-    add_columns(report, groups.names, found.means, found.errors);
-  } else {
-    report.method = "sage";
-    const TablePrediction predict_rows = [&](const std::vector<double>& values, int64_t count) {
-      return predict(values, count);
-    };
-    const PredictionLoss loss = [&](std::span<const double> prediction, int64_t row) {
-      return loss_of(score, prediction, answers[row]);
-    };
-    const SageValues found =
-        sage(rows.table, background_of(rows.table, request.background_rows), predict_rows, loss,
-             {.seed = seed,
-              .precision = request.precision,
-              .most_draws = request.draws,
-              .groups = groups.columns},
-             watch);
-    report.whole = found.total;
-    report.finished = found.finished;
-    if (!found.finished)
-      report.notes.push_back(fmt::format(
-          "Stopped after {} draws, before the precision asked for was reached.", found.draws));
-    add_columns(report, groups.names, found.values, found.errors);
-  }
+  const bool permutes = request.method == ImportanceMethod::kPermutation;
+  (permutes ? add_permutation : add_sage)(asked, predict, watch, report);
   report.evaluations = predict.predicted();
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;

@@ -39,7 +39,8 @@ std::vector<std::vector<double>> outputs_of(const NamedTable& rows) {
     RowInput input{rows.names, {}};
     const auto first = rows.table.values.begin() + row * rows.table.columns;
     input.values.assign(first, first + rows.table.columns);
-    outputs.push_back(explain(table_model(), input, {.methods = {{"saliency", {}}}}).output.values);
+    outputs.push_back(
+        explain(table_model(), input, {.methods = {{"saliency", {}}}})[0].output.values);
   }
   return outputs;
 }

@@ -8,27 +8,28 @@
 #include <map>
 #include <set>
 
-#include "report/views/view.h"
+#include "explanation/label_names.h"
+#include "explanation/panels.h"
+#include "explanation/text_pieces.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
-namespace report {
 namespace {
 
 constexpr const char* kSpecialTokens = "special tokens";
 constexpr double kLargestScore = 1e300;  // sums and differences of larger ones are not finite
 
-struct Cell {
+struct ColumnValue {
   std::string name;
   double value = 0;
 };
 
 // "age = 39" of a table's row.
-std::optional<Cell> cell_of(const std::string& text) {
+std::optional<ColumnValue> cell_of(const std::string& text) {
   constexpr std::string_view kEquals = " = ";
   const size_t equals = text.rfind(kEquals);
   if (equals == std::string::npos) return {};
-  Cell cell{text.substr(0, equals)};
+  ColumnValue cell{text.substr(0, equals)};
   const char* first = text.data() + equals + kEquals.size();
   const char* last = text.data() + text.size();
   const auto [end, error] = std::from_chars(first, last, cell.value);
@@ -38,8 +39,8 @@ std::optional<Cell> cell_of(const std::string& text) {
 
 // The cells of a table's row, one per unit; empty for texts. Tokens of a text do not hold " =
 // number", and rows are nothing but such cells.
-std::vector<std::optional<Cell>> cells_of(const Explanation& explanation) {
-  std::vector<std::optional<Cell>> cells;
+std::vector<std::optional<ColumnValue>> cells_of(const Explanation& explanation) {
+  std::vector<std::optional<ColumnValue>> cells;
   for (const Unit& unit : explanation.units) {
     cells.push_back(unit.special ? std::nullopt : cell_of(unit.text));
     if (!unit.special && !cells.back()) return {};
@@ -67,10 +68,10 @@ const Attribution& attribution_of(const Explanation& explanation, const std::str
       "summary: an explanation has no scores by '{}'; run that method on all inputs", method));
 }
 
-class Collector {
+class SummaryCollector {
  public:
-  Collector(std::span<const Explanation> explanations, const std::string& method,
-            const SummaryOptions& options)
+  SummaryCollector(std::span<const Explanation> explanations, const std::string& method,
+                   const SummaryOptions& options)
       : options_(options) {
     if (explanations.empty())
       throw InvalidInput("summary: there is nothing to summarise; give explanations");
@@ -79,7 +80,7 @@ class Collector {
     const Attribution& named = attribution_of(first, method);
     summary_ = {.model = first.model,
                 .method = named.method,
-                .target = target_answer(first).label,
+                .target = target_name(first),
                 .space = named.estimate ? named.estimate->space : "",
                 .is_signed = named.is_signed,
                 .order = options.order,
@@ -112,17 +113,17 @@ class Collector {
   }
 
   void add(const Explanation& explanation) {
-    check(explanation);
-    if (explanation.picture) {
+    check_explanation(explanation);
+    if (has_grid(explanation)) {
       throw InvalidInput(
           "summary: patches of different pictures have nothing in common; give texts or rows of a "
           "table");
     }
     const Attribution& attribution = attribution_of(explanation, summary_.method);
     collect_notes(explanation, attribution);
-    if (target_answer(explanation).label != summary_.target) summary_.target.clear();
-    const std::vector<Piece> pieces = pieces_of(explanation);
-    const std::vector<std::optional<Cell>> cells = cells_of(explanation);
+    if (target_name(explanation) != summary_.target) summary_.target.clear();
+    const std::vector<TextPiece> pieces = pieces_of(explanation);
+    const std::vector<std::optional<ColumnValue>> cells = cells_of(explanation);
     for (size_t i = 0; i < explanation.units.size(); ++i) {
       if (!(std::abs(attribution.scores[i]) <= kLargestScore)) {
         ++summary_.left_out;
@@ -200,11 +201,10 @@ class Collector {
 };
 
 }  // namespace
-}  // namespace report
 
 Summary summarise(std::span<const Explanation> explanations, const std::string& method,
                   const SummaryOptions& options) {
-  return report::Collector(explanations, method, options).finish();
+  return SummaryCollector(explanations, method, options).finish();
 }
 
 }  // namespace whyformer

@@ -1,4 +1,4 @@
-// What pairs of tokens are worth together: the lower triangle of a matrix, tokens alone on its diagonal.
+// Pairwise interactions: the lower triangle of a matrix, effects of tokens alone on its diagonal.
 const kMostNumberedNames = 8;  // more cells are too narrow for numbers, which the pointer tells
 
 function interactionTable(method) {
@@ -34,7 +34,7 @@ function interactionTable(method) {
       "tfoot", {}, el("tr", {}, el("th", {}), ...names.map((name) => el("th", {scope: "col"}, el("span", {}, name)))));
   return el(
       "div", {class: "interactions"}, el("table", {"aria-label": `Interactions by ${method.name}`}, body, foot),
-      el("p", {class: "small faint"}, "Diagonal: a token alone. Others: what two are worth together beyond that."));
+      el("p", {class: "small faint"}, "Diagonal: effect of a token alone. Elsewhere: interaction of a pair."));
 }
 
 // Two digits, and none where they would be too long for a cell.

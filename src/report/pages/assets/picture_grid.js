@@ -121,7 +121,7 @@ class PictureGrid {
       if (said.length) list.append(el("li", {}, el("strong", {}, method.name), " " + said.join(" · ")));
     });
     const signed = data.methods.some((method) => method.signed) ?
-        "Blue speaks for the class, orange against it; " :
+        "Blue is evidence for the class, orange against it; " :
         "";
     const magnitude = data.methods.some((method) => !method.signed) ? "yellow is strongest where there is no sign; " : "";
     if (data.methods.length)

@@ -1,0 +1,65 @@
+// Metrics that judge explanations. So far localisation: how well scores find a region that is known
+// to hold the reason, such as the object of a painted picture.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace whyformer {
+
+struct MetricInfo {
+  std::string name;
+  std::string summary;
+  std::string paper;
+  bool higher_is_better = true;
+};
+
+// Every metric, in the order they are listed to people.
+std::span<const MetricInfo> metrics();
+
+// Throws InvalidInput that lists the known names.
+const MetricInfo& metric_named(std::string_view name);
+
+struct Metric;
+
+// A ratio before the division, so that it can be summed over maps. 0 / 0 counts as 0.
+struct Ratio {
+  double part = 0;
+  double whole = 0;
+};
+
+// One localisation metric over any number of maps. A map is a score for each cell (pixels, patches,
+// tokens); its region says which cells belong to the known reason.
+class Localisation {
+ public:
+  explicit Localisation(std::string_view metric);
+
+  // Throws InvalidInput where the sizes differ, nothing is scored, or a score is not finite.
+  void add(std::span<const double> scores, const std::vector<bool>& region);
+
+  // Over all maps added so far. Throws InvalidInput before the first.
+  double value() const;
+
+ private:
+  const Metric* metric_;
+  std::vector<Ratio> totals_;  // as the metric pools them
+  int64_t maps_ = 0;
+};
+
+// The metric of a single map.
+double localisation(std::string_view metric, std::span<const double> scores,
+                    const std::vector<bool>& region);
+
+struct MapSize {
+  int64_t rows = 0;
+  int64_t columns = 0;
+};
+
+// A map enlarged (or reduced) bilinearly, without corner alignment: pixel x reads
+// (x + 0.5) · from / to - 0.5, clamped to the map. Row-major.
+std::vector<double> bilinear(std::span<const double> map, MapSize from, MapSize to);
+
+}  // namespace whyformer

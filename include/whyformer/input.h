@@ -1,0 +1,72 @@
+// What a model can be given: a text or two, a picture, a picture with a text, a row of a table, or
+// arrays.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "whyformer/games.h"
+#include "whyformer/parts.h"
+
+namespace whyformer {
+
+struct TextInput {
+  std::string text;
+  std::optional<std::string> pair;
+};
+
+// A JPEG, PNG or WebP file.
+struct PictureFile {
+  std::filesystem::path path;
+};
+
+// A picture in memory, 8 bits for each level.
+struct PicturePixels {
+  std::string name;  // that reports show
+  int64_t width = 0;
+  int64_t height = 0;
+  int64_t channels = 3;  // 1: grey, 3: RGB, 4: RGBA, whose transparency is dropped, not blended
+  std::shared_ptr<const uint8_t[]> pixels;  // [height, width, channels], row after row from the top
+};
+
+using PictureInput = std::variant<PictureFile, PicturePixels>;
+
+// A picture with a text that a model compares it with (CLIP).
+struct PictureWithText {
+  PictureInput picture;
+  std::string text;
+};
+
+struct RowInput {
+  std::vector<std::string> names;
+  std::vector<double> values;
+  // Rows that hidden columns are taken from, and their weights; none: all count the same.
+  Table background = {};
+  std::vector<double> weights = {};
+};
+
+// Inputs of an ONNX file by name. Masks, positions, flags and caches may be left out.
+using ArrayViews = std::map<std::string, ArrayView, std::less<>>;
+
+// The kinds of input, and what messages call them.
+using InputValue = std::variant<TextInput, PictureInput, PictureWithText, RowInput, ArrayViews>;
+inline constexpr std::array kInputNames{"texts", "pictures", "pictures with texts",
+                                        "rows of a table", "arrays"};
+static_assert(kInputNames.size() == std::variant_size_v<InputValue>);
+
+// The arrays of a safetensors file, which stays mapped as long as one of them is there. Throws
+// FileError.
+ArrayViews read_array_views(const std::filesystem::path& path);
+
+// Whether a command's argument means a picture rather than a text: it names one, or a file that
+// begins like one.
+bool means_picture(const std::string& argument);
+
+}  // namespace whyformer

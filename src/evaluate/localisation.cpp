@@ -1,0 +1,58 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "evaluate/metric.h"
+#include "whyformer/error.h"
+
+namespace whyformer {
+namespace {
+
+void check_map(const Metric& metric, std::span<const double> scores,
+               const std::vector<bool>& region) {
+  if (scores.size() != region.size()) {
+    throw InvalidInput(fmt::format("{}: {} scores but a region of {} cells", metric.info.name,
+                                   scores.size(), region.size()));
+  }
+  if (scores.empty()) throw InvalidInput(metric.info.name + ": the map has no scores");
+  for (size_t i = 0; i < scores.size(); ++i) {
+    if (std::isfinite(scores[i])) continue;
+    throw InvalidInput(
+        fmt::format("{}: score {} is {}, not a finite number", metric.info.name, i, scores[i]));
+  }
+}
+
+double divided(const Ratio& ratio) { return ratio.whole > 0 ? ratio.part / ratio.whole : 0; }
+
+}  // namespace
+
+Localisation::Localisation(std::string_view metric) : metric_(&find_metric(metric)) {}
+
+void Localisation::add(std::span<const double> scores, const std::vector<bool>& region) {
+  check_map(*metric_, scores, region);
+  const std::vector<Ratio> measured = metric_->measure(scores, region);
+  totals_.resize(measured.size());
+  for (size_t i = 0; i < measured.size(); ++i) {
+    const bool each_map_alike = metric_->over_maps == OverMaps::kMeanOfRatios;
+    const Ratio added = each_map_alike ? Ratio{divided(measured[i]), 1} : measured[i];
+    totals_[i].part += added.part;
+    totals_[i].whole += added.whole;
+  }
+  ++maps_;
+}
+
+double Localisation::value() const {
+  if (maps_ == 0) throw InvalidInput(metric_->info.name + ": no map was added");
+  double sum = 0;
+  for (const Ratio& total : totals_) sum += divided(total);
+  return sum / static_cast<double>(totals_.size());
+}
+
+double localisation(std::string_view metric, std::span<const double> scores,
+                    const std::vector<bool>& region) {
+  Localisation one(metric);
+  one.add(scores, region);
+  return one.value();
+}
+
+}  // namespace whyformer

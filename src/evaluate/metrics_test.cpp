@@ -1,0 +1,72 @@
+// The list of metrics, and what holds for all of them.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+#include <set>
+
+#include "whyformer/error.h"
+#include "whyformer/evaluate.h"
+
+namespace whyformer {
+namespace {
+
+std::string message_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const InvalidInput& error) {
+    return error.what();
+  }
+  return "no InvalidInput";
+}
+
+TEST(Metrics, HaveNamesOfTheirOwnASummaryAndAPaper) {
+  std::set<std::string> names;
+  for (const MetricInfo& metric : metrics()) {
+    EXPECT_TRUE(names.insert(metric.name).second) << metric.name;
+    EXPECT_FALSE(metric.summary.empty()) << metric.name;
+    EXPECT_FALSE(metric.paper.empty()) << metric.name;
+    EXPECT_EQ(metric_named(metric.name).summary, metric.summary);
+  }
+}
+
+TEST(Metrics, AnUnknownNameIsAnsweredWithTheKnownOnes) {
+  EXPECT_EQ(message_of([] { Localisation("pointing"); }),
+            "there is no metric 'pointing'; the metrics are pointing-game, iou, iou-of-equal-area, "
+            "mean-iou, relevance-mass");
+}
+
+TEST(Metrics, AreOneWhereTheMapIsTheRegionAndZeroWhereItIsTheBackground) {
+  const std::vector<double> scores{0, 1, 1, 0};
+  for (const MetricInfo& metric : metrics()) {
+    EXPECT_EQ(localisation(metric.name, scores, {false, true, true, false}), 1) << metric.name;
+    EXPECT_EQ(localisation(metric.name, scores, {true, false, false, true}), 0) << metric.name;
+  }
+}
+
+TEST(Metrics, DoNotDependOnThePositiveScaleOfScores) {
+  const std::vector<double> scores{0.5, -1, 2, 0.25, 1};
+  const std::vector<bool> region{true, false, true, false, false};
+  std::vector<double> larger = scores;
+  for (double& score : larger) score *= 1024;
+  for (const MetricInfo& metric : metrics()) {
+    EXPECT_EQ(localisation(metric.name, scores, region), localisation(metric.name, larger, region))
+        << metric.name;
+  }
+}
+
+TEST(Metrics, MapsThatCannotBeJudgedAreNamed) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(message_of([] { localisation("iou", std::vector<double>{1, 2}, {true}); }),
+            "iou: 2 scores but a region of 1 cells");
+  EXPECT_EQ(message_of([] { localisation("iou", {}, {}); }), "iou: the map has no scores");
+  EXPECT_EQ(message_of([&] {
+              localisation("relevance-mass", std::vector<double>{1, nan}, {true, false});
+            }),
+            "relevance-mass: score 1 is nan, not a finite number");
+  EXPECT_EQ(message_of([] { (void)Localisation("mean-iou").value(); }),
+            "mean-iou: no map was added");
+}
+
+}  // namespace
+}  // namespace whyformer

@@ -1,0 +1,20 @@
+#include "models/onnx_document.h"
+
+#include <fmt/format.h>
+
+#include "whyformer/error.h"
+
+namespace whyformer {
+
+OnnxDocument open_onnx(const std::filesystem::path& path) {
+  const std::filesystem::path file = onnx_file_of(path);
+  if (file.empty()) {
+    throw FileError(fmt::format(
+        "arrays go into an ONNX file, and '{}' is none and holds none: give the file itself",
+        path.string()));
+  }
+  return {file, files_of_model(file),
+          std::make_shared<const onnx::OnnxModel>(onnx::read_onnx(file))};
+}
+
+}  // namespace whyformer

@@ -1,0 +1,46 @@
+#include "readers/reader.h"
+
+#include <fmt/format.h>
+
+#include "whyformer/error.h"
+
+namespace whyformer {
+
+int64_t Reader::most_at_once(const InputValue&) const { return source().most_at_once(); }
+
+std::optional<Trace> Reader::trace(const InputValue&, const Question&) const {
+  return std::nullopt;
+}
+
+Answered answered_by(const SourceFacts& facts, const Question& question) {
+  Answered answered{
+      .kind = {.dtype = question.dtype}, .problem = facts.problem, .notes = facts.notes};
+  if (question.similar_to) {
+    answered.kind.head = Head::kSimilarity;
+    answered.space = "similarity";
+    answered.labels = {fmt::format("similarity to \"{}\"", *question.similar_to)};
+    return answered;
+  }
+  answered.kind.head = facts.problem ? Head::kLogits : Head::kEmbedding;
+  answered.labels = facts.output_names;
+  answered.space = !facts.problem                           ? "embedding"
+                   : *facts.problem == Problem::kRegression ? "value"
+                                                            : "logit";
+  return answered;
+}
+
+bool names_target(const Question& question) {
+  return !std::holds_alternative<std::monostate>(question.target) ||
+         question.similar_to.has_value();
+}
+
+void check_head(const SourceFacts& facts, const Question& question) {
+  if (facts.head_left_out.empty() || names_target(question)) return;
+  throw UnsupportedModel(
+      fmt::format("'{}' has a head other than a classifier, which is not supported yet, so there "
+                  "is no answer to explain. To explain it as an encoder, choose a target, one of "
+                  "the {} dimensions of its embedding, or a text to be similar to",
+                  facts.head_left_out, facts.output_names.size()));
+}
+
+}  // namespace whyformer

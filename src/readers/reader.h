@@ -1,0 +1,88 @@
+// From what a user gives to what runs: one reader for each kind of input that a model takes.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "run/input.h"
+#include "whyformer/model.h"
+
+namespace whyformer {
+
+// What is asked of a model about its inputs.
+struct Question {
+  std::optional<std::string> similar_to = {};
+  DType dtype = DType::kFloat32;
+  // Of arrays: the element that is explained, and what stands in for hidden tokens.
+  TargetChoice target = {};
+  std::optional<int64_t> hiding_id = {};
+};
+
+// Which answers of a model are looked at, and what they are called.
+struct Answered {
+  RunKind kind = {};
+  std::optional<Problem> problem = {};   // that a classifier solves
+  std::string space = {};                // as in Output
+  std::vector<std::string> labels = {};  // as in Output
+  std::vector<std::string> notes = {};   // on the model's head and on the text to compare with
+};
+
+// An input that was read.
+struct Reading {
+  std::vector<Input> inputs;  // one, or the parts of it by themselves and then together
+  Answered answered;
+  // What explanations show of it: text, pair, picture, units, streams, read-out.
+  Explanation shown = {};
+  std::vector<std::string> notes = {};        // e.g. that the text was truncated
+  std::vector<std::string> entry_notes = {};  // for methods that read numbers of the input
+  // Of arrays: the element among the run's answers, which is the only one that is told; and what
+  // throws InvalidInput where its value shows that the arrays were not understood.
+  std::optional<int64_t> element = {};
+  std::function<void(double value)> check_element = {};
+};
+
+class Reader {
+ public:
+  virtual ~Reader() = default;
+
+  virtual const GraphSource& source() const = 0;
+  virtual bool takes(const InputValue& value) const = 0;
+  // What it reads, for messages: "texts".
+  virtual std::string what() const = 0;
+  // The numbers of its file or folder, and what was found in the graph for small inputs.
+  virtual ModelInfo info() const = 0;
+
+  // Throws InvalidInput where the model has no such answers. `values` are inputs that the question
+  // is about, of which the first may tell how many answers there are.
+  virtual Answered answered(const InputValue& value, const Question& question) const = 0;
+  // The tensors alone, for work on many inputs. Throws InvalidInput for what the model cannot take.
+  virtual Sample sample(const InputValue& value, DType dtype,
+                        std::vector<std::string>& notes) const = 0;
+  // How many samples of this kind may run together.
+  virtual int64_t most_at_once(const InputValue& value) const;
+  // The shapes that every sample has; nothing where they depend on the input.
+  virtual std::optional<SampleShapes> fixed_shapes() const { return std::nullopt; }
+
+  virtual Reading read(const InputValue& value, const Question& question) const = 0;
+
+  // Maps and gradients of readers whose maps do not go over units: all of them, and all outputs.
+  virtual std::optional<Trace> trace(const InputValue& value, const Question& question) const;
+
+  // Names of a few methods that fit the model and the input, for those who name none; `value` may
+  // be left out where the model alone tells.
+  virtual std::vector<std::string> default_methods(const InputValue* value,
+                                                   const Question& question) const = 0;
+};
+
+// Labels and space of a model whose facts tell them.
+Answered answered_by(const SourceFacts& facts, const Question& question);
+
+// Throws UnsupportedModel where no target is named and the model has no answer of its own: the
+// largest dimension of what comes before a head is none.
+void check_head(const SourceFacts& facts, const Question& question);
+bool names_target(const Question& question);
+
+}  // namespace whyformer

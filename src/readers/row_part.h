@@ -1,0 +1,67 @@
+// A row of a table with its model. Units are the model's tokens where attention goes over all
+// columns (a class token and one for each column), else the columns.
+#pragma once
+
+#include "models/row_source.h"
+#include "run/part.h"
+
+namespace whyformer {
+
+class RowPart final : public Part {
+ public:
+  RowPart(std::shared_ptr<const RowSource> source, RowInput row, RunKind kind);
+
+  const RowInput& row() const { return row_; }
+  // The row as a text, "age = 39, hours = 40".
+  const std::string& shown_text() const { return shown_text_; }
+  bool attends_by_unit() const { return attends_by_unit_; }
+  std::string why_no_maps() const;
+  Sample sample() const { return RowSource::sample_of(all_columns_, row_.values, kind_.dtype); }
+  std::vector<double> background_weights() const;
+  std::vector<int64_t> out_of_reach() const;
+
+  const PartTraits& traits() const override;
+  const std::vector<Unit>& units() const override { return units_; }
+  // Columns as in a "background" row, at the background's "mean", or "zero".
+  Variant hiding(const std::vector<bool>& hidden, const std::string& how,
+                 std::optional<int64_t> background) const override;
+  FedGraph run_of(std::span<const Variant> inputs) const override;
+  std::vector<int64_t> players() const override;
+  std::vector<bool> can_hide(const std::string& how) const override;
+  PlayerTree player_tree() const override;
+  // At the input: numbers as they are, and the vectors that whole numbers pick.
+  Tensor rows(Depth depth, const std::vector<Tensor>& values) const override;
+  std::vector<Tensor> from_rows(Depth depth, const Tensor& rows) const override;
+  std::vector<double> ranges(Depth depth,
+                             const Tensor& rows) const override;  // of what enters together
+  // The background's "mean" row, or "zero".
+  Tensor baseline(Depth depth, const std::string& name) const override;
+
+ private:
+  int64_t unit_count() const { return static_cast<int64_t>(units_.size()); }
+  void choose_units(const FedGraph& own);
+  void name_units();
+  // The column of each token: as the graph tells, and as it shows when columns change.
+  std::vector<int64_t> columns_by_segments(const Discovery& found) const;
+  std::vector<int64_t> columns_by_changes(const FedGraph& own) const;
+  FedGraph run_rows(const std::vector<std::vector<double>>& rows) const;
+  std::vector<double> mean_row() const;
+  std::vector<double> hidden_row(const std::string& how, int64_t background) const;
+  const std::vector<Entry>& entries() const { return graph_->entries; }
+  int64_t column_of(const Entry& entry, size_t index) const;
+  // Calls visit(unit, index of the column in the entry) for every column that enters there.
+  template <class Visit>
+  void for_each_unit(const Entry& entry, Visit visit) const;
+
+  std::shared_ptr<const RowSource> source_;
+  RowInput row_;
+  RunKind kind_;
+  std::vector<TableColumn> all_columns_;
+  std::shared_ptr<const ModelGraph> graph_;  // of one row
+  std::vector<int64_t> columns_;             // behind each unit; -1 for class tokens
+  std::vector<Unit> units_;
+  std::string shown_text_;
+  bool attends_by_unit_ = false;
+};
+
+}  // namespace whyformer

@@ -1,0 +1,68 @@
+#include "studies/concepts/sample_inputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "studies/concepts/block_outputs.h"
+#include "whyformer/error.h"
+
+namespace whyformer {
+namespace {
+
+// The first axis of what tells inputs of different sizes apart: tokens of a text.
+int64_t length_of(const Sample& sample) {
+  int64_t length = 0;
+  for (const auto& [name, tensor] : sample) length = std::max(length, tensor.dim(0));
+  return length;
+}
+
+}  // namespace
+
+SampleConceptInputs::SampleConceptInputs(const Reader& reader, std::vector<InputValue> inputs,
+                                         DType dtype)
+    : reader_(reader), inputs_(std::move(inputs)), dtype_(dtype) {
+  if (const auto fixed = reader.fixed_shapes()) {
+    shapes_[0] = *fixed;
+    return;
+  }
+  for (const InputValue& input : inputs_) {
+    samples_.push_back(reader_.sample(input, dtype_, notes_));
+    SampleShapes shapes;
+    for (const auto& [name, tensor] : samples_.back()) shapes[name] = tensor.shape();
+    const auto [known, added] = shapes_.try_emplace(length_of(samples_.back()), shapes);
+    if (known->second == shapes) continue;
+    throw InvalidInput(
+        fmt::format("concept tests need {} of one size, but the model takes them in several: fix "
+                    "the size where "
+                    "they are prepared (for pictures, a centre crop in preprocessor_config.json)",
+                    reader.what()));
+  }
+}
+
+int64_t SampleConceptInputs::length(int64_t example) const {
+  return samples_.empty() ? 0 : length_of(samples_[example]);
+}
+
+Sample SampleConceptInputs::sample(int64_t example) const {
+  return samples_.empty() ? reader_.sample(inputs_[example], dtype_, notes_) : samples_[example];
+}
+
+BlockGraph SampleConceptInputs::graph(int64_t length, int64_t examples, LastBlock last) const {
+  const GraphSource& source = reader_.source();
+  const auto built = source.graph({.batch = examples,
+                                   .shapes = shapes_.at(length),
+                                   .head = source.own_head(),
+                                   .dtype = dtype_,
+                                   .all_rows = last == LastBlock::kAllRows});
+  return {built, &built->graph, block_outputs(built->graph, built->found, built->output),
+          built->output};
+}
+
+Feeds SampleConceptInputs::feeds(const BlockGraph& graph, std::span<const int64_t> examples) const {
+  std::vector<Sample> samples;
+  for (const int64_t example : examples) samples.push_back(sample(example));
+  return reader_.source().feeds(*std::static_pointer_cast<const ModelGraph>(graph.owner), samples);
+}
+
+}  // namespace whyformer

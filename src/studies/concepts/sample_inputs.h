@@ -1,0 +1,35 @@
+// Inputs of one reader as examples of concepts.
+#pragma once
+
+#include "readers/reader.h"
+#include "studies/concepts/concept_inputs.h"
+
+namespace whyformer {
+
+class SampleConceptInputs final : public ConceptInputs {
+ public:
+  // Inputs of one size are read when they are needed, so that not all of them are in memory at
+  // once; others are read now. Throws InvalidInput for inputs that the model cannot take.
+  SampleConceptInputs(const Reader& reader, std::vector<InputValue> inputs, DType dtype);
+
+  int64_t count() const override { return static_cast<int64_t>(inputs_.size()); }
+  int64_t length(int64_t example) const override;
+  BlockGraph graph(int64_t length, int64_t examples, LastBlock last) const override;
+  int64_t most_at_once() const override { return reader_.source().most_at_once(); }
+  Feeds feeds(const BlockGraph& graph, std::span<const int64_t> examples) const override;
+
+  // What readers say of the examples: that texts were cut off, say.
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  Sample sample(int64_t example) const;
+
+  const Reader& reader_;
+  std::vector<InputValue> inputs_;
+  DType dtype_;
+  std::vector<Sample> samples_;             // of inputs of any size
+  std::map<int64_t, SampleShapes> shapes_;  // by length
+  mutable std::vector<std::string> notes_;
+};
+
+}  // namespace whyformer

@@ -5,6 +5,11 @@
 namespace whyformer {
 namespace {
 
+constexpr std::string_view kNormsBeforeNote =
+    "GlobEnc is defined for models that normalise behind each part; this one normalises in front, "
+    "so "
+    "its vectors are attention and residual path alone.";
+
 // N[L-1]···N[0] with N[i,j] = ‖ũ_ij carried past the feed-forward part through the second norm‖,
 // neither normalised nor with an identity: the residual path is inside.
 Scores globenc(Run& run, const LayerChoice& choice) {
@@ -13,11 +18,7 @@ Scores globenc(Run& run, const LayerChoice& choice) {
     norms_before = norms_before || block.norms_before();
     return norm_map(BlockVectors(block, run.pass(), 0, {.reach = Reach::kBlock}));
   })};
-  if (norms_before) {
-    scores.notes.push_back(
-        "GlobEnc is defined for models that normalise behind each part; this one normalises in "
-        "front, so its vectors are attention and residual path alone.");
-  }
+  if (norms_before) scores.notes.emplace_back(kNormsBeforeNote);
   return scores;
 }
 

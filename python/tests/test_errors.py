@@ -82,7 +82,9 @@ def test_long_text_is_said_to_be_cut(model):
 
 
 def test_control_c_interrupts():
-    program = ("import whyformer as wf\nmodel = wf.load()\nprint('ready', flush=True)\n"
+    # A shell may start the tests with Ctrl-C ignored, which programs inherit.
+    program = ("import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+               "import whyformer as wf\nmodel = wf.load()\nprint('ready', flush=True)\n"
                "model.explain('a ' * 400, 'sampling-shap', options={'samples': 10**7})")
     running = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert running.stdout.readline() == "ready\n"

@@ -82,7 +82,7 @@ Model Model::load(const ModelParts& parts) {
   }
   LoadedReaders loaded =
       readers_of_folder(files, [&] { return stored_tensors(parts.weights); }, parts.name);
-  return {name_of(loaded), std::move(loaded.readers)};
+  return {name_of(loaded), std::move(loaded.readers), std::move(loaded.refusal)};
 }
 
 Model Model::built_in() {
@@ -154,7 +154,8 @@ std::map<std::string, OutputArray, std::less<>> Model::run(const ArrayViews& arr
 }
 
 std::vector<std::string> Model::default_methods() const {
-  if (refusal_ && readers_.size() == 1) std::rethrow_exception(refusal_);
+  // A picture model without its tokenizer has a refusal, too, but reads pictures.
+  if (refusal_ && find<ArrayReader>() == readers_[0].get()) std::rethrow_exception(refusal_);
   return readers_[0]->default_methods(nullptr, {});
 }
 

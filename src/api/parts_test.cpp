@@ -217,6 +217,15 @@ TEST(ModelParts, CompareTextsWithTheTokenizerThatCameWithThem) {
               HasSubstr("hand it over with the model's other parts"));
 }
 
+TEST(ModelParts, ThatCompareBothReadPicturesWithoutATokenizer) {
+  ModelParts parts = parts_of(files_in(golden_pictures("clip")), "clip");
+  parts.documents.erase("tokenizer.json");
+  const Model model = Model::load(parts);
+  EXPECT_FALSE(default_methods(model).empty());
+  EXPECT_THAT(message_of<FileError>([&] { model.reader_of(TextInput()); }),
+              HasSubstr("no tokenizer"));
+}
+
 TEST(ModelParts, AreReadWhereTheyLieAndLiveAsLongAsTheModel) {
   ModelParts parts = sentiment();
   const std::string name = "bert.embeddings.word_embeddings.weight";

@@ -55,8 +55,8 @@ class Reader {
   // The numbers of its file or folder, and what was found in the graph for small inputs.
   virtual ModelInfo info() const = 0;
 
-  // Throws InvalidInput where the model has no such answers. `values` are inputs that the question
-  // is about, of which the first may tell how many answers there are.
+  // Throws InvalidInput where the model has no such answers. The input may tell how many there are,
+  // as the columns of a row do.
   virtual Answered answered(const InputValue& value, const Question& question) const = 0;
   // The tensors alone, for work on many inputs. Throws InvalidInput for what the model cannot take.
   virtual Sample sample(const InputValue& value, DType dtype,

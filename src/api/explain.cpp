@@ -22,23 +22,22 @@ PreparedNeeds needs_of_all(const std::vector<Job>& jobs) {
   return needs;
 }
 
-// Whether a word that an option says is meant for another part.
-bool others_know(const Part& part, const Prepared& prepared, const std::string& word) {
+std::vector<const Part*> parts_of(const Prepared& prepared) {
+  std::vector<const Part*> parts;
   for (size_t i = 0; i + 1 < prepared.runs.size(); ++i) {
-    const Part& other = *prepared.runs[i]->input().parts()[0];
-    if (&other != &part && std::ranges::count(other.traits().words, word) > 0) return true;
+    parts.push_back(prepared.runs[i]->input().parts()[0].get());
   }
-  return false;
+  return parts;
 }
 
 // The job as it concerns one of several parts.
-Job job_for(const Part& part, const Prepared& prepared, const Job& job) {
+Job job_for(const Part& part, const std::vector<const Part*>& all, const Job& job) {
   Options options = job.options.all();
   for (auto& [name, value] : options) {
     auto* word = std::get_if<std::string>(&value);
     if (word == nullptr) continue;
     if (name == "at" && *word != "embedding-block" && *word != "first-layer") *word = "input";
-    if ((name == "how" || name == "baseline") && others_know(part, prepared, *word)) *word = "auto";
+    if (name == "how" || name == "baseline") *word = word_for(part, all, *word);
   }
   return {job.method, OptionReader(std::move(options))};
 }
@@ -63,9 +62,10 @@ Attribution run_on(const Job& job, Prepared& prepared) {
   Run* together = prepared.runs.back().get();
   if (job.method->on_parts == OnSeveralParts::kTogether) return run_method(job, *together);
   Attribution all;
-  for (size_t i = 0; i + 1 < prepared.runs.size(); ++i) {
-    const Part& part = *prepared.runs[i]->input().parts()[0];
-    Attribution one = run_method(job_for(part, prepared, job), *prepared.runs[i]);
+  const std::vector<const Part*> parts = parts_of(prepared);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const Part& part = *parts[i];
+    Attribution one = run_method(job_for(part, parts, job), *prepared.runs[i]);
     for (std::string& note : one.notes) note = part.traits().side + ": " + note;
     if (i == 0) {
       all = std::move(one);

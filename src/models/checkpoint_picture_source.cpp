@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 
+#include "base/length.h"
 #include "models/architectures/clip.h"
 #include "models/picture_source.h"
 #include "whyformer/error.h"
@@ -14,12 +15,8 @@ namespace whyformer {
 namespace {
 
 std::vector<double> of_length_one(std::vector<double> vector) {
-  double squares = 0;
-  for (const double x : vector) squares += x * x;
-  const double length = std::sqrt(squares);
-  if (length > 0) {
-    for (double& x : vector) x /= length;
-  }
+  const double length = length_or_one(vector);
+  for (double& x : vector) x /= length;
   return vector;
 }
 

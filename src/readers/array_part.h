@@ -8,7 +8,7 @@
 
 namespace whyformer {
 
-class ArraysPart final : public Part {
+class ArraysPart final : public Part, public PartEntrance {
  public:
   // `element` is the one whose value is explained; `hiding_id` stands in for hidden tokens.
   ArraysPart(std::shared_ptr<const ElementGraph> element, NamedArrays arrays,
@@ -31,6 +31,7 @@ class ArraysPart final : public Part {
   std::vector<int64_t> players() const override;
   std::vector<bool> can_hide(const std::string& how) const override;
   PlayerTree player_tree() const override;
+  const PartEntrance& entrance() const override { return *this; }
   Tensor rows(Depth depth, const std::vector<Tensor>& values) const override;
   std::vector<Tensor> from_rows(Depth depth, const Tensor& all) const override;
   std::vector<double> ranges(Depth depth, const Tensor& all) const override;  // of its own segment

@@ -1,8 +1,8 @@
 #include "readers/pair_reader.h"
 
 #include <algorithm>
-#include <cmath>
 
+#include "base/length.h"
 #include "readers/given_picture.h"
 #include "whyformer/error.h"
 
@@ -15,9 +15,8 @@ std::vector<double> reference_of(const Input& side, double scale) {
   const Value output = own.graph->output;
   std::vector<double> vector =
       run(own.graph->graph, own.feeds, {.outputs = {output}})[output].to_doubles();
-  double squares = 0;
-  for (const double x : vector) squares += x * x;
-  for (double& x : vector) x *= scale / (squares > 0 ? std::sqrt(squares) : 1);
+  const double factor = scale / length_or_one(vector);
+  for (double& x : vector) x *= factor;
   return vector;
 }
 

@@ -11,7 +11,7 @@
 
 namespace whyformer {
 
-class PicturePart : public Part {
+class PicturePart : public Part, public PartEntrance, public PartCells {
  public:
   PicturePart(std::shared_ptr<const PictureSource> source,
               std::shared_ptr<const PictureProcessor> processor, ProcessedPicture input,
@@ -35,6 +35,8 @@ class PicturePart : public Part {
   std::vector<bool> can_hide(const std::string& how) const override;
   // Halves of the picture, quarters, and so on.
   PlayerTree player_tree() const override;
+  const PartEntrance& entrance() const override { return *this; }
+  const PartCells* as_cells() const override { return this; }
   Cells cells() const override;
   Variant hiding_cells(const std::vector<bool>& hidden, const std::string& how) const override;
   Tensor rows(Depth depth, const std::vector<Tensor>& values) const override;

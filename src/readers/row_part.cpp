@@ -311,7 +311,7 @@ std::vector<Tensor> RowPart::from_rows(Depth depth, const Tensor& rows) const {
 }
 
 std::vector<double> RowPart::ranges(Depth depth, const Tensor& all) const {
-  if (depth != Depth::kInput) return Part::ranges(depth, all);
+  if (depth != Depth::kInput) return PartEntrance::ranges(depth, all);
   std::vector<double> ranges(unit_count(), 0.0);
   const std::vector<Tensor> values = from_rows(depth, all);
   for (size_t k = 0; k < values.size(); ++k) {

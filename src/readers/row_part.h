@@ -7,7 +7,7 @@
 
 namespace whyformer {
 
-class RowPart final : public Part {
+class RowPart final : public Part, public PartEntrance {
  public:
   RowPart(std::shared_ptr<const RowSource> source, RowInput row, RunKind kind);
 
@@ -29,6 +29,7 @@ class RowPart final : public Part {
   std::vector<int64_t> players() const override;
   std::vector<bool> can_hide(const std::string& how) const override;
   PlayerTree player_tree() const override;
+  const PartEntrance& entrance() const override { return *this; }
   // At the input: numbers as they are, and the vectors that whole numbers pick.
   Tensor rows(Depth depth, const std::vector<Tensor>& values) const override;
   std::vector<Tensor> from_rows(Depth depth, const Tensor& rows) const override;

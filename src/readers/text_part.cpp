@@ -51,8 +51,7 @@ const PartTraits& TextPart::traits() const {
                                   .side = "Text",
                                   .input_name = "word-embeddings",
                                   .baseline = "pad",
-                                  .words = {"mask", "delete", "retokenize", "pad", "unk", "zero"},
-                                  .has_words = true};
+                                  .words = {"mask", "delete", "retokenize", "pad", "unk", "zero"}};
   return kTraits;
 }
 

@@ -24,7 +24,7 @@ struct TextReading {
   Encoding encode(const TextInput& text) const;
 };
 
-class TextPart : public Part {
+class TextPart : public Part, public PartEntrance, public PartText {
  public:
   TextPart(TextReading reading, ReadText text, RunKind kind);
 
@@ -39,6 +39,8 @@ class TextPart : public Part {
   std::vector<int64_t> players() const override;
   std::vector<bool> can_hide(const std::string& how) const override;
   PlayerTree player_tree() const override;
+  const PartEntrance& entrance() const override { return *this; }
+  const PartText* as_text() const override { return this; }
   // Every ordinary token replaced by "pad", "mask" or "unk", or by a "zero" vector; special tokens
   // are kept.
   Tensor baseline(Depth depth, const std::string& name) const override;

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
+#include "base/length.h"
 #include "readers/describe.h"
 #include "whyformer/error.h"
 
@@ -102,9 +102,8 @@ std::vector<double> TextReader::unit_vector(const std::string& text, DType dtype
   const Value output = fed.graph->output;
   std::vector<double> vector =
       run(fed.graph->graph, fed.feeds, {.outputs = {output}})[output].to_doubles();
-  double sum = 0;
-  for (const double x : vector) sum += x * x;
-  for (double& x : vector) x /= sum > 0 ? std::sqrt(sum) : 1;
+  const double length = length_or_one(vector);
+  for (double& x : vector) x /= length;
   return vector;
 }
 

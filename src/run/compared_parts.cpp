@@ -1,9 +1,9 @@
 // Parts that a model compares by the vectors it gives them (a picture with a text). Whatever is
 // hidden in one leaves the others' vectors as they are, so each variant of a part runs once.
-#include <cmath>
 #include <map>
 #include <set>
 
+#include "base/length.h"
 #include "run/input.h"
 
 namespace whyformer {
@@ -12,9 +12,8 @@ namespace {
 constexpr int64_t kMemoBytes = int64_t{1} << 27;  // for the vectors of each part's variants
 
 void make_length_one(std::vector<double>& vector) {
-  double squares = 0;
-  for (const double x : vector) squares += x * x;
-  for (double& x : vector) x /= squares > 0 ? std::sqrt(squares) : 1;
+  const double length = length_or_one(vector);
+  for (double& x : vector) x /= length;
 }
 
 }  // namespace

@@ -86,12 +86,9 @@ std::vector<std::vector<T>> Input::by_part(const std::vector<T>& by_unit) const 
 }
 
 std::string Input::word_for(const Part& part, const std::string& word) const {
-  for (const auto& other : parts_) {
-    const auto& words = other->traits().words;
-    const bool knows = std::find(words.begin(), words.end(), word) != words.end();
-    if (other.get() != &part && knows) return "auto";
-  }
-  return word;
+  std::vector<const Part*> all;
+  for (const auto& other : parts_) all.push_back(other.get());
+  return whyformer::word_for(part, all, word);
 }
 
 // A variant of several parts is how long each but the last is, and those one after the other.
@@ -110,7 +107,7 @@ Variant Input::hiding(const std::vector<bool>& hidden, const std::string& how,
 }
 
 Variant Input::hiding_cells(const std::vector<bool>& hidden, const std::string& how) const {
-  if (is_one_part()) return parts_[0]->hiding_cells(hidden, how);
+  if (const PartCells* own = own_cells()) return own->hiding_cells(hidden, how);
   std::vector<bool> by_unit(units(), false);
   const Cells all = cells();
   for (size_t cell = 0; cell < hidden.size(); ++cell) by_unit[all.unit[cell]] = hidden[cell];
@@ -149,9 +146,9 @@ PlayerTree Input::player_tree() const {
 }
 
 Cells Input::cells() const {
-  if (is_one_part()) return parts_[0]->cells();
+  if (const PartCells* own = own_cells()) return own->cells();
   Cells cells;
-  for (int64_t unit = 0; unit < units(); ++unit) {
+  for (const int64_t unit : players()) {
     if (!special_[unit]) cells.unit.push_back(unit);
   }
   cells.width = static_cast<int64_t>(cells.unit.size());
@@ -171,9 +168,10 @@ std::vector<double> Input::unit_means(const std::vector<double>& values) const {
 }
 
 Tensor Input::rows(Depth depth, const std::vector<Tensor>& values) const {
-  if (is_one_part()) return parts_[0]->rows(depth, values);
+  if (is_one_part()) return parts_[0]->entrance().rows(depth, values);
   std::vector<Tensor> all;
-  for (size_t i = 0; i < parts_.size(); ++i) all.push_back(parts_[i]->rows(depth, {values[i]}));
+  for (size_t i = 0; i < parts_.size(); ++i)
+    all.push_back(parts_[i]->entrance().rows(depth, {values[i]}));
   return below_each_other(all);
 }
 
@@ -184,37 +182,39 @@ std::vector<int64_t> Input::row_widths(Depth depth) const {
   for (size_t i = 0; i < parts_.size(); ++i) {
     Shape shape = own.graph->graph.shape(values[i]);
     shape.erase(shape.begin());
-    widths.push_back(parts_[i]->rows(depth, {Tensor::zeros(shape, facts_.kind.dtype)}).dim(1));
+    widths.push_back(
+        parts_[i]->entrance().rows(depth, {Tensor::zeros(shape, facts_.kind.dtype)}).dim(1));
   }
   return widths;
 }
 
 std::vector<Tensor> Input::from_rows(Depth depth, const Tensor& rows) const {
-  if (is_one_part()) return parts_[0]->from_rows(depth, rows);
+  if (is_one_part()) return parts_[0]->entrance().from_rows(depth, rows);
   const std::vector<int64_t> widths = row_widths(depth);
   std::vector<Tensor> values;
   int64_t first = 0;
   for (size_t i = 0; i < parts_.size(); ++i) {
     const auto count = static_cast<int64_t>(parts_[i]->units().size());
     const Tensor own = of_width(rows.slice(0, first, count), widths[i]);
-    values.push_back(parts_[i]->from_rows(depth, own)[0]);
+    values.push_back(parts_[i]->entrance().from_rows(depth, own)[0]);
     first += count;
   }
   return values;
 }
 
 std::vector<double> Input::ranges(Depth depth, const Tensor& rows) const {
-  if (is_one_part()) return parts_[0]->ranges(depth, rows);
+  if (is_one_part()) return parts_[0]->entrance().ranges(depth, rows);
   return std::vector<double>(units(), range_of(rows.to_doubles()));
 }
 
 std::optional<Tensor> Input::pixel_channels(const Tensor& rows) const {
-  if (is_one_part()) return parts_[0]->pixel_channels(rows);
+  if (is_one_part()) return parts_[0]->entrance().pixel_channels(rows);
   const std::vector<int64_t> widths = row_widths(Depth::kInput);
   int64_t first = 0;
   for (size_t i = 0; i < parts_.size(); ++i) {
     const auto count = static_cast<int64_t>(parts_[i]->units().size());
-    const auto found = parts_[i]->pixel_channels(of_width(rows.slice(0, first, count), widths[i]));
+    const auto found =
+        parts_[i]->entrance().pixel_channels(of_width(rows.slice(0, first, count), widths[i]));
     if (found) return found;
     first += count;
   }
@@ -225,7 +225,8 @@ Tensor Input::baseline(Depth depth, const std::string& name) const {
   std::vector<Tensor> all;
   for (const auto& part : parts_) {
     const std::string word = word_for(*part, name);
-    all.push_back(part->baseline(depth, word == "auto" ? part->traits().baseline : word));
+    all.push_back(
+        part->entrance().baseline(depth, word == "auto" ? part->traits().baseline : word));
   }
   return all.size() == 1 ? all[0] : below_each_other(all);
 }

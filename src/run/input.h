@@ -90,6 +90,8 @@ class Input {
 
  private:
   bool is_one_part() const { return parts_.size() == 1; }
+  // Cells below units are those of a part that is alone.
+  const PartCells* own_cells() const { return is_one_part() ? parts_[0]->as_cells() : nullptr; }
   // One entry per part.
   template <class T>
   std::vector<std::vector<T>> by_part(const std::vector<T>& by_unit) const;

@@ -2,33 +2,19 @@
 
 #include <algorithm>
 
-#include "whyformer/error.h"
-
 namespace whyformer {
 
-Cells Part::cells() const {
-  Cells cells;
-  for (const int64_t unit : players()) {
-    if (!units()[unit].special) cells.unit.push_back(unit);
-  }
-  cells.width = static_cast<int64_t>(cells.unit.size());
-  return cells;
+std::vector<double> PartEntrance::ranges(Depth, const Tensor& rows) const {
+  return std::vector<double>(rows.dim(0), range_of(rows.to_doubles()));
 }
 
-Variant Part::hiding_cells(const std::vector<bool>& hidden, const std::string& how) const {
-  std::vector<bool> by_unit(units().size(), false);
-  const Cells all = cells();
-  for (size_t cell = 0; cell < hidden.size(); ++cell) by_unit[all.unit[cell]] = hidden[cell];
-  return hiding(by_unit, how, std::nullopt);
+std::string word_for(const Part& part, const std::vector<const Part*>& all,
+                     const std::string& word) {
+  const bool another_knows = std::ranges::any_of(all, [&](const Part* other) {
+    return other != &part && std::ranges::count(other->traits().words, word) > 0;
+  });
+  return another_knows ? "auto" : word;
 }
-
-std::vector<double> Part::ranges(Depth, const Tensor& rows) const {
-  return std::vector<double>(units().size(), range_of(rows.to_doubles()));
-}
-
-const TextInput& Part::text() const { throw Error("only texts have words"); }
-
-Variant Part::of_text(const TextInput&) const { throw Error("only texts have words"); }
 
 std::vector<bool> special_units(const std::vector<Unit>& units) {
   std::vector<bool> special;

@@ -35,8 +35,41 @@ struct PartTraits {
   std::string input_name;               // of Depth::kInput, where it has a name: "word-embeddings"
   std::string baseline;                 // of integrated gradients
   std::vector<std::string> words = {};  // ways to hide, and baselines, that no other kind knows
-  bool has_words = false;               // LIME hides words of the text, which is read again
   bool few_players = false;             // SHAP asks for every coalition, as of a table's columns
+};
+
+// Where a part enters the model: values of one input at a depth, as [units, numbers], and back.
+class PartEntrance {
+ public:
+  virtual ~PartEntrance() = default;
+
+  virtual Tensor rows(Depth, const std::vector<Tensor>& values) const { return values[0]; }
+  virtual std::vector<Tensor> from_rows(Depth, const Tensor& rows) const { return {rows}; }
+  // The range (largest - smallest) of the numbers that share a scale with each unit's.
+  virtual std::vector<double> ranges(Depth, const Tensor& rows) const;
+  // The channels of a pixel in rows at the input, [height · width, channels], where there are
+  // pixels.
+  virtual std::optional<Tensor> pixel_channels(const Tensor&) const { return std::nullopt; }
+  // An input that says nothing, as rows; `name` is one that this kind knows.
+  virtual Tensor baseline(Depth depth, const std::string& name) const = 0;
+};
+
+// A part whose units have smaller cells that can be hidden, as patches have pixels.
+class PartCells {
+ public:
+  virtual ~PartCells() = default;
+
+  virtual Cells cells() const = 0;
+  virtual Variant hiding_cells(const std::vector<bool>& hidden, const std::string& how) const = 0;
+};
+
+// A part that is a text, and so can be read again with other words.
+class PartText {
+ public:
+  virtual ~PartText() = default;
+
+  virtual const TextInput& text() const = 0;
+  virtual Variant of_text(const TextInput& text) const = 0;
 };
 
 class Part {
@@ -58,25 +91,15 @@ class Part {
                          std::optional<int64_t> background) const = 0;
   virtual FedGraph run_of(std::span<const Variant> inputs) const = 0;
 
-  virtual Cells cells() const;
-  virtual Variant hiding_cells(const std::vector<bool>& hidden, const std::string& how) const;
-
-  // Values where the part enters, of one input, as [units, numbers], and back.
-  virtual Tensor rows(Depth, const std::vector<Tensor>& values) const { return values[0]; }
-  virtual std::vector<Tensor> from_rows(Depth, const Tensor& rows) const { return {rows}; }
-  // The range (largest - smallest) of the numbers that share a scale with each unit's.
-  virtual std::vector<double> ranges(Depth, const Tensor& rows) const;
-  // The channels of a pixel in rows at the input, [height · width, channels], where there are
-  // pixels.
-  virtual std::optional<Tensor> pixel_channels(const Tensor&) const { return std::nullopt; }
-
-  // An input that says nothing, as rows; `name` is one that this kind knows.
-  virtual Tensor baseline(Depth depth, const std::string& name) const = 0;
-
-  // Of a part that has words: its text, and another text in its place.
-  virtual const TextInput& text() const;
-  virtual Variant of_text(const TextInput& text) const;
+  virtual const PartEntrance& entrance() const = 0;
+  // What only some parts have; null for the others.
+  virtual const PartCells* as_cells() const { return nullptr; }
+  virtual const PartText* as_text() const { return nullptr; }
 };
+
+// What an option's word says to one of several parts: "auto" where only another one knows it.
+std::string word_for(const Part& part, const std::vector<const Part*>& all,
+                     const std::string& word);
 
 // Whether each unit stands for nothing of the input itself, as a class token does.
 std::vector<bool> special_units(const std::vector<Unit>& units);

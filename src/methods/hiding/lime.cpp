@@ -16,7 +16,7 @@ std::string chosen_space(const Run& run, const std::string& asked) {
 
 // Words of a text that stands alone.
 bool hides_words(const Input& input) {
-  return input.parts().size() == 1 && input.parts()[0]->traits().has_words;
+  return input.parts().size() == 1 && input.parts()[0]->as_text() != nullptr;
 }
 
 LimeOptions lime_options(const Run& run, const OptionReader& options) {

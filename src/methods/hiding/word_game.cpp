@@ -6,7 +6,7 @@
 namespace whyformer {
 
 WordGame::WordGame(Run& run, WordGameOptions options) : run_(run), options_(options) {
-  const TextInput& input = text_part().text();
+  const TextInput& input = text().text();
   pieces_[0] = pieces_of(input.text, 0);
   if (input.pair) pieces_[1] = pieces_of(*input.pair, 1);
 }
@@ -43,12 +43,11 @@ std::string WordGame::shown(const std::vector<Piece>& pieces, const Coalition& v
 }
 
 std::vector<double> WordGame::values(const std::vector<Coalition>& coalitions) {
-  const Part& part = text_part();
   std::vector<Variant> inputs;
   for (const Coalition& visible : coalitions) {
     TextInput input{shown(pieces_[0], visible), {}};
-    if (part.text().pair) input.pair = shown(pieces_[1], visible);
-    inputs.push_back(part.of_text(input));
+    if (text().text().pair) input.pair = shown(pieces_[1], visible);
+    inputs.push_back(text().of_text(input));
   }
   std::vector<double> values;
   for (const std::vector<double>& outputs : run_.answers(inputs, Run::Report::kNo)) {
@@ -58,7 +57,7 @@ std::vector<double> WordGame::values(const std::vector<Coalition>& coalitions) {
 }
 
 std::vector<double> WordGame::by_unit(const std::vector<double>& by_player) const {
-  const std::vector<Unit>& units = text_part().units();
+  const std::vector<Unit>& units = part().units();
   std::vector<double> result(units.size(), 0.0);
   if (by_player.empty()) return {};
   for (int segment = 0; segment < 2; ++segment) {

@@ -30,7 +30,8 @@ class WordGame final : public Game {
     int64_t start = 0, end = 0;  // code points
     int64_t player = -1;
   };
-  const Part& text_part() const { return *run_.input().parts()[0]; }
+  const Part& part() const { return *run_.input().parts()[0]; }
+  const PartText& text() const { return *part().as_text(); }
   std::vector<Piece> pieces_of(const std::string& text, int segment);
   std::string shown(const std::vector<Piece>& pieces, const Coalition& visible) const;
 

@@ -33,6 +33,17 @@ void add_methods(CLI::App& command, ExplainArguments& a) {
       .add_option("-o,--option", a.options,
                   "option of a method, such as rollout.start=1; may be repeated")
       ->type_name("METHOD.NAME=VALUE");
+  CLI::Option* trust = command.add_flag(
+      "--trust", a.trust,
+      "measure how far each method can be trusted: against random rankings, the other methods and "
+      "small changes of the input");
+  command
+      .add_option("--trust-orders", a.trust_orders,
+                  "random rankings to compare with (40 m - 1 give an exact test)")
+      ->check(CLI::Range(int64_t{19}, int64_t{9999}))
+      ->capture_default_str()
+      ->needs(trust)
+      ->type_name("N");
   command
       .add_option("--precision", a.precision,
                   "floating-point precision; double is slow, and steadier for relevance rules")
@@ -257,6 +268,7 @@ ExplainRequest request_of(const ExplainArguments& a, const Model& model, const I
                                     : WordFold::kSum;
   if (a.precision == "double") request.precision = Precision::kDouble;
   request.top = a.input.picture.top;
+  if (a.trust) request.trust = TrustRequest{.orders = a.trust_orders};
   request.seed = a.seed;
   request.memory_bytes = a.memory_megabytes << 20;
   return request;

@@ -1,5 +1,6 @@
-// Metrics that judge explanations. So far localisation: how well scores find a region that is known
-// to hold the reason, such as the object of a painted picture.
+// Metrics that judge explanations: by what the model answers when units are hidden (faithfulness),
+// by what small changes of the input do (robustness), by the scores alone (complexity), and by a
+// region that is known to hold the reason (localisation).
 #pragma once
 
 #include <cstdint>
@@ -10,11 +11,25 @@
 
 namespace whyformer {
 
+// What a metric has to be given beside the scores.
+enum class MetricNeeds {
+  kScores,       // nothing
+  kAnswers,      // the model's answers with units hidden
+  kNoisyInputs,  // the scores of noisy copies of the input
+  kRegion        // the units that are known to hold the reason
+};
+
+// What a metric is about.
+enum class MetricFamily { kFaithfulness, kRobustness, kComplexity, kLocalisation };
+
 struct MetricInfo {
   std::string name;
   std::string summary;
   std::string paper;
   bool higher_is_better = true;
+  MetricNeeds needs = MetricNeeds::kRegion;
+  MetricFamily family = MetricFamily::kLocalisation;
+  std::string misleads = {};  // when its number says something else than people think
 };
 
 // Every metric, in the order they are listed to people.

@@ -10,6 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include "whyformer/trust.h"
+
 namespace whyformer {
 
 // A piece of the input that gets a score: a token, or a patch of a picture. Offsets count code
@@ -70,6 +72,7 @@ struct Attribution {
   std::optional<int64_t> seed;             // of methods that draw random numbers
   std::optional<Estimate> estimate;        // of methods that hide parts of the input
   Cost cost;
+  std::optional<Trust> trust;      // where it was asked for
   std::vector<std::string> notes;  // what the reader must know, in sentences
 };
 
@@ -153,6 +156,7 @@ struct Explanation {
   std::vector<Attribution> attributions;
   std::vector<Refusal> refused;         // methods asked for beside those that gave scores
   std::vector<AttentionMap> attention;  // layer 0 is nearest the input
+  std::optional<TrustSetting> trust;    // where it was asked for and could be measured
   std::vector<std::string> notes;       // e.g. that the text was truncated, or a method refused
 };
 

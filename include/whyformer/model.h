@@ -209,6 +209,7 @@ struct ExplainRequest {
   std::optional<int64_t> hiding_id = {};
   WordFold fold = WordFold::kSum;
   Precision precision = Precision::kSingle;
+  std::optional<TrustRequest> trust = {};  // how far each explanation can be trusted
   int64_t seed = 0;
   int64_t memory_bytes = int64_t{1} << 30;  // for batches of perturbed inputs
   Progress progress = {};

@@ -3,15 +3,17 @@
 
 #include "api/fold_words.h"
 #include "api/prepare.h"
+#include "evaluate/trust.h"
 #include "methods/jobs.h"
 #include "run/pulse_question.h"
 
 namespace whyformer {
 namespace {
 
-PreparedNeeds needs_of_all(const std::vector<Job>& jobs) {
+PreparedNeeds needs_of_all(const std::vector<Job>& jobs, const ExplainRequest& request) {
   PreparedNeeds needs{.alone = needs_of(jobs),
                       .each = {.attention = true}};  // reports show the maps
+  if (request.trust) needs.together = Needs{};
   for (const Job& job : jobs) {
     if (job.method->on_parts == OnSeveralParts::kTogether) {
       needs.together = needs.together.value_or(Needs{}) | job.method->needs;
@@ -97,13 +99,26 @@ std::vector<AttentionMap> maps_of(const Prepared& prepared) {
   return maps;
 }
 
+// Runs a method again, where that reads what enters the model.
+Rescore rescore_by(const std::vector<Job>& jobs, const Explanation& explanation,
+                   Prepared& prepared) {
+  return [&](size_t index) -> std::optional<std::vector<double>> {
+    const Attribution& own = explanation.attributions[index];
+    const auto job = std::ranges::find_if(jobs, [&](const Job& one) {
+      return one.method->info.name == own.method && one.options.all() == own.options;
+    });
+    if (job->method->info.model_agnostic || prepared.has_several_parts()) return std::nullopt;
+    return run_method(*job, prepared.run()).scores;
+  };
+}
+
 }  // namespace
 
 std::vector<Explanation> explain(const Model& model, const InputValue& input,
                                  const ExplainRequest& request) {
   const PulseScope pulses(pulse_question(request.progress));
   const std::vector<Job> jobs = jobs_of(request.methods);
-  Prepared prepared = prepare(model.reader_of(input), input, request, needs_of_all(jobs));
+  Prepared prepared = prepare(model.reader_of(input), input, request, needs_of_all(jobs, request));
   if (prepared.common.model.name.empty()) prepared.common.model = model.name();
   prepared.common.attention = maps_of(prepared);
   const JobRunner runner{.run = [&](const Job& job) { return run_on(job, prepared); },
@@ -119,6 +134,10 @@ std::vector<Explanation> explain(const Model& model, const InputValue& input,
     } catch (const Interrupted&) {
       if (explanations.empty()) throw;
       break;
+    }
+    if (request.trust && !was_stopped(prepared)) {
+      Run& whole = prepared.has_several_parts() ? *prepared.runs.back() : prepared.run();
+      add_trust(*request.trust, whole, rescore_by(jobs, explanation, prepared), explanation);
     }
     for (Attribution& result : explanation.attributions) {
       result.words = fold_words(explanation.units, result.scores,

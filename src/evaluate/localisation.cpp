@@ -30,7 +30,7 @@ Localisation::Localisation(std::string_view metric) : metric_(&find_metric(metri
 
 void Localisation::add(std::span<const double> scores, const std::vector<bool>& region) {
   check_map(*metric_, scores, region);
-  const std::vector<Ratio> measured = metric_->measure(scores, region);
+  const std::vector<Ratio> measured = metric_->in_region(scores, region);
   totals_.resize(measured.size());
   for (size_t i = 0; i < measured.size(); ++i) {
     const bool each_map_alike = metric_->over_maps == OverMaps::kMeanOfRatios;

@@ -10,7 +10,33 @@ namespace whyformer {
 namespace {
 
 constexpr std::array kMetrics{
-    &kPointingGame, &kIou, &kIouOfEqualArea, &kMeanIou, &kRelevanceMass,
+    &kComprehensiveness,
+    &kSufficiency,
+    &kDeletion,
+    &kInsertion,
+    &kPositivePerturbation,
+    &kNegativePerturbation,
+    &kFaithfulnessCorrelation,
+    &kFaithfulnessEstimate,
+    &kSensitivityN,
+    &kInfidelity,
+    &kScaledInfidelity,
+    &kMonotonicity,
+    &kMonotonicityCorrelation,
+    &kCompleteness,
+    &kNonSensitivity,
+    &kKeepPositive,
+    &kRemovePositive,
+    &kMaxSensitivity,
+    &kLocalLipschitz,
+    &kComplexity,
+    &kSparseness,
+    &kEffectiveComplexity,
+    &kPointingGame,
+    &kIou,
+    &kIouOfEqualArea,
+    &kMeanIou,
+    &kRelevanceMass,
 };
 
 }  // namespace

@@ -67,6 +67,7 @@ ArraysPart::ArraysPart(std::shared_ptr<const ElementGraph> element, NamedArrays 
   traits_ = {.name = "model given arrays",
              .side = "Arrays",
              .input_name = "",
+             .hiding = any_tokens && hiding_id_ ? "mask" : "zero",
              .baseline = any_tokens && hiding_id_ ? "mask" : "zero"};
 }
 

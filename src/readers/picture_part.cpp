@@ -93,6 +93,7 @@ const PartTraits& PicturePart::traits() const {
   static const PartTraits kTraits{.name = "picture",
                                   .side = "Picture",
                                   .input_name = "pixels",
+                                  .hiding = "grey",
                                   .baseline = "black",
                                   .words = {"grey", "black", "white", "mean", "blur"}};
   return kTraits;

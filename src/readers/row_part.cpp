@@ -119,8 +119,11 @@ void RowPart::name_units() {
 }
 
 const PartTraits& RowPart::traits() const {
-  static const PartTraits kTraits{
-      .name = "table", .side = "Row", .baseline = "mean", .few_players = true};
+  static const PartTraits kTraits{.name = "table",
+                                  .side = "Row",
+                                  .hiding = "background",
+                                  .baseline = "mean",
+                                  .few_players = true};
   return kTraits;
 }
 

@@ -47,12 +47,16 @@ TextPart::TextPart(TextReading reading, ReadText text, RunKind kind)
       units_(units_of(text_.encoding)) {}
 
 const PartTraits& TextPart::traits() const {
-  static const PartTraits kTraits{.name = "text",
-                                  .side = "Text",
-                                  .input_name = "word-embeddings",
-                                  .baseline = "pad",
-                                  .words = {"mask", "delete", "retokenize", "pad", "unk", "zero"}};
-  return kTraits;
+  static const auto traits_with = [](const std::string& hiding) {
+    return PartTraits{.name = "text",
+                      .side = "Text",
+                      .input_name = "word-embeddings",
+                      .hiding = hiding,
+                      .baseline = "pad",
+                      .words = {"mask", "delete", "retokenize", "pad", "unk", "zero"}};
+  };
+  static const PartTraits kMasking = traits_with("mask"), kDeleting = traits_with("delete");
+  return reading_.tokenizer->mask_id() ? kMasking : kDeleting;
 }
 
 namespace {
@@ -155,7 +159,7 @@ Variant TextPart::retokenized(const std::vector<bool>& hidden) const {
 
 Variant TextPart::hiding(const std::vector<bool>& hidden, const std::string& how,
                          std::optional<int64_t>) const {
-  const std::string way = how == "auto" ? (reading_.tokenizer->mask_id() ? "mask" : "delete") : how;
+  const std::string way = how == "auto" ? traits().hiding : how;
   if (way == "retokenize") return retokenized(hidden);
   if (way == "delete")
     return variant_of(shown(text_.encoding.ids, hidden), shown(text_.encoding.type_ids, hidden));

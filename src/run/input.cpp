@@ -231,13 +231,21 @@ Tensor Input::baseline(Depth depth, const std::string& name) const {
   return all.size() == 1 ? all[0] : below_each_other(all);
 }
 
-std::string Input::baseline_taken(const std::string& name) const {
-  std::string taken;
+std::string Input::taken(const std::string& word, std::string PartTraits::*fallback) const {
+  std::string all;
   for (const auto& part : parts_) {
-    const std::string word = word_for(*part, name);
-    taken += (taken.empty() ? "" : " and ") + (word == "auto" ? part->traits().baseline : word);
+    const std::string said = word_for(*part, word);
+    all += (all.empty() ? "" : " and ") + (said == "auto" ? part->traits().*fallback : said);
   }
-  return taken;
+  return all;
+}
+
+std::string Input::baseline_taken(const std::string& name) const {
+  return taken(name, &PartTraits::baseline);
+}
+
+std::string Input::hiding_taken(const std::string& how) const {
+  return taken(how, &PartTraits::hiding);
 }
 
 }  // namespace whyformer

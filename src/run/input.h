@@ -83,8 +83,9 @@ class Input {
 
   // `name` is "auto" or one that a part knows.
   Tensor baseline(Depth depth, const std::string& name) const;
-  // What is taken where a baseline of this name is asked for.
+  // What is taken where a baseline, or a way to hide, of this name is asked for.
   std::string baseline_taken(const std::string& name) const;
+  std::string hiding_taken(const std::string& how) const;
   // What an option's word says to one part: its own default, where only another part knows it.
   std::string word_for(const Part& part, const std::string& word) const;
 
@@ -92,6 +93,7 @@ class Input {
   bool is_one_part() const { return parts_.size() == 1; }
   // Cells below units are those of a part that is alone.
   const PartCells* own_cells() const { return is_one_part() ? parts_[0]->as_cells() : nullptr; }
+  std::string taken(const std::string& word, std::string PartTraits::*fallback) const;
   // One entry per part.
   template <class T>
   std::vector<std::vector<T>> by_part(const std::vector<T>& by_unit) const;

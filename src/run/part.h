@@ -33,6 +33,7 @@ struct PartTraits {
   std::string name;                     // for messages: "text", "picture", "table", "arrays"
   std::string side;                     // in front of notes about one of several parts: "Text"
   std::string input_name;               // of Depth::kInput, where it has a name: "word-embeddings"
+  std::string hiding;                   // by default: "mask"
   std::string baseline;                 // of integrated gradients
   std::vector<std::string> words = {};  // ways to hide, and baselines, that no other kind knows
   bool few_players = false;             // SHAP asks for every coalition, as of a table's columns

@@ -51,9 +51,15 @@ void require_number(const Graph& graph, Value value) {
 Run::Run(Input input, Settings settings)
     : input_(std::move(input)), settings_(std::move(settings)) {
   const auto start = Clock::now();
-  const PulseScope pulses(pulse_question());
   const FedGraph own = input_.copies(1);
   graph_ = own.graph;
+  run_shared(own.feeds);
+  spent_.forwards = 1;
+  run_seconds_ = shared_seconds_ = seconds_since(start);
+}
+
+void Run::run_shared(const Feeds& feeds) {
+  const PulseScope pulses(pulse_question());
   const Needs& needs = settings_.needs;
   RunOptions options;
   options.keep =
@@ -66,16 +72,17 @@ Run::Run(Input input, Settings settings)
   if (needs.embedding_gradient) {
     for (const Value value : entrances()) options.outputs.push_back(value);
   }
-  pass_ = std::make_unique<const Pass>(run(graph_->graph, own.feeds, options));
+  pass_ = std::make_unique<const Pass>(run(graph_->graph, feeds, options));
   outputs_ = (*pass_)[graph_->output].to_doubles();
-  spent_.forwards = 1;
-  run_seconds_ = shared_seconds_ = seconds_since(start);
 }
 
 void Run::set_target(int64_t index) {
   if (index == target_) return;
   target_ = index;
-  // Walks start at the target.
+  forget_walks();  // they start at the target
+}
+
+void Run::forget_walks() noexcept {
   gradient_walk_.reset();
   relevance_walks_.clear();
   walk_seconds_.clear();

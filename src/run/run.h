@@ -102,6 +102,7 @@ class Run {
   // The target's value in that space. Throws InvalidInput where the model has no probabilities.
   double in_space(OutputSpace space, const std::vector<double>& outputs) const;
   bool has_probabilities() const;
+  bool labels_exclude_each_other() const { return settings_.problem == Problem::kSingleLabel; }
 
   // Target value and its gradient at a depth when that value is replaced; one entry per
   // replacement.
@@ -127,6 +128,13 @@ class Run {
   // Throws Interrupted there.
   void report_progress(int64_t done, int64_t total) const;
 
+  // What enters the model, as rows; nothing where ids enter whose vectors were not recognised.
+  std::optional<Tensor> entering() const;
+  // The shared run again with other values where the input enters, as rows; and the input's
+  // own again. Inputs with something hidden stay as they are.
+  void enter(const Tensor& rows);
+  void enter_own() noexcept;
+
   // Runs and walks beyond the shared ones.
   const Cost& spent() const { return spent_; }
   // Shared walks that were read since the last call of forget_walks_read.
@@ -142,6 +150,8 @@ class Run {
   double seconds_read() const;
 
  private:
+  void run_shared(const Feeds& feeds);
+  void forget_walks() noexcept;
   std::vector<Value> entrances() const;
   Tensor rows_at(Depth depth, const std::function<Tensor(Value)>& value_of) const;
   Tensor gradient_at(Value value);
@@ -155,6 +165,9 @@ class Run {
   Settings settings_;
   std::shared_ptr<const ModelGraph> graph_;
   std::unique_ptr<const Pass> pass_;  // walks refer to it
+  // The input's own, while something else enters.
+  std::unique_ptr<const Pass> own_pass_;
+  std::vector<double> own_outputs_;
   std::unique_ptr<BackwardWalk> gradient_walk_;
   std::map<RelevanceKind, std::unique_ptr<RelevanceWalk>> relevance_walks_;
   std::map<std::string, std::vector<std::string>> policy_notes_;

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "explanation/panels.h"
+#include "report/json/trust_json.h"
 #include "report/pages/base64.h"
 #include "whyformer/printable.h"
 #include "whyformer/report.h"
@@ -124,6 +125,7 @@ Json attribution_json(const Attribution& attribution) {
   json["cost"] = {{"forwards", attribution.cost.forwards},
                   {"backwards", attribution.cost.backwards},
                   {"seconds", attribution.cost.seconds}};
+  if (attribution.trust) json["trust"] = report::trust_json(*attribution.trust);
   json["notes"] = attribution.notes;
   return json;
 }
@@ -163,6 +165,7 @@ Json explanation_json(const Explanation& explanation) {
   for (const Attribution& attribution : explanation.attributions) {
     json["attributions"].push_back(attribution_json(attribution));
   }
+  if (explanation.trust) json["trust"] = report::trust_setting_json(*explanation.trust);
   if (!explanation.refused.empty()) json["refused"] = refused_json(explanation.refused);
   json["notes"] = explanation.notes;
   return json;

@@ -1,9 +1,11 @@
 #include "report/pages/page_data.h"
+#include "report/json/trust_json.h"
 
 #include <nlohmann/json.hpp>
 
 #include "report/views/estimate_view.h"
 #include "report/views/text.h"
+#include "report/views/trust_view.h"
 #include "report/views/view.h"
 
 namespace whyformer::report {
@@ -137,7 +139,13 @@ Json method_json(const Explanation& explanation, const Attribution& attribution,
                  SpecialTokens counted) {
   Json notes = Json::array();
   for (const std::string& note : attribution.notes) notes.push_back(printable(note));
+  Json trust = nullptr;
+  if (attribution.trust) {
+    trust = trust_json(*attribution.trust);
+    trust["lines"] = trust_lines(attribution);
+  }
   return {
+      {"trust", trust},
       {"name", printable(attribution.method)},
       {"info", printable(cost_line(attribution))},
       {"notes", notes},
@@ -178,15 +186,18 @@ Json page_attention_json(const PackedAttention& attention) {
 Json page_json(const Explanation& explanation, const ReportOptions& options) {
   Json notes = Json::array();
   for (const std::string& note : explanation.notes) notes.push_back(printable(note));
-  return {{"model", printable(explanation.model.name)},
-          {"architecture", printable(explanation.model.architecture)},
-          {"space", printable(explanation.output.space)},
-          {"label_count", explanation.output.values.size()},
-          {"special", special_name(options.special)},
-          {"pair", input_texts(explanation).size() > 1},
-          {"pieces", pieces_json(explanation)},
-          {"palettes", ramps_json()},
-          {"notes", notes}};
+  for (const std::string& line : trust_setting_lines(explanation)) notes.push_back(line);
+  return {
+      {"model", printable(explanation.model.name)},
+      {"architecture", printable(explanation.model.architecture)},
+      {"space", printable(explanation.output.space)},
+      {"label_count", explanation.output.values.size()},
+      {"special", special_name(options.special)},
+      {"pair", input_texts(explanation).size() > 1},
+      {"pieces", pieces_json(explanation)},
+      {"palettes", ramps_json()},
+      {"trust", explanation.trust ? Json(trust_setting_json(*explanation.trust)) : Json(nullptr)},
+      {"notes", notes}};
 }
 
 std::string page_data(const Explanation& explanation, const PackedAttention& attention,

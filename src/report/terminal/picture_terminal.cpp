@@ -14,6 +14,7 @@
 #include "report/views/estimate_view.h"
 #include "report/views/model_title.h"
 #include "report/views/text.h"
+#include "report/views/trust_view.h"
 
 namespace whyformer::report {
 namespace {
@@ -61,6 +62,7 @@ class PictureReport {
       if (!hidden.empty()) sentences("Text: " + hidden);
     }
     for (const std::string& note : first_.notes) sentences(note);
+    for (const std::string& line : trust_setting_lines(first_)) sentences(line);
     while (out_.ends_with("\n\n")) out_.pop_back();
     return std::move(out_);
   }
@@ -202,6 +204,9 @@ class PictureReport {
     if (std::any_of(attribution.scores.begin(), attribution.scores.end(), broken)) {
       sentences(printable(attribution.method) +
                 ": some scores are missing or not a number; they count as 0.");
+    }
+    for (const std::string& line : trust_lines(attribution)) {
+      sentences(printable(attribution.method) + ": " + line);
     }
     for (const std::string& note : attribution.notes) {
       sentences(printable(attribution.method) + ": " + printable(note));

@@ -9,6 +9,7 @@
 
 #include "report/terminal/terminal_text.h"
 #include "report/views/text.h"
+#include "report/views/trust_view.h"
 
 namespace whyformer::report {
 namespace {
@@ -49,8 +50,10 @@ class StreamReport {
         out_ += "\n" + shortened(heading, width_) + "\n";
         scores(attribution, explanation_.streams[i]);
       }
+      for (const std::string& line : trust_lines(attribution)) sentence(line);
       for (const std::string& note : attribution.notes) sentence("note: " + printable(note));
     }
+    for (const std::string& line : trust_setting_lines(explanation_)) sentence(line);
     return std::move(out_);
   }
 

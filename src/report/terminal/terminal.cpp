@@ -12,6 +12,7 @@
 #include "report/terminal/terminal_text.h"
 #include "report/views/picture_view.h"
 #include "report/views/text.h"
+#include "report/views/trust_view.h"
 #include "report/views/view.h"
 #include "whyformer/report.h"
 
@@ -43,6 +44,7 @@ class TerminalReport {
     lines({""});
     legend();
     sentences(hidden_tokens_sentence(explanation_, options_.special), explanation_.notes);
+    sentences("", trust_setting_lines(explanation_));
     while (out_.ends_with("\n\n")) out_.pop_back();
     return std::move(out_);
   }
@@ -155,7 +157,11 @@ class TerminalReport {
     } else if (scale == 0) {
       first = "All scores are zero.";
     }
+    for (const std::string& line : trust_lines(attribution)) {
+      lines(wrapped_sentence(line, options_.width));
+    }
     sentences(first, attribution.notes);
+    if (attribution.trust) sentences("", attribution.trust->notes);
   }
 
   void bars(const Attribution& attribution) {

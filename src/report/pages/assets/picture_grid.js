@@ -118,7 +118,9 @@ class PictureGrid {
     const list = el("ul", {class: "notes"});
     data.methods.forEach((method) => {
       const said = [method.info, method.estimate?.line, ...method.notes].filter((text) => text);
-      if (said.length) list.append(el("li", {}, el("strong", {}, method.name), " " + said.join(" · ")));
+      const trust = trustBox(method);
+      if (said.length || trust)
+        list.append(el("li", {}, el("strong", {}, method.name), " " + said.join(" · "), ...(trust ? [trust] : [])));
     });
     const signed = data.methods.some((method) => method.signed) ?
         "Blue is evidence for the class, orange against it; " :

@@ -61,6 +61,8 @@ class MethodCard {
     this.node = el("article", {class: "card method"}, head, this.tokens, this.legend);
     if (method.estimate) this.node.append(estimateBox(method));
     this.node.append(this.bars);
+    const trust = trustBox(method);
+    if (trust) this.node.append(trust);
     if (method.notes.length) this.node.append(notesList(method.notes));
     this.draw();
   }

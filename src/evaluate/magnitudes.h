@@ -1,0 +1,18 @@
+// Sizes of scores, whatever their sign.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace whyformer {
+
+double sum_of_magnitudes(std::span<const double> scores);
+// Indices from the smallest magnitude to the largest; ties by index.
+std::vector<int64_t> by_magnitude(std::span<const double> scores);
+// Whether each is above 1e-5 of the largest magnitude.
+std::vector<bool> above_zero(std::span<const double> scores);
+// Euclidean.
+double distance(std::span<const double> a, std::span<const double> b);
+
+}  // namespace whyformer

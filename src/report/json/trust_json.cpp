@@ -1,0 +1,87 @@
+#include "report/json/trust_json.h"
+
+namespace whyformer::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+const char* name_of(TrustVerdict verdict) {
+  switch (verdict) {
+    case TrustVerdict::kBetterThanRandom:
+      return "better-than-random";
+    case TrustVerdict::kWorseThanRandom:
+      return "worse-than-random";
+    case TrustVerdict::kLikeRandom:
+      break;
+  }
+  return "like-random";
+}
+
+Json percentile_json(const Percentile& percentile) {
+  return {{"value", percentile.value}, {"error", percentile.error}};
+}
+
+Json agreement_json(const std::vector<MethodAgreement>& agreement) {
+  Json list = Json::array();
+  for (const MethodAgreement& one : agreement) {
+    list.push_back(
+        {{"method", one.method}, {"spearman", or_null(one.spearman)}, {"top_k", one.top_k}});
+  }
+  return list;
+}
+
+Json stability_json(const std::optional<Stability>& stability) {
+  if (!stability) return nullptr;
+  return {{"max_sensitivity", stability->max_sensitivity},
+          {"spearman", or_null(stability->spearman)},
+          {"inputs", stability->inputs}};
+}
+
+}  // namespace
+
+Json trust_json(const Trust& trust) {
+  return {{"verdict", name_of(trust.verdict)},
+          {"p_value", trust.p_value},
+          {"percentile", percentile_json(trust.percentile)},
+          {"comprehensiveness", trust.comprehensiveness},
+          {"comprehensiveness_percentile", percentile_json(trust.comprehensiveness_percentile)},
+          {"sufficiency", trust.sufficiency},
+          {"sufficiency_percentile", percentile_json(trust.sufficiency_percentile)},
+          {"agreement", agreement_json(trust.agreement)},
+          {"stability", stability_json(trust.stability)},
+          {"completeness_gap", or_null(trust.completeness_gap)},
+          {"class_specific", trust.class_specific},
+          {"curve",
+           {{"shares", trust.curve.shares},
+            {"removed", trust.curve.removed},
+            {"kept", trust.curve.kept}}},
+          {"notes", trust.notes}};
+}
+
+Json trust_setting_json(const TrustSetting& setting) {
+  const TrustBand& band = setting.band;
+  return {
+      {"hiding", setting.hiding},
+      {"space", setting.space},
+      {"answer", setting.answer},
+      {"hidden", setting.hidden},
+      {"units", setting.units},
+      {"orders", setting.orders},
+      {"top_k", setting.top_k},
+      {"group_sizes", setting.group_sizes},
+      {"band",
+       {{"shares", band.shares},
+        {"removed",
+         {{"mean", band.removed_mean}, {"low", band.removed_low}, {"high", band.removed_high}}},
+        {"kept", {{"mean", band.kept_mean}, {"low", band.kept_low}, {"high", band.kept_high}}}}},
+      {"evaluations", setting.evaluations},
+      {"seconds", setting.seconds},
+      {"notes", setting.notes}};
+}
+
+}  // namespace whyformer::report

@@ -1,17 +1,11 @@
 // Verdicts on the attributions of one input, by one set of random rankings for all methods.
 #pragma once
 
-#include <functional>
-
-#include "evaluate/metric.h"
+#include "evaluate/measure_methods.h"
 #include "run/run.h"
 #include "whyformer/model.h"
 
 namespace whyformer {
-
-// The scores of attribution `index` for the run as it is now; nothing where the method cannot be
-// asked again.
-using Rescore = std::function<std::optional<std::vector<double>>(size_t index)>;
 
 // Adds `trust` to the explanation and to each of its attributions; where nothing can be measured, a
 // note says why. `run` is that of the explanation, with its target set.

@@ -1,0 +1,71 @@
+// How far methods agree with each other, over many inputs.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "whyformer/agreement.h"
+#include "whyformer/model.h"
+
+namespace whyformer {
+
+// Measures of agreement, in the order of reports.
+inline constexpr std::array kAgreementMeasures{"spearman",     "kendall", "top-k",
+                                               "signed-top-k", "rbo",     "sign"};
+inline constexpr size_t kAgreementMeasureCount = kAgreementMeasures.size();
+using AgreementValues = std::array<std::optional<double>, kAgreementMeasureCount>;
+
+struct AgreementRequest {
+  ExplainRequest explain = {};  // two methods at least; their seed is that of the first run
+  int64_t top_k = 0;            // 0: a fifth of the units, at least 1
+  double persistence = 0.9;     // of rank-biased overlap
+  bool magnitudes = false;      // compare |scores|, as for attention, which has no sign
+};
+
+// Scores of one input: of its ordinary units, by each method.
+struct AgreementInput {
+  std::string name;
+  std::vector<std::string> methods;
+  std::vector<std::vector<double>> scores;  // [method][unit]
+  // With another seed, for the ceiling; empty for methods that draw nothing.
+  std::vector<std::vector<double>> again;
+  std::string problem;  // why there are none; empty otherwise
+};
+
+// Throws InvalidInput for unknown methods and options, and Interrupted.
+AgreementInput agreement_input(const Model& model, const std::string& name, const InputValue& input,
+                               const AgreementRequest& request);
+
+// Of two sets of scores; nothing where a measure is not defined.
+AgreementValues agreement_of(const std::vector<double>& a, const std::vector<double>& b,
+                             const AgreementRequest& request);
+
+struct AgreementCell {
+  std::optional<double> mean;        // over inputs
+  std::optional<Interval> interval;  // nothing with fewer than two inputs
+  int64_t inputs = 0;
+};
+using AgreementCells = std::array<AgreementCell, kAgreementMeasureCount>;
+
+struct AgreementReport {
+  static constexpr const char* kSchema = "whyformer.agreement/1";
+
+  ModelName model;
+  std::vector<std::string> methods;
+  std::vector<std::vector<AgreementCells>> pairs;  // [method][method]
+  // The same method with another seed, which is as far as methods can agree; 1 for those that draw
+  // nothing.
+  std::vector<AgreementCells> ceiling;
+  // Pairs whose units were relabelled at random, which is what no agreement looks like.
+  AgreementCells floor;
+  int64_t inputs = 0;
+  int64_t seed = 0;
+  std::vector<std::string> notes;
+};
+
+AgreementReport summarise(const ModelName& model, const std::vector<AgreementInput>& inputs,
+                          const AgreementRequest& request);
+
+}  // namespace whyformer

@@ -1,0 +1,54 @@
+#include <chrono>
+
+#include "api/explained_input.h"
+#include "evaluate/measure_methods.h"
+#include "run/pulse_question.h"
+#include "whyformer/error.h"
+#include "whyformer/evaluation.h"
+
+namespace whyformer {
+namespace {
+
+// Names that do not exist are mistakes of the request, not of an input.
+void check_request(const EvaluationRequest& request) {
+  jobs_of(request.explain.methods);
+  if (request.metrics.empty()) throw InvalidInput("no metric was asked for");
+  if (request.hidings.empty()) throw InvalidInput("no way of hiding was asked for");
+  for (const std::string& name : request.metrics) metric_named(name);
+}
+
+void measure(const Model& model, const EvaluationInput& input, const EvaluationRequest& request,
+             EvaluatedInput& result) {
+  ExplainRequest explain = request.explain;
+  explain.target = input.target;
+  ExplainedInput explained(model, input.input, explain, WholeRun::kYes);
+  const Explanation explanation = explained.explain(explained.targets()[0]);
+  result.target = explanation.target.label;
+  result.refused = explanation.refused;
+  const std::vector<bool> region = input.region ? input.region(explanation) : std::vector<bool>();
+  measure_methods(
+      request, explanation, explained.whole(),
+      [&](size_t index) { return explained.scores_again(explanation, index); },
+      input.region ? &region : nullptr, result);
+}
+
+}  // namespace
+
+EvaluatedInput evaluate(const Model& model, const EvaluationInput& input,
+                        const EvaluationRequest& request) {
+  check_request(request);
+  const auto start = std::chrono::steady_clock::now();
+  const PulseScope pulses(pulse_question(request.explain.progress));
+  EvaluatedInput result{.name = input.name};
+  try {
+    measure(model, input, request, result);
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const Error& error) {
+    result.problem = error.what();
+  }
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+}  // namespace whyformer

@@ -1,0 +1,133 @@
+#include "api/explained_input.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace whyformer {
+namespace {
+
+PreparedNeeds needs_of_all(const std::vector<Job>& jobs, WholeRun whole) {
+  PreparedNeeds needs{.alone = needs_of(jobs),
+                      .each = {.attention = true}};  // reports show the maps
+  if (whole == WholeRun::kYes) needs.together = Needs{};
+  for (const Job& job : jobs) {
+    if (job.method->on_parts == OnSeveralParts::kTogether) {
+      needs.together = needs.together.value_or(Needs{}) | job.method->needs;
+    } else {
+      needs.each = needs.each | job.method->needs;
+    }
+  }
+  return needs;
+}
+
+std::vector<const Part*> parts_of(const Prepared& prepared) {
+  std::vector<const Part*> parts;
+  for (size_t i = 0; i + 1 < prepared.runs.size(); ++i) {
+    parts.push_back(prepared.runs[i]->input().parts()[0].get());
+  }
+  return parts;
+}
+
+// The job as it concerns one of several parts.
+Job job_for(const Part& part, const std::vector<const Part*>& all, const Job& job) {
+  Options options = job.options.all();
+  for (auto& [name, value] : options) {
+    auto* word = std::get_if<std::string>(&value);
+    if (word == nullptr) continue;
+    if (name == "at" && *word != "embedding-block" && *word != "first-layer") *word = "input";
+    if (name == "how" || name == "baseline") *word = word_for(part, all, *word);
+  }
+  return {job.method, OptionReader(std::move(options))};
+}
+
+// Scores of the parts one after the other.
+void join(Attribution& all, Attribution next) {
+  all.scores.insert(all.scores.end(), next.scores.begin(), next.scores.end());
+  if (!next.pixels.empty()) all.pixels = std::move(next.pixels);
+  // The worst, where a method has one.
+  if (next.completeness_gap &&
+      std::abs(*next.completeness_gap) > std::abs(all.completeness_gap.value_or(0))) {
+    all.completeness_gap = next.completeness_gap;
+  }
+  all.cost.forwards += next.cost.forwards;
+  all.cost.backwards += next.cost.backwards;
+  all.cost.seconds += next.cost.seconds;
+  all.notes.insert(all.notes.end(), next.notes.begin(), next.notes.end());
+}
+
+// Of each part that attends within itself, behind the units of those before.
+std::vector<AttentionMap> maps_of(const Prepared& prepared) {
+  std::vector<AttentionMap> maps;
+  int64_t first = 0;
+  for (const auto& run : prepared.runs) {
+    if (run == nullptr || run->several_streams()) continue;
+    for (AttentionMap& map : attention_maps(*run)) {
+      map.first_unit = first;
+      maps.push_back(std::move(map));
+    }
+    first += run->tokens();
+  }
+  return maps;
+}
+
+}  // namespace
+
+ExplainedInput::ExplainedInput(const Model& model, const InputValue& input,
+                               const ExplainRequest& request, WholeRun whole)
+    : request_(request),
+      jobs_(jobs_of(request.methods)),
+      prepared_(prepare(model.reader_of(input), input, request, needs_of_all(jobs_, whole))) {
+  if (prepared_.common.model.name.empty()) prepared_.common.model = model.name();
+  prepared_.common.attention = maps_of(prepared_);
+}
+
+Attribution ExplainedInput::run(const Job& job) {
+  if (!prepared_.has_several_parts()) return run_method(job, prepared_.run());
+  Run* together = prepared_.runs.back().get();
+  if (job.method->on_parts == OnSeveralParts::kTogether) return run_method(job, *together);
+  Attribution all;
+  const std::vector<const Part*> parts = parts_of(prepared_);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const Part& part = *parts[i];
+    Attribution one = run_method(job_for(part, parts, job), *prepared_.runs[i]);
+    for (std::string& note : one.notes) note = part.traits().side + ": " + note;
+    if (i == 0) {
+      all = std::move(one);
+    } else {
+      join(all, std::move(one));
+    }
+  }
+  all.options = job.options.all();
+  return all;
+}
+
+bool ExplainedInput::was_stopped() const {
+  return std::ranges::any_of(prepared_.runs,
+                             [](const auto& run) { return run != nullptr && run->stopped(); });
+}
+
+Run& ExplainedInput::whole() {
+  return prepared_.has_several_parts() ? *prepared_.runs.back() : prepared_.run();
+}
+
+Explanation ExplainedInput::explain(int64_t target) {
+  choose_target(prepared_, target);
+  Explanation explanation = prepared_.common;
+  explanation.target = prepared_.target;
+  const JobRunner runner{.run = [&](const Job& job) { return run(job); },
+                         .stopped = [&] { return was_stopped(); }};
+  run_jobs(jobs_, runner, explanation);
+  return explanation;
+}
+
+std::optional<std::vector<double>> ExplainedInput::scores_again(const Explanation& explanation,
+                                                                size_t index) {
+  const Attribution& own = explanation.attributions[index];
+  const auto job = std::ranges::find_if(jobs_, [&](const Job& one) {
+    return one.method->info.name == own.method && one.options.all() == own.options;
+  });
+  if (job->method->info.model_agnostic || prepared_.has_several_parts()) return std::nullopt;
+  return run(*job).scores;
+}
+
+}  // namespace whyformer

@@ -1,0 +1,43 @@
+// One input with the methods that explain it: what explain(), evaluation and studies of methods
+// share.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "api/prepare.h"
+#include "methods/jobs.h"
+
+namespace whyformer {
+
+// Whether several parts need a run together that no method asks for, to hide units in all of them.
+enum class WholeRun { kNo, kYes };
+
+class ExplainedInput {
+ public:
+  // Reads and runs the input. Throws what explain() throws.
+  ExplainedInput(const Model& model, const InputValue& input, const ExplainRequest& request,
+                 WholeRun whole);
+
+  std::vector<int64_t> targets() const { return targets_of(prepared_, request_); }
+  // Runs the methods. Throws Interrupted where the caller stops it before the first has scores.
+  Explanation explain(int64_t target);
+  bool was_stopped() const;
+  // False where the caller wants to stop.
+  bool goes_on() { return prepared_.run().goes_on(0, 1); }
+
+  // The run of all parts.
+  Run& whole();
+  // Scores of an attribution's method for what enters the run now; nothing for methods that hide
+  // units instead of reading what enters, and for several parts.
+  std::optional<std::vector<double>> scores_again(const Explanation& explanation, size_t index);
+
+ private:
+  Attribution run(const Job& job);
+
+  const ExplainRequest& request_;
+  std::vector<Job> jobs_;
+  Prepared prepared_;
+};
+
+}  // namespace whyformer

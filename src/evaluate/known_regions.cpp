@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "explanation/panels.h"
+#include "readers/given_picture.h"
+#include "whyformer/error.h"
+#include "whyformer/evaluation.h"
+
+namespace whyformer {
+namespace {
+
+bool overlaps(const Unit& unit, const TextSpan& span) {
+  return !unit.special && unit.segment == span.segment && unit.start < span.end &&
+         span.start < unit.end;
+}
+
+// Pixels of the file whose middle lies between two of its edges.
+struct PixelRange {
+  int64_t first = 0, last = 0;  // `last` is not one of them
+};
+
+PixelRange pixels_between(double from, double to, int64_t size) {
+  const auto bound = [size](double edge) {
+    return std::clamp<int64_t>(static_cast<int64_t>(std::ceil(edge - 0.5)), 0, size);
+  };
+  return {bound(from), bound(to)};
+}
+
+bool mostly_covered(const Picture& mask, PixelRange rows, PixelRange columns) {
+  int64_t covered = 0;
+  for (int64_t y = rows.first; y < rows.last; ++y) {
+    for (int64_t x = columns.first; x < columns.last; ++x) {
+      const uint8_t* pixel = mask.row(y) + 3 * x;
+      if (pixel[0] > 0 || pixel[1] > 0 || pixel[2] > 0) ++covered;
+    }
+  }
+  return covered > 0 && 2 * covered >= (rows.last - rows.first) * (columns.last - columns.first);
+}
+
+void mark_patches(const PictureView& view, const Picture& mask, std::vector<bool>& region) {
+  if (mask.width != view.file_width || mask.height != view.file_height) {
+    throw InvalidInput(fmt::format("the mask has {} x {} pixels, the picture {} x {}", mask.width,
+                                   mask.height, view.file_width, view.file_height));
+  }
+  const double high = (view.bottom - view.top) / static_cast<double>(view.rows),
+               wide = (view.right - view.left) / static_cast<double>(view.columns);
+  for (int64_t row = 0; row < view.rows; ++row) {
+    const double top = view.top + static_cast<double>(row) * high;
+    for (int64_t column = 0; column < view.columns; ++column) {
+      const double left = view.left + static_cast<double>(column) * wide;
+      region[view.first_patch + row * view.columns + column] =
+          mostly_covered(mask, pixels_between(top, top + high, mask.height),
+                         pixels_between(left, left + wide, mask.width));
+    }
+  }
+}
+
+}  // namespace
+
+KnownRegion region_of_spans(std::vector<TextSpan> spans) {
+  return [spans = std::move(spans)](const Explanation& explanation) {
+    std::vector<bool> region;
+    for (const Unit& unit : explanation.units) {
+      region.push_back(
+          std::ranges::any_of(spans, [&](const TextSpan& span) { return overlaps(unit, span); }));
+    }
+    return region;
+  };
+}
+
+KnownRegion region_of_mask(const PictureInput& mask) {
+  const auto pixels = std::make_shared<const Picture>(pixels_of(mask));
+  return [pixels](const Explanation& explanation) {
+    std::vector<bool> region(explanation.units.size(), false);
+    for (const Panel& panel : panels_of(explanation)) {
+      if (panel.picture != nullptr) mark_patches(*panel.picture, *pixels, region);
+    }
+    return region;
+  };
+}
+
+}  // namespace whyformer

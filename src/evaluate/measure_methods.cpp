@@ -1,0 +1,207 @@
+#include "evaluate/measure_methods.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/random.h"
+#include "evaluate/hideable_units.h"
+#include "evaluate/noisy_inputs.h"
+
+namespace whyformer {
+namespace {
+
+bool all_finite(std::span<const double> scores) {
+  return std::ranges::all_of(scores, [](double score) { return std::isfinite(score); });
+}
+
+// What is measured: the scores of a method, those with their sign changed, or random ones.
+struct Candidate {
+  std::vector<double> scores;  // of all units
+  bool of_probability = false;
+  std::vector<std::vector<double>> noisy = {};  // scores for each noisy copy
+};
+
+Candidate negated(Candidate candidate) {
+  for (double& score : candidate.scores) score = -score;
+  for (auto& scores : candidate.noisy) {
+    for (double& score : scores) score = -score;
+  }
+  return candidate;
+}
+
+Candidate random_candidate(int64_t units, int64_t seed, int64_t number) {
+  const CounterRandom random(seed, "random-scores", number);
+  Candidate candidate;
+  for (int64_t unit = 0; unit < units; ++unit) {
+    candidate.scores.push_back(random.uniform(unit) - 0.5);
+  }
+  return candidate;
+}
+
+// Metrics for one way of hiding.
+class Measurement {
+ public:
+  Measurement(const std::vector<const Metric*>& metrics, Run& run, const std::string& hiding,
+              const std::vector<bool>* region, const std::vector<double>& noise_lengths)
+      : metrics_(metrics),
+        units_(run, hiding),
+        answers_(units_.answers()),
+        region_(region),
+        noise_lengths_(noise_lengths),
+        seed_(run.seed()) {}
+
+  // Every question is noted before the first one runs.
+  std::vector<std::vector<MetricValue>> measure(const std::vector<Candidate>& candidates) {
+    return answers_.complete([&] {
+      std::vector<std::vector<MetricValue>> values;
+      for (const Candidate& candidate : candidates) values.push_back(values_of(candidate));
+      return values;
+    });
+  }
+
+  int64_t units() const { return units_.count(); }
+  int64_t asked() const { return answers_.asked(); }
+
+ private:
+  std::vector<MetricValue> values_of(const Candidate& candidate) {
+    const std::vector<double> scores = units_.pick(candidate.scores);
+    if (scores.empty() || !all_finite(scores)) {
+      return std::vector<MetricValue>(metrics_.size(), std::nullopt);
+    }
+    std::vector<NoisyScores> noisy;
+    for (size_t copy = 0; copy < candidate.noisy.size(); ++copy) {
+      noisy.push_back({units_.pick(candidate.noisy[copy]), noise_lengths_[copy]});
+    }
+    double sum = 0;
+    for (const double score : candidate.scores) sum += std::isfinite(score) ? score : 0;
+    const Evidence evidence{.scores = scores,
+                            .answers = answers_,
+                            .sum_of_all = sum,
+                            .of_probability = candidate.of_probability,
+                            .noisy = noisy,
+                            .seed = seed_};
+    std::vector<MetricValue> values;
+    for (const Metric* metric : metrics_) values.push_back(value_of(*metric, evidence));
+    return values;
+  }
+
+  MetricValue value_of(const Metric& metric, const Evidence& evidence) {
+    if (metric.measure != nullptr) return metric.measure(evidence);
+    if (region_ == nullptr) return std::nullopt;
+    const std::vector<bool> region = units_.pick(*region_);
+    if (std::ranges::count(region, true) == 0) return std::nullopt;  // nothing to find
+    return localisation(metric.info.name, evidence.scores, region);
+  }
+
+  const std::vector<const Metric*>& metrics_;
+  HideableUnits units_;
+  HiddenAnswers answers_;
+  const std::vector<bool>* region_;
+  const std::vector<double>& noise_lengths_;
+  int64_t seed_;
+};
+
+// Those that hide nothing are the same for every way of hiding: they are measured for the first.
+bool belongs_to(const Metric& metric, size_t hiding) {
+  return hiding == 0 || metric.info.needs == MetricNeeds::kAnswers;
+}
+
+std::vector<const Metric*> metrics_for(const EvaluationRequest& request, size_t hiding) {
+  std::vector<const Metric*> metrics;
+  for (const std::string& name : request.metrics) {
+    const Metric& metric = find_metric(name);
+    if (belongs_to(metric, hiding)) metrics.push_back(&metric);
+  }
+  return metrics;
+}
+
+// The baseline's value is the mean over its rankings.
+std::vector<MetricValue> mean_of(std::span<const std::vector<MetricValue>> rows) {
+  std::vector<MetricValue> means;
+  for (size_t column = 0; column < rows[0].size(); ++column) {
+    double sum = 0;
+    int64_t count = 0;
+    for (const std::vector<MetricValue>& row : rows) {
+      if (!row[column]) continue;
+      sum += *row[column];
+      ++count;
+    }
+    means.push_back(count > 0 ? MetricValue(sum / static_cast<double>(count)) : std::nullopt);
+  }
+  return means;
+}
+
+void append(std::vector<MetricValue>& all, const std::vector<MetricValue>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+// Scores under noise, for all methods at once: they share the run of each copy.
+std::vector<double> add_noisy_scores(const EvaluationRequest& request, Run& run,
+                                     const Rescore& rescore, std::vector<Candidate>& candidates) {
+  const bool wanted = std::ranges::any_of(request.metrics, [](const std::string& name) {
+    return metric_named(name).needs == MetricNeeds::kNoisyInputs;
+  });
+  std::vector<double> lengths;
+  if (!wanted) return lengths;
+  const NoiseOptions noise{request.noisy_inputs, request.radius, run.seed()};
+  visit_noisy_inputs(run, noise, [&](int64_t, double length) {
+    lengths.push_back(length);
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      if (const auto scores = rescore(i)) candidates[i].noisy.push_back(*scores);
+    }
+  });
+  return lengths;
+}
+
+}  // namespace
+
+void measure_methods(const EvaluationRequest& request, const Explanation& explanation, Run& run,
+                     const Rescore& rescore, const std::vector<bool>* region,
+                     EvaluatedInput& result) {
+  std::vector<Candidate> candidates;
+  for (const Attribution& attribution : explanation.attributions) {
+    candidates.push_back(
+        {.scores = attribution.scores,
+         .of_probability = attribution.estimate && attribution.estimate->space == "probability"});
+    result.methods.push_back(
+        {.method = attribution.method, .scores = attribution.scores, .cost = attribution.cost});
+  }
+  const std::vector<double> lengths = add_noisy_scores(request, run, rescore, candidates);
+  const size_t methods = candidates.size();
+  for (size_t i = 0; i < methods; ++i) candidates.push_back(negated(candidates[i]));
+  for (int64_t i = 0; i < request.random_rankings; ++i) {
+    candidates.push_back(random_candidate(run.input().units(), run.seed(), i));
+  }
+  MeasuredMethod random{.method = kRandomBaseline};
+  for (size_t hiding = 0; hiding < request.hidings.size(); ++hiding) {
+    const std::vector<const Metric*> metrics = metrics_for(request, hiding);
+    Measurement measurement(metrics, run, request.hidings[hiding], region, lengths);
+    const auto values = measurement.measure(candidates);
+    for (size_t i = 0; i < methods; ++i) {
+      append(result.methods[i].values, values[i]);
+      append(result.methods[i].reversed, values[methods + i]);
+    }
+    if (request.random_rankings > 0) {
+      append(random.values, mean_of(std::span(values).subspan(2 * methods)));
+      random.reversed = random.values;
+    }
+    if (hiding == 0) result.units = measurement.units();
+    result.evaluations += measurement.asked();
+  }
+  if (request.random_rankings > 0) result.methods.push_back(std::move(random));
+}
+
+std::vector<EvaluationColumn> columns_of(const EvaluationRequest& request) {
+  std::vector<EvaluationColumn> columns;
+  for (size_t hiding = 0; hiding < request.hidings.size(); ++hiding) {
+    for (const Metric* metric : metrics_for(request, hiding)) {
+      const bool hides = metric->info.needs == MetricNeeds::kAnswers;
+      columns.push_back({.metric = metric->info.name,
+                         .hiding = hides ? request.hidings[hiding] : "",
+                         .higher_is_better = metric->info.higher_is_better});
+    }
+  }
+  return columns;
+}
+
+}  // namespace whyformer

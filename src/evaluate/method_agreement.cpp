@@ -1,0 +1,179 @@
+#include "whyformer/method_agreement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "evaluate/bootstrap.h"
+#include "evaluate/ordered_path.h"
+
+namespace whyformer {
+namespace {
+
+std::vector<double> magnitudes_of(std::vector<double> scores) {
+  for (double& score : scores) score = std::abs(score);
+  return scores;
+}
+
+std::optional<double> value_of(const std::optional<Correlation>& correlation) {
+  return correlation ? std::optional(correlation->value) : std::nullopt;
+}
+
+bool all_finite(const std::vector<double>& scores) {
+  return std::ranges::all_of(scores, [](double score) { return std::isfinite(score); });
+}
+
+int64_t top_k_of(const AgreementRequest& request, size_t units) {
+  const auto count = static_cast<int64_t>(units);
+  const int64_t asked = request.top_k > 0 ? request.top_k : std::max<int64_t>(1, count / 5);
+  return std::min(asked, count);
+}
+
+// Values of a measure over inputs, summarised.
+AgreementCell cell_of(const std::vector<AgreementValues>& values, size_t measure, int64_t seed) {
+  std::vector<double> defined;
+  double sum = 0;
+  for (const AgreementValues& one : values) {
+    if (!one[measure]) continue;
+    defined.push_back(*one[measure]);
+    sum += defined.back();
+  }
+  AgreementCell cell{.interval = mean_interval(defined, {.seed = seed}),
+                     .inputs = static_cast<int64_t>(defined.size())};
+  if (!defined.empty()) cell.mean = sum / static_cast<double>(defined.size());
+  return cell;
+}
+
+AgreementCells cells_of(const std::vector<AgreementValues>& values, int64_t seed) {
+  AgreementCells cells;
+  for (size_t i = 0; i < cells.size(); ++i) cells[i] = cell_of(values, i, seed);
+  return cells;
+}
+
+std::vector<double> relabelled(const std::vector<double>& scores, int64_t seed, int64_t number) {
+  std::vector<double> moved;
+  for (const int64_t unit : random_ranking(static_cast<int64_t>(scores.size()), seed, number)) {
+    moved.push_back(scores[unit]);
+  }
+  return moved;
+}
+
+// Inputs where a method has scores.
+class Corpus {
+ public:
+  Corpus(const std::vector<AgreementInput>& inputs, const AgreementRequest& request)
+      : inputs_(inputs), request_(request) {}
+
+  const std::vector<double>* scores(size_t input, const std::string& method) const {
+    return find(inputs_[input], method, inputs_[input].scores);
+  }
+  const std::vector<double>* again(size_t input, const std::string& method) const {
+    const std::vector<double>* found = find(inputs_[input], method, inputs_[input].again);
+    return found == nullptr || found->empty() ? nullptr : found;
+  }
+
+  AgreementCells pair(const std::string& a, const std::string& b) const {
+    std::vector<AgreementValues> values;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      const auto *left = scores(i, a), *right = scores(i, b);
+      if (left != nullptr && right != nullptr) {
+        values.push_back(agreement_of(*left, *right, request_));
+      }
+    }
+    return cells_of(values, request_.explain.seed);
+  }
+
+  // A method that draws nothing agrees with itself.
+  AgreementCells ceiling(const std::string& method) const {
+    std::vector<AgreementValues> values;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      const std::vector<double>* own = scores(i, method);
+      if (own == nullptr) continue;
+      const std::vector<double>* other = again(i, method);
+      values.push_back(agreement_of(*own, other != nullptr ? *other : *own, request_));
+    }
+    return cells_of(values, request_.explain.seed);
+  }
+
+  AgreementCells floor(const std::vector<std::string>& methods) const {
+    std::vector<AgreementValues> values;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      for (size_t k = 0; k + 1 < methods.size(); ++k) {
+        const auto *left = scores(i, methods[k]), *right = scores(i, methods[k + 1]);
+        if (left == nullptr || right == nullptr) continue;
+        const auto number = static_cast<int64_t>(i * methods.size() + k);
+        values.push_back(
+            agreement_of(*left, relabelled(*right, request_.explain.seed, number), request_));
+      }
+    }
+    return cells_of(values, request_.explain.seed);
+  }
+
+ private:
+  static const std::vector<double>* find(const AgreementInput& input, const std::string& method,
+                                         const std::vector<std::vector<double>>& lists) {
+    const auto found = std::ranges::find(input.methods, method);
+    if (found == input.methods.end()) return nullptr;
+    const auto index = static_cast<size_t>(found - input.methods.begin());
+    return index < lists.size() ? &lists[index] : nullptr;
+  }
+
+  const std::vector<AgreementInput>& inputs_;
+  const AgreementRequest& request_;
+};
+
+void add_notes(const std::vector<AgreementInput>& inputs, AgreementReport& report) {
+  int64_t broken = 0;
+  std::string first;
+  for (const AgreementInput& input : inputs) {
+    if (input.problem.empty()) continue;
+    if (broken++ == 0) first = fmt::format("{}: {}", input.name, input.problem);
+  }
+  report.inputs = static_cast<int64_t>(inputs.size()) - broken;
+  if (broken > 0) {
+    report.notes.push_back(fmt::format("{} of {} inputs could not be explained; the first: {}.",
+                                       broken, inputs.size(), first));
+  }
+}
+
+}  // namespace
+
+AgreementValues agreement_of(const std::vector<double>& a, const std::vector<double>& b,
+                             const AgreementRequest& request) {
+  if (a.empty() || !all_finite(a) || !all_finite(b)) return {};
+  const std::vector<double> left = request.magnitudes ? magnitudes_of(a) : a,
+                            right = request.magnitudes ? magnitudes_of(b) : b;
+  const int64_t k = top_k_of(request, left.size());
+  return {value_of(spearman(left, right)),
+          value_of(kendall_tau_b(left, right)),
+          top_k_overlap(left, right, k),
+          signed_top_k_overlap(left, right, k),
+          rank_biased_overlap(left, right, request.persistence),
+          sign_agreement(left, right)};
+}
+
+AgreementReport summarise(const ModelName& model, const std::vector<AgreementInput>& inputs,
+                          const AgreementRequest& request) {
+  AgreementReport report{.model = model, .seed = request.explain.seed};
+  for (const AgreementInput& input : inputs) {
+    for (const std::string& method : input.methods) {
+      if (std::ranges::find(report.methods, method) == report.methods.end()) {
+        report.methods.push_back(method);
+      }
+    }
+  }
+  const Corpus corpus(inputs, request);
+  for (const std::string& a : report.methods) {
+    std::vector<AgreementCells> row;
+    for (const std::string& b : report.methods) row.push_back(corpus.pair(a, b));
+    report.pairs.push_back(std::move(row));
+    report.ceiling.push_back(corpus.ceiling(a));
+  }
+  report.floor = corpus.floor(report.methods);
+  add_notes(inputs, report);
+  return report;
+}
+
+}  // namespace whyformer

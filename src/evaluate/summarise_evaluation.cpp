@@ -1,0 +1,191 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "evaluate/bootstrap.h"
+#include "evaluate/paired_tests.h"
+#include "whyformer/evaluation.h"
+
+namespace whyformer {
+namespace {
+
+// Values of one column by input; nothing where it was not measured or is not defined.
+using Column = std::vector<MetricValue>;
+
+const MeasuredMethod* find_method(const EvaluatedInput& input, const std::string& name) {
+  const auto found =
+      std::ranges::find_if(input.methods, [&](const auto& one) { return one.method == name; });
+  return found == input.methods.end() ? nullptr : &*found;
+}
+
+Column column_of(const std::vector<EvaluatedInput>& inputs, const std::string& method,
+                 size_t column, std::vector<MetricValue> MeasuredMethod::*values) {
+  Column result;
+  for (const EvaluatedInput& input : inputs) {
+    const MeasuredMethod* measured = find_method(input, method);
+    const bool known = measured != nullptr && column < (measured->*values).size();
+    result.push_back(known ? (measured->*values)[column] : std::nullopt);
+  }
+  return result;
+}
+
+std::vector<double> defined(const Column& column) {
+  std::vector<double> values;
+  for (const MetricValue& value : column) {
+    if (value && std::isfinite(*value)) values.push_back(*value);
+  }
+  return values;
+}
+
+std::optional<double> mean_of(const std::vector<double>& values) {
+  if (values.empty()) return std::nullopt;
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+EvaluationCell cell_of(const std::vector<EvaluatedInput>& inputs, const std::string& method,
+                       size_t column, int64_t seed) {
+  const std::vector<double> values =
+      defined(column_of(inputs, method, column, &MeasuredMethod::values));
+  return {
+      .interval = mean_interval(values, {.seed = seed}),
+      .mean = mean_of(values),
+      .reversed = mean_of(defined(column_of(inputs, method, column, &MeasuredMethod::reversed))),
+      .inputs = static_cast<int64_t>(values.size())};
+}
+
+bool is_better(double a, double b, bool higher_is_better) {
+  return higher_is_better ? a > b : a < b;
+}
+
+// Equal means share the better rank.
+void add_ranks(Evaluation& evaluation, size_t column) {
+  const bool higher = evaluation.columns[column].higher_is_better;
+  for (size_t i = 0; i < evaluation.methods.size(); ++i) {
+    EvaluationCell& own = evaluation.cells[i][column];
+    if (!own.mean || evaluation.methods[i] == kRandomBaseline) continue;
+    own.rank = 1;
+    for (size_t k = 0; k < evaluation.methods.size(); ++k) {
+      const EvaluationCell& other = evaluation.cells[k][column];
+      if (evaluation.methods[k] == kRandomBaseline || !other.mean) continue;
+      if (is_better(*other.mean, *own.mean, higher)) ++*own.rank;
+    }
+  }
+}
+
+EvaluationTest compared(const Evaluation& evaluation, size_t column, const std::string& best,
+                        const std::string& other) {
+  const Column a = column_of(evaluation.inputs, best, column, &MeasuredMethod::values);
+  const Column b = column_of(evaluation.inputs, other, column, &MeasuredMethod::values);
+  std::vector<double> of_best, of_other;
+  double difference = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (!a[i] || !b[i]) continue;
+    of_best.push_back(*a[i]);
+    of_other.push_back(*b[i]);
+    difference += *a[i] - *b[i];
+  }
+  EvaluationTest test{.column = column,
+                      .best = best,
+                      .other = other,
+                      .inputs = static_cast<int64_t>(of_best.size())};
+  if (of_best.empty()) return test;
+  test.difference = difference / static_cast<double>(of_best.size());
+  if (const auto found = wilcoxon(of_best, of_other)) test.p_value = found->p_value;
+  return test;
+}
+
+// The best method against each other one and the baseline; p-values are corrected for that many.
+void add_tests(Evaluation& evaluation, size_t column) {
+  const auto best = std::ranges::find_if(evaluation.cells, [&](const auto& row) {
+    return row[column].rank && *row[column].rank == 1;
+  });
+  if (best == evaluation.cells.end()) return;
+  const std::string& name = evaluation.methods[best - evaluation.cells.begin()];
+  std::vector<EvaluationTest> tests;
+  std::vector<double> p_values;
+  for (const std::string& other : evaluation.methods) {
+    if (other == name) continue;
+    tests.push_back(compared(evaluation, column, name, other));
+    if (tests.back().p_value) p_values.push_back(*tests.back().p_value);
+  }
+  const std::vector<double> corrected = holm(p_values);
+  size_t next = 0;
+  for (EvaluationTest& test : tests) {
+    if (test.p_value) test.p_value = corrected[next++];
+    evaluation.tests.push_back(std::move(test));
+  }
+}
+
+std::vector<std::string> methods_in(const std::vector<EvaluatedInput>& inputs) {
+  std::vector<std::string> methods;
+  bool has_baseline = false;
+  for (const EvaluatedInput& input : inputs) {
+    for (const MeasuredMethod& one : input.methods) {
+      has_baseline = has_baseline || one.method == kRandomBaseline;
+      if (one.method == kRandomBaseline) continue;
+      if (std::ranges::find(methods, one.method) == methods.end()) methods.push_back(one.method);
+    }
+  }
+  if (has_baseline) methods.push_back(kRandomBaseline);
+  return methods;
+}
+
+Cost cost_of(const std::vector<EvaluatedInput>& inputs, const std::string& method) {
+  Cost cost;
+  for (const EvaluatedInput& input : inputs) {
+    const MeasuredMethod* measured = find_method(input, method);
+    if (measured == nullptr) continue;
+    cost.forwards += measured->cost.forwards;
+    cost.backwards += measured->cost.backwards;
+    cost.seconds += measured->cost.seconds;
+  }
+  return cost;
+}
+
+void add_notes(Evaluation& evaluation) {
+  int64_t broken = 0;
+  std::string first;
+  for (const EvaluatedInput& input : evaluation.inputs) {
+    if (input.problem.empty()) continue;
+    if (broken++ == 0) first = fmt::format("{}: {}", input.name, input.problem);
+  }
+  if (broken > 0) {
+    evaluation.notes.push_back(fmt::format("{} of {} inputs could not be evaluated; the first: {}.",
+                                           broken, evaluation.inputs.size(), first));
+  }
+  if (evaluation.inputs.size() - broken < 6) {
+    evaluation.notes.push_back(
+        "With fewer than 6 inputs no difference between methods can reach p = 0.05, and intervals "
+        "are too narrow.");
+  }
+}
+
+}  // namespace
+
+Evaluation summarise(const ModelName& model, const std::vector<EvaluatedInput>& inputs,
+                     const EvaluationRequest& request) {
+  Evaluation evaluation{.model = model,
+                        .columns = columns_of(request),
+                        .methods = methods_in(inputs),
+                        .inputs = inputs,
+                        .seed = request.explain.seed};
+  for (const std::string& method : evaluation.methods) {
+    std::vector<EvaluationCell> row;
+    for (size_t column = 0; column < evaluation.columns.size(); ++column) {
+      row.push_back(cell_of(inputs, method, column, request.explain.seed));
+    }
+    evaluation.cells.push_back(std::move(row));
+    evaluation.costs.push_back(cost_of(inputs, method));
+  }
+  for (size_t column = 0; column < evaluation.columns.size(); ++column) {
+    add_ranks(evaluation, column);
+    add_tests(evaluation, column);
+  }
+  add_notes(evaluation);
+  return evaluation;
+}
+
+}  // namespace whyformer

@@ -17,7 +17,7 @@ struct Correlation {
   double value = 0;
   // Two-sided, of no association. Spearman's test has no degree of freedom left with two units, so
   // there is none then.
-  std::optional<double> p_value;
+  std::optional<double> p_value = std::nullopt;
 };
 
 // Nothing where a side is constant or has fewer than two units, or where a score is not a number.

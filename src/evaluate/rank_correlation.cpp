@@ -85,7 +85,7 @@ struct PairCounts {
   int64_t pairs = 0;
   int64_t discordant = 0;
   int64_t tied_in_both = 0;
-  Ties ties_a, ties_b;
+  Ties ties_a = {}, ties_b = {};
 
   int64_t concordant_minus_discordant() const {
     return pairs - ties_a.pairs - ties_b.pairs + tied_in_both - 2 * discordant;

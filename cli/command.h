@@ -7,6 +7,8 @@ namespace whyformer::cli {
 
 // Adds the subcommand to the program; its callback runs it. Errors are exceptions.
 void add_explain(CLI::App& program);
+void add_evaluate(CLI::App& program);
+void add_agree(CLI::App& program);
 void add_heads(CLI::App& program);
 void add_importance(CLI::App& program);
 void add_tcav(CLI::App& program);

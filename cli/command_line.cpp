@@ -67,6 +67,8 @@ int run_command_line(int argc, const char* const* argv) {
       "Start with:  whyformer explain \"I cannot wait for next time\"\n"
       "Each command has its own --help.");
   add_explain(program);
+  add_evaluate(program);
+  add_agree(program);
   add_heads(program);
   add_importance(program);
   add_tcav(program);

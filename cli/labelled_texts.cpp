@@ -30,7 +30,29 @@ struct LabelledLine {
   TextInput input;  // or the picture's file as its text
   std::optional<std::vector<std::string>> labels;
   std::string place;
+  std::optional<std::vector<std::pair<int64_t, int64_t>>> rationales = {};
+  std::string problem = {};  // of a line that cannot be read
 };
+
+enum class BrokenLines { kThrow, kKeep };
+
+std::vector<std::pair<int64_t, int64_t>> rationales_of(const nlohmann::json& json,
+                                                       const std::string& place) {
+  std::vector<std::pair<int64_t, int64_t>> spans;
+  const auto refuse = [&]() -> void {
+    throw InvalidInput(
+        fmt::format("{}: \"rationales\" is a list of [start, end], characters of the text", place));
+  };
+  if (!json.is_array()) refuse();
+  for (const nlohmann::json& span : json) {
+    if (!span.is_array() || span.size() != 2 || !span[0].is_number_integer() ||
+        !span[1].is_number_integer()) {
+      refuse();
+    }
+    spans.emplace_back(span[0].get<int64_t>(), span[1].get<int64_t>());
+  }
+  return spans;
+}
 
 LabelledLine from_json(const std::string& line, const std::string& place, Subject subject) {
   const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
@@ -48,6 +70,7 @@ LabelledLine from_json(const std::string& line, const std::string& place, Subjec
   if (json.contains("pair") && json["pair"].is_string()) {
     text.input.pair = json["pair"].get<std::string>();
   }
+  if (json.contains("rationales")) text.rationales = rationales_of(json["rationales"], place);
   if (!json.contains("label") || json["label"].is_null()) return text;
   text.labels.emplace();
   if (json["label"].is_array()) {
@@ -84,14 +107,20 @@ std::vector<std::string> first_lines(const std::string& path, int64_t limit) {
 }
 
 std::vector<LabelledLine> labelled_lines(const std::vector<std::string>& lines, int64_t limit,
-                                         Subject subject) {
+                                         Subject subject,
+                                         BrokenLines broken = BrokenLines::kThrow) {
   std::vector<LabelledLine> texts;
   for (size_t i = 0; i < lines.size(); ++i) {
     if (limit > 0 && static_cast<int64_t>(texts.size()) == limit) break;
     if (is_blank(lines[i]) || (i == 0 && lines[i].ends_with("\tlabel"))) continue;
     const std::string place = fmt::format("line {}", i + 1);
-    texts.push_back(lines[i].starts_with('{') ? from_json(lines[i], place, subject)
-                                              : from_columns(lines[i], place));
+    try {
+      texts.push_back(lines[i].starts_with('{') ? from_json(lines[i], place, subject)
+                                                : from_columns(lines[i], place));
+    } catch (const InvalidInput& error) {
+      if (broken == BrokenLines::kThrow) throw;
+      texts.push_back({{}, {}, place, {}, error.what()});
+    }
   }
   return texts;
 }
@@ -163,7 +192,8 @@ std::vector<LabelledInput> texts_in(const std::string& path, const std::vector<s
                                     int64_t limit) {
   std::vector<LabelledInput> texts;
   for (LabelledLine& line : labelled_lines(lines, limit, Subject::kText)) {
-    texts.push_back({std::move(line.input), std::move(line.labels), std::move(line.place)});
+    texts.push_back({std::move(line.input), std::move(line.labels), std::move(line.place),
+                     std::move(line.rationales)});
   }
   if (texts.empty()) throw InvalidInput(fmt::format("there is no text in '{}'", path));
   return texts;
@@ -180,6 +210,27 @@ std::vector<LabelledInput> read_labelled_corpus(const std::string& path, int64_t
   if (std::filesystem::is_directory(path, error)) return pictures_by_folder(path, limit);
   const std::vector<std::string> lines = first_lines(path, limit);
   return names_picture(lines) ? listed_pictures(path, lines, limit) : texts_in(path, lines, limit);
+}
+
+std::vector<CorpusEntry> read_corpus(const std::string& path, int64_t limit) {
+  std::vector<CorpusEntry> entries;
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    for (LabelledInput& input : pictures_by_folder(path, limit)) entries.push_back({input, {}});
+    return entries;
+  }
+  const std::vector<std::string> lines = first_lines(path, limit);
+  if (names_picture(lines)) {
+    for (LabelledInput& input : listed_pictures(path, lines, limit)) entries.push_back({input, {}});
+    return entries;
+  }
+  for (LabelledLine& line : labelled_lines(lines, limit, Subject::kText, BrokenLines::kKeep)) {
+    entries.push_back({{std::move(line.input), std::move(line.labels), std::move(line.place),
+                        std::move(line.rationales)},
+                       std::move(line.problem)});
+  }
+  if (entries.empty()) throw InvalidInput(fmt::format("there is no text in '{}'", path));
+  return entries;
 }
 
 }  // namespace whyformer::cli

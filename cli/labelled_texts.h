@@ -10,7 +10,8 @@
 namespace whyformer::cli {
 
 // Lines are `text`, `text<TAB>label`, or {"text": …, "pair": …, "label": …} where the label is a
-// name, a number or a list of them. A heading that ends in `label` and blank lines are left out. At
+// name, a number or a list of them; "rationales": [[start, end], …] are code points that are known
+// to hold the reason. A heading that ends in `label` and blank lines are left out. At
 // most `limit` texts are read, all if it is 0. Throws FileError, or InvalidInput that names the
 // line.
 std::vector<LabelledInput> read_labelled_texts(const std::string& path, int64_t limit);
@@ -20,5 +21,13 @@ std::vector<LabelledInput> read_labelled_texts(const std::string& path, int64_t 
 // folders inside are labelled by the names of these, others not; of many, the first `limit` are
 // taken from each label in turn. Throws as the other.
 std::vector<LabelledInput> read_labelled_corpus(const std::string& path, int64_t limit);
+
+// A line of a corpus; what is wrong with it, where it is broken.
+struct CorpusEntry {
+  LabelledInput input;
+  std::string problem;
+};
+// The same, with broken lines in their places instead of an error.
+std::vector<CorpusEntry> read_corpus(const std::string& path, int64_t limit);
 
 }  // namespace whyformer::cli

@@ -17,6 +17,8 @@ struct LabelledInput {
   // regression the right numbers. Nothing: the model's own answer stands in.
   std::optional<std::vector<std::string>> labels;
   std::string place;  // for messages, such as "line 7"
+  // Code points [start, end) of the text that are known to hold the reason, where they are.
+  std::optional<std::vector<std::pair<int64_t, int64_t>>> rationales = {};
 };
 
 // A number per layer (0 is nearest the input) and head.

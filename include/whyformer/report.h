@@ -107,6 +107,25 @@ std::string to_terminal(const Summary& summary, const TerminalOptions& options =
 std::string to_html(const Summary& summary);  // both plots and a table
 std::string summary_picture(const Summary& summary, SummaryPlot plot, PictureFormat format);
 
+// Methods measured by metrics over many inputs (whyformer/evaluation.h).
+struct Evaluation;
+struct EvaluatedInput;
+std::string to_json(const Evaluation& evaluation, int indent = 2);
+std::string to_json(const EvaluatedInput& input);  // one line, which evaluated_input_of reads
+std::string to_csv(const Evaluation& evaluation);  // a line for each input, method and metric
+std::string to_terminal(const Evaluation& evaluation, const TerminalOptions& options = {});
+std::string to_html(const Evaluation& evaluation);
+std::string evaluation_picture(const Evaluation& evaluation, PictureFormat format);
+// What a line of to_json(EvaluatedInput) says; throws InvalidInput for any other text.
+EvaluatedInput evaluated_input_of(const std::string& line);
+
+// Agreement of methods over many inputs (whyformer/method_agreement.h).
+struct AgreementReport;
+std::string to_json(const AgreementReport& report, int indent = 2);
+std::string to_terminal(const AgreementReport& report, const TerminalOptions& options = {});
+std::string to_html(const AgreementReport& report);
+std::string agreement_picture(const AgreementReport& report, PictureFormat format);
+
 // What was found in a model (whyformer/model.h): its streams and attention sites.
 struct ModelInfo;
 std::string model_picture(const ModelInfo& info, PictureFormat format);

@@ -1,0 +1,133 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "command.h"
+#include "console.h"
+#include "corpus_arguments.h"
+#include "option_groups.h"
+#include "output_files.h"
+#include "whyformer/error.h"
+#include "whyformer/method_agreement.h"
+#include "whyformer/report.h"
+
+namespace whyformer::cli {
+namespace {
+
+struct AgreeArguments {
+  CorpusArguments corpus;
+  std::string with;
+  int64_t top_k = 0;
+  double persistence = 0.9;
+  bool magnitudes = false;
+  std::string json, html, svg, png;
+};
+
+void add_arguments(CLI::App& command, AgreeArguments& a) {
+  a.corpus.add_inputs_to(command);
+  a.corpus.add_methods_to(command);
+  command
+      .add_option("--with", a.with,
+                  "method that all others are compared with, such as kernel-shap; it comes first")
+      ->type_name("NAME");
+  command.add_option("--top", a.top_k, "units of the top-k overlaps (default: a fifth)")
+      ->check(CLI::PositiveNumber)
+      ->type_name("K");
+  command.add_option("--persistence", a.persistence, "p of rank-biased overlap")
+      ->check(CLI::Range(0.01, 0.999))
+      ->capture_default_str();
+  command.add_flag("--magnitudes", a.magnitudes,
+                   "compare magnitudes of scores, as for attention, which has no sign");
+  start_group(command, OptionGroup::kOutput);
+  command.add_option("--json", a.json, "JSON ('-': standard output)")->type_name("FILE");
+  command.add_option("--html", a.html, "HTML page")->type_name("FILE");
+  command.add_option("--svg", a.svg, "heat map as SVG")->type_name("FILE");
+  command.add_option("--png", a.png, "heat map as PNG")->type_name("FILE");
+}
+
+AgreementRequest request_of(const AgreeArguments& a, const Model& model,
+                            const InputValue& first_input) {
+  std::vector<std::string> methods =
+      a.corpus.methods.empty() ? default_methods(model, first_input) : a.corpus.methods;
+  if (!a.with.empty()) {
+    std::erase(methods, a.with);
+    methods.insert(methods.begin(), a.with);
+  }
+  CorpusArguments corpus = a.corpus;
+  corpus.methods = methods;
+  AgreementRequest request;
+  request.explain = corpus.request({});
+  request.explain.progress = [](int64_t, int64_t) { return !interrupted(); };
+  request.top_k = a.top_k;
+  request.persistence = a.persistence;
+  request.magnitudes = a.magnitudes;
+  return request;
+}
+
+std::vector<AgreementInput> inputs_of(const std::vector<CorpusArguments::Entry>& corpus,
+                                      const Model& model, const AgreementRequest& request) {
+  std::vector<AgreementInput> inputs;
+  ProgressBar bar("comparing");
+  for (const CorpusArguments::Entry& entry : corpus) {
+    AgreementInput input{.name = entry.input.name};
+    input.problem = entry.problem;
+    try {
+      AgreementRequest own = request;
+      own.explain.target = entry.input.target;
+      if (entry.problem.empty()) {
+        input = agreement_input(model, entry.input.name, entry.input.input, own);
+      }
+    } catch (const Interrupted&) {
+      break;
+    }
+    inputs.push_back(std::move(input));
+    bar.show(static_cast<int64_t>(inputs.size()), static_cast<int64_t>(corpus.size()));
+    if (interrupted()) break;
+  }
+  bar.clear();
+  return inputs;
+}
+
+void write_reports(const AgreeArguments& a, const AgreementReport& report) {
+  OutputFiles files;
+  files.add(a.html, [&] { return to_html(report); });
+  files.add(a.svg, [&] { return agreement_picture(report, PictureFormat::kSvg); });
+  files.add(a.png, [&] { return agreement_picture(report, PictureFormat::kPng); });
+  files.add(a.json, [&] { return to_json(report) + "\n"; });
+  files.write();
+  if (a.json == "-") {
+    print(to_json(report) + "\n");
+    return;
+  }
+  print(to_terminal(report, {.colour = may_colour(), .width = terminal_width()}));
+  files.name_them();
+}
+
+void run(const AgreeArguments& a) {
+  check_outputs({a.json, a.html, a.svg, a.png}, {a.corpus.file});
+  const std::vector<CorpusArguments::Entry> corpus = a.corpus.read();
+  const Model model = a.corpus.load(corpus);
+  const AgreementRequest request = request_of(a, model, corpus[0].input.input);
+  const KeepAnswers keep;
+  const std::vector<AgreementInput> inputs = inputs_of(corpus, model, request);
+  if (inputs.empty()) throw Interrupted();
+  AgreementReport report = summarise(model.name(), inputs, request);
+  if (inputs.size() < corpus.size()) {
+    report.notes.push_back(
+        fmt::format("Interrupted after {} of {} inputs.", inputs.size(), corpus.size()));
+  }
+  write_reports(a, report);
+  if (interrupted()) throw Interrupted();
+}
+
+}  // namespace
+
+void add_agree(CLI::App& program) {
+  auto arguments = std::make_shared<AgreeArguments>();
+  CLI::App* command = program.add_subcommand(
+      "agree", "Compare methods with each other over many inputs: how far they agree");
+  add_arguments(*command, *arguments);
+  command->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace whyformer::cli

@@ -1,0 +1,129 @@
+#include "corpus_arguments.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "input_arguments.h"
+#include "labelled_texts.h"
+#include "option_groups.h"
+#include "whyformer/error.h"
+
+namespace whyformer::cli {
+namespace {
+
+// The mask of a picture has its name, as a PNG.
+KnownRegion region_in(const std::string& masks, const InputValue& input) {
+  const auto& picture = std::get<PictureFile>(std::get<PictureInput>(input));
+  const auto mask = std::filesystem::path(masks) / (picture.path.stem().string() + ".png");
+  if (!std::filesystem::exists(mask)) return {};
+  return region_of_mask(PictureFile{mask});
+}
+
+KnownRegion region_of(const LabelledInput& labelled) {
+  if (!labelled.rationales) return {};
+  std::vector<TextSpan> spans;
+  for (const auto& [start, end] : *labelled.rationales) spans.push_back({start, end, 0});
+  return region_of_spans(std::move(spans));
+}
+
+// "METHOD.NAME=VALUE" goes to the method of that name.
+void add_option(ExplainRequest& request, const std::string& assignment) {
+  const size_t dot = assignment.find('.');
+  for (MethodRequest& asked : request.methods) {
+    if (dot == std::string::npos || asked.name != assignment.substr(0, dot)) continue;
+    const Options values =
+        parse_option(method_named(asked.name), std::string_view(assignment).substr(dot + 1));
+    asked.options.insert(asked.options.end(), values.begin(), values.end());
+    return;
+  }
+  throw InvalidInput(
+      fmt::format("option '{}': write METHOD.NAME=VALUE, with a method of --method", assignment));
+}
+
+}  // namespace
+
+void CorpusArguments::add_inputs_to(CLI::App& command) {
+  start_group(command, OptionGroup::kInput);
+  command
+      .add_option("-f,--file", file,
+                  "texts, one per line ('-': standard input): text, text<TAB>label, or JSON with "
+                  "text, pair, label, rationales ([[start, end], …], characters of the text)")
+      ->type_name("FILE");
+  CLI::Option* has_pictures =
+      command.add_option("--pictures", pictures, "folder or list of pictures")->type_name("DIR");
+  command
+      .add_option("--masks", masks,
+                  "folder with a PNG of the same name for each picture, 0 outside the object")
+      ->needs(has_pictures)
+      ->type_name("DIR");
+  table.add_to(command);
+  command.add_option("--examples", examples, "maximum number of inputs")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  command.add_flag("--labels", explain_labels,
+                   "explain the label of each input instead of the highest output");
+  model.add_to(command);
+}
+
+void CorpusArguments::add_methods_to(CLI::App& command) {
+  start_group(command, OptionGroup::kMethods);
+  command.add_option("--method", methods, "methods, separated by commas; see 'whyformer methods'")
+      ->delimiter(',')
+      ->type_name("NAMES");
+  command
+      .add_option("-o,--option", options,
+                  "option of a method, such as rollout.start=1; may be repeated")
+      ->type_name("METHOD.NAME=VALUE");
+  command.add_option("--seed", seed, "seed of all random draws")->capture_default_str();
+  command.add_option("--memory", memory_megabytes, "memory for batches of perturbed inputs")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 30))
+      ->capture_default_str()
+      ->type_name("MB");
+}
+
+std::vector<CorpusArguments::Entry> CorpusArguments::read() const {
+  const int given = (file.empty() ? 0 : 1) + (pictures.empty() ? 0 : 1) + (table.given() ? 1 : 0);
+  if (given != 1) {
+    throw InvalidInput(given == 0
+                           ? "no inputs: give --file texts.tsv, --pictures DIR or --table rows.csv"
+                           : "give one of --file, --pictures and --table");
+  }
+  std::vector<Entry> corpus;
+  if (table.given()) {
+    const NamedTable rows = table.read();
+    const int64_t count = examples > 0 ? std::min(examples, rows.table.rows) : rows.table.rows;
+    for (int64_t row = 0; row < count; ++row) {
+      corpus.push_back({{fmt::format("row {}", row), table.input(rows, row)}, {}});
+    }
+    return corpus;
+  }
+  for (CorpusEntry& entry : read_corpus(pictures.empty() ? file : pictures, examples)) {
+    LabelledInput& labelled = entry.input;
+    Entry next{{.name = labelled.place, .input = labelled.input}, entry.problem};
+    if (explain_labels && labelled.labels) next.input.target = labelled.labels->front();
+    next.input.region = !masks.empty() && is_picture(labelled.input)
+                            ? region_in(masks, labelled.input)
+                            : region_of(labelled);
+    corpus.push_back(std::move(next));
+  }
+  if (corpus.empty()) throw InvalidInput(fmt::format("there is no picture in '{}'", pictures));
+  return corpus;
+}
+
+Model CorpusArguments::load(const std::vector<Entry>& corpus) const {
+  return is_picture(corpus[0].input.input) ? model.load_for_pictures() : model.load();
+}
+
+ExplainRequest CorpusArguments::request(const std::vector<std::string>& fallback) const {
+  ExplainRequest request;
+  for (const std::string& name : methods.empty() ? fallback : methods) {
+    if (!name.empty()) request.methods.push_back({method_named(name).name, {}});
+  }
+  for (const std::string& option : options) add_option(request, option);
+  request.seed = seed;
+  request.memory_bytes = memory_megabytes << 20;
+  return request;
+}
+
+}  // namespace whyformer::cli

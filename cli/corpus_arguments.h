@@ -1,0 +1,40 @@
+// Arguments of commands that measure methods over many inputs: the corpus, the model that reads it,
+// and the methods.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model_arguments.h"
+#include "table_arguments.h"
+#include "whyformer/evaluation.h"
+
+namespace whyformer::cli {
+
+struct CorpusArguments {
+  ModelArguments model;
+  TableArguments table;
+  std::string file, pictures, masks;
+  std::vector<std::string> methods, options;
+  int64_t examples = 0;
+  int64_t seed = 0;
+  int64_t memory_megabytes = 1024;
+  bool explain_labels = false;
+
+  void add_inputs_to(CLI::App& command);
+  void add_methods_to(CLI::App& command);
+
+  // An input, or what is wrong with a line of the corpus.
+  struct Entry {
+    EvaluationInput input;
+    std::string problem;
+  };
+  // Throws InvalidInput where none or several corpora are given.
+  std::vector<Entry> read() const;
+  // The built-in model for such inputs where none is named.
+  Model load(const std::vector<Entry>& corpus) const;
+  // Methods with their options, seed and memory; `fallback` where none is named.
+  ExplainRequest request(const std::vector<std::string>& fallback) const;
+};
+
+}  // namespace whyformer::cli

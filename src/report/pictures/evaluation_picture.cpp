@@ -1,0 +1,188 @@
+// Evaluations as a picture: for each metric a point and an interval per method, and where the
+// reversed ranking stands; and agreement as a heat map.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/pictures/picture_sheet.h"
+#include "report/views/evaluation_view.h"
+#include "report/views/text.h"
+#include "whyformer/report.h"
+
+namespace whyformer {
+namespace report {
+namespace {
+
+constexpr double kNames = 170, kPlot = 210, kGap = 30, kRow = 22, kTitle = 34, kAxis = 26;
+constexpr size_t kColumns = 3;
+
+const TextStyle kEnd{.size = 11, .anchor = Anchor::kEnd};
+const TextStyle kFaintMiddle{
+    .size = 10, .colour = kLightPalette.faint_ink, .anchor = Anchor::kMiddle};
+
+// The range of everything that is drawn in a panel.
+struct Range {
+  double low = 0, high = 0;
+  void take(double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+};
+
+class EvaluationPicture {
+ public:
+  explicit EvaluationPicture(const Evaluation& evaluation) : evaluation_(evaluation) {
+    const size_t panels = std::max<size_t>(1, evaluation.columns.size());
+    across_ = std::min(panels, kColumns);
+    panel_height_ = kTitle + kRow * static_cast<double>(evaluation.methods.size()) + kAxis;
+    const auto rows = static_cast<double>((panels + across_ - 1) / across_);
+    width_ = 2 * kSheetMargin + static_cast<double>(across_) * (kNames + kPlot + kGap) - kGap;
+    height_ = 2 * kSheetMargin + 60 + rows * (panel_height_ + kGap);
+  }
+
+  std::string draw(PictureFormat format) {
+    canvas_ = make_sheet(format, width_, height_);
+    canvas_->text(
+        kSheetMargin, kSheetMargin + 8,
+        fitted("Methods on " + printable(evaluation_.model.name), width_ - 2 * kSheetMargin, 18),
+        {.size = 18, .bold = true});
+    wrapped_text(*canvas_, kSheetMargin + 32, width_,
+                 evaluation_facts(evaluation_) + ". Circle: reversed ranking.");
+    for (size_t column = 0; column < evaluation_.columns.size(); ++column) panel(column);
+    return canvas_->finish();
+  }
+
+ private:
+  Range range_of(size_t column) const {
+    Range range;
+    for (const auto& row : evaluation_.cells) {
+      const EvaluationCell& cell = row[column];
+      if (cell.mean) range.take(*cell.mean);
+      if (cell.reversed) range.take(*cell.reversed);
+      if (cell.interval) {
+        range.take(cell.interval->low);
+        range.take(cell.interval->high);
+      }
+    }
+    if (range.high == range.low) range.high = range.low + 1;
+    return range;
+  }
+
+  void panel(size_t column) {
+    const auto place = static_cast<double>(column % across_);
+    const auto line = static_cast<double>(column / across_);
+    const double left = kSheetMargin + place * (kNames + kPlot + kGap) + kNames;
+    const double top = kSheetMargin + 60 + line * (panel_height_ + kGap);
+    canvas_->text(left - kNames, top + 10,
+                  fitted(column_title(evaluation_, column), kNames + kPlot, 13),
+                  {.size = 13, .bold = true});
+    const Range range = range_of(column);
+    const auto x_of = [&](double value) {
+      return left + kPlot * (value - range.low) / (range.high - range.low);
+    };
+    const double first = top + kTitle, last = top + panel_height_ - kAxis;
+    canvas_->line(x_of(0), first - 6, x_of(0), last, kLightPalette.grid);
+    for (const double value : {range.low, range.high}) {
+      canvas_->text(x_of(value), last + 12, fmt::format("{:.3g}", value), kFaintMiddle);
+    }
+    for (size_t method = 0; method < evaluation_.methods.size(); ++method) {
+      const double y = first + kRow * (static_cast<double>(method) + 0.5);
+      canvas_->text(left - 10, y, fitted(printable(evaluation_.methods[method]), kNames - 14, 11),
+                    kEnd);
+      mark(evaluation_.cells[method][column], evaluation_.methods[method] == kRandomBaseline, y,
+           x_of);
+    }
+  }
+
+  template <class XOf>
+  void mark(const EvaluationCell& cell, bool is_baseline, double y, const XOf& x_of) {
+    if (!cell.mean) return;
+    const Colour colour = is_baseline ? kLightPalette.faint_ink : kLightPalette.positive;
+    if (cell.interval) {
+      for (const double shift : {-0.5, 0.5}) {
+        canvas_->line(x_of(cell.interval->low), y + shift, x_of(cell.interval->high), y + shift,
+                      colour);
+      }
+    }
+    if (cell.reversed && !is_baseline) {
+      canvas_->circle(x_of(*cell.reversed), y, 3.5, kLightPalette.negative);
+      canvas_->circle(x_of(*cell.reversed), y, 2, kLightPalette.paper);
+    }
+    canvas_->circle(x_of(*cell.mean), y, 4, colour);
+  }
+
+  const Evaluation& evaluation_;
+  size_t across_ = 1;
+  double width_ = 0, height_ = 0, panel_height_ = 0;
+  std::unique_ptr<Canvas> canvas_;
+};
+
+constexpr double kCell = 58;
+
+// A square per pair; the ceiling stands on the diagonal.
+class AgreementPicture {
+ public:
+  explicit AgreementPicture(const AgreementReport& found) : found_(found) {
+    side_ = kCell * static_cast<double>(found.methods.size());
+    width_ = 2 * kSheetMargin + kNames + side_;
+    height_ = 2 * kSheetMargin + 70 + side_ + kNames;
+  }
+
+  std::string draw(PictureFormat format, size_t measure) {
+    canvas_ = make_sheet(format, width_, height_);
+    canvas_->text(kSheetMargin, kSheetMargin + 8,
+                  fitted(fmt::format("Agreement ({})", kAgreementMeasures[measure]),
+                         width_ - 2 * kSheetMargin, 18),
+                  {.size = 18, .bold = true});
+    const AgreementCell& floor = found_.floor[measure];
+    wrapped_text(*canvas_, kSheetMargin + 32, width_,
+                 fmt::format("{}. Diagonal: the method with another seed. Units relabelled: {}",
+                             agreement_facts(found_), agreement_words(floor)));
+    for (size_t a = 0; a < found_.methods.size(); ++a) {
+      const double y = top() + kCell * (static_cast<double>(a) + 0.5);
+      const std::string name = fitted(printable(found_.methods[a]), kNames - 14, 11);
+      canvas_->text(kSheetMargin + kNames - 10, y, name, kEnd);
+      canvas_->text(left() + kCell * (static_cast<double>(a) + 0.5), top() + side_ + 8, name,
+                    {.size = 11, .anchor = Anchor::kEnd, .upward = true});
+      for (size_t b = 0; b < found_.methods.size(); ++b) {
+        cell(a, b, a == b ? found_.ceiling[a][measure] : found_.pairs[a][b][measure]);
+      }
+    }
+    return canvas_->finish();
+  }
+
+ private:
+  double left() const { return kSheetMargin + kNames; }
+  double top() const { return kSheetMargin + 70; }
+
+  void cell(size_t row, size_t column, const AgreementCell& cell) {
+    const Box box{left() + kCell * static_cast<double>(column),
+                  top() + kCell * static_cast<double>(row), kCell - 2, kCell - 2};
+    const double value = cell.mean.value_or(0);
+    const Colour full = value < 0 ? kLightPalette.negative : kLightPalette.positive;
+    const Colour paint = mix(kLightPalette.paper, full, std::min(1.0, std::abs(value)));
+    canvas_->rectangle(box, cell.mean ? paint : kLightPalette.grid);
+    canvas_->text(
+        box.x + box.width / 2, box.y + box.height / 2,
+        cell.mean ? fmt::format("{:.2f}", *cell.mean) : "–",
+        {.size = 12, .colour = readable_on(kLightPalette, paint), .anchor = Anchor::kMiddle});
+  }
+
+  const AgreementReport& found_;
+  double side_ = 0, width_ = 0, height_ = 0;
+  std::unique_ptr<Canvas> canvas_;
+};
+
+}  // namespace
+}  // namespace report
+
+std::string evaluation_picture(const Evaluation& evaluation, PictureFormat format) {
+  return report::EvaluationPicture(evaluation).draw(format);
+}
+
+std::string agreement_picture(const AgreementReport& found, PictureFormat format) {
+  return report::AgreementPicture(found).draw(format, 0);
+}
+
+}  // namespace whyformer

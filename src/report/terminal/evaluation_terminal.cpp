@@ -1,0 +1,138 @@
+// Evaluations and agreement of methods for a terminal: a table for each metric, and what the tests
+// say.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/terminal/terminal_style.h"
+#include "report/terminal/terminal_text.h"
+#include "report/views/evaluation_view.h"
+#include "report/views/model_title.h"
+#include "report/views/text.h"
+#include "whyformer/report.h"
+
+namespace whyformer {
+namespace report {
+namespace {
+
+constexpr int kNarrowestTerminal = 44;
+constexpr int kWidestName = 26;
+constexpr int kValueWidth = 24;
+
+class Lines {
+ public:
+  explicit Lines(const TerminalOptions& options)
+      : width_(std::max(options.width, kNarrowestTerminal)), style_{options.colour} {}
+
+  void line(std::string text) {
+    while (text.ends_with(' ')) text.pop_back();
+    out_ += text + "\n";
+  }
+  void faint_sentence(const std::string& text) {
+    for (const std::string& part : wrapped_sentence(text, width_)) line(style_.faint(part));
+  }
+  int width() const { return width_; }
+  const TerminalStyle& style() const { return style_; }
+  std::string finish() { return std::move(out_); }
+
+ private:
+  int width_;
+  TerminalStyle style_;
+  std::string out_;
+};
+
+// A row for each method with its mean, interval, rank and the reversed ranking's mean.
+void metric_table(const Evaluation& evaluation, size_t column, Lines& out) {
+  const MetricInfo& info = metric_named(evaluation.columns[column].metric);
+  out.line("");
+  out.line(out.style().bold(column_title(evaluation, column)));
+  out.faint_sentence(info.summary + ".");
+  double scale = 0;
+  for (const auto& row : evaluation.cells) {
+    if (row[column].mean) scale = std::max(scale, std::abs(*row[column].mean));
+  }
+  const int bar_width = std::clamp(out.width() - kWidestName - kValueWidth - 22, 4, 30);
+  for (size_t method = 0; method < evaluation.methods.size(); ++method) {
+    const EvaluationCell& cell = evaluation.cells[method][column];
+    const std::string rank = cell.rank ? fmt::format("{}.", *cell.rank) : "";
+    const double strength = cell.mean && scale > 0 ? *cell.mean / scale : 0;
+    const std::string reversed = cell.reversed && method + 1 < evaluation.methods.size()
+                                     ? fmt::format("reversed {:.3g}", *cell.reversed)
+                                     : "";
+    out.line(
+        "  " + right_aligned(rank, 3) + " " +
+        left_aligned(shortened(printable(evaluation.methods[method]), kWidestName), kWidestName) +
+        " " + left_aligned(cell_words(cell), kValueWidth) +
+        out.style().bar(strength, bar_width, ScoreKind::kSigned) + " " +
+        out.style().faint(reversed));
+  }
+  const std::string tests = test_words(evaluation, column);
+  if (!tests.empty()) out.faint_sentence(tests);
+  out.faint_sentence("Misleads: " + info.misleads + ".");
+}
+
+void measure_table(const AgreementReport& report, size_t measure, Lines& out) {
+  out.line("");
+  out.line(out.style().bold(kAgreementMeasures[measure]));
+  const auto name_of = [&](size_t method) {
+    return shortened(printable(report.methods[method]), kWidestName);
+  };
+  for (size_t a = 0; a < report.methods.size(); ++a) {
+    for (size_t b = a + 1; b < report.methods.size(); ++b) {
+      const AgreementCell& cell = report.pairs[a][b][measure];
+      out.line("  " + left_aligned(name_of(a), kWidestName) + " " +
+               left_aligned(name_of(b), kWidestName) + " " + agreement_words(cell));
+    }
+  }
+  for (size_t a = 0; a < report.methods.size(); ++a) {
+    const AgreementCell& cell = report.ceiling[a][measure];
+    if (cell.mean && *cell.mean == 1) continue;  // draws nothing
+    out.line(out.style().faint("  " + left_aligned(name_of(a), kWidestName) + " " +
+                               left_aligned("another seed (ceiling)", kWidestName) + " " +
+                               agreement_words(cell)));
+  }
+  out.line(out.style().faint("  " + left_aligned("units relabelled (floor)", 2 * kWidestName + 1) +
+                             " " + agreement_words(report.floor[measure])));
+}
+
+}  // namespace
+}  // namespace report
+
+std::string to_terminal(const Evaluation& evaluation, const TerminalOptions& options) {
+  using namespace report;
+  Lines out(options);
+  out.line(
+      out.style().bold(shortened("Methods on " + printable(evaluation.model.name), out.width())));
+  out.faint_sentence(evaluation_facts(evaluation));
+  for (size_t column = 0; column < evaluation.columns.size(); ++column) {
+    metric_table(evaluation, column, out);
+  }
+  const std::vector<MeanRank> ranks = mean_ranks(evaluation);
+  if (evaluation.columns.size() > 1 && ranks.size() > 1) {
+    out.line("");
+    out.line(out.style().bold("Mean rank over all metrics"));
+    for (const MeanRank& one : ranks) {
+      out.line(fmt::format("  {:>5.2f} {}", one.rank, printable(evaluation.methods[one.method])));
+    }
+  }
+  if (!evaluation.notes.empty()) out.line("");
+  for (const std::string& note : evaluation.notes) out.faint_sentence(printable(note));
+  return out.finish();
+}
+
+std::string to_terminal(const AgreementReport& found, const TerminalOptions& options) {
+  using namespace report;
+  Lines out(options);
+  out.line(out.style().bold(
+      shortened("Agreement of methods on " + printable(found.model.name), out.width())));
+  out.faint_sentence(agreement_facts(found));
+  for (size_t measure = 0; measure < kAgreementMeasureCount; ++measure) {
+    measure_table(found, measure, out);
+  }
+  if (!found.notes.empty()) out.line("");
+  for (const std::string& note : found.notes) out.faint_sentence(printable(note));
+  return out.finish();
+}
+
+}  // namespace whyformer

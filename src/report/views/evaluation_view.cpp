@@ -1,0 +1,95 @@
+#include "report/views/evaluation_view.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace whyformer::report {
+namespace {
+
+constexpr double kLevel = 0.05;
+
+bool has_several_hidings(const Evaluation& evaluation) {
+  std::string first;
+  for (const EvaluationColumn& column : evaluation.columns) {
+    if (column.hiding.empty()) continue;
+    if (first.empty()) first = column.hiding;
+    if (column.hiding != first) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string column_title(const Evaluation& evaluation, size_t column) {
+  const EvaluationColumn& own = evaluation.columns[column];
+  const bool names_hiding = has_several_hidings(evaluation) && !own.hiding.empty();
+  return fmt::format("{}{} {}", own.metric, names_hiding ? " (" + own.hiding + ")" : "",
+                     own.higher_is_better ? "↑" : "↓");
+}
+
+std::string cell_words(const EvaluationCell& cell) {
+  if (!cell.mean) return "–";
+  if (!cell.interval) return fmt::format("{:.3g}", *cell.mean);
+  return fmt::format("{:.3g} [{:.2g}, {:.2g}]", *cell.mean, cell.interval->low,
+                     cell.interval->high);
+}
+
+std::string evaluation_facts(const Evaluation& evaluation) {
+  int64_t measured = 0, evaluations = 0;
+  double seconds = 0;
+  for (const EvaluatedInput& input : evaluation.inputs) {
+    measured += input.problem.empty() ? 1 : 0;
+    evaluations += input.evaluations;
+    seconds += input.seconds;
+  }
+  return fmt::format(
+      "{} inputs · {} inputs with hidden units · {:.1f} s · mean and 95 % bootstrap interval over "
+      "inputs",
+      measured, evaluations, seconds);
+}
+
+std::vector<MeanRank> mean_ranks(const Evaluation& evaluation) {
+  std::vector<MeanRank> ranks;
+  for (size_t method = 0; method < evaluation.methods.size(); ++method) {
+    double sum = 0, count = 0;
+    for (const EvaluationCell& cell : evaluation.cells[method]) {
+      if (!cell.rank) continue;
+      sum += static_cast<double>(*cell.rank);
+      count += 1;
+    }
+    if (count > 0) ranks.push_back({method, sum / count});
+  }
+  std::stable_sort(ranks.begin(), ranks.end(),
+                   [](const MeanRank& a, const MeanRank& b) { return a.rank < b.rank; });
+  return ranks;
+}
+
+std::string test_words(const Evaluation& evaluation, size_t column) {
+  std::string best;
+  std::vector<std::string> alike;
+  for (const EvaluationTest& test : evaluation.tests) {
+    if (test.column != column) continue;
+    best = test.best;
+    if (!test.p_value || *test.p_value > kLevel) alike.push_back(test.other);
+  }
+  if (best.empty()) return "";
+  const std::string title = column_title(evaluation, column);
+  if (alike.empty()) return fmt::format("{}: {} is better than all others.", title, best);
+  return fmt::format("{}: {} is best, not told apart from {}.", title, best,
+                     fmt::join(alike, ", "));
+}
+
+std::string agreement_facts(const AgreementReport& report) {
+  return fmt::format("{} inputs · mean over inputs, 95 % bootstrap interval", report.inputs);
+}
+
+std::string agreement_words(const AgreementCell& cell) {
+  if (!cell.mean) return "–";
+  if (!cell.interval) return fmt::format("{:.2f}", *cell.mean);
+  return fmt::format("{:.2f} [{:.2f}, {:.2f}]", *cell.mean, cell.interval->low,
+                     cell.interval->high);
+}
+
+}  // namespace whyformer::report

@@ -28,6 +28,8 @@ struct AgreementRequest {
 struct AgreementInput {
   std::string name;
   std::vector<std::string> methods;
+  std::vector<bool>
+      is_signed;  // whether a method's negative scores are evidence against the target
   std::vector<std::vector<double>> scores;  // [method][unit]
   // With another seed, for the ceiling; empty for methods that draw nothing.
   std::vector<std::vector<double>> again;
@@ -38,9 +40,13 @@ struct AgreementInput {
 AgreementInput agreement_input(const Model& model, const std::string& name, const InputValue& input,
                                const AgreementRequest& request);
 
-// Of two sets of scores; nothing where a measure is not defined.
+// Of two sets of scores; nothing where a measure is not defined. Signs are compared only where both
+// sides have them.
+struct SidesHaveSigns {
+  bool both = true;
+};
 AgreementValues agreement_of(const std::vector<double>& a, const std::vector<double>& b,
-                             const AgreementRequest& request);
+                             SidesHaveSigns signs, const AgreementRequest& request);
 
 struct AgreementCell {
   std::optional<double> mean;        // over inputs

@@ -47,6 +47,7 @@ AgreementInput agreement_input(const Model& model, const std::string& name, cons
     const Explanation first = explain(model, input, request.explain)[0];
     for (const Attribution& attribution : first.attributions) {
       result.methods.push_back(attribution.method);
+      result.is_signed.push_back(attribution.is_signed);
       result.scores.push_back(ordinary(first, attribution));
     }
     add_again(model, input, first, request.explain, result);

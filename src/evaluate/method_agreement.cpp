@@ -74,12 +74,17 @@ class Corpus {
     return found == nullptr || found->empty() ? nullptr : found;
   }
 
+  bool has_sign(size_t input, const std::string& method) const {
+    const auto found = std::ranges::find(inputs_[input].methods, method);
+    return inputs_[input].is_signed[found - inputs_[input].methods.begin()];
+  }
+
   AgreementCells pair(const std::string& a, const std::string& b) const {
     std::vector<AgreementValues> values;
     for (size_t i = 0; i < inputs_.size(); ++i) {
       const auto *left = scores(i, a), *right = scores(i, b);
       if (left != nullptr && right != nullptr) {
-        values.push_back(agreement_of(*left, *right, request_));
+        values.push_back(agreement_of(*left, *right, {has_sign(i, a) && has_sign(i, b)}, request_));
       }
     }
     return cells_of(values, request_.explain.seed);
@@ -92,7 +97,8 @@ class Corpus {
       const std::vector<double>* own = scores(i, method);
       if (own == nullptr) continue;
       const std::vector<double>* other = again(i, method);
-      values.push_back(agreement_of(*own, other != nullptr ? *other : *own, request_));
+      values.push_back(
+          agreement_of(*own, other != nullptr ? *other : *own, {has_sign(i, method)}, request_));
     }
     return cells_of(values, request_.explain.seed);
   }
@@ -104,8 +110,9 @@ class Corpus {
         const auto *left = scores(i, methods[k]), *right = scores(i, methods[k + 1]);
         if (left == nullptr || right == nullptr) continue;
         const auto number = static_cast<int64_t>(i * methods.size() + k);
-        values.push_back(
-            agreement_of(*left, relabelled(*right, request_.explain.seed, number), request_));
+        values.push_back(agreement_of(*left, relabelled(*right, request_.explain.seed, number),
+                                      {has_sign(i, methods[k]) && has_sign(i, methods[k + 1])},
+                                      request_));
       }
     }
     return cells_of(values, request_.explain.seed);
@@ -141,17 +148,19 @@ void add_notes(const std::vector<AgreementInput>& inputs, AgreementReport& repor
 }  // namespace
 
 AgreementValues agreement_of(const std::vector<double>& a, const std::vector<double>& b,
-                             const AgreementRequest& request) {
+                             SidesHaveSigns signs, const AgreementRequest& request) {
   if (a.empty() || !all_finite(a) || !all_finite(b)) return {};
   const std::vector<double> left = request.magnitudes ? magnitudes_of(a) : a,
                             right = request.magnitudes ? magnitudes_of(b) : b;
   const int64_t k = top_k_of(request, left.size());
-  return {value_of(spearman(left, right)),
-          value_of(kendall_tau_b(left, right)),
-          top_k_overlap(left, right, k),
-          signed_top_k_overlap(left, right, k),
-          rank_biased_overlap(left, right, request.persistence),
-          sign_agreement(left, right)};
+  AgreementValues values{value_of(spearman(left, right)), value_of(kendall_tau_b(left, right)),
+                         top_k_overlap(left, right, k)};
+  values[4] = rank_biased_overlap(left, right, request.persistence);
+  if (signs.both && !request.magnitudes) {
+    values[3] = signed_top_k_overlap(left, right, k);
+    values[5] = sign_agreement(left, right);
+  }
+  return values;
 }
 
 AgreementReport summarise(const ModelName& model, const std::vector<AgreementInput>& inputs,

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -155,6 +156,18 @@ void add_notes(Evaluation& evaluation) {
   if (broken > 0) {
     evaluation.notes.push_back(fmt::format("{} of {} inputs could not be evaluated; the first: {}.",
                                            broken, evaluation.inputs.size(), first));
+  }
+  std::vector<std::string> undefined;
+  for (size_t column = 0; column < evaluation.columns.size(); ++column) {
+    const bool any = std::ranges::any_of(
+        evaluation.cells, [&](const auto& row) { return row[column].mean.has_value(); });
+    if (!any) undefined.push_back(evaluation.columns[column].metric);
+  }
+  if (!undefined.empty()) {
+    evaluation.notes.push_back(
+        fmt::format("Not defined for any input: {}. Localisation needs regions that are known to "
+                    "hold the reason; kept labels need a classifier.",
+                    fmt::join(undefined, ", ")));
   }
   if (evaluation.inputs.size() - broken < 6) {
     evaluation.notes.push_back(

@@ -146,6 +146,25 @@ class TrustMeasurement {
     attribution.trust = std::move(trust);
   }
 
+  std::vector<double> curve_shares() const {
+    std::vector<double> shares{0};
+    shares.insert(shares.end(), shares_.begin(), shares_.end());
+    shares.push_back(1);
+    return shares;
+  }
+
+  // Every ranking begins and ends alike.
+  std::vector<Path> with_ends(std::vector<Path> paths) {
+    const double whole = answers_.whole().value, nothing = answers_.nothing().value;
+    for (Path& path : paths) {
+      path.removed.insert(path.removed.begin(), whole);
+      path.removed.push_back(nothing);
+      path.kept.insert(path.kept.begin(), nothing);
+      path.kept.push_back(whole);
+    }
+    return paths;
+  }
+
   // From everything shown to everything hidden, and back.
   TrustCurve curve_of(const Path& path) {
     const double whole = answers_.whole().value, nothing = answers_.nothing().value;
@@ -194,7 +213,7 @@ class TrustMeasurement {
             .orders = request_.orders,
             .top_k = top_k(),
             .group_sizes = sizes_,
-            .band = band_of(distinct, shares_),
+            .band = band_of(with_ends(distinct), curve_shares()),
             .evaluations = answers_.asked()};
   }
 

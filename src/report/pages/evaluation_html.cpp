@@ -38,13 +38,13 @@ std::string faint(const std::string& text) {
 
 std::string means_table(const Evaluation& evaluation) {
   std::string head = heading("method"), rows;
-  for (size_t column = 0; column < evaluation.columns.size(); ++column) {
-    head += heading(column_title(evaluation, column));
-  }
+  const std::vector<size_t> columns = columns_with_values(evaluation);
+  for (const size_t column : columns) head += heading(column_title(evaluation, column));
   head += heading("seconds");
   for (size_t method = 0; method < evaluation.methods.size(); ++method) {
     rows += "<tr><td>" + escape_markup(printable(evaluation.methods[method])) + "</td>";
-    for (const EvaluationCell& one : evaluation.cells[method]) {
+    for (const size_t column : columns) {
+      const EvaluationCell& one = evaluation.cells[method][column];
       rows += cell(cell_words(one), one.rank && *one.rank == 1);
     }
     rows += cell(fmt::format("{:.2f}", evaluation.costs[method].seconds)) + "</tr>\n";
@@ -68,8 +68,8 @@ std::string tests_table(const Evaluation& evaluation) {
 
 std::string explained_metrics(const Evaluation& evaluation) {
   std::string items;
-  for (const EvaluationColumn& column : evaluation.columns) {
-    const MetricInfo& info = metric_named(column.metric);
+  for (const size_t column : columns_with_values(evaluation)) {
+    const MetricInfo& info = metric_named(evaluation.columns[column].metric);
     items += fmt::format("<li><strong>{}</strong>: {} ({}). Misleads: {}.</li>\n",
                          escape_markup(info.name), escape_markup(info.summary),
                          escape_markup(info.paper), escape_markup(info.misleads));

@@ -32,8 +32,9 @@ struct Range {
 
 class EvaluationPicture {
  public:
-  explicit EvaluationPicture(const Evaluation& evaluation) : evaluation_(evaluation) {
-    const size_t panels = std::max<size_t>(1, evaluation.columns.size());
+  explicit EvaluationPicture(const Evaluation& evaluation)
+      : evaluation_(evaluation), columns_(columns_with_values(evaluation)) {
+    const size_t panels = std::max<size_t>(1, columns_.size());
     across_ = std::min(panels, kColumns);
     panel_height_ = kTitle + kRow * static_cast<double>(evaluation.methods.size()) + kAxis;
     const auto rows = static_cast<double>((panels + across_ - 1) / across_);
@@ -49,7 +50,7 @@ class EvaluationPicture {
         {.size = 18, .bold = true});
     wrapped_text(*canvas_, kSheetMargin + 32, width_,
                  evaluation_facts(evaluation_) + ". Circle: reversed ranking.");
-    for (size_t column = 0; column < evaluation_.columns.size(); ++column) panel(column);
+    for (size_t i = 0; i < columns_.size(); ++i) panel(columns_[i], i);
     return canvas_->finish();
   }
 
@@ -69,9 +70,9 @@ class EvaluationPicture {
     return range;
   }
 
-  void panel(size_t column) {
-    const auto place = static_cast<double>(column % across_);
-    const auto line = static_cast<double>(column / across_);
+  void panel(size_t column, size_t number) {
+    const auto place = static_cast<double>(number % across_);
+    const auto line = static_cast<double>(number / across_);
     const double left = kSheetMargin + place * (kNames + kPlot + kGap) + kNames;
     const double top = kSheetMargin + 60 + line * (panel_height_ + kGap);
     canvas_->text(left - kNames, top + 10,
@@ -113,6 +114,7 @@ class EvaluationPicture {
   }
 
   const Evaluation& evaluation_;
+  std::vector<size_t> columns_;
   size_t across_ = 1;
   double width_ = 0, height_ = 0, panel_height_ = 0;
   std::unique_ptr<Canvas> canvas_;

@@ -105,7 +105,7 @@ std::string to_terminal(const Evaluation& evaluation, const TerminalOptions& opt
   out.line(
       out.style().bold(shortened("Methods on " + printable(evaluation.model.name), out.width())));
   out.faint_sentence(evaluation_facts(evaluation));
-  for (size_t column = 0; column < evaluation.columns.size(); ++column) {
+  for (const size_t column : columns_with_values(evaluation)) {
     metric_table(evaluation, column, out);
   }
   const std::vector<MeanRank> ranks = mean_ranks(evaluation);

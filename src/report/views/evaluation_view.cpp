@@ -22,6 +22,17 @@ bool has_several_hidings(const Evaluation& evaluation) {
 
 }  // namespace
 
+std::vector<size_t> columns_with_values(const Evaluation& evaluation) {
+  std::vector<size_t> columns;
+  for (size_t column = 0; column < evaluation.columns.size(); ++column) {
+    if (std::ranges::any_of(evaluation.cells,
+                            [&](const auto& row) { return row[column].mean.has_value(); })) {
+      columns.push_back(column);
+    }
+  }
+  return columns;
+}
+
 std::string column_title(const Evaluation& evaluation, size_t column) {
   const EvaluationColumn& own = evaluation.columns[column];
   const bool names_hiding = has_several_hidings(evaluation) && !own.hiding.empty();

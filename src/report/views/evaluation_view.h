@@ -9,6 +9,8 @@
 
 namespace whyformer::report {
 
+// Columns that are defined for some method; those without are named in a note.
+std::vector<size_t> columns_with_values(const Evaluation& evaluation);
 // "comprehensiveness ↑", with the way of hiding where there are several.
 std::string column_title(const Evaluation& evaluation, size_t column);
 // The mean with its interval: "0.312 [0.28, 0.35]"; "–" where nothing is defined.

@@ -1,5 +1,5 @@
 // How far a method can be trusted: its verdict, and the answer along its ranking beside the band of random rankings.
-const kTrust = {width: 260, height: 150, left: 34, right: 8, top: 18, bottom: 30};
+const kTrust = {width: 260, height: 150, left: 34, right: 18, top: 18, bottom: 30};
 
 class TrustPlot {
   constructor(title, band, shares, own, range) {

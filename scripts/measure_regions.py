@@ -7,7 +7,7 @@
 
 The target is the class of the object; a picture of two objects is explained once for each. A map has a
 number for each patch and is enlarged to the picture bilinearly. Columns are the metrics of
-whyformer.evaluate against the mask of the target's object, and
+whyformer.metrics against the mask of the target's object, and
   other      the pointing game against the mask of the other object (pairs only)
 """
 

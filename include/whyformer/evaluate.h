@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,6 +42,15 @@ const MetricInfo& metric_named(std::string_view name);
 
 struct Metric;
 
+// Answers of any model, or of anything else, with some units hidden: for each question a number.
+using AskHidden = std::function<std::vector<double>(const std::vector<std::vector<bool>>& hidden)>;
+
+// What a metric says about scores that come from anywhere. All its questions are asked in one call.
+// Nothing where it is not defined. Throws InvalidInput for metrics that need noisy inputs or a
+// region, and for scores that are not finite.
+std::optional<double> measure(std::string_view metric, std::span<const double> scores,
+                              const AskHidden& ask, int64_t seed = 0);
+
 // A ratio before the division, so that it can be summed over maps. 0 / 0 counts as 0.
 struct Ratio {
   double part = 0;
@@ -50,6 +61,7 @@ struct Ratio {
 // tokens); its region says which cells belong to the known reason.
 class Localisation {
  public:
+  // Throws InvalidInput for a metric of another family.
   explicit Localisation(std::string_view metric);
 
   // Throws InvalidInput where the sizes differ, nothing is scored, or a score is not finite.

@@ -19,6 +19,7 @@ void bind_heads(nanobind::module_& module);
 void bind_importance(nanobind::module_& module);
 void bind_relevance(nanobind::module_& module);
 void bind_evaluate(nanobind::module_& module);
+void bind_evaluation(nanobind::module_& module);
 void bind_command_line(nanobind::module_& module);
 
 }  // namespace whyformer::python

@@ -1,5 +1,7 @@
 #include "whyformer/evaluate.h"
 
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
@@ -23,6 +25,27 @@ SharedArray<double> enlarged(const ScoreGrid& scores, int64_t height, int64_t wi
                   {static_cast<size_t>(height), static_cast<size_t>(width)});
 }
 
+using HiddenArray = nb::ndarray<nb::numpy, const bool, nb::ndim<2>>;
+
+// The user's function gets all questions as an array [questions, units] and gives a number for
+// each.
+std::optional<double> measured(std::string_view metric, const ScoreArray& scores,
+                               const nb::object& answers, int64_t seed) {
+  AskHidden ask;
+  if (!answers.is_none()) {
+    ask = [&](const std::vector<std::vector<bool>>& hidden) {
+      auto* flat = new bool[hidden.size() * scores.size()];
+      const nb::capsule owner(flat, [](void* data) noexcept { delete[] static_cast<bool*>(data); });
+      for (size_t i = 0; i < hidden.size(); ++i) {
+        std::copy(hidden[i].begin(), hidden[i].end(), flat + i * scores.size());
+      }
+      const HiddenArray questions(flat, {hidden.size(), scores.size()}, owner);
+      return nb::cast<std::vector<double>>(answers(questions));
+    };
+  }
+  return measure(metric, {scores.data(), scores.size()}, ask, seed);
+}
+
 }  // namespace
 
 void bind_evaluate(nb::module_& module) {
@@ -31,6 +54,35 @@ void bind_evaluate(nb::module_& module) {
       .def_ro("summary", &MetricInfo::summary)
       .def_ro("paper", &MetricInfo::paper)
       .def_ro("higher_is_better", &MetricInfo::higher_is_better)
+      .def_ro("misleads", &MetricInfo::misleads)
+      .def_prop_ro("family",
+                   [](const MetricInfo& info) {
+                     switch (info.family) {
+                       case MetricFamily::kFaithfulness:
+                         return "faithfulness";
+                       case MetricFamily::kRobustness:
+                         return "robustness";
+                       case MetricFamily::kComplexity:
+                         return "complexity";
+                       case MetricFamily::kLocalisation:
+                         break;
+                     }
+                     return "localisation";
+                   })
+      .def_prop_ro("needs",
+                   [](const MetricInfo& info) {
+                     switch (info.needs) {
+                       case MetricNeeds::kScores:
+                         return "scores";
+                       case MetricNeeds::kAnswers:
+                         return "answers";
+                       case MetricNeeds::kNoisyInputs:
+                         return "noisy inputs";
+                       case MetricNeeds::kRegion:
+                         break;
+                     }
+                     return "region";
+                   })
       .def("__repr__",
            [](const MetricInfo& m) { return "<metric " + m.name + ": " + m.summary + ">"; });
   nb::class_<Localisation>(module, "Localisation")
@@ -43,6 +95,7 @@ void bind_evaluate(nb::module_& module) {
           },
           "scores"_a, "region"_a)
       .def("value", &Localisation::value);
+  module.def("measure", &measured, "metric"_a, "scores"_a, "answers"_a.none(), "seed"_a = 0);
   module.def("metrics", [] { return std::vector<MetricInfo>(metrics().begin(), metrics().end()); });
   module.def("bilinear", &enlarged, "scores"_a, "height"_a, "width"_a);
 }

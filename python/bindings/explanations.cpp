@@ -118,6 +118,8 @@ void bind_explanations(nb::module_& module) {
       .def_ro("seed", &Attribution::seed)
       .def_ro("estimate", &Attribution::estimate)
       .def_ro("cost", &Attribution::cost)
+      .def_prop_ro("has_trust",
+                   [](const Attribution& attribution) { return attribution.trust.has_value(); })
       .def_ro("notes", &Attribution::notes)
       .def_prop_ro(
           "scores",

@@ -37,6 +37,12 @@ void bind_request(nb::module_& module) {
           "output"_a, "indices"_a)
       .def_ro("output", &OutputElement::output)
       .def_ro("indices", &OutputElement::indices);
+  nb::class_<TrustRequest>(module, "TrustRequest")
+      .def(nb::init<>())
+      .def_rw("orders", &TrustRequest::orders)
+      .def_rw("hiding", &TrustRequest::hiding)
+      .def_rw("noisy_inputs", &TrustRequest::noisy_inputs)
+      .def_rw("radius", &TrustRequest::radius);
   nb::class_<ExplainRequest>(module, "ExplainRequest")
       .def(nb::init<>())
       .def("add_method",
@@ -51,6 +57,7 @@ void bind_request(nb::module_& module) {
       .def_rw("hiding_id", &ExplainRequest::hiding_id, nb::arg().none())
       .def_rw("fold", &ExplainRequest::fold)
       .def_rw("precision", &ExplainRequest::precision)
+      .def_rw("trust", &ExplainRequest::trust, nb::arg().none())
       .def_rw("seed", &ExplainRequest::seed)
       .def_rw("memory_bytes", &ExplainRequest::memory_bytes);
 }

@@ -16,5 +16,6 @@ NB_MODULE(_native, module) {
   bind_importance(module);
   bind_relevance(module);
   bind_evaluate(module);
+  bind_evaluation(module);
   bind_command_line(module);
 }

@@ -11,6 +11,7 @@
 from importlib.metadata import version as _version
 
 from ._concepts import ConceptReport, tcav
+from ._evaluation import Agreement, Evaluation, agree, evaluate
 from ._functions import FunctionExplanation, lime, shap
 from ._importance import HeadImportance, Importance, Summary, summarise
 from ._loading import inspect, load
@@ -31,14 +32,14 @@ from ._native import (
     threads,
 )
 from ._results import Attribution, Explanation, Explanations
-from . import evaluate, maskers
+from . import maskers, metrics
 
 __version__ = _version("whyformer")
 
 __all__ = [
-    "Attribution", "ConceptReport", "Error", "Explanation", "Explanations", "FileError", "FunctionExplanation",
+    "Agreement", "Attribution", "ConceptReport", "Error", "Evaluation", "Explanation", "Explanations", "FileError", "FunctionExplanation",
     "HeadImportance", "Importance", "InvalidInput", "MethodInfo", "Model", "ModelInfo", "ModelSummary", "OptionInfo",
-    "Output", "Summary", "UnsupportedModel", "evaluate", "explain", "inspect", "lime", "load", "maskers", "methods",
+    "Output", "Summary", "UnsupportedModel", "agree", "evaluate", "explain", "inspect", "lime", "load", "maskers", "methods", "metrics",
     "relevance_policies", "set_threads", "shap", "studies", "summarise", "tcav", "threads",
 ]
 

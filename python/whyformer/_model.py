@@ -152,7 +152,7 @@ class Model:
                 options: Mapping | None = None, pair: str | None = None, background=None, background_weights=None,
                 similar_to: str | None = None, read_out=None, hiding_id: int | None = None, top: int = 1,
                 words: str = "sum", precision: str = "single", seed: int = 0, memory_megabytes: int = 1024,
-                progress=None):
+                trust: bool | Mapping = False, progress=None):
         """Why this answer?
 
         x                a text, (text, second text), picture (path, PIL image, array) or row; a list of them, a
@@ -162,6 +162,8 @@ class Model:
         output, element  of arrays: the output by its name, and an index per axis; default: the largest of the logits
         hiding_id        of arrays: the token that stands in for hidden ones
         options          of methods: {"rollout": {"start": 1}}, or {"start": 1} where there is one method
+        trust            True, or {"orders": 39, "hiding": "auto", …}: how far each method can be trusted, as
+                         result["gae"].trust
         progress         True, False, or a function (done, total); default: a bar on terminals
 
         Gives an Explanation, or Explanations for several inputs or targets.
@@ -178,7 +180,7 @@ class Model:
             methods = _native.default_methods(self._native, inputs[0], targets[0])
         request = explain_request(methods, options, targets, similar_to=similar_to, read_out=read_out,
                                   hiding_id=hiding_id, top=top, words=words, precision=precision, seed=seed,
-                                  memory_megabytes=memory_megabytes)
+                                  memory_megabytes=memory_megabytes, trust=trust)
         with Bar("explaining", progress) as bar:
             found = self._explained(inputs, request, bar)
         results = [Explanation(one) for one in found]

@@ -14,7 +14,7 @@ from ._native import InvalidInput
 
 
 def explain_request(methods, options, targets, *, similar_to=None, read_out=None, hiding_id=None, top=1, words="sum",
-                    precision="single", seed=0, memory_megabytes=1024):
+                    precision="single", seed=0, memory_megabytes=1024, trust=False):
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**63:
         raise InvalidInput(f"seed={seed!r}: give a whole number from 0; results are the same for the same seed")
     request = _native.ExplainRequest()
@@ -29,6 +29,20 @@ def explain_request(methods, options, targets, *, similar_to=None, read_out=None
     request.precision = choice(_native.Precision, "precision", precision)
     request.seed = int(seed)
     request.memory_bytes = memory_megabytes << 20
+    request.trust = _trust_request(trust)
+    return request
+
+
+def _trust_request(trust):
+    """None, the defaults for True, or what a dictionary says."""
+    if trust is None or trust is False:
+        return None
+    request = _native.TrustRequest()
+    names = ("orders", "hiding", "noisy_inputs", "radius")
+    for name, value in (trust if isinstance(trust, Mapping) else {}).items():
+        if name not in names:
+            raise InvalidInput(f"trust has no option {name!r}, only {', '.join(names)}")
+        setattr(request, name, value)
     return request
 
 

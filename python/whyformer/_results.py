@@ -73,6 +73,11 @@ class Attribution:
         return self._native.cost
 
     @property
+    def trust(self) -> dict | None:
+        """How far the scores can be trusted, where that was asked for: verdict, percentiles, agreement, stability."""
+        return self.to_dict()["trust"] if self._native.has_trust else None
+
+    @property
     def notes(self) -> list[str]:
         return self._native.notes
 

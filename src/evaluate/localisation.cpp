@@ -26,7 +26,11 @@ double divided(const Ratio& ratio) { return ratio.whole > 0 ? ratio.part / ratio
 
 }  // namespace
 
-Localisation::Localisation(std::string_view metric) : metric_(&find_metric(metric)) {}
+Localisation::Localisation(std::string_view metric) : metric_(&find_metric(metric)) {
+  if (metric_->in_region == nullptr) {
+    throw InvalidInput(metric_->info.name + " does not compare scores with a region");
+  }
+}
 
 void Localisation::add(std::span<const double> scores, const std::vector<bool>& region) {
   check_map(*metric_, scores, region);

@@ -9,6 +9,7 @@
 #include "tests/support/sample_pictures.h"
 #include "tests/support/sample_sequence.h"
 #include "tests/support/sample_streams.h"
+#include "tests/support/sample_trust.h"
 
 namespace whyformer::report {
 namespace {
@@ -408,6 +409,7 @@ std::vector<NamedSample> all_samples() {
           {"picture with windows", window_picture_sample()},
           {"hostile picture", hostile_picture_sample()},
           {"streams", documented_streams_sample()},
+          {"trust", trust_sample()},
           {"nothing", Explanation()}};
 }
 

@@ -10,6 +10,7 @@
 #include "tests/support/sample_explanations.h"
 #include "tests/support/sample_pictures.h"
 #include "tests/support/sample_streams.h"
+#include "tests/support/sample_trust.h"
 #include "tests/support/source_folder.h"
 #include "whyformer/report.h"
 
@@ -105,6 +106,7 @@ TEST(Json, HasExactlyTheDocumentedKeys) {
   collect_keys(json::parse(to_json(documented_sample())), "", written);
   collect_keys(json::parse(to_json(documented_picture_sample())), "", written);
   collect_keys(json::parse(to_json(documented_streams_sample())), "", written);
+  collect_keys(json::parse(to_json(trust_sample())), "", written);
   EXPECT_EQ(written, keys_of_table(document("json.md")));
 }
 

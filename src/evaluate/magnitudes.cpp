@@ -6,6 +6,10 @@
 
 namespace whyformer {
 
+bool all_finite(std::span<const double> scores) {
+  return std::ranges::all_of(scores, [](double score) { return std::isfinite(score); });
+}
+
 double sum_of_magnitudes(std::span<const double> scores) {
   double sum = 0;
   for (const double score : scores) sum += std::abs(score);

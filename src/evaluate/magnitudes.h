@@ -1,4 +1,4 @@
-// Sizes of scores, whatever their sign.
+// Scores as numbers: whether they are finite, and their sizes, whatever their sign.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 
 namespace whyformer {
 
+bool all_finite(std::span<const double> scores);
 double sum_of_magnitudes(std::span<const double> scores);
 // Indices from the smallest magnitude to the largest; ties by index.
 std::vector<int64_t> by_magnitude(std::span<const double> scores);

@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
+#include "evaluate/magnitudes.h"
 #include "evaluate/metric.h"
 #include "whyformer/error.h"
 
@@ -21,7 +19,7 @@ std::optional<double> measure(std::string_view name, std::span<const double> sco
     throw InvalidInput(metric.info.name + " needs the model's answers with units hidden");
   }
   if (scores.empty()) throw InvalidInput(metric.info.name + ": there are no scores");
-  if (!std::ranges::all_of(scores, [](double score) { return std::isfinite(score); })) {
+  if (!all_finite(scores)) {
     throw InvalidInput(metric.info.name + ": scores must be finite numbers");
   }
   HiddenAnswers answers(static_cast<int64_t>(scores.size()), [&](const auto& questions) {

@@ -5,14 +5,11 @@
 
 #include "base/random.h"
 #include "evaluate/hideable_units.h"
+#include "evaluate/magnitudes.h"
 #include "evaluate/noisy_inputs.h"
 
 namespace whyformer {
 namespace {
-
-bool all_finite(std::span<const double> scores) {
-  return std::ranges::all_of(scores, [](double score) { return std::isfinite(score); });
-}
 
 // What is measured: the scores of a method, those with their sign changed, or random ones.
 struct Candidate {
@@ -116,7 +113,7 @@ std::vector<const Metric*> metrics_for(const EvaluationRequest& request, size_t 
 }
 
 // The baseline's value is the mean over its rankings.
-std::vector<MetricValue> mean_of(std::span<const std::vector<MetricValue>> rows) {
+std::vector<MetricValue> mean_of_rankings(std::span<const std::vector<MetricValue>> rows) {
   std::vector<MetricValue> means;
   for (size_t column = 0; column < rows[0].size(); ++column) {
     double sum = 0;
@@ -131,7 +128,7 @@ std::vector<MetricValue> mean_of(std::span<const std::vector<MetricValue>> rows)
   return means;
 }
 
-void append(std::vector<MetricValue>& all, const std::vector<MetricValue>& more) {
+void append_values(std::vector<MetricValue>& all, const std::vector<MetricValue>& more) {
   all.insert(all.end(), more.begin(), more.end());
 }
 
@@ -178,11 +175,11 @@ void measure_methods(const EvaluationRequest& request, const Explanation& explan
     Measurement measurement(metrics, run, request.hidings[hiding], region, lengths);
     const auto values = measurement.measure(candidates);
     for (size_t i = 0; i < methods; ++i) {
-      append(result.methods[i].values, values[i]);
-      append(result.methods[i].reversed, values[methods + i]);
+      append_values(result.methods[i].values, values[i]);
+      append_values(result.methods[i].reversed, values[methods + i]);
     }
     if (request.random_rankings > 0) {
-      append(random.values, mean_of(std::span(values).subspan(2 * methods)));
+      append_values(random.values, mean_of_rankings(std::span(values).subspan(2 * methods)));
       random.reversed = random.values;
     }
     if (hiding == 0) result.units = measurement.units();

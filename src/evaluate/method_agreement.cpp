@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "evaluate/bootstrap.h"
+#include "evaluate/magnitudes.h"
 #include "evaluate/ordered_path.h"
 
 namespace whyformer {
@@ -21,10 +22,6 @@ std::optional<double> value_of(const std::optional<Correlation>& correlation) {
   return correlation ? std::optional(correlation->value) : std::nullopt;
 }
 
-bool all_finite(const std::vector<double>& scores) {
-  return std::ranges::all_of(scores, [](double score) { return std::isfinite(score); });
-}
-
 int64_t top_k_of(const AgreementRequest& request, size_t units) {
   const auto count = static_cast<int64_t>(units);
   const int64_t asked = request.top_k > 0 ? request.top_k : std::max<int64_t>(1, count / 5);
@@ -32,7 +29,8 @@ int64_t top_k_of(const AgreementRequest& request, size_t units) {
 }
 
 // Values of a measure over inputs, summarised.
-AgreementCell cell_of(const std::vector<AgreementValues>& values, size_t measure, int64_t seed) {
+AgreementCell agreement_cell(const std::vector<AgreementValues>& values, size_t measure,
+                             int64_t seed) {
   std::vector<double> defined;
   double sum = 0;
   for (const AgreementValues& one : values) {
@@ -46,9 +44,9 @@ AgreementCell cell_of(const std::vector<AgreementValues>& values, size_t measure
   return cell;
 }
 
-AgreementCells cells_of(const std::vector<AgreementValues>& values, int64_t seed) {
+AgreementCells agreement_cells(const std::vector<AgreementValues>& values, int64_t seed) {
   AgreementCells cells;
-  for (size_t i = 0; i < cells.size(); ++i) cells[i] = cell_of(values, i, seed);
+  for (size_t i = 0; i < cells.size(); ++i) cells[i] = agreement_cell(values, i, seed);
   return cells;
 }
 
@@ -61,9 +59,9 @@ std::vector<double> relabelled(const std::vector<double>& scores, int64_t seed, 
 }
 
 // Inputs where a method has scores.
-class Corpus {
+class ComparedInputs {
  public:
-  Corpus(const std::vector<AgreementInput>& inputs, const AgreementRequest& request)
+  ComparedInputs(const std::vector<AgreementInput>& inputs, const AgreementRequest& request)
       : inputs_(inputs), request_(request) {}
 
   const std::vector<double>* scores(size_t input, const std::string& method) const {
@@ -87,7 +85,7 @@ class Corpus {
         values.push_back(agreement_of(*left, *right, {has_sign(i, a) && has_sign(i, b)}, request_));
       }
     }
-    return cells_of(values, request_.explain.seed);
+    return agreement_cells(values, request_.explain.seed);
   }
 
   // A method that draws nothing agrees with itself.
@@ -100,7 +98,7 @@ class Corpus {
       values.push_back(
           agreement_of(*own, other != nullptr ? *other : *own, {has_sign(i, method)}, request_));
     }
-    return cells_of(values, request_.explain.seed);
+    return agreement_cells(values, request_.explain.seed);
   }
 
   AgreementCells floor(const std::vector<std::string>& methods) const {
@@ -115,7 +113,7 @@ class Corpus {
                                       request_));
       }
     }
-    return cells_of(values, request_.explain.seed);
+    return agreement_cells(values, request_.explain.seed);
   }
 
  private:
@@ -131,7 +129,7 @@ class Corpus {
   const AgreementRequest& request_;
 };
 
-void add_notes(const std::vector<AgreementInput>& inputs, AgreementReport& report) {
+void add_agreement_notes(const std::vector<AgreementInput>& inputs, AgreementReport& report) {
   int64_t broken = 0;
   std::string first;
   for (const AgreementInput& input : inputs) {
@@ -173,7 +171,7 @@ AgreementReport summarise(const ModelName& model, const std::vector<AgreementInp
       }
     }
   }
-  const Corpus corpus(inputs, request);
+  const ComparedInputs corpus(inputs, request);
   for (const std::string& a : report.methods) {
     std::vector<AgreementCells> row;
     for (const std::string& b : report.methods) row.push_back(corpus.pair(a, b));
@@ -181,7 +179,7 @@ AgreementReport summarise(const ModelName& model, const std::vector<AgreementInp
     report.ceiling.push_back(corpus.ceiling(a));
   }
   report.floor = corpus.floor(report.methods);
-  add_notes(inputs, report);
+  add_agreement_notes(inputs, report);
   return report;
 }
 

@@ -14,17 +14,17 @@ namespace {
 // Values of one column by input; nothing where it was not measured or is not defined.
 using Column = std::vector<MetricValue>;
 
-const MeasuredMethod* find_method(const EvaluatedInput& input, const std::string& name) {
+const MeasuredMethod* measured_in(const EvaluatedInput& input, const std::string& name) {
   const auto found =
       std::ranges::find_if(input.methods, [&](const auto& one) { return one.method == name; });
   return found == input.methods.end() ? nullptr : &*found;
 }
 
-Column column_of(const std::vector<EvaluatedInput>& inputs, const std::string& method,
-                 size_t column, std::vector<MetricValue> MeasuredMethod::*values) {
+Column values_of_column(const std::vector<EvaluatedInput>& inputs, const std::string& method,
+                        size_t column, std::vector<MetricValue> MeasuredMethod::*values) {
   Column result;
   for (const EvaluatedInput& input : inputs) {
-    const MeasuredMethod* measured = find_method(input, method);
+    const MeasuredMethod* measured = measured_in(input, method);
     const bool known = measured != nullptr && column < (measured->*values).size();
     result.push_back(known ? (measured->*values)[column] : std::nullopt);
   }
@@ -39,22 +39,22 @@ std::vector<double> defined(const Column& column) {
   return values;
 }
 
-std::optional<double> mean_of(const std::vector<double>& values) {
+std::optional<double> mean_over_inputs(const std::vector<double>& values) {
   if (values.empty()) return std::nullopt;
   double sum = 0;
   for (const double value : values) sum += value;
   return sum / static_cast<double>(values.size());
 }
 
-EvaluationCell cell_of(const std::vector<EvaluatedInput>& inputs, const std::string& method,
-                       size_t column, int64_t seed) {
+EvaluationCell evaluation_cell(const std::vector<EvaluatedInput>& inputs, const std::string& method,
+                               size_t column, int64_t seed) {
   const std::vector<double> values =
-      defined(column_of(inputs, method, column, &MeasuredMethod::values));
-  return {
-      .interval = mean_interval(values, {.seed = seed}),
-      .mean = mean_of(values),
-      .reversed = mean_of(defined(column_of(inputs, method, column, &MeasuredMethod::reversed))),
-      .inputs = static_cast<int64_t>(values.size())};
+      defined(values_of_column(inputs, method, column, &MeasuredMethod::values));
+  return {.interval = mean_interval(values, {.seed = seed}),
+          .mean = mean_over_inputs(values),
+          .reversed = mean_over_inputs(
+              defined(values_of_column(inputs, method, column, &MeasuredMethod::reversed))),
+          .inputs = static_cast<int64_t>(values.size())};
 }
 
 bool is_better(double a, double b, bool higher_is_better) {
@@ -78,8 +78,8 @@ void add_ranks(Evaluation& evaluation, size_t column) {
 
 EvaluationTest compared(const Evaluation& evaluation, size_t column, const std::string& best,
                         const std::string& other) {
-  const Column a = column_of(evaluation.inputs, best, column, &MeasuredMethod::values);
-  const Column b = column_of(evaluation.inputs, other, column, &MeasuredMethod::values);
+  const Column a = values_of_column(evaluation.inputs, best, column, &MeasuredMethod::values);
+  const Column b = values_of_column(evaluation.inputs, other, column, &MeasuredMethod::values);
   std::vector<double> of_best, of_other;
   double difference = 0;
   for (size_t i = 0; i < a.size(); ++i) {
@@ -137,7 +137,7 @@ std::vector<std::string> methods_in(const std::vector<EvaluatedInput>& inputs) {
 Cost cost_of(const std::vector<EvaluatedInput>& inputs, const std::string& method) {
   Cost cost;
   for (const EvaluatedInput& input : inputs) {
-    const MeasuredMethod* measured = find_method(input, method);
+    const MeasuredMethod* measured = measured_in(input, method);
     if (measured == nullptr) continue;
     cost.forwards += measured->cost.forwards;
     cost.backwards += measured->cost.backwards;
@@ -146,7 +146,7 @@ Cost cost_of(const std::vector<EvaluatedInput>& inputs, const std::string& metho
   return cost;
 }
 
-void add_notes(Evaluation& evaluation) {
+void add_evaluation_notes(Evaluation& evaluation) {
   int64_t broken = 0;
   std::string first;
   for (const EvaluatedInput& input : evaluation.inputs) {
@@ -188,7 +188,7 @@ Evaluation summarise(const ModelName& model, const std::vector<EvaluatedInput>& 
   for (const std::string& method : evaluation.methods) {
     std::vector<EvaluationCell> row;
     for (size_t column = 0; column < evaluation.columns.size(); ++column) {
-      row.push_back(cell_of(inputs, method, column, request.explain.seed));
+      row.push_back(evaluation_cell(inputs, method, column, request.explain.seed));
     }
     evaluation.cells.push_back(std::move(row));
     evaluation.costs.push_back(cost_of(inputs, method));
@@ -197,7 +197,7 @@ Evaluation summarise(const ModelName& model, const std::vector<EvaluatedInput>& 
     add_ranks(evaluation, column);
     add_tests(evaluation, column);
   }
-  add_notes(evaluation);
+  add_evaluation_notes(evaluation);
   return evaluation;
 }
 

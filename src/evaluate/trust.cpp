@@ -74,10 +74,6 @@ TrustBand band_of(const std::vector<Path>& paths, const std::vector<double>& sha
   return band;
 }
 
-bool all_finite(std::span<const double> scores) {
-  return std::ranges::all_of(scores, [](double score) { return std::isfinite(score); });
-}
-
 // One measurement for all methods of an explanation.
 class TrustMeasurement {
  public:

@@ -14,17 +14,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json or_null(const std::optional<double>& value) {
+Json finite_or_null(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
 }
 
 Json values_json(const std::vector<MetricValue>& values) {
   Json list = Json::array();
-  for (const MetricValue& value : values) list.push_back(or_null(value));
+  for (const MetricValue& value : values) list.push_back(finite_or_null(value));
   return list;
 }
 
-Json cost_json(const Cost& cost) {
+Json work_json(const Cost& cost) {
   return {{"forwards", cost.forwards}, {"backwards", cost.backwards}, {"seconds", cost.seconds}};
 }
 
@@ -34,7 +34,7 @@ Json input_json(const EvaluatedInput& input) {
     methods.push_back({{"method", one.method},
                        {"values", values_json(one.values)},
                        {"reversed", values_json(one.reversed)},
-                       {"cost", cost_json(one.cost)}});
+                       {"cost", work_json(one.cost)}});
   }
   for (const Refusal& one : input.refused) {
     refused.push_back({{"method", one.method}, {"reason", one.reason}});
@@ -50,10 +50,10 @@ Json input_json(const EvaluatedInput& input) {
 }
 
 Json cell_json(const EvaluationCell& cell) {
-  return {{"mean", or_null(cell.mean)},
+  return {{"mean", finite_or_null(cell.mean)},
           {"low", cell.interval ? Json(cell.interval->low) : Json(nullptr)},
           {"high", cell.interval ? Json(cell.interval->high) : Json(nullptr)},
-          {"reversed", or_null(cell.reversed)},
+          {"reversed", finite_or_null(cell.reversed)},
           {"inputs", cell.inputs},
           {"rank", cell.rank ? Json(*cell.rank) : Json(nullptr)}};
 }
@@ -76,7 +76,7 @@ Json tests_json(const Evaluation& evaluation) {
                     {"best", test.best},
                     {"other", test.other},
                     {"difference", test.difference},
-                    {"p_value", or_null(test.p_value)},
+                    {"p_value", finite_or_null(test.p_value)},
                     {"inputs", test.inputs}});
   }
   return list;
@@ -148,7 +148,7 @@ std::string to_json(const Evaluation& evaluation, int indent) {
     for (const EvaluationCell& cell : evaluation.cells[i]) cells.push_back(cell_json(cell));
     json["methods"].push_back({{"method", evaluation.methods[i]},
                                {"cells", cells},
-                               {"cost", cost_json(evaluation.costs[i])}});
+                               {"cost", work_json(evaluation.costs[i])}});
   }
   json["tests"] = tests_json(evaluation);
   json["inputs"] = Json::array();

@@ -10,7 +10,7 @@ Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-const char* name_of(TrustVerdict verdict) {
+const char* verdict_name(TrustVerdict verdict) {
   switch (verdict) {
     case TrustVerdict::kBetterThanRandom:
       return "better-than-random";
@@ -45,7 +45,7 @@ Json stability_json(const std::optional<Stability>& stability) {
 }  // namespace
 
 Json trust_json(const Trust& trust) {
-  return {{"verdict", name_of(trust.verdict)},
+  return {{"verdict", verdict_name(trust.verdict)},
           {"p_value", trust.p_value},
           {"percentile", percentile_json(trust.percentile)},
           {"comprehensiveness", trust.comprehensiveness},

@@ -14,15 +14,16 @@ namespace whyformer {
 namespace report {
 namespace {
 
-constexpr double kNames = 170, kPlot = 210, kGap = 30, kRow = 22, kTitle = 34, kAxis = 26;
-constexpr size_t kColumns = 3;
+constexpr double kEvaluationNames = 170, kEvaluationPlot = 210, kEvaluationGap = 30,
+                 kEvaluationRow = 22, kEvaluationTitle = 34, kEvaluationAxis = 26;
+constexpr size_t kEvaluationColumns = 3;
 
-const TextStyle kEnd{.size = 11, .anchor = Anchor::kEnd};
-const TextStyle kFaintMiddle{
+const TextStyle kEvaluationEnd{.size = 11, .anchor = Anchor::kEvaluationEnd};
+const TextStyle kEvaluationFaintMiddle{
     .size = 10, .colour = kLightPalette.faint_ink, .anchor = Anchor::kMiddle};
 
 // The range of everything that is drawn in a panel.
-struct Range {
+struct ValueRange {
   double low = 0, high = 0;
   void take(double value) {
     low = std::min(low, value);
@@ -35,11 +36,15 @@ class EvaluationPicture {
   explicit EvaluationPicture(const Evaluation& evaluation)
       : evaluation_(evaluation), columns_(columns_with_values(evaluation)) {
     const size_t panels = std::max<size_t>(1, columns_.size());
-    across_ = std::min(panels, kColumns);
-    panel_height_ = kTitle + kRow * static_cast<double>(evaluation.methods.size()) + kAxis;
+    across_ = std::min(panels, kEvaluationColumns);
+    panel_height_ = kEvaluationTitle +
+                    kEvaluationRow * static_cast<double>(evaluation.methods.size()) +
+                    kEvaluationAxis;
     const auto rows = static_cast<double>((panels + across_ - 1) / across_);
-    width_ = 2 * kSheetMargin + static_cast<double>(across_) * (kNames + kPlot + kGap) - kGap;
-    height_ = 2 * kSheetMargin + 60 + rows * (panel_height_ + kGap);
+    width_ = 2 * kSheetMargin +
+             static_cast<double>(across_) * (kEvaluationNames + kEvaluationPlot + kEvaluationGap) -
+             kEvaluationGap;
+    height_ = 2 * kSheetMargin + 60 + rows * (panel_height_ + kEvaluationGap);
   }
 
   std::string draw(PictureFormat format) {
@@ -55,8 +60,8 @@ class EvaluationPicture {
   }
 
  private:
-  Range range_of(size_t column) const {
-    Range range;
+  ValueRange range_of(size_t column) const {
+    ValueRange range;
     for (const auto& row : evaluation_.cells) {
       const EvaluationCell& cell = row[column];
       if (cell.mean) range.take(*cell.mean);
@@ -73,24 +78,27 @@ class EvaluationPicture {
   void panel(size_t column, size_t number) {
     const auto place = static_cast<double>(number % across_);
     const auto line = static_cast<double>(number / across_);
-    const double left = kSheetMargin + place * (kNames + kPlot + kGap) + kNames;
-    const double top = kSheetMargin + 60 + line * (panel_height_ + kGap);
-    canvas_->text(left - kNames, top + 10,
-                  fitted(column_title(evaluation_, column), kNames + kPlot, 13),
+    const double left = kSheetMargin +
+                        place * (kEvaluationNames + kEvaluationPlot + kEvaluationGap) +
+                        kEvaluationNames;
+    const double top = kSheetMargin + 60 + line * (panel_height_ + kEvaluationGap);
+    canvas_->text(left - kEvaluationNames, top + 10,
+                  fitted(column_title(evaluation_, column), kEvaluationNames + kEvaluationPlot, 13),
                   {.size = 13, .bold = true});
-    const Range range = range_of(column);
+    const ValueRange range = range_of(column);
     const auto x_of = [&](double value) {
-      return left + kPlot * (value - range.low) / (range.high - range.low);
+      return left + kEvaluationPlot * (value - range.low) / (range.high - range.low);
     };
-    const double first = top + kTitle, last = top + panel_height_ - kAxis;
+    const double first = top + kEvaluationTitle, last = top + panel_height_ - kEvaluationAxis;
     canvas_->line(x_of(0), first - 6, x_of(0), last, kLightPalette.grid);
     for (const double value : {range.low, range.high}) {
-      canvas_->text(x_of(value), last + 12, fmt::format("{:.3g}", value), kFaintMiddle);
+      canvas_->text(x_of(value), last + 12, fmt::format("{:.3g}", value), kEvaluationFaintMiddle);
     }
     for (size_t method = 0; method < evaluation_.methods.size(); ++method) {
-      const double y = first + kRow * (static_cast<double>(method) + 0.5);
-      canvas_->text(left - 10, y, fitted(printable(evaluation_.methods[method]), kNames - 14, 11),
-                    kEnd);
+      const double y = first + kEvaluationRow * (static_cast<double>(method) + 0.5);
+      canvas_->text(left - 10, y,
+                    fitted(printable(evaluation_.methods[method]), kEvaluationNames - 14, 11),
+                    kEvaluationEnd);
       mark(evaluation_.cells[method][column], evaluation_.methods[method] == kRandomBaseline, y,
            x_of);
     }
@@ -120,15 +128,15 @@ class EvaluationPicture {
   std::unique_ptr<Canvas> canvas_;
 };
 
-constexpr double kCell = 58;
+constexpr double kEvaluationCell = 58;
 
 // A square per pair; the ceiling stands on the diagonal.
 class AgreementPicture {
  public:
   explicit AgreementPicture(const AgreementReport& found) : found_(found) {
-    side_ = kCell * static_cast<double>(found.methods.size());
-    width_ = 2 * kSheetMargin + kNames + side_;
-    height_ = 2 * kSheetMargin + 70 + side_ + kNames;
+    side_ = kEvaluationCell * static_cast<double>(found.methods.size());
+    width_ = 2 * kSheetMargin + kEvaluationNames + side_;
+    height_ = 2 * kSheetMargin + 70 + side_ + kEvaluationNames;
   }
 
   std::string draw(PictureFormat format, size_t measure) {
@@ -142,11 +150,11 @@ class AgreementPicture {
                  fmt::format("{}. Diagonal: the method with another seed. Units relabelled: {}",
                              agreement_facts(found_), agreement_words(floor)));
     for (size_t a = 0; a < found_.methods.size(); ++a) {
-      const double y = top() + kCell * (static_cast<double>(a) + 0.5);
-      const std::string name = fitted(printable(found_.methods[a]), kNames - 14, 11);
-      canvas_->text(kSheetMargin + kNames - 10, y, name, kEnd);
-      canvas_->text(left() + kCell * (static_cast<double>(a) + 0.5), top() + side_ + 8, name,
-                    {.size = 11, .anchor = Anchor::kEnd, .upward = true});
+      const double y = top() + kEvaluationCell * (static_cast<double>(a) + 0.5);
+      const std::string name = fitted(printable(found_.methods[a]), kEvaluationNames - 14, 11);
+      canvas_->text(kSheetMargin + kEvaluationNames - 10, y, name, kEvaluationEnd);
+      canvas_->text(left() + kEvaluationCell * (static_cast<double>(a) + 0.5), top() + side_ + 8,
+                    name, {.size = 11, .anchor = Anchor::kEvaluationEnd, .upward = true});
       for (size_t b = 0; b < found_.methods.size(); ++b) {
         cell(a, b, a == b ? found_.ceiling[a][measure] : found_.pairs[a][b][measure]);
       }
@@ -155,12 +163,13 @@ class AgreementPicture {
   }
 
  private:
-  double left() const { return kSheetMargin + kNames; }
+  double left() const { return kSheetMargin + kEvaluationNames; }
   double top() const { return kSheetMargin + 70; }
 
   void cell(size_t row, size_t column, const AgreementCell& cell) {
-    const Box box{left() + kCell * static_cast<double>(column),
-                  top() + kCell * static_cast<double>(row), kCell - 2, kCell - 2};
+    const Box box{left() + kEvaluationCell * static_cast<double>(column),
+                  top() + kEvaluationCell * static_cast<double>(row), kEvaluationCell - 2,
+                  kEvaluationCell - 2};
     const double value = cell.mean.value_or(0);
     const Colour full = value < 0 ? kLightPalette.negative : kLightPalette.positive;
     const Colour paint = mix(kLightPalette.paper, full, std::min(1.0, std::abs(value)));

@@ -16,14 +16,14 @@ namespace whyformer {
 namespace report {
 namespace {
 
-constexpr int kNarrowestTerminal = 44;
+constexpr int kNarrowestTable = 44;
 constexpr int kWidestName = 26;
 constexpr int kValueWidth = 24;
 
-class Lines {
+class EvaluationLines {
  public:
-  explicit Lines(const TerminalOptions& options)
-      : width_(std::max(options.width, kNarrowestTerminal)), style_{options.colour} {}
+  explicit EvaluationLines(const TerminalOptions& options)
+      : width_(std::max(options.width, kNarrowestTable)), style_{options.colour} {}
 
   void line(std::string text) {
     while (text.ends_with(' ')) text.pop_back();
@@ -43,7 +43,7 @@ class Lines {
 };
 
 // A row for each method with its mean, interval, rank and the reversed ranking's mean.
-void metric_table(const Evaluation& evaluation, size_t column, Lines& out) {
+void metric_table(const Evaluation& evaluation, size_t column, EvaluationLines& out) {
   const MetricInfo& info = metric_named(evaluation.columns[column].metric);
   out.line("");
   out.line(out.style().bold(column_title(evaluation, column)));
@@ -72,7 +72,7 @@ void metric_table(const Evaluation& evaluation, size_t column, Lines& out) {
   out.faint_sentence("Misleads: " + info.misleads + ".");
 }
 
-void measure_table(const AgreementReport& report, size_t measure, Lines& out) {
+void measure_table(const AgreementReport& report, size_t measure, EvaluationLines& out) {
   out.line("");
   out.line(out.style().bold(kAgreementMeasures[measure]));
   const auto name_of = [&](size_t method) {
@@ -101,7 +101,7 @@ void measure_table(const AgreementReport& report, size_t measure, Lines& out) {
 
 std::string to_terminal(const Evaluation& evaluation, const TerminalOptions& options) {
   using namespace report;
-  Lines out(options);
+  EvaluationLines out(options);
   out.line(
       out.style().bold(shortened("Methods on " + printable(evaluation.model.name), out.width())));
   out.faint_sentence(evaluation_facts(evaluation));
@@ -123,7 +123,7 @@ std::string to_terminal(const Evaluation& evaluation, const TerminalOptions& opt
 
 std::string to_terminal(const AgreementReport& found, const TerminalOptions& options) {
   using namespace report;
-  Lines out(options);
+  EvaluationLines out(options);
   out.line(out.style().bold(
       shortened("Agreement of methods on " + printable(found.model.name), out.width())));
   out.faint_sentence(agreement_facts(found));

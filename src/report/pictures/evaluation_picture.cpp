@@ -18,7 +18,7 @@ constexpr double kEvaluationNames = 170, kEvaluationPlot = 210, kEvaluationGap =
                  kEvaluationRow = 22, kEvaluationTitle = 34, kEvaluationAxis = 26;
 constexpr size_t kEvaluationColumns = 3;
 
-const TextStyle kEvaluationEnd{.size = 11, .anchor = Anchor::kEvaluationEnd};
+const TextStyle kEvaluationEnd{.size = 11, .anchor = Anchor::kEnd};
 const TextStyle kEvaluationFaintMiddle{
     .size = 10, .colour = kLightPalette.faint_ink, .anchor = Anchor::kMiddle};
 
@@ -154,7 +154,7 @@ class AgreementPicture {
       const std::string name = fitted(printable(found_.methods[a]), kEvaluationNames - 14, 11);
       canvas_->text(kSheetMargin + kEvaluationNames - 10, y, name, kEvaluationEnd);
       canvas_->text(left() + kEvaluationCell * (static_cast<double>(a) + 0.5), top() + side_ + 8,
-                    name, {.size = 11, .anchor = Anchor::kEvaluationEnd, .upward = true});
+                    name, {.size = 11, .anchor = Anchor::kEnd, .upward = true});
       for (size_t b = 0; b < found_.methods.size(); ++b) {
         cell(a, b, a == b ? found_.ceiling[a][measure] : found_.pairs[a][b][measure]);
       }

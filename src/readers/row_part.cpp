@@ -112,7 +112,12 @@ void RowPart::name_units() {
     // Offsets count code points.
     const int64_t size =
         std::count_if(cell.begin(), cell.end(), [](char c) { return (c & 0xC0) != 0x80; });
-    units_.push_back({.text = cell, .start = length, .end = length + size, .word = word++});
+    units_.push_back({.text = cell,
+                      .start = length,
+                      .end = length + size,
+                      .word = word++,
+                      .column = row_.names[column],
+                      .value = row_.values[column]});
     shown_text_ += cell;
     length += size;
   }

@@ -222,7 +222,8 @@ const ReadOut& Run::found_read_out() const {
 std::vector<double> Run::read_out() const {
   require_maps();
   const ReadOut& found = found_read_out();
-  if (input_.of_element() && !found.read.valid() && found.kind != ReadOut::Kind::kRow) {
+  if (input_.of_element() && !settings_.read_out && !found.read.valid() &&
+      found.kind != ReadOut::Kind::kRow) {
     throw InvalidInput(
         "how this output reads the tokens was not recognised, so there is no row of attention to "
         "start from; methods by "

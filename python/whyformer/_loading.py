@@ -9,7 +9,7 @@ from . import _native
 from ._inputs import refuse
 from ._model import Model
 from ._model_summary import ModelSummary
-from ._native import Error, FileError, InvalidInput, LengthsDoNotFit, UnsupportedModel
+from ._native import FileError, InvalidInput, LengthsDoNotFit, UnsupportedModel
 
 BUILT_IN = {"sentiment": _native.Model.built_in, "pictures": _native.Model.built_in_for_pictures}
 
@@ -73,28 +73,12 @@ def load(source="sentiment", *, arrays: bool = False, batch_axes: Mapping[str, i
 
 def _from_path(path: str, output: str | None) -> Model:
     try:
-        model = Model(_native.Model.load(path, output or ""), path, output=output)
+        return Model(_native.Model.load(path, output or ""), path, output=output)
     except UnsupportedModel as error:
         if path.endswith(".onnx"):
             raise
         raise UnsupportedModel(f"{error}; a torch model in memory can be handed over itself: whyformer.load(model, "
                                "tokenizer=…)") from None
-    except FileError as error:
-        if output or not _takes_arrays(path):
-            raise
-        # Something beside the file is missing, such as a tokenizer.
-        raise FileError(f"{error}; or give the model arrays: whyformer.load('{path}', arrays=True)") from None
-    if model.reads == "arrays":
-        refuse({"output": output}, "goes to explain() with the arrays, which are all that this file takes")
-    return model
-
-
-def _takes_arrays(path: str) -> bool:
-    try:
-        _native.Model.load(path, arrays=True)
-    except Error:
-        return False
-    return True
 
 
 def inspect(path, shapes: Mapping[str, Sequence[int]] | None = None) -> ModelSummary:

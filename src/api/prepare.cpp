@@ -104,7 +104,7 @@ void add_runs(Prepared& prepared, std::vector<Input> inputs, const ExplainReques
     }
     Run::Settings settings = settings_of(prepared, request,
                                          together  ? *needs.together
-                                         : several ? needs.each
+                                         : several ? *needs.each
                                                    : needs.alone);
     if (!several) settings.read_out = told_read_out(request, inputs[i].units());
     prepared.runs.push_back(std::make_unique<Run>(std::move(inputs[i]), std::move(settings)));
@@ -123,6 +123,13 @@ void fill_output(Prepared& prepared) {
 
 }  // namespace
 
+void check_one_part(const Reading& reading) {
+  if (reading.inputs.size() == 1) return;
+  throw InvalidInput(
+      "maps and relevance of a picture with a text come one side at a time: give the picture alone "
+      "and the text as what to be similar to");
+}
+
 DType dtype_of(Precision precision) {
   return precision == Precision::kDouble ? DType::kFloat64 : DType::kFloat32;
 }
@@ -133,6 +140,7 @@ Prepared prepare(const Reader& reader, const InputValue& value, const ExplainReq
                                         .dtype = dtype_of(request.precision),
                                         .target = request.target,
                                         .hiding_id = request.hiding_id});
+  if (!needs.each) check_one_part(reading);
   Prepared prepared;
   prepared.answered = std::move(reading.answered);
   prepared.common = std::move(reading.shown);

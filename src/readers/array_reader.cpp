@@ -132,6 +132,12 @@ Sample ArrayReader::sample(const InputValue& value, DType, std::vector<std::stri
   return tensors_of(std::get<ArrayViews>(value));
 }
 
+int64_t ArrayReader::most_at_once(const InputValue&) const {
+  throw InvalidInput(
+      "arrays are run one at a time: give texts, pictures or rows of a table where many inputs run "
+      "together");
+}
+
 Reading ArrayReader::read(const InputValue& value, const Question& question) const {
   Reading reading;
   reading.answered = answered(value, question);

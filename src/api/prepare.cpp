@@ -21,7 +21,8 @@ int64_t target_index(const Output& output, const TargetChoice& asked) {
     return label_index(output.labels, *number, "target");
   }
   if (std::holds_alternative<OutputElement>(asked)) {
-    throw InvalidInput("elements are chosen of the outputs of a model given arrays");
+    throw InvalidInput(
+        "an output element can be chosen only when arrays are given; choose a label or an index");
   }
   return std::max_element(output.values.begin(), output.values.end()) - output.values.begin();
 }
@@ -66,8 +67,7 @@ void add_notes(Prepared& prepared, const ExplainRequest& request) {
       prepared.run().found().read_out.kind == ReadOut::Kind::kUnknown) {
     prepared.common.notes.push_back(
         "Read-out not recognised; tokens are weighted by the size of the output's gradient. Set "
-        "the "
-        "read-out to override.");
+        "the read-out to override.");
   }
 }
 

@@ -93,8 +93,8 @@ void RowPart::choose_units(const FedGraph& own) {
 
 std::string RowPart::why_no_maps() const {
   return "this model's attention does not go over all columns of the table, so there is no map of "
-         "them; shap and its "
-         "relatives, lime, leave-one-out, saliency and gradient-x-input explain it";
+         "them; shap and its relatives, lime, leave-one-out, saliency and gradient-x-input explain "
+         "it";
 }
 
 void RowPart::name_units() {
@@ -269,8 +269,7 @@ Tensor RowPart::rows(Depth depth, const std::vector<Tensor>& values) const {
   if (values.empty()) {
     throw InvalidInput(
         "the model takes whole numbers, and where they become vectors was not found: methods by "
-        "attention and "
-        "by hiding columns explain it");
+        "attention and by hiding columns explain it");
   }
   size_t width = 1;
   for (size_t k = 0; k < values.size(); ++k) {

@@ -26,8 +26,8 @@ def load(source="sentiment", *, arrays: bool = False, batch_axes: Mapping[str, i
       `tokenizer=`, others with `example=` (a tensor, a tuple, or a dictionary by forward's arguments) and, for pictures,
       `processor=` (also a dictionary as in preprocessor_config.json).
 
-    ONNX files that take something else than texts, pictures or rows (T5, DETR, …) read arrays by the names of their
-    inputs; `arrays=True` asks for that with any ONNX file. `batch_axes={"x": 1}` then says along which axis an input holds
+    ONNX files that take something else than texts, pictures or rows (T5, DETR, …) or come without their tokenizer read
+    arrays by the names of their inputs; `arrays=True` asks for that with any ONNX file. `batch_axes={"x": 1}` then says along which axis an input holds
     several samples (None: along none), where that is not to be found in the graph.
 
     `output=` names the output of an ONNX file to explain. By default it is the logits; else what the file gives for the

@@ -195,7 +195,7 @@ TEST_F(CommandLine, OptionsOfOtherKindsOfInputAreRefused) {
                  "raise the kernel width");
   const std::string picture =
       "explain " WHYFORMER_SOURCE_DIR "/tests/data/pictures/pairs/pair-000.png ";
-  expect_refusal(picture + "--words max", "only texts have them");
+  expect_refusal(picture + "--words max", "only texts have words");
   expect_refusal(picture + "--grain blocks", "--svg and --png");
 }
 

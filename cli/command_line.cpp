@@ -42,11 +42,10 @@ int run(CLI::App& program, int argc, const char* const* argv) {
   } catch (const Error& error) {
     return fail(kUserError, with_advice(error, program));
   } catch (const std::bad_alloc&) {
-    return fail(
-        kUserError,
-        "out of memory: the model needs more for this input than there is; try a shorter text, a "
-        "smaller picture or "
-        "smaller arrays, fewer at a time (--memory), or look at the lengths in the model's file");
+    return fail(kUserError,
+                "out of memory: the model needs more for this input than there is; try a shorter "
+                "text, a smaller picture or smaller arrays, fewer at a time (--memory), or look at "
+                "the lengths in the model's file");
   } catch (const std::exception& error) {
     return fail(kInternalError, error.what());
   }

@@ -155,8 +155,7 @@ void refuse_what_texts_have(const ExplainArguments& a) {
   if (a.input.text.has_pair->count() > 0)
     throw InvalidInput("--pair goes with a text, or with a picture");
   if (a.has_words->count() == 0) return;
-  throw InvalidInput(
-      "--words tells how the pieces of a text's words are put together: only texts have them");
+  throw InvalidInput("--words sets how subword scores are aggregated; only texts have words");
 }
 
 void refuse_what_arrays_have(const ExplainArguments& a) {

@@ -78,8 +78,7 @@ void add_arguments(CLI::App& command, HeadsArguments& a) {
       .add_option("FILE", a.file,
                   "texts, one per line ('-': standard input): text, text<TAB>label, or JSON with "
                   "text, pair, label; pictures: a list of files in the same form (JSON with "
-                  "picture, label), or a folder "
-                  "with a folder of pictures for each label")
+                  "picture, label), or a folder with a folder of pictures for each label")
       ->required();
   command
       .add_option("--limit", a.limit,

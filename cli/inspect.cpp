@@ -208,8 +208,8 @@ ModelInfo inspected(const std::string& path, const InspectArguments& arguments) 
   try {
     return inspect(path, shapes_from(arguments.shapes), arguments.batch_axis.batch_axes());
   } catch (const LengthsDoNotFit& error) {
-    throw InvalidInput(fmt::format("{}; tell lengths that do with --shape, such as --shape {}=N,…",
-                                   error.what(), error.input));
+    throw InvalidInput(
+        fmt::format("{}; set the shape, such as --shape {}=N,…", error.what(), error.input));
   }
 }
 

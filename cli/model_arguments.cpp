@@ -49,8 +49,7 @@ void refuse_names_of_files(const std::string& argument) {
   if (std::filesystem::is_regular_file(argument, error)) {
     throw InvalidInput(
         fmt::format("'{0}' is a file: explain the texts in it, one per line, with 'whyformer "
-                    "explain --file {0}', or its name with "
-                    "--text",
+                    "explain --file {0}', or its name with --text",
                     argument));
   }
   if (argument.find('/') != argument.npos && std::filesystem::is_directory(argument, error)) {

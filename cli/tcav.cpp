@@ -81,7 +81,9 @@ void add_tests(CLI::App& command, TcavArguments& a) {
       ->check(CLI::Range(0, 1000000))
       ->capture_default_str()
       ->type_name("N");
-  command.add_option("--strength", a.strength, "C of the logistic regression")
+  command
+      .add_option("--strength", a.strength,
+                  "inverse regularisation strength (C) of the logistic regression")
       ->check(CLI::PositiveNumber)
       ->capture_default_str()
       ->type_name("C");
@@ -171,8 +173,7 @@ std::vector<InputValue> texts_of(const std::string& path, int64_t limit) {
   if (std::filesystem::is_directory(path)) {
     throw InvalidInput(
         fmt::format("'{}' is a folder, but the first concept is a file: give files with one text "
-                    "per line, or folders of "
-                    "pictures",
+                    "per line, or folders of pictures",
                     path));
   }
   std::vector<InputValue> texts;
@@ -323,12 +324,11 @@ void add_tcav(CLI::App& program) {
   auto arguments = std::make_shared<TcavArguments>();
   CLI::App* command = program.add_subcommand(
       "tcav",
-      "Test whether an answer leans on concepts that examples name (TCAV, Kim et al. 2018)");
+      "Test whether predictions depend on concepts given by examples (TCAV, Kim et al. 2018)");
   command->footer(
       "A folder holds pictures (JPEG, PNG, WebP). A file holds one text per line (text, "
-      "text<TAB>label, or JSON with text and pair). For an ONNX model of "
-      "tables or anything else, files are safetensors with an array per input, the first axis "
-      "counting examples. "
+      "text<TAB>label, or JSON with text and pair). For an ONNX model of tables or anything else, "
+      "files are safetensors with an array per input, the first axis counting examples. "
       "docs/tcav.md explains the method and its tests.");
   add_arguments(*command, *arguments);
   command->callback([arguments] { run(*arguments); });

@@ -32,11 +32,6 @@ InputValue input_of(const TraceArguments& a) {
   if (!input) {
     throw InvalidInput("no text or picture: whyformer trace --text \"…\" --save maps.safetensors");
   }
-  if (std::holds_alternative<PictureWithText>(*input)) {
-    throw InvalidInput(
-        "maps of a picture with a text come one side at a time: leave out --pair, and use "
-        "--similar-to");
-  }
   return *std::move(input);
 }
 

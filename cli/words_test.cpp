@@ -59,7 +59,7 @@ TEST_F(Words, OptionsInFrontOfATextLeaveItAlone) {
     EXPECT_THAT(answer.out, HasSubstr("\"text\": \"good film\"")) << before;
   }
   expect_refusal("inspect --shape x=1,2 " WHYFORMER_SOURCE_DIR "/models/sentiment",
-                 "are told about ONNX files");
+                 "apply to ONNX files only");
   expect_refusal("inspect --shape x=1,2", "--shape and --batch-axis are for ONNX files");
   expect_refusal("explain --method gae rollout",
                  "'rollout' is a method: separate methods by commas");

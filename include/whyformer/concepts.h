@@ -27,8 +27,8 @@ struct ConceptsRequest {
   // as they were given.
   int counterparts = 50;
   int permutations = 1000;  // relabellings behind each permutation test; 0: none
-  double strength = 1;      // C of the logistic regression
-  double level = 0.05;      // of every test
+  double strength = 1;      // inverse regularisation strength (C) of the logistic regression
+  double level = 0.05;      // significance level
   int64_t seed = 0;
   Precision precision = Precision::kSingle;
   int64_t memory_bytes = int64_t{2}

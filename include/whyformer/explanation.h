@@ -25,6 +25,9 @@ struct Unit {
   bool special = false;
   int segment = 0;
   int64_t word = -1;  // index among the words of all segments; -1 for special tokens
+  // Of a row of a table: the name of the column, and its number.
+  std::string column = {};
+  std::optional<double> value = {};
 };
 
 // Pieces of one word, folded.

@@ -45,9 +45,10 @@ struct PictureWithText {
 };
 
 struct RowInput {
-  std::vector<std::string> names;
+  std::vector<std::string> names;  // one for each value
   std::vector<double> values;
-  // Rows that hidden columns are taken from, and their weights; none: all count the same.
+  // Rows that hidden columns are taken from, and their weights: one for each row, 0 or more, with
+  // the sum 1. None: all count the same.
   Table background = {};
   std::vector<double> weights = {};
 };

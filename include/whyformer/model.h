@@ -107,8 +107,9 @@ struct OutputArray {
 class Model {
  public:
   // A HuggingFace folder, an ONNX file, or a folder with one. An ONNX file that reads neither
-  // texts, pictures nor rows of tables takes arrays, as all ONNX files do. Throws FileError,
-  // UnsupportedModel, or InvalidInput for an output that the file does not have.
+  // texts, pictures nor rows of tables takes arrays, as all ONNX files do; so does one without the
+  // tokenizer that its texts need. Throws FileError, UnsupportedModel, or InvalidInput for an
+  // output that the file does not have.
   static Model load(const std::filesystem::path& path, const LoadOptions& options = {});
   // What a HuggingFace folder would hold. Weights are not copied: their owners live as long as the
   // model. Throws InvalidInput for sizes that do not fit, and what a folder's load throws.
@@ -246,7 +247,10 @@ struct Trace {
   std::vector<Unit> units;
   std::vector<std::string> notes;
 };
+// Throws InvalidInput for an input of several parts, too.
 Trace trace(const Model& model, const InputValue& input, const ExplainRequest& request);
+// The maps alone, which are the same for every target.
+std::vector<AttentionMap> attention(const Model& model, const InputValue& input);
 
 // The bytes of a safetensors file with `attention.L`, `attention_gradient.L`, and `logits` or the
 // arrays.

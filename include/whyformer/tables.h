@@ -28,7 +28,10 @@ std::vector<double> take_column(NamedTable& table, const std::string& name);
 // theirs. Throws InvalidInput where names are missing or there are others.
 NamedTable in_order_of(const std::vector<std::string>& names, const NamedTable& table);
 
-// Each row as an input. Throws InvalidInput for a table whose numbers do not fit its names.
+// Throws InvalidInput for a table whose numbers do not fit its names.
+void check_table(const NamedTable& table);
+
+// Each row as an input of a table that fits.
 std::vector<InputValue> rows_of(const NamedTable& table);
 
 // So many rows at most, drawn with the seed 0 as the shap package draws them.

@@ -137,10 +137,19 @@ void bind_trace(nb::module_& module) {
       });
   module.def(
       "trace",
-      [](const Model& model, const InputValue& input, const ExplainRequest& request) {
-        return run_long(nb::none(), [&](const Progress&) { return trace(model, input, request); });
+      [](const Model& model, const InputValue& input, ExplainRequest request) {
+        return run_long(nb::none(), [&](const Progress& watch) {
+          request.progress = watch;
+          return trace(model, input, request);
+        });
       },
       "model"_a, "input"_a, "request"_a);
+  module.def(
+      "attention",
+      [](const Model& model, const InputValue& input) {
+        return run_long(nb::none(), [&](const Progress&) { return attention(model, input); });
+      },
+      "model"_a, "input"_a);
 }
 
 Model load_path(const std::filesystem::path& path, const std::string& output, bool arrays,
@@ -175,7 +184,10 @@ void bind_model(nb::module_& module) {
       .def_prop_ro("reads_pictures", &Model::reads_pictures)
       .def_prop_ro("reads_tables", &Model::reads_tables)
       .def_prop_ro("outputs", &Model::outputs)
-      .def("inspect", nb::overload_cast<>(&Model::inspect, nb::const_))
+      .def("inspect",
+           [](const Model& model) {
+             return run_long(nb::none(), [&](const Progress&) { return model.inspect(); });
+           })
       .def(
           "inspect",
           [](const Model& model, const ArrayViews& arrays) {
@@ -184,7 +196,12 @@ void bind_model(nb::module_& module) {
           "arrays"_a)
       .def("run", &run_arrays, "arrays"_a)
       .def("tokenize", &Model::tokenize, "input"_a)
-      .def("among", &Model::among, "texts"_a);
+      .def(
+          "among",
+          [](const Model& model, const std::vector<std::string>& texts) {
+            return run_long(nb::none(), [&](const Progress&) { return model.among(texts); });
+          },
+          "texts"_a);
 }
 
 }  // namespace

@@ -36,8 +36,9 @@ void bind_relevance(nb::module_& module) {
   module.def(
       "relevance_report",
       [](const Model& model, const InputValue& input, const std::string& policy,
-         const ExplainRequest& request) {
-        return run_long(nb::none(), [&](const Progress&) {
+         ExplainRequest request) {
+        return run_long(nb::none(), [&](const Progress& watch) {
+          request.progress = watch;
           return relevance_report(model, input, policy, request);
         });
       },

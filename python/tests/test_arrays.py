@@ -18,9 +18,19 @@ INPUTS = {"input_ids": np.array([[5, 6, 7, 8, 9, 3, 2, 1]]), "decoder_input_ids"
 
 @pytest.fixture(scope="module")
 def t5():
-    with pytest.raises(wf.FileError, match="arrays=True"):
-        wf.load(T5)  # it may be a model of texts, without its tokenizer
     return wf.load(T5, arrays=True)
+
+
+def test_a_model_of_texts_without_its_tokenizer_takes_arrays(t5):
+    model = wf.load(T5)
+    assert model.reads == "arrays"
+    for name, array in model(INPUTS).items():
+        np.testing.assert_array_equal(array, t5(INPUTS)[name])
+    for use in (model, model.explain, model.attention):
+        with pytest.raises(wf.FileError, match="no tokenizer: put tokenizer.json"):
+            use("a text")
+    with pytest.raises(wf.FileError, match="no tokenizer: put tokenizer.json"):
+        wf.load(T5, output="logits")
 
 
 def test_a_batch_is_where_it_is_said_to_be():

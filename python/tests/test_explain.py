@@ -71,6 +71,18 @@ def test_attention_is_not_copied(model):
         np.testing.assert_allclose(layer.sum(axis=-1), 1, atol=1e-5)
 
 
+def test_attention_of_a_picture_with_a_text_comes_one_side_at_a_time():
+    pairs = SOURCES / "tests" / "golden" / "pairs"
+    clip, picture = wf.load(pairs / "model"), pairs / "picture.png"
+    for use in (clip.attention, clip.trace):
+        with pytest.raises(wf.InvalidInput, match="one side at a time: give the picture alone"):
+            use(picture, pair="a dog")
+    maps, traced = clip.attention(picture), clip.trace(picture).attention
+    assert len(maps) == len(traced) > 0
+    for one, other in zip(maps, traced):
+        np.testing.assert_array_equal(one, other.values)
+
+
 def test_attention_gradients_are_those_of_trace(model):
     gradients = model.attention_gradients(SENTENCE, "positive")
     assert len(gradients) == len(model.attention(SENTENCE)) == 4

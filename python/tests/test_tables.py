@@ -64,6 +64,18 @@ def test_every_weighted_row_of_a_background_counts(taster, wines):
     np.testing.assert_allclose(found.estimate.base, taster(wines.iloc[150]).values[label], atol=1e-5)
 
 
+def test_weights_go_with_the_rows_of_a_background(taster, wines):
+    def explained(background, weights):
+        return taster.explain(wines.iloc[:2], "leave-one-out", background=background, background_weights=weights)
+
+    with pytest.raises(wf.InvalidInput, match="background_weights= goes with background="):
+        explained(None, [0.5, 0.5])
+    with pytest.raises(wf.InvalidInput, match="the background has 178 rows, but 2 weights"):
+        explained(wines, [0.5, 0.5])
+    with pytest.raises(wf.InvalidInput, match="sum to 178, not to 1"):
+        explained(wines, np.ones(len(wines)))
+
+
 def test_models_of_tables_can_be_inspected(taster):
     assert len(taster.inspect().sites) == 2
     assert taster.inspect().read_out == wf.inspect(WINE).read_out == "token 0"

@@ -176,6 +176,8 @@ def is_one_row(x) -> bool:
 
 def rows(x, background=None, weights=None, most_rows=100):
     """Inputs of a model of tables, and whether there is just one."""
+    if background is None:
+        refuse({"background_weights": weights}, "goes with background=, one weight for each of its rows")
     single = is_one_row(x)
     table = named_table(x)
     behind = None

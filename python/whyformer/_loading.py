@@ -9,7 +9,7 @@ from . import _native
 from ._inputs import refuse
 from ._model import Model
 from ._model_summary import ModelSummary
-from ._native import Error, FileError, InvalidInput, LengthsDoNotFit, UnsupportedModel
+from ._native import FileError, InvalidInput, LengthsDoNotFit, UnsupportedModel
 
 BUILT_IN = {"sentiment": _native.Model.built_in, "pictures": _native.Model.built_in_for_pictures}
 
@@ -26,8 +26,8 @@ def load(source="sentiment", *, arrays: bool = False, batch_axes: Mapping[str, i
       `tokenizer=`, others with `example=` (a tensor, a tuple, or a dictionary by forward's arguments) and, for pictures,
       `processor=` (also a dictionary as in preprocessor_config.json).
 
-    ONNX files that take something else than texts, pictures or rows (T5, DETR, …) read arrays by the names of their
-    inputs; `arrays=True` asks for that with any ONNX file. `batch_axes={"x": 1}` then says along which axis an input holds
+    ONNX files that take something else than texts, pictures or rows (T5, DETR, …) or come without their tokenizer read
+    arrays by the names of their inputs; `arrays=True` asks for that with any ONNX file. `batch_axes={"x": 1}` then says along which axis an input holds
     several samples (None: along none), where that is not to be found in the graph.
 
     `output=` names the output of an ONNX file to explain. By default it is the logits; else what the file gives for the
@@ -73,28 +73,12 @@ def load(source="sentiment", *, arrays: bool = False, batch_axes: Mapping[str, i
 
 def _from_path(path: str, output: str | None) -> Model:
     try:
-        model = Model(_native.Model.load(path, output or ""), path, output=output)
+        return Model(_native.Model.load(path, output or ""), path, output=output)
     except UnsupportedModel as error:
         if path.endswith(".onnx"):
             raise
         raise UnsupportedModel(f"{error}; a torch model in memory can be handed over itself: whyformer.load(model, "
                                "tokenizer=…)") from None
-    except FileError as error:
-        if output or not _takes_arrays(path):
-            raise
-        # Something beside the file is missing, such as a tokenizer.
-        raise FileError(f"{error}; or give the model arrays: whyformer.load('{path}', arrays=True)") from None
-    if model.reads == "arrays":
-        refuse({"output": output}, "goes to explain() with the arrays, which are all that this file takes")
-    return model
-
-
-def _takes_arrays(path: str) -> bool:
-    try:
-        _native.Model.load(path, arrays=True)
-    except Error:
-        return False
-    return True
 
 
 def inspect(path, shapes: Mapping[str, Sequence[int]] | None = None) -> ModelSummary:

@@ -204,9 +204,7 @@ class Model:
 
     def attention(self, x, *, pair: str | None = None) -> list[np.ndarray]:
         """Attention maps [heads, queries, keys] of every layer; not copied."""
-        # The maps are the same for every target.
-        target = None if _inputs.is_arrays(x) else 0
-        return [layer.values for layer in self.trace(x, target, pair=pair).attention]
+        return [layer.values for layer in _native.attention(self._native, self._input(x, pair))]
 
     def attention_gradients(self, x, target=None, *, output: str | None = None, element=None,
                             pair: str | None = None) -> list[np.ndarray]:

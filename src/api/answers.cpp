@@ -64,6 +64,9 @@ Answers answers(const Model& model, const std::vector<InputValue>& inputs,
                 const AnswersRequest& request) {
   if (inputs.empty()) return {};
   const Reader& reader = model.reader_of(inputs[0]);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    check_kind(reader, inputs[i], fmt::format("input {}", i));
+  }
   const Question question{.similar_to = request.similar_to, .dtype = dtype_of(request.precision)};
   AnswerSheet sheet(reader.answered(inputs[0], question), inputs.size(), request);
   const int64_t most = reader.most_at_once(inputs[0]);

@@ -221,5 +221,23 @@ TEST_P(ArrayTables, ABaselineOfZerosKeepsTheClassToken) {
   for (int64_t column = 1; column < kTokens; ++column) EXPECT_NE(scores[column], 0) << column;
 }
 
+// Read-outs of arrays are recognised by the value that is read; a told one has none.
+TEST_F(CutLayer, StartsFromTheMeanWhereSomebodySaysSo) {
+  const Model model = Model::load(golden("ft-transformer.sdpa.legacy.14"), {.arrays = true});
+  const ArrayViews views = row_.views();
+  const OutputElement element{.indices = {0, 1}};
+  const Explanation found = explain(
+      model, views, {.methods = {{"raw-attention", {}}}, .target = element, .read_out = "mean"})[0];
+  const AttentionMap& last = found.attention.back();
+  std::vector<double> expected(last.keys, 0);
+  const double rows = static_cast<double>(last.heads * last.queries);
+  for (int64_t i = 0; i < last.heads * last.queries * last.keys; ++i) {
+    expected[i % last.keys] += last.values[i] / rows;
+  }
+  const std::vector<double> scores = scores_of(found);
+  ASSERT_EQ(scores.size(), expected.size());
+  for (size_t i = 0; i < scores.size(); ++i) EXPECT_NEAR(scores[i], expected[i], 1e-6) << i;
+}
+
 }  // namespace
 }  // namespace whyformer

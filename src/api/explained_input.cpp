@@ -8,13 +8,13 @@ namespace {
 
 PreparedNeeds needs_of_all(const std::vector<Job>& jobs, WholeRun whole) {
   PreparedNeeds needs{.alone = needs_of(jobs),
-                      .each = {.attention = true}};  // reports show the maps
+                      .each = Needs{.attention = true}};  // reports show the maps
   if (whole == WholeRun::kYes) needs.together = Needs{};
   for (const Job& job : jobs) {
     if (job.method->on_parts == OnSeveralParts::kTogether) {
       needs.together = needs.together.value_or(Needs{}) | job.method->needs;
     } else {
-      needs.each = needs.each | job.method->needs;
+      needs.each = *needs.each | job.method->needs;
     }
   }
   return needs;

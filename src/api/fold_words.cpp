@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/code_points.h"
+#include "run/not_a_number.h"
 
 namespace whyformer {
 std::vector<WordScore> fold_words(const std::vector<Unit>& units, const std::vector<double>& scores,
@@ -31,7 +32,7 @@ std::vector<WordScore> fold_words(const std::vector<Unit>& units, const std::vec
       word.start = std::min(word.start, unit.start);
       word.end = std::max(word.end, unit.end);
       word.score =
-          fold == WordFold::kMax ? std::max(word.score, scores[i]) : word.score + scores[i];
+          fold == WordFold::kMax ? larger_of(word.score, scores[i]) : word.score + scores[i];
     }
     ++pieces;
   }

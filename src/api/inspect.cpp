@@ -12,9 +12,8 @@ ModelInfo inspect(const std::filesystem::path& path, const InputShapes& shapes,
                   const BatchAxes& batch_axes) {
   const std::filesystem::path onnx = onnx_file_of(path);
   if (onnx.empty() && (!shapes.empty() || !batch_axes.empty())) {
-    throw InvalidInput(
-        fmt::format("lengths and batches of inputs are told about ONNX files, and '{}' is none",
-                    path.string()));
+    throw InvalidInput(fmt::format(
+        "input shapes and batch axes apply to ONNX files only; '{}' is not one", path.string()));
   }
   if (onnx.empty()) return Model::load(path).inspect();
   const OnnxDocument document = open_onnx(path);

@@ -21,7 +21,8 @@ int64_t target_index(const Output& output, const TargetChoice& asked) {
     return label_index(output.labels, *number, "target");
   }
   if (std::holds_alternative<OutputElement>(asked)) {
-    throw InvalidInput("elements are chosen of the outputs of a model given arrays");
+    throw InvalidInput(
+        "an output element can be chosen only when arrays are given; choose a label or an index");
   }
   return std::max_element(output.values.begin(), output.values.end()) - output.values.begin();
 }
@@ -66,8 +67,7 @@ void add_notes(Prepared& prepared, const ExplainRequest& request) {
       prepared.run().found().read_out.kind == ReadOut::Kind::kUnknown) {
     prepared.common.notes.push_back(
         "Read-out not recognised; tokens are weighted by the size of the output's gradient. Set "
-        "the "
-        "read-out to override.");
+        "the read-out to override.");
   }
 }
 
@@ -104,7 +104,7 @@ void add_runs(Prepared& prepared, std::vector<Input> inputs, const ExplainReques
     }
     Run::Settings settings = settings_of(prepared, request,
                                          together  ? *needs.together
-                                         : several ? needs.each
+                                         : several ? *needs.each
                                                    : needs.alone);
     if (!several) settings.read_out = told_read_out(request, inputs[i].units());
     prepared.runs.push_back(std::make_unique<Run>(std::move(inputs[i]), std::move(settings)));
@@ -123,6 +123,13 @@ void fill_output(Prepared& prepared) {
 
 }  // namespace
 
+void check_one_part(const Reading& reading) {
+  if (reading.inputs.size() == 1) return;
+  throw InvalidInput(
+      "maps and relevance of a picture with a text come one side at a time: give the picture alone "
+      "and the text as what to be similar to");
+}
+
 DType dtype_of(Precision precision) {
   return precision == Precision::kDouble ? DType::kFloat64 : DType::kFloat32;
 }
@@ -133,6 +140,7 @@ Prepared prepare(const Reader& reader, const InputValue& value, const ExplainReq
                                         .dtype = dtype_of(request.precision),
                                         .target = request.target,
                                         .hiding_id = request.hiding_id});
+  if (!needs.each) check_one_part(reading);
   Prepared prepared;
   prepared.answered = std::move(reading.answered);
   prepared.common = std::move(reading.shown);

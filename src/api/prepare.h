@@ -26,7 +26,7 @@ struct Prepared {
 // What runs must keep.
 struct PreparedNeeds {
   Needs alone;                         // of an input of one part
-  Needs each = {};                     // of several parts, each by itself
+  std::optional<Needs> each = {};      // of several parts, each by itself; else they are refused
   std::optional<Needs> together = {};  // and all together
 };
 
@@ -40,6 +40,9 @@ std::vector<int64_t> targets_of(const Prepared& prepared, const ExplainRequest& 
 
 // Makes output `index` the one that is explained.
 void choose_target(Prepared& prepared, int64_t index);
+
+// Throws InvalidInput for an input of several parts, for work that looks at one.
+void check_one_part(const Reading& reading);
 
 DType dtype_of(Precision precision);
 

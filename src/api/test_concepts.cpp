@@ -83,9 +83,16 @@ ConceptReport test_on_arrays(const ArrayReader& reader, const std::vector<Exampl
   if (list.count == 0) throw InvalidInput("there are no examples");
   const ArrayConceptInputs inputs(reader.arrays(), joined(list.parts, list.names));
   ConceptReport report = study_concepts(inputs, examples, request);
-  report.model = {reader.facts().name, "ONNX"};
+  report.model = {reader.facts().name, reader.facts().architecture};
   report.unit = "rows";
   return report;
+}
+
+void check_kinds(const Reader& reader, const std::string& name,
+                 const std::vector<InputValue>& inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    check_kind(reader, inputs[i], fmt::format("'{}', input {}", name, i));
+  }
 }
 
 }  // namespace
@@ -95,12 +102,15 @@ ConceptReport test_concepts(const Model& model, const std::vector<ExampleSet>& c
                             const std::vector<TargetSet>& targets, const ConceptsRequest& request) {
   if (targets.empty() || targets[0].inputs.empty()) throw InvalidInput("there are no examples");
   const Reader& reader = model.reader_of(targets[0].inputs[0]);
+  for (const ExampleSet& set : concepts) check_kinds(reader, set.name, set.inputs);
+  for (const ExampleSet& set : random) check_kinds(reader, set.name, set.inputs);
+  for (const TargetSet& set : targets) check_kinds(reader, set.label, set.inputs);
   if (const auto* arrays = dynamic_cast<const ArrayReader*>(&reader)) {
     return test_on_arrays(*arrays, concepts, random, targets, request);
   }
   ExampleList list;
   ConceptExamples examples = listed(list, concepts, random);
-  const std::vector<std::string>& labels = reader.source().facts().output_names;
+  const std::vector<std::string> labels = reader.answered(targets[0].inputs[0], {}).labels;
   for (const TargetSet& target : targets) {
     const int64_t output = label_index(labels, target.label, "target");
     examples.targets.push_back({list.add(labels[output], target.inputs), output});

@@ -24,8 +24,7 @@ Trace trace(const Model& model, const InputValue& input, const ExplainRequest& r
                           .target = request.target};
   if (auto own = reader.trace(input, question)) return *own;
   constexpr Needs kMapsAndGradients{.attention = true, .attention_gradient = true};
-  Prepared prepared =
-      prepare(reader, input, request, {.alone = kMapsAndGradients, .each = kMapsAndGradients});
+  Prepared prepared = prepare(reader, input, request, {.alone = kMapsAndGradients});
   choose_target(prepared, targets_of(prepared, request)[0]);
   Run& run = prepared.run();
   const PulseScope pulses(run.pulse_question());
@@ -43,6 +42,20 @@ Trace trace(const Model& model, const InputValue& input, const ExplainRequest& r
     result.notes.push_back("No attention was found in this model: there are no maps.");
   }
   return result;
+}
+
+std::vector<AttentionMap> attention(const Model& model, const InputValue& input) {
+  const Reader& reader = model.reader_of(input);
+  const Question question{.needs_answer = false};
+  if (auto own = reader.trace(input, question)) return std::move(own->attention);
+  Reading reading = reader.read(input, question);
+  check_one_part(reading);
+  const Run run(std::move(reading.inputs[0]), {.needs = {.attention = true}});
+  std::vector<AttentionMap> maps;
+  for (int layer = 0; layer < run.layers(); ++layer) {
+    maps.push_back(map_of(run.found().sites[layer].name, run.attention(layer)));
+  }
+  return maps;
 }
 
 std::string to_safetensors(const Trace& trace) {

@@ -1,11 +1,23 @@
 #include "base/numpy_random.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <utility>
 
+#include "whyformer/error.h"
+
 namespace whyformer {
+
+uint32_t numpy_seed(int64_t seed) {
+  if (seed < 0 || seed > 0xFFFFFFFF) {
+    throw InvalidInput(
+        fmt::format("seed {} is out of range: NumPy's generator takes 0 to 4294967295", seed));
+  }
+  return static_cast<uint32_t>(seed);
+}
 
 double NumpyRandom::uniform() {
   const uint64_t high = words_() >> 5, low = words_() >> 6;

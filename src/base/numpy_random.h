@@ -9,6 +9,9 @@
 
 namespace whyformer {
 
+// Throws InvalidInput for a seed that NumPy does not take.
+uint32_t numpy_seed(int64_t seed);
+
 class NumpyRandom {
  public:
   explicit NumpyRandom(uint32_t seed) : words_(seed) {}

@@ -272,8 +272,7 @@ std::vector<EncoderBlock> find_blocks(const Graph& graph, const std::vector<Atte
     if (blocks.back().input != before.output()) {
       throw UnsupportedModel(fmt::format(
           "the blocks of attention '{}' and '{}' do not follow each other: the second reads '{}' "
-          "but "
-          "the first gives '{}'",
+          "but the first gives '{}'",
           before.name, site.name, graph.name(blocks.back().input), graph.name(before.output())));
     }
     if (before.rows != graph.shape(before.input)[1]) {

@@ -141,9 +141,8 @@ class Neighbourhood {
     if (others > kNoSay) return;
     throw InvalidInput(
         fmt::format("LIME with the kernel width {}: inputs with something hidden weigh {:.1g} at "
-                    "most beside the whole input's 1, so "
-                    "there is nothing to fit; raise the kernel width (0: 25 for words, 0.25 for "
-                    "parts of a picture)",
+                    "most beside the whole input's 1, so there is nothing to fit; raise the kernel "
+                    "width (0: 25 for words, 0.25 for parts of a picture)",
                     options_.kernel_width, largest));
   }
 

@@ -58,8 +58,7 @@ void note_scores_not_computed(Attribution& attribution) {
   if (lost == 0) return;
   attribution.notes.push_back(
       fmt::format("{} of {} scores could not be computed: outputs or gradients of the model are "
-                  "not finite (NaN or infinite) here. "
-                  "Check its weights, or try double precision.",
+                  "not finite (NaN or infinite) here. Check its weights, or try double precision.",
                   lost, attribution.scores.size()));
 }
 

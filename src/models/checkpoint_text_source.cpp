@@ -139,8 +139,7 @@ class CheckpointTextSource final : public TextSource {
         else if (type < 0 || type >= type_count_) {
           throw InvalidInput(
               fmt::format("the tokenizer gives the token type {}, but the model's table has {} "
-                          "rows: do tokenizer and model belong "
-                          "together?",
+                          "rows: do tokenizer and model belong together?",
                           type, type_count_));
         }
       }

@@ -20,8 +20,7 @@ struct SharedRanges : UnsupportedModel {
   SharedRanges()
       : UnsupportedModel(
             "this model rounds by the span of its numbers, and which of them belong to which input "
-            "of a batch was not "
-            "recognised: only one input may run at a time") {}
+            "of a batch was not recognised: only one input may run at a time") {}
 };
 
 void take_ranges_by_sample(OnnxGraph& built, int64_t batch) {

@@ -372,8 +372,7 @@ class OnnxTextSource final : public TextSource {
     if (!AxisUse(imported.graph, ids, 1).stays_apart()) return;
     throw UnsupportedModel(
         fmt::format("the input '{}' does not take [batch, tokens]: its second axis holds texts "
-                    "that have nothing to do "
-                    "with each other; give arrays in the order of the file",
+                    "that have nothing to do with each other; give arrays in the order of the file",
                     inputs_.ids),
         Remedy::kArrays);
   }

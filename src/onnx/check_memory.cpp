@@ -54,8 +54,7 @@ void check_memory(const Graph& graph, const OnnxFile& file) {
       if (count / kMostGrowth > given) {
         throw FaultyFile(fmt::format(
             "{} {}: its result {} would take {}, though the file and its inputs hold only {} "
-            "numbers; look at the lengths "
-            "that the file computes with",
+            "numbers; look at the lengths that the file computes with",
             node.op->kind(), in_quotes(node.name), to_string(type.shape), size_text(bytes), given));
       }
       if (bytes > memory) {

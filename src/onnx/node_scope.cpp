@@ -70,8 +70,7 @@ const Tensor& NodeScope::needed(size_t index) {
   if (tensor == nullptr && translation_.is_independent(input(index))) {
     fail(
         fmt::format("needs the value of its input {} when the graph is built, but that has the "
-                    "shape {}, which is too "
-                    "large to compute then",
+                    "shape {}, which is too large to compute then",
                     index, to_string(shape(index))));
   }
   if (tensor == nullptr) {

@@ -172,7 +172,7 @@ std::vector<bool> ArraysPart::can_hide(const std::string& how) const {
   std::vector<bool> can(unit_count(), false);
   for (const ArraySegment& part : hideable_) {
     if (part.are_ids && !hiding_id_) {
-      throw InvalidInput(fmt::format("nothing tells which id stands for a hidden token of '{}'",
+      throw InvalidInput(fmt::format("no mask or padding id is known for '{}'; set the hiding id",
                                      part.segment.input),
                          Remedy::kHidingId);
     }
@@ -224,8 +224,7 @@ const std::vector<ArraySegment>& ArraysPart::segments_at(Depth depth) const {
       depth == Depth::kFirstLayer
           ? "what enters the first layer was not recognised in this model; choose at=input"
           : "where positions are added is not looked for in models given arrays; choose at=input "
-            "or "
-            "at=first-layer");
+            "or at=first-layer");
 }
 
 // Units have different numbers of numbers: the rest of a row is 0.

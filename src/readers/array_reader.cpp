@@ -49,8 +49,7 @@ void note_other_inputs(const OnnxProbe& probe, const ArrayUnits& units,
         units.segments.begin(), units.segments.end(),
         [&](const ArraySegment& part) { return !part.cuts.empty() && part.segment.input == name; });
     if (used || !probe.graph.varies(value)) continue;
-    notes.push_back(
-        fmt::format("The input '{}' is held as it is: no token gets its numbers.", name));
+    notes.push_back(fmt::format("Input '{}' is kept fixed: no unit stands for it.", name));
   }
 }
 
@@ -73,11 +72,10 @@ void note_missing_entries(const ArrayUnits& units, std::vector<std::string>& not
       placed += own ? entry.units.count : 0;
     }
     if (part.cuts.empty() || placed == part.units.count) continue;
-    notes.push_back(
-        fmt::format("Where the vectors of {} of the {} tokens of '{}' enter the model was not "
-                    "recognised: methods by "
-                    "gradients and by relevance at the input give them no score (0).",
-                    part.units.count - placed, part.units.count, part.segment.input));
+    notes.push_back(fmt::format(
+        "Where the vectors of {} of the {} tokens of '{}' enter the model was not recognised: "
+        "methods by gradients and by relevance at the input give them no score (0).",
+        part.units.count - placed, part.units.count, part.segment.input));
   }
 }
 
@@ -101,8 +99,7 @@ OutputElement element_asked(const TargetChoice& target) {
   if (std::holds_alternative<std::monostate>(target)) return {};
   throw InvalidInput(
       "an answer of a model given arrays is an element of an output: choose it by the output's "
-      "name "
-      "and one index per axis");
+      "name and one index per axis");
 }
 
 std::string label_of(const OutputElement& element) {
@@ -130,6 +127,12 @@ Answered ArrayReader::answered(const InputValue&, const Question& question) cons
 
 Sample ArrayReader::sample(const InputValue& value, DType, std::vector<std::string>&) const {
   return tensors_of(std::get<ArrayViews>(value));
+}
+
+int64_t ArrayReader::most_at_once(const InputValue&) const {
+  throw InvalidInput(
+      "arrays are run one at a time: give texts, pictures or rows of a table where many inputs run "
+      "together");
 }
 
 Reading ArrayReader::read(const InputValue& value, const Question& question) const {

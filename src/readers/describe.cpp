@@ -153,8 +153,7 @@ void note_sampled_attention(const Graph& graph, std::vector<std::string>& notes)
   if (names.empty()) return;
   notes.push_back(
       fmt::format("{} deformable attention{} (first '{}') weigh{} points sampled from a map: there "
-                  "is no map over tokens, so "
-                  "methods that read attention do not see {}.",
+                  "is no map over tokens, so methods that read attention do not see {}.",
                   names.size(), names.size() == 1 ? "" : "s", names[0],
                   names.size() == 1 ? "s" : "", names.size() == 1 ? "it" : "them"));
 }

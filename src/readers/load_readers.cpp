@@ -84,7 +84,9 @@ LoadedReaders readers_of_onnx(const OnnxDocument& document, const std::string& n
   if (!options.arrays) {
     try {
       add_own_reader(document, name, options.output, loaded);
-    } catch (const UnsupportedModel&) {
+    } catch (const Error&) {
+      // Arrays do without a tokenizer and the like. An output is named for the other readers.
+      if (!options.output.empty()) throw;
       loaded.refusal = std::current_exception();
     }
   }

@@ -52,8 +52,7 @@ std::vector<double> gaussian(double deviation) {
 
 constexpr const char* kMethodsWithoutMaps =
     "saliency, gradient-x-input, integrated-gradients, smooth-grad, shap and its relatives, lime, "
-    "leave-one-out, "
-    "occlusion and, with at=pixels, lrp, attn-lrp and cp-lrp explain it";
+    "leave-one-out, occlusion and, with at=pixels, lrp, attn-lrp and cp-lrp explain it";
 
 int64_t tokens_of(const ModelGraph& graph) {
   const Shape& embeddings = graph.graph.shape(graph.embeddings);
@@ -106,8 +105,7 @@ std::string patch_maps_problem(const ModelGraph& graph) {
                   [](const AttentionSite& site) { return site.windows > 1; })) {
     return fmt::format(
         "this model attends within windows and merges patches between layers, so no attention map "
-        "goes over "
-        "all of its patches; {}",
+        "goes over all of its patches; {}",
         kMethodsWithoutMaps);
   }
   const int64_t tokens = tokens_of(graph);
@@ -117,15 +115,13 @@ std::string patch_maps_problem(const ModelGraph& graph) {
   if (partial != sites.end()) {
     return fmt::format(
         "attention '{}' has {} queries and {} keys, which are not the tokens that enter the first "
-        "layer, so its "
-        "map does not go over all patches; {}",
+        "layer, so its map does not go over all patches; {}",
         partial->name, partial->queries, partial->keys, kMethodsWithoutMaps);
   }
   if (tokens >= graph.grid.first + graph.grid.count()) return "";
   return fmt::format(
       "which part of the picture each of the {} tokens stands for was not recognised, so attention "
-      "cannot be "
-      "shown on it; {}",
+      "cannot be shown on it; {}",
       tokens, kMethodsWithoutMaps);
 }
 
@@ -221,8 +217,7 @@ int64_t way_of(const std::string& how) {
   if (way == kWays.end()) {
     throw InvalidInput(
         fmt::format("parts of a picture are hidden by painting them grey, black, in its mean "
-                    "colour or blurred, or by "
-                    "drop, not by '{}'",
+                    "colour or blurred, or by drop, not by '{}'",
                     how));
   }
   return way - kWays.begin();
@@ -284,8 +279,7 @@ FedGraph PicturePart::without(const HiddenUnits& hidden) const {
   if (!attends_by_unit_) {
     throw InvalidInput(
         "this model merges patches between layers, so none can be left out: hide them by painting, "
-        "such "
-        "as grey");
+        "such as grey");
   }
   if (!embeddings_.defined()) {
     const FedGraph own = copies(1);

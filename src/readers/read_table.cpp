@@ -229,7 +229,7 @@ std::vector<double> take_column(NamedTable& table, const std::string& name) {
   return taken;
 }
 
-std::vector<InputValue> rows_of(const NamedTable& named) {
+void check_table(const NamedTable& named) {
   const Table& table = named.table;
   const auto names = static_cast<int64_t>(named.names.size());
   const auto numbers = static_cast<int64_t>(table.values.size());
@@ -237,6 +237,11 @@ std::vector<InputValue> rows_of(const NamedTable& named) {
     throw InvalidInput(fmt::format("a table of {} rows and {} columns has {} names and {} numbers",
                                    table.rows, table.columns, names, numbers));
   }
+}
+
+std::vector<InputValue> rows_of(const NamedTable& named) {
+  check_table(named);
+  const Table& table = named.table;
   std::vector<InputValue> rows;
   for (int64_t row = 0; row < table.rows; ++row) {
     const auto first = table.values.begin() + row * table.columns;

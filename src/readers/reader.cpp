@@ -29,18 +29,24 @@ Answered answered_by(const SourceFacts& facts, const Question& question) {
   return answered;
 }
 
-bool names_target(const Question& question) {
-  return !std::holds_alternative<std::monostate>(question.target) ||
-         question.similar_to.has_value();
+bool asks_for_own_answer(const Question& question) {
+  return question.needs_answer && !question.similar_to &&
+         std::holds_alternative<std::monostate>(question.target);
 }
 
 void check_head(const SourceFacts& facts, const Question& question) {
-  if (facts.head_left_out.empty() || names_target(question)) return;
+  if (facts.head_left_out.empty() || !asks_for_own_answer(question)) return;
   throw UnsupportedModel(
       fmt::format("'{}' has a head other than a classifier, which is not supported yet, so there "
                   "is no answer to explain. To explain it as an encoder, choose a target, one of "
                   "the {} dimensions of its embedding, or a text to be similar to",
                   facts.head_left_out, facts.output_names.size()));
+}
+
+void check_kind(const Reader& reader, const InputValue& value, const std::string& place) {
+  if (reader.takes(value)) return;
+  throw InvalidInput(
+      fmt::format("{}: expected {}, not {}", place, reader.what(), kInputNames[value.index()]));
 }
 
 }  // namespace whyformer

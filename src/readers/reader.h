@@ -19,6 +19,8 @@ struct Question {
   // Of arrays: the element that is explained, and what stands in for hidden tokens.
   TargetChoice target = {};
   std::optional<int64_t> hiding_id = {};
+  // Whether an answer is explained: attention maps do without.
+  bool needs_answer = true;
 };
 
 // Which answers of a model are looked at, and what they are called.
@@ -80,9 +82,13 @@ class Reader {
 // Labels and space of a model whose facts tell them.
 Answered answered_by(const SourceFacts& facts, const Question& question);
 
-// Throws UnsupportedModel where no target is named and the model has no answer of its own: the
+// Throws UnsupportedModel where an answer of the model's own is asked for and it has none: the
 // largest dimension of what comes before a head is none.
 void check_head(const SourceFacts& facts, const Question& question);
-bool names_target(const Question& question);
+bool asks_for_own_answer(const Question& question);  // needs one, and no target is named
+
+// Throws InvalidInput for an input of another kind than the reader takes; `place` tells which of
+// many it is, such as "line 7".
+void check_kind(const Reader& reader, const InputValue& value, const std::string& place);
 
 }  // namespace whyformer

@@ -93,8 +93,8 @@ void RowPart::choose_units(const FedGraph& own) {
 
 std::string RowPart::why_no_maps() const {
   return "this model's attention does not go over all columns of the table, so there is no map of "
-         "them; shap and its "
-         "relatives, lime, leave-one-out, saliency and gradient-x-input explain it";
+         "them; shap and its relatives, lime, leave-one-out, saliency and gradient-x-input explain "
+         "it";
 }
 
 void RowPart::name_units() {
@@ -112,7 +112,12 @@ void RowPart::name_units() {
     // Offsets count code points.
     const int64_t size =
         std::count_if(cell.begin(), cell.end(), [](char c) { return (c & 0xC0) != 0x80; });
-    units_.push_back({.text = cell, .start = length, .end = length + size, .word = word++});
+    units_.push_back({.text = cell,
+                      .start = length,
+                      .end = length + size,
+                      .word = word++,
+                      .column = row_.names[column],
+                      .value = row_.values[column]});
     shown_text_ += cell;
     length += size;
   }
@@ -267,8 +272,7 @@ Tensor RowPart::rows(Depth depth, const std::vector<Tensor>& values) const {
   if (values.empty()) {
     throw InvalidInput(
         "the model takes whole numbers, and where they become vectors was not found: methods by "
-        "attention and "
-        "by hiding columns explain it");
+        "attention and by hiding columns explain it");
   }
   size_t width = 1;
   for (size_t k = 0; k < values.size(); ++k) {

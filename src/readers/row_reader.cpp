@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -11,12 +13,43 @@ int64_t columns_of(const InputValue& value) {
   return static_cast<int64_t>(std::get<RowInput>(value).values.size());
 }
 
+void check_weights(const RowInput& row) {
+  constexpr double kRounding = 1e-6;
+  if (row.weights.empty()) return;
+  if (static_cast<int64_t>(row.weights.size()) != row.background.rows) {
+    throw InvalidInput(fmt::format("the background has {} rows, but {} weights",
+                                   row.background.rows, row.weights.size()));
+  }
+  double sum = 0;
+  for (size_t i = 0; i < row.weights.size(); ++i) {
+    const double weight = row.weights[i];
+    if (!std::isfinite(weight) || weight < 0) {
+      throw InvalidInput(fmt::format(
+          "the weight of background row {} is {}: expected a number of 0 or more", i, weight));
+    }
+    sum += weight;
+  }
+  if (std::abs(sum - 1) <= kRounding) return;
+  throw InvalidInput(fmt::format("the weights of the background sum to {:g}, not to 1", sum));
+}
+
+void check(const RowInput& row) {
+  if (row.names.size() != row.values.size()) {
+    throw InvalidInput(
+        fmt::format("a row of {} numbers with {} names", row.values.size(), row.names.size()));
+  }
+  const Table& background = row.background;
+  if (background.rows < 0 ||
+      static_cast<int64_t>(background.values.size()) != background.rows * background.columns) {
+    throw InvalidInput(fmt::format("a background of {} rows and {} columns has {} numbers",
+                                   background.rows, background.columns, background.values.size()));
+  }
+  check_weights(row);
+}
+
 // Columns in the order in which the model takes them.
 RowInput in_order(const RowSource& source, const RowInput& given) {
-  if (given.names.size() != given.values.size()) {
-    throw InvalidInput(
-        fmt::format("a row of {} numbers with {} names", given.values.size(), given.names.size()));
-  }
+  check(given);
   RowInput row = given;
   const std::vector<int64_t> places = source.places_of(given.names);
   const auto count = static_cast<int64_t>(places.size());
@@ -54,6 +87,7 @@ Answered RowReader::answered(const InputValue& value, const Question& question) 
 
 Sample RowReader::sample(const InputValue& value, DType dtype, std::vector<std::string>&) const {
   const auto& row = std::get<RowInput>(value);
+  check(row);
   const std::vector<int64_t> places = source_->places_of(row.names);
   std::vector<double> values;
   for (const int64_t place : places) values.push_back(row.values[place]);
@@ -89,7 +123,7 @@ std::vector<std::string> RowReader::default_methods(const InputValue* value,
   if (value == nullptr) {
     throw InvalidInput("which methods fit a model of tables depends on the row and its background");
   }
-  const auto& row = std::get<RowInput>(*value);
+  const RowInput row = in_order(*source_, std::get<RowInput>(*value));
   const RowPart part(source_, row, {});
   if (part.attends_by_unit()) return {"gae", "integrated-gradients"};
   // Baselines and hidden columns come from a background; whole numbers that pick nothing have no

@@ -32,9 +32,8 @@ std::string token_maps_problem(const Discovery& found, int64_t tokens) {
         site.windows > 1 ? fmt::format(" in each of {} windows", site.windows) : "";
     return fmt::format(
         "attention '{}' has {} queries and {} keys{}, which are not the {} tokens of the text, so "
-        "its map does not "
-        "go over them; methods by gradients, by relevance down to the input and by hiding tokens "
-        "explain the model",
+        "its map does not go over them; methods by gradients, by relevance down to the input and "
+        "by hiding tokens explain the model",
         site.name, site.queries, site.keys, windows, tokens);
   }
   return "";
@@ -88,16 +87,15 @@ Encoding TextReading::encode(const TextInput& text) const {
   if (!pad_id) {
     throw InvalidInput(
         fmt::format("the file takes exactly {} tokens, the text has {}, and the tokenizer has no "
-                    "padding to fill "
-                    "it up with: export the model for any number of tokens",
+                    "padding to fill it up with: export the model for any number of tokens",
                     fixed, tokens));
   }
   if (tokens > 0 && encoding.ids.back() == *pad_id) {
-    throw InvalidInput(fmt::format(
-        "the file takes exactly {} tokens, and its padding is the token that texts end with "
-        "('{}'), so "
-        "that one could not be told from the other: export the model for any number of tokens",
-        fixed, tokenizer->token(*pad_id)));
+    throw InvalidInput(
+        fmt::format("the file takes exactly {} tokens, and its padding is the token that texts end "
+                    "with ('{}'), so that one could not be told from the other: export the model "
+                    "for any number of tokens",
+                    fixed, tokenizer->token(*pad_id)));
   }
   encoding.ids.resize(fixed, *pad_id);
   encoding.type_ids.resize(fixed, 0);

@@ -17,7 +17,7 @@ bool is_blank(std::string_view text) {
 
 // The largest mean over tokens is no answer either.
 void check_averaged(const TextSource& source, const Question& question) {
-  if (source.averaged_output().empty() || names_target(question)) return;
+  if (source.averaged_output().empty() || !asks_for_own_answer(question)) return;
   throw UnsupportedModel(fmt::format(
       "the output '{}' answers for each token, not for the text. To explain one of its {} numbers, "
       "averaged over the tokens, choose it as the target; to explain those of one token, give "

@@ -42,8 +42,8 @@ void require_number(const Graph& graph, Value value) {
   if (is_number(graph, value)) return;
   throw InvalidInput(
       "what enters this model are ids alone, which have no gradient and no relevance, and no "
-      "vectors of theirs were recognised: "
-      "shap and its relatives, lime and leave-one-out explain it");
+      "vectors of theirs were recognised: shap and its relatives, lime and leave-one-out explain "
+      "it");
 }
 
 }  // namespace
@@ -229,11 +229,12 @@ const ReadOut& Run::found_read_out() const {
 std::vector<double> Run::read_out() const {
   require_maps();
   const ReadOut& found = found_read_out();
-  if (input_.of_element() && !found.read.valid() && found.kind != ReadOut::Kind::kRow) {
+  if (input_.of_element() && !settings_.read_out && !found.read.valid() &&
+      found.kind != ReadOut::Kind::kRow) {
     throw InvalidInput(
         "how this output reads the tokens was not recognised, so there is no row of attention to "
-        "start from; methods by "
-        "gradients, by relevance down to the input and by hiding tokens explain it");
+        "start from; methods by gradients, by relevance down to the input and by hiding tokens "
+        "explain it");
   }
   if (found.kind == ReadOut::Kind::kShares && !several_streams()) return found.shares;
   if (tokens() > 1 && found.read.valid()) {

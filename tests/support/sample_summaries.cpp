@@ -51,9 +51,9 @@ Explanation table_row(double age, double hours, const std::vector<double>& score
   const std::string first = fmt::format("age = {:g}", age),
                     second = fmt::format("hours = {:g}", hours);
   const auto split = static_cast<int64_t>(first.size());
-  explanation.units = {
-      {first, 0, split, false, 0, 0},
-      {second, split + 2, static_cast<int64_t>(explanation.text.size()), false, 0, 1}};
+  const auto size = static_cast<int64_t>(explanation.text.size());
+  explanation.units = {{first, 0, split, false, 0, 0, "age", age},
+                       {second, split + 2, size, false, 0, 1, "hours", hours}};
   explanation.attributions[0].scores = scores;
   return explanation;
 }

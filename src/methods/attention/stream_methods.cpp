@@ -47,8 +47,7 @@ void note_missing_streams(const Run& run, Steps steps, Scores& scores) {
     if (reached[stream]) continue;
     scores.notes.push_back(
         fmt::format("No attention that this method reads leads from stream {}, which the output "
-                    "reads, to stream "
-                    "{}: its scores are missing (0).",
+                    "reads, to stream {}: its scores are missing (0).",
                     read_stream(run), stream));
   }
 }

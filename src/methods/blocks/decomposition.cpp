@@ -332,11 +332,11 @@ void Decomposition::check(const Graph& graph, const std::vector<EncoderBlock>& b
                           const std::vector<const Node*>& head) {
   for (const EncoderBlock& block : blocks) {
     if (block.inner != nullptr) continue;
-    throw UnsupportedModel(fmt::format(
-        "decompx knows feed-forward parts of two linear maps with an activation between them, but "
-        "the part behind "
-        "attention '{}' is another (a gated one, say): alti, globenc and attention-norm do without",
-        block.name));
+    throw UnsupportedModel(
+        fmt::format("decompx knows feed-forward parts of two linear maps with an activation "
+                    "between them, but the part behind attention '{}' is another (a gated one, "
+                    "say): alti, globenc and attention-norm do without",
+                    block.name));
   }
   int64_t batch = graph.shape(blocks.back().output())[0];
   std::set<Value> derived{blocks.back().output()};

@@ -7,8 +7,7 @@ namespace {
 
 constexpr std::string_view kNormsBeforeNote =
     "GlobEnc is defined for models that normalise behind each part; this one normalises in front, "
-    "so "
-    "its vectors are attention and residual path alone.";
+    "so its vectors are attention and residual path alone.";
 
 // N[L-1]···N[0] with N[i,j] = ‖ũ_ij carried past the feed-forward part through the second norm‖,
 // neither normalised nor with an identity: the residual path is inside.

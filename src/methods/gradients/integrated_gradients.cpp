@@ -90,8 +90,7 @@ Scores integrated_gradients(Run& run, const IntegratedGradientsOptions& options)
   }
   scores.notes.push_back(
       fmt::format("{} steps from the {} baseline, where the target is {:.4f}; the scores should "
-                  "add up to {:.4f} "
-                  "and do to within {:.2g}.",
+                  "add up to {:.4f} and do to within {:.2g}.",
                   taken, parts.baseline_taken(options.baseline), at_baseline, difference,
                   std::abs(*scores.completeness_gap)));
   const bool stopped = taken < steps;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/numpy_random.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -128,13 +129,7 @@ HidingOptions linked_hiding_options(const OptionReader& options) {
   return hiding;
 }
 
-uint32_t numpy_seed(const Run& run) {
-  if (run.seed() < 0 || run.seed() > 0xFFFFFFFF) {
-    throw InvalidInput(fmt::format(
-        "the seed {} is none of NumPy's stream: give one from 0 to 4294967295", run.seed()));
-  }
-  return static_cast<uint32_t>(run.seed());
-}
+uint32_t numpy_seed(const Run& run) { return numpy_seed(run.seed()); }
 
 std::string stopped_note(size_t done, size_t all, const std::string& what) {
   return fmt::format("Stopped after {} of {} {}: what was not reached has no score.", done, all,

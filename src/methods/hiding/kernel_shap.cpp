@@ -47,13 +47,11 @@ const Method kKernelShap{
                       watch_of(run));
       Scores scores = game.sampled_scores(found, options.word("space"));
       if (!found.determined) {
-        scores.notes.push_back(
-            fmt::format("{} coalitions leave the values of {} players open (one and its complement "
-                        "are one equation): these are the "
-                        "shortest of many solutions, of unknown error and perhaps of the wrong "
-                        "sign. Raise kernel-shap.samples (0: "
-                        "2048 + 2M).",
-                        found.evaluations - 2, std::count(varying.begin(), varying.end(), true)));
+        scores.notes.push_back(fmt::format(
+            "{} coalitions leave the values of {} players open (one and its complement are one "
+            "equation): these are the shortest of many solutions, of unknown error and perhaps of "
+            "the wrong sign. Raise kernel-shap.samples (0: 2048 + 2M).",
+            found.evaluations - 2, std::count(varying.begin(), varying.end(), true)));
       }
       return scores;
     },

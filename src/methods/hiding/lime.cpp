@@ -50,11 +50,10 @@ void refuse_foreign_options(const Input& input, const OptionReader& options) {
 void note_few_inputs(const LimeFit& fit, Scores& scores) {
   const auto numbers = static_cast<int64_t>(fit.selected[0].size()) + 1;
   if (fit.evaluations >= numbers) return;
-  scores.notes.push_back(
-      fmt::format("{} different inputs for {} numbers to fit: the penalty decides between many "
-                  "fits, errors are unknown, and words or "
-                  "patches that were never hidden have 0. Raise lime.samples.",
-                  fit.evaluations, numbers));
+  scores.notes.push_back(fmt::format(
+      "{} different inputs for {} numbers to fit: the penalty decides between many fits, errors "
+      "are unknown, and words or patches that were never hidden have 0. Raise lime.samples.",
+      fit.evaluations, numbers));
 }
 
 template <class AnyGame>
@@ -70,8 +69,7 @@ Scores scores_of(const AnyGame& game, const LimeFit& fit, const std::string& spa
                              .r_squared = fit.r_squared[0]};
   scores.notes.push_back(
       fmt::format("The linear model explains {:.0f} % of the variation around this input (weighted "
-                  "R²), and says {:.3g} where the "
-                  "model says {:.3g}.",
+                  "R²), and says {:.3g} where the model says {:.3g}.",
                   100 * fit.r_squared[0], fit.local_predictions[0], fit.full[0]));
   note_few_inputs(fit, scores);
   return scores;

@@ -35,16 +35,14 @@ Scores partition_scores(Run& run, const PartitionSettings& settings, const Hidin
   Scores scores = game.sampled_scores(found, space);
   const double shared = shared_interaction(found, game.players());
   if (settings.context != "none") {
-    scores.notes.push_back(
-        fmt::format("With context={} an interaction between two groups is shared evenly among "
-                    "their tokens, special ones too: "
-                    "{:.3g} in all. context=none gives each token its own part.",
-                    settings.context, shared));
+    scores.notes.push_back(fmt::format(
+        "With context={} an interaction between two groups is shared evenly among their tokens, "
+        "special ones too: {:.3g} in all. context=none gives each token its own part.",
+        settings.context, shared));
   } else if (!found.finished && !run.stopped()) {
     scores.notes.push_back(
         fmt::format("The budget of {} evaluations left some groups whole: {:.3g} is shared evenly "
-                    "within them. More max-evals "
-                    "split them.",
+                    "within them. More max-evals split them.",
                     settings.max_evals, shared));
   }
   if (!found.finished && run.stopped()) {

@@ -15,8 +15,7 @@ void check_grid(const Config& config, const PatchGrid& grid) {
   if (grid.rows == height / patch_rows && grid.columns == width / patch_columns) return;
   throw InvalidInput(fmt::format(
       "this BEiT model has position distances for {}x{} patches, not for {}x{}: give it pictures "
-      "of "
-      "{}x{} pixels",
+      "of {}x{} pixels",
       height / patch_rows, width / patch_columns, grid.rows, grid.columns, height, width));
 }
 

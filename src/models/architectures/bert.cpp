@@ -19,8 +19,7 @@ void refuse_decoders(const Config& config) {
     if (!config.flag_or(key, false)) continue;
     throw UnsupportedModel(
         fmt::format("config.json says '{}': true, but folders of type '{}' are read as encoders: "
-                    "export the model to ONNX "
-                    "and give that file",
+                    "export the model to ONNX and give that file",
                     key, config.model_type()));
   }
 }

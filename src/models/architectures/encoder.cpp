@@ -119,8 +119,7 @@ const Architecture& architecture_of(const Config& config) {
   }
   throw UnsupportedModel(
       fmt::format("models of type '{}' are not supported as folders; supported are {} for texts "
-                  "and {} for pictures, and every "
-                  "ONNX file: export it",
+                  "and {} for pictures, and every ONNX file: export it",
                   config.model_type(), names, picture_names));
 }
 

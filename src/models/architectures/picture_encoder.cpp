@@ -133,8 +133,7 @@ Tensor positions_for(EncoderBuilder& build, const PatchEmbedding& embedding,
   if (learned < 1 || side * side != learned) {
     throw InvalidInput(
         fmt::format("the model knows {} positions, which are no square: give it the size of "
-                    "picture it was made "
-                    "for, {}x{}, and not {}x{} patches",
+                    "picture it was made for, {}x{}, and not {}x{} patches",
                     learned, height, breadth, grid.rows, grid.columns));
   }
   const std::string name = fmt::format("positions/{}x{}", grid.rows, grid.columns);
@@ -180,8 +179,7 @@ void refuse_given_tokens(const EncoderBuilder& build) {
   if (build.given_tokens() == 0) return;
   throw InvalidInput(
       "this model's attention counts distances between patches, so none can be left out: hide them "
-      "by "
-      "painting, such as grey");
+      "by painting, such as grey");
 }
 
 Value attend(EncoderBuilder& build, Value x, const PreNormLayer& layer,
@@ -248,8 +246,7 @@ Value mean_of_patches(EncoderBuilder& build, const PictureOutputs& encoded) {
   if (tokens == first) {
     throw InvalidInput(
         "this model reads the mean of its patches, and all are left out: hide them by painting, "
-        "such as "
-        "grey");
+        "such as grey");
   }
   const Value patches =
       first == 0 ? encoded.hidden

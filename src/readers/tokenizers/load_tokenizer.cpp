@@ -64,8 +64,7 @@ std::shared_ptr<const Tokenizer> load_tokenizer(const FileLookup& files) {
   if (parts == nullptr) {
     throw FileError(
         "the model comes with no tokenizer: put tokenizer.json into its folder, or hand it over "
-        "with "
-        "the model's other parts; vocab.txt, vocab.json with merges.txt, spiece.model or "
+        "with the model's other parts; vocab.txt, vocab.json with merges.txt, spiece.model or "
         "sentencepiece.bpe.model will do as well");
   }
   require_known_special_tokens(*parts);

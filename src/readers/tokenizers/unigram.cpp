@@ -93,8 +93,7 @@ class Unigram final : public TokenModel {
     if (!options_.unk_id) {
       throw InvalidInput(
           "the text has a character that is not in the vocabulary, and the tokenizer has no "
-          "unknown "
-          "token; remove that character");
+          "unknown token; remove that character");
     }
     offer(length, *options_.unk_id, unknown_score_);
   }

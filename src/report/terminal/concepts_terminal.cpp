@@ -47,11 +47,11 @@ class ConceptsReport {
     faint_sentence(settings_of(found_));
     for (const ConceptGroup& group : groups_of(found_)) write(group);
     line("");
-    faint_sentence(fmt::format(
-        "Score: share of the target's examples whose logit rises along the concept; ± its spread "
-        "over "
-        "counterparts. Significant: both tests below {:g} after Benjamini–Hochberg over {} test{}.",
-        found_.level, found_.tests.size(), found_.tests.size() == 1 ? "" : "s"));
+    faint_sentence(
+        fmt::format("Score: share of the target's examples whose logit rises along the concept; ± "
+                    "its spread over counterparts. Significant: both tests below {:g} after "
+                    "Benjamini–Hochberg over {} test{}.",
+                    found_.level, found_.tests.size(), found_.tests.size() == 1 ? "" : "s"));
     for (const std::string& note : found_.notes) faint_sentence(note);
     faint_sentence(fmt::format("{} runs {:.1f} s · {} fits {:.1f} s · layer 0 is nearest the input",
                                found_.runs, found_.run_seconds, found_.fits, found_.fit_seconds));

@@ -37,10 +37,11 @@ void check_pictures(std::span<const Explanation> explanations) {
   if (explanations.empty()) throw InvalidInput("report of a picture: there is no explanation");
   for (const Explanation& explanation : explanations) {
     if (!has_grid(explanation)) {
-      throw InvalidInput(fmt::format(
-          "report of a picture: '{}' is a text; several explanations are shown together only where "
-          "they are of one picture",
-          explanation.text));
+      throw InvalidInput(
+          fmt::format("report of a picture: '{}' is not a picture; several explanations are shown "
+                      "together only where "
+                      "they are of one picture",
+                      explanation.text));
     }
     check_explanation(explanation);
     const Explanation& first = explanations.front();

@@ -84,8 +84,7 @@ Value bottleneck(const Graph& graph, const AttentionSite& site, const AttentionS
   if (found.valid()) return found;
   throw UnsupportedModel(
       fmt::format("behind attention '{}' no value [examples, tokens, width] was found that "
-                  "everything passes through, so "
-                  "there is no block to test concepts at",
+                  "everything passes through, so there is no block to test concepts at",
                   site.name));
 }
 

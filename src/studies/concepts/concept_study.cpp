@@ -125,8 +125,7 @@ class ConceptStudy {
     if (request_.counterparts == 0 && examples_.random.size() < 4) {
       throw InvalidInput(
           fmt::format("fewer than 4 random sets ({}) leave fewer than two pairs that share none: "
-                      "give at least 4, or let "
-                      "counterparts be drawn from them",
+                      "give at least 4, or let counterparts be drawn from them",
                       examples_.random.size()));
     }
     for (const TargetExamples& target : examples_.targets) {
@@ -312,11 +311,10 @@ class ConceptStudy {
     for (const ExampleRange& set : examples_.random) random += set.count;
     for (const ExampleRange& set : examples_.concepts) largest = std::max(largest, set.count);
     if (request_.counterparts > 0 && random < 2 * largest) {
-      report_.notes.push_back(
-          fmt::format("Fits had {} examples a side, though a concept has {}: counterparts are "
-                      "drawn from {} random examples, and must "
-                      "differ. Give at least {} random examples to use all of them.",
-                      random / 2, largest, random, 2 * largest));
+      report_.notes.push_back(fmt::format(
+          "Fits had {} examples a side, though a concept has {}: counterparts are drawn from {} "
+          "random examples, and must differ. Give at least {} random examples to use all of them.",
+          random / 2, largest, random, 2 * largest));
     }
     note_equal_counterparts();
     const auto count = [&](Verdict verdict) {

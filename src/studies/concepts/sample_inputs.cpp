@@ -32,11 +32,10 @@ SampleConceptInputs::SampleConceptInputs(const Reader& reader, std::vector<Input
     for (const auto& [name, tensor] : samples_.back()) shapes[name] = tensor.shape();
     const auto [known, added] = shapes_.try_emplace(length_of(samples_.back()), shapes);
     if (known->second == shapes) continue;
-    throw InvalidInput(
-        fmt::format("concept tests need {} of one size, but the model takes them in several: fix "
-                    "the size where "
-                    "they are prepared (for pictures, a centre crop in preprocessor_config.json)",
-                    reader.what()));
+    throw InvalidInput(fmt::format(
+        "concept tests need {} of one size, but the model takes them in several: fix the size "
+        "where they are prepared (for pictures, a centre crop in preprocessor_config.json)",
+        reader.what()));
   }
 }
 

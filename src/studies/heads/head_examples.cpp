@@ -20,6 +20,9 @@ auto HeadExamples::at(int64_t example, const Work& work) const {
 
 HeadExamples::HeadExamples(const Reader& reader, const std::vector<LabelledInput>& corpus)
     : reader_(reader), corpus_(corpus) {
+  if (corpus.empty()) return;
+  most_at_once_ = reader.most_at_once(corpus[0].input);
+  answered_ = at(0, [&] { return reader.answered(corpus[0].input, {}); });
   // Inputs of one size are costly to read; all others are looked at before hours of work.
   if (reader.fixed_shapes()) return;
   for (int64_t example = 0; example < count(); ++example) {
@@ -32,7 +35,7 @@ HeadExamples::HeadExamples(const Reader& reader, const std::vector<LabelledInput
 std::unique_ptr<Run> HeadExamples::run(int64_t example, DType dtype, Run::Settings settings) const {
   const Reader& reader = reader_;
   Reading reading = at(example, [&] {
-    return reader.read(corpus_[example].input, {.dtype = dtype, .target = int64_t{0}});
+    return reader.read(corpus_[example].input, {.dtype = dtype, .needs_answer = false});
   });
   Input& input = reading.inputs[0];
   if (!input.attends_by_unit()) {
@@ -45,9 +48,9 @@ void HeadExamples::in_batches(int64_t tokens_at_once, DType dtype,
                               const SampleBatches::Take& take) const {
   const GraphSource& source = reader_.source();
   SampleBatches batches(
-      source, {.head = source.own_head(), .dtype = dtype},
+      source, {.head = answered_.kind.head, .dtype = dtype},
       [&](const ModelGraph&, int64_t tokens) {
-        return std::clamp<int64_t>(tokens_at_once / tokens, 1, source.most_at_once());
+        return std::clamp<int64_t>(tokens_at_once / tokens, 1, most_at_once_);
       },
       take);
   std::vector<std::string> notes;

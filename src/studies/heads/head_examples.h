@@ -21,10 +21,8 @@ class HeadExamples {
   HeadExamples(const Reader& reader, const std::vector<LabelledInput>& corpus);
 
   std::string kind() const { return reader_.what(); }  // "texts", for people
-  std::optional<Problem> problem() const { return reader_.source().facts().problem; }
-  const std::vector<std::string>& output_names() const {
-    return reader_.source().facts().output_names;
-  }
+  std::optional<Problem> problem() const { return answered_.problem; }
+  const std::vector<std::string>& output_names() const { return answered_.labels; }
 
   int64_t count() const { return static_cast<int64_t>(corpus_.size()); }
   const std::optional<std::vector<std::string>>& labels(int64_t example) const {
@@ -50,6 +48,8 @@ class HeadExamples {
 
   const Reader& reader_;
   const std::vector<LabelledInput>& corpus_;
+  Answered answered_;
+  int64_t most_at_once_ = 1;
   mutable std::vector<std::string> notes_of_inputs_;
 };
 

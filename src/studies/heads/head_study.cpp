@@ -16,14 +16,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Job {
+struct MeasureJob {
   const HeadMeasureEntry* entry;
   std::unique_ptr<HeadMeasure> measure;
 };
 
-std::vector<Job> jobs_of(const HeadsRequest& request) {
+std::vector<MeasureJob> jobs_of(const HeadsRequest& request) {
   if (request.measures.empty()) throw InvalidInput("no measure of heads was asked for");
-  std::vector<Job> jobs;
+  std::vector<MeasureJob> jobs;
   for (const std::string& name : request.measures) {
     const HeadMeasureEntry& entry = find_head_measure(name);
     jobs.push_back({&entry, entry.make(request)});
@@ -35,7 +35,7 @@ class HeadStudy {
  public:
   HeadStudy(const HeadExamples& examples, const HeadsRequest& request)
       : examples_(examples), request_(request), jobs_(jobs_of(request)) {
-    for (const Job& job : jobs_) {
+    for (const MeasureJob& job : jobs_) {
       needs_ = needs_ | job.entry->needs;
       answer_ = std::max(answer_, job.entry->answer);
     }
@@ -48,7 +48,7 @@ class HeadStudy {
     result_.kind = examples_.kind();
     const PulseScope pulses([this] { return advance(0); });
     look_at_all();
-    for (const Job& job : jobs_) {
+    for (const MeasureJob& job : jobs_) {
       const HeadMeasureInfo& info = job.entry->info;
       result_.measures.push_back(
           {info.name, info.summary, job.entry->options(request_), job.measure->scores()});
@@ -81,7 +81,7 @@ class HeadStudy {
   void check() const {
     if (examples_.count() == 0)
       throw InvalidInput(fmt::format("there are no {} to measure heads on", examples_.kind()));
-    for (const Job& job : jobs_) {
+    for (const MeasureJob& job : jobs_) {
       if (job.entry->answer != AnswerNeeds::kNothing && !examples_.problem()) {
         throw InvalidInput(fmt::format(
             "the measure '{}' needs a classifier, which this model lacks; confidence and entropy "
@@ -137,7 +137,7 @@ class HeadStudy {
     HeadRun run(*explained, *label, examples_.problem());
     // In copies: whoever interrupts, an example counts for all measures or for none.
     std::vector<std::unique_ptr<HeadMeasure>> with_example;
-    for (const Job& job : jobs_) {
+    for (const MeasureJob& job : jobs_) {
       with_example.push_back(job.measure->copy());
       with_example.back()->add(run);
     }
@@ -166,8 +166,8 @@ class HeadStudy {
   void add_notes() {
     if (result_.stopped_early) note_what_is_missing();
     if (reads_answers() && result_.labelled == 0) {
-      note(fmt::format("No {} has a label: the model's own predictions stand in for them.",
-                       result_.kind.substr(0, result_.kind.size() - 1)));
+      note(fmt::format("None of the {} has a label: the model's own predictions stand in.",
+                       result_.kind));
     } else if (reads_answers() && result_.labelled < result_.examples) {
       note(fmt::format("{} of {} {} have no label: the model's own predictions stand in.",
                        result_.examples - result_.labelled, result_.examples, result_.kind));
@@ -193,7 +193,7 @@ class HeadStudy {
 
   const HeadExamples& examples_;
   const HeadsRequest& request_;
-  std::vector<Job> jobs_;
+  std::vector<MeasureJob> jobs_;
   Needs needs_;
   AnswerNeeds answer_ = AnswerNeeds::kNothing;
   std::vector<std::optional<HeadLabel>> labels_;  // predicted ones come with the runs

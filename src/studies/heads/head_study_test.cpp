@@ -33,7 +33,7 @@ TEST(HeadStudy, TakesThePredictionWhereThereIsNoLabelAndSaysSo) {
   corpus[0].labels.reset();
   result = heads_of(golden, corpus, {});
   EXPECT_THAT(result.notes,
-              Contains("No text has a label: the model's own predictions stand in for them."));
+              Contains("None of the texts has a label: the model's own predictions stand in."));
   EXPECT_TRUE(heads_of(golden, corpus, {.measures = {"entropy"}}).notes.empty());
 }
 

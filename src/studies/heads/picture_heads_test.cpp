@@ -127,7 +127,7 @@ TEST(PictureHeads, EveryMeasureFitsAVisionTransformerAndPruningCounts) {
   EXPECT_EQ(found.tokens, 5 * 17);
   EXPECT_THAT(
       found.notes,
-      testing::Contains("No picture has a label: the model's own predictions stand in for them."));
+      testing::Contains("None of the pictures has a label: the model's own predictions stand in."));
   for (const HeadScores& scores : found.measures) {
     ASSERT_EQ(scores.values.size(), 2u) << scores.measure;
     for (const auto& layer : scores.values) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/numpy_random.h"
 #include "base/pulse.h"
 #include "readers/row_reader.h"
 #include "studies/importance/scores.h"
@@ -155,7 +156,7 @@ void add_permutation(const ImportanceQuestion& asked, Predictor& predict, const 
   const PermutationImportance found =
       permutation_importance(asked.rows.table, score_rows,
                              {.repeats = asked.request.repeats,
-                              .seed = static_cast<uint32_t>(asked.request.seed),
+                              .seed = numpy_seed(asked.request.seed),
                               .groups = asked.groups.columns},
                              watch);
   report.whole = found.score;
@@ -179,7 +180,7 @@ void add_sage(const ImportanceQuestion& asked, Predictor& predict, const Watch& 
   const SageValues found =
       sage(asked.rows.table, background_of(asked.rows.table, asked.request.background_rows),
            predict_rows, loss,
-           {.seed = static_cast<uint32_t>(asked.request.seed),
+           {.seed = numpy_seed(asked.request.seed),
             .precision = asked.request.precision,
             .most_draws = asked.request.draws,
             .groups = asked.groups.columns},
@@ -198,6 +199,7 @@ void add_sage(const ImportanceQuestion& asked, Predictor& predict, const Watch& 
 ImportanceReport importance(const Model& model, const NamedTable& rows,
                             const std::vector<double>& answers, const ImportanceRequest& request) {
   const auto start = std::chrono::steady_clock::now();
+  check_table(rows);
   const auto& reader = static_cast<const RowReader&>(model.reader_of(RowInput()));
   Predictor predict(reader.source(), rows);
   check_answers(answers, rows, predict);

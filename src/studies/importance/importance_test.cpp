@@ -101,5 +101,30 @@ TEST(Importance, RefusesAnswersThatAreNoClasses) {
               ThrowsMessage<InvalidInput>(HasSubstr("is for numbers")));
 }
 
+TEST(Importance, TakesSeedsThatNumPyTakes) {
+  const NamedTable rows = some_rows(12);
+  const std::vector<double> answers(12, 1);
+  for (const ImportanceMethod method : {ImportanceMethod::kPermutation, ImportanceMethod::kSage}) {
+    for (const int64_t seed : {int64_t{-1}, int64_t{1} << 32}) {
+      EXPECT_THAT(
+          [&] { importance(table_model(), rows, answers, {.method = method, .seed = seed}); },
+          ThrowsMessage<InvalidInput>(HasSubstr("NumPy's generator takes 0 to 4294967295")));
+    }
+  }
+}
+
+TEST(Importance, HasANameForEachColumn) {
+  NamedTable rows = some_rows(12);
+  rows.names.pop_back();
+  EXPECT_THAT(
+      [&] { importance(table_model(), rows, std::vector<double>(12, 1), {}); },
+      ThrowsMessage<InvalidInput>("a table of 12 rows and 7 columns has 6 names and 84 numbers"));
+  rows = some_rows(12);
+  rows.table.values.pop_back();
+  EXPECT_THAT(
+      [&] { importance(table_model(), rows, std::vector<double>(12, 1), {}); },
+      ThrowsMessage<InvalidInput>("a table of 12 rows and 7 columns has 7 names and 83 numbers"));
+}
+
 }  // namespace
 }  // namespace whyformer

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <set>
@@ -18,35 +17,6 @@ namespace {
 
 constexpr const char* kSpecialTokens = "special tokens";
 constexpr double kLargestScore = 1e300;  // sums and differences of larger ones are not finite
-
-struct ColumnValue {
-  std::string name;
-  double value = 0;
-};
-
-// "age = 39" of a table's row.
-std::optional<ColumnValue> cell_of(const std::string& text) {
-  constexpr std::string_view kEquals = " = ";
-  const size_t equals = text.rfind(kEquals);
-  if (equals == std::string::npos) return {};
-  ColumnValue cell{text.substr(0, equals)};
-  const char* first = text.data() + equals + kEquals.size();
-  const char* last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(first, last, cell.value);
-  if (error != std::errc() || end != last) return {};
-  return cell;
-}
-
-// The cells of a table's row, one per unit; empty for texts. Tokens of a text do not hold " =
-// number", and rows are nothing but such cells.
-std::vector<std::optional<ColumnValue>> cells_of(const Explanation& explanation) {
-  std::vector<std::optional<ColumnValue>> cells;
-  for (const Unit& unit : explanation.units) {
-    cells.push_back(unit.special ? std::nullopt : cell_of(unit.text));
-    if (!unit.special && !cells.back()) return {};
-  }
-  return cells;
-}
 
 std::string trimmed(const std::string& text) {
   const size_t first = text.find_first_not_of(" \n\t\r");
@@ -123,18 +93,19 @@ class SummaryCollector {
     collect_notes(explanation, attribution);
     if (target_name(explanation) != summary_.target) summary_.target.clear();
     const std::vector<TextPiece> pieces = pieces_of(explanation);
-    const std::vector<std::optional<ColumnValue>> cells = cells_of(explanation);
     for (size_t i = 0; i < explanation.units.size(); ++i) {
       if (!(std::abs(attribution.scores[i]) <= kLargestScore)) {
         ++summary_.left_out;
         continue;
       }
-      SummaryPoint point{.score = attribution.scores[i], .instance = summary_.instances};
-      if (!cells.empty() && cells[i]) point.value = cells[i]->value;
-      const std::string name = pieces[i].special ? kSpecialTokens
-                               : point.value     ? cells[i]->name
-                                                 : trimmed(pieces[i].text);
-      row_named(name, pieces[i].special).points.push_back(point);
+      const Unit& unit = explanation.units[i];
+      const std::string name = unit.special ? kSpecialTokens
+                               : unit.value ? unit.column
+                                            : trimmed(pieces[i].text);
+      row_named(name, unit.special)
+          .points.push_back({.score = attribution.scores[i],
+                             .instance = summary_.instances,
+                             .value = unit.value});
     }
     ++summary_.instances;
   }

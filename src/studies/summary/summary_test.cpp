@@ -1,12 +1,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/support/sample_explanations.h"
 #include "tests/support/sample_pictures.h"
 #include "tests/support/sample_summaries.h"
+#include "tests/support/source_folder.h"
 #include "whyformer/error.h"
+#include "whyformer/model.h"
 #include "whyformer/report.h"
 #include "whyformer/summary.h"
 
@@ -115,6 +118,24 @@ TEST(Summary, NotesOfTheExplanationsAreKeptOnceWithHowManyTheyAreAbout) {
                 .find("2 of 3 inputs: The last 12 tokens were cut off."),
             std::string::npos);
   EXPECT_NE(to_html(summary).find("It \\x1b did not converge."), std::string::npos);
+}
+
+TEST(Summary, HasTheValuesOfColumnsToTheLastDigit) {
+  const Model model =
+      Model::load(source_folder() / "tests/golden/onnx/models/ft-transformer.sdpa.legacy.14.onnx");
+  std::vector<Explanation> rows;
+  for (const double number : {1.23456789, 1.23456788}) {
+    const RowInput row{{"a = b", "b", "c", "d", "k", "l", "m"}, {number, -1, 0.5, 2, 1, 0, 1}};
+    rows.push_back(explain(model, row, {.methods = {{"saliency", {}}}})[0]);
+  }
+  const Summary summary = summarise(rows, "");
+  const auto found = std::ranges::find(summary.rows, "a = b", &SummaryRow::name);
+  ASSERT_NE(found, summary.rows.end());
+  ASSERT_EQ(found->points.size(), 2u);
+  EXPECT_EQ(found->points[0].value, 1.23456789);
+  EXPECT_EQ(found->points[1].value, 1.23456788);
+  EXPECT_EQ(found->points[0].level, 1);
+  EXPECT_EQ(found->points[1].level, 0);
 }
 
 }  // namespace

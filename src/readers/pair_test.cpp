@@ -334,7 +334,7 @@ TEST(Pair, RefusesWhatHasNoMeaning) {
   const PictureWithText input{PictureFile{kFolder / "picture.png"}, "a cat"};
   ExplainRequest request{.methods = {{"gae", {}}}};
   EXPECT_THROW(explain(Model::built_in_for_pictures(), input, request), UnsupportedModel);
-  EXPECT_THROW(explain(clip().among({"a cat"}), input, request), InvalidInput);
+  EXPECT_THROW(explain(clip().among({"a cat", "a dog"}), input, request), InvalidInput);
   EXPECT_THROW(explain(clip(), PictureWithText{input.picture, " "}, request), InvalidInput);
   request.similar_to = "a dog";
   EXPECT_THROW(explain(clip(), input, request), InvalidInput);

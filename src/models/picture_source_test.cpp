@@ -345,17 +345,6 @@ TEST(PictureModel, ComparesPicturesWithTexts) {
   EXPECT_TRUE(among->source().has_classifier());
 }
 
-TEST(PictureModel, ChoosesAmongDifferentTexts) {
-  const Golden clip("clip");
-  const auto refusal = [&](const std::vector<std::string>& texts) {
-    return message_of<InvalidInput>([&] { clip.reader->among(texts); });
-  };
-  EXPECT_THAT(refusal({}), HasSubstr("give at least two texts to choose among"));
-  EXPECT_THAT(refusal({"a cat"}), HasSubstr("give at least two texts to choose among"));
-  EXPECT_THAT(refusal({"a cat", " "}), HasSubstr("text 2 to choose among is empty"));
-  EXPECT_THAT(refusal({"a cat", "a dog", "a cat"}), HasSubstr("texts 1 and 3 to choose among"));
-}
-
 TEST(PictureModel, FindsTheEndOfATextWhereEarlyConfigsMisnameIt) {
   const Golden clip("clip");
   nlohmann::json config = nlohmann::json::parse(text_of(clip.folder / "config.json"));

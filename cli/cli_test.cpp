@@ -239,7 +239,8 @@ TEST_F(CommandLine, RefusesWithOneClearLine) {
   expect_refusal("explain x --model " + path("."), "has no config.json");
   expect_refusal("explain ''", "the text is empty");
   expect_refusal("explain '   '", "the text is empty");
-  expect_refusal("explain x --method rolout", "there is no method 'rolout'; known are rollout");
+  expect_refusal("explain x --method rolout",
+                 "there is no method 'rolout'; did you mean 'rollout'? known are rollout");
   expect_refusal("explain x --method rollout --option rollout.strat=1", "has no option 'strat'");
   expect_refusal("explain x --method rollout --option rollout.start=one",
                  "expected a whole number");

@@ -30,13 +30,19 @@ int fail(int code, const std::string& message) {
 
 int run(CLI::App& program, int argc, const char* const* argv) {
   try {
+    if (argc < 2) {
+      print(program.help());
+      return kUserError;
+    }
     program.parse(argc, argv);
     return kSuccess;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
     const std::string unknown = about_unknown_words(program, argc, argv);
-    return fail(kUserError, fmt::format("{}; see 'whyformer --help'",
-                                        unknown.empty() ? error.what() : unknown));
+    const bool extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+    const std::string about = unknown.empty() && extra ? about_extra_words(program) : unknown;
+    return fail(kUserError,
+                fmt::format("{}; see 'whyformer --help'", about.empty() ? error.what() : about));
   } catch (const Interrupted&) {
     return fail(exit_code_of_interruption(), "interrupted");
   } catch (const Error& error) {

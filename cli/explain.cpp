@@ -6,7 +6,7 @@
 #include "command.h"
 #include "console.h"
 #include "explain_arguments.h"
-#include "line_reader.h"
+#include "labelled_texts.h"
 #include "output_files.h"
 #include "whyformer/error.h"
 #include "whyformer/report.h"
@@ -85,15 +85,15 @@ void explain_lines(const ExplainArguments& a, const std::string& path) {
   ExplainRequest request = request_of(a, model, input);
   request.progress = [](int64_t, int64_t) { return !interrupted(); };
   const KeepAnswers keep;
-  LineReader lines(path);
+  TextLines lines(path);
   AnswerLines answers(a.json, "lines", progress_is_visible() ? count_lines(path) : 0);
-  while (const auto line = lines.next()) {
+  while (const auto text = lines.next()) {
     const auto explain_line = [&] {
-      line->check_length();
-      input.text = line->text;
-      return explain(model, input, request).front();
+      TextInput own = text->input();
+      if (!own.pair) own.pair = input.pair;
+      return explain(model, own, request).front();
     };
-    if (!answers.add(line->text, explain_line)) break;
+    if (!answers.add(text->line.text, explain_line)) break;
   }
   if (answers.count() == 0 && !interrupted())
     throw InvalidInput("there is no text: the input has no lines");

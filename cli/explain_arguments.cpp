@@ -130,11 +130,12 @@ void add_option(ExplainRequest& request, const std::string& assignment) {
   }
 }
 
-// The input decides for rows and arrays; otherwise what the model was made for.
+// The input decides for rows and arrays, and says so where a model of tables is given another;
+// otherwise what the model was made for.
 std::vector<std::string> fitting_methods(const Model& model, const InputValue& input,
                                          const TargetChoice& target) {
-  const bool by_input =
-      std::holds_alternative<RowInput>(input) || std::holds_alternative<ArrayViews>(input);
+  const bool by_input = std::holds_alternative<RowInput>(input) ||
+                        std::holds_alternative<ArrayViews>(input) || model.reads_tables();
   return by_input ? default_methods(model, input, target) : default_methods(model);
 }
 

@@ -36,7 +36,7 @@ std::string measures_help() {
     text += fmt::format("\n{}: {} ({}; {})", measure.name, measure.summary, measure.paper,
                         measure.cost);
   }
-  return text + "\ndefault:";
+  return text;
 }
 
 void add_measures(CLI::App& command, HeadsArguments& a) {

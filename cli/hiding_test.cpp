@@ -116,11 +116,24 @@ TEST_F(HidingCommands, RefusesTablesThatAreNone) {
   refuses("a,b\n1,2\n3\n", "line 3: 1 cells where the first line has 2");
   refuses("a,b\n1,x\n", "line 2: 'x' in column 'b' is not a number");
   refuses("a,b\n1,\n", "line 2: column 'b' has no value");
+  refuses("a;b\n1;2\n", "line 2: '1;2' is not a number; separate values by commas");
+  refuses("a\tb\n1\t2\n", "separate values by commas, not by semicolons or tabs");
+  refuses("a;b\n1,5;2\n", "2 cells where the first line has 1; separate values by commas");
+  refuses("a,b\n1,1e400\n", "line 2: 1e400 in column 'b' is too large for a number");
+  refuses("1e400,2\n1,2\n", "line 1: 1e400 in column 'column 0' is too large");
+  refuses("a,b\n1,inf\n", "line 2: 'inf' in column 'b' is not a number");
   refuses("a,b\n1,\"2\n", "a quote is not closed");
   refuses("1,2,3,4,0,0.5,0\n1,2,3,4,0,0,0\n", "takes whole numbers, not 0.5");
   refuses("1e300,2,3,4,0,0,0\n1,2,3,4,0,0,0\n", "too large for the model");
-  expect_refusal("explain" + kTableModel + "'a text' --method shap",
-                 "reads rows of a table, not texts");
+  for (const char* method : {"", " --method shap"}) {
+    expect_refusal("explain" + kTableModel + "'a text'" + method,
+                   "reads rows of a table, not texts (--table FILE)");
+    expect_refusal("explain" + kTableModel + method,
+                   "reads rows of a table, not texts (--table FILE)");
+    expect_refusal("explain" + kTableModel +
+                       "--picture " WHYFORMER_SOURCE_DIR "/tests/golden/pairs/picture.png" + method,
+                   "reads rows of a table, not pictures (--table FILE)");
+  }
   expect_refusal("explain" + kTableModel + "--table " + path("rows.csv") + " --row 7 --method shap",
                  "there is no row 7");
 }

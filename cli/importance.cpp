@@ -9,7 +9,7 @@
 
 #include "command.h"
 #include "console.h"
-#include "line_reader.h"
+#include "labelled_texts.h"
 #include "model_arguments.h"
 #include "option_groups.h"
 #include "output_files.h"
@@ -257,14 +257,11 @@ class ExplainedInputs {
 
 std::vector<Explanation> explain_texts(const ImportanceArguments& a, const Model& model,
                                        const ExplainRequest& request) {
-  LineReader lines(a.file);
+  TextLines lines(a.file);
   ExplainedInputs inputs("line", progress_is_visible() ? count_lines(a.file) : 0);
-  while (const auto line = lines.next()) {
-    const auto explain_line = [&] {
-      line->check_length();
-      return explain(model, TextInput{line->text, {}}, request).front();
-    };
-    if (!inputs.add(line->number, explain_line)) break;
+  while (const auto text = lines.next()) {
+    const auto explain_line = [&] { return explain(model, text->input(), request).front(); };
+    if (!inputs.add(text->line.number, explain_line)) break;
   }
   return inputs.take();
 }

@@ -102,8 +102,9 @@ void print_sites(const ModelInfo& info) {
                               : fmt::format("{} reads {}", site.query_stream, site.key_stream);
     std::string more = site.causal ? "causal  " : "";
     if (site.windows > 1) more += fmt::format("{} windows  ", site.windows);
-    print(fmt::format("{:>4}  {:>3} heads  {:<5}  {:<11}{}{}\n", i, site.heads, site.kind, streams,
-                      more, printable(site.name)));
+    print(fmt::format("{:>4}  {:>3} {:<5}  {:<5}  {:<11}{}{}\n", i, site.heads,
+                      site.heads == 1 ? "head" : "heads", site.kind, streams, more,
+                      printable(site.name)));
   }
 }
 
@@ -118,10 +119,11 @@ void print_info(const ModelInfo& info) {
   line("inputs", inputs_line(info.inputs));
   line("outputs", outputs_line(info.outputs));
   const auto parameters = static_cast<double>(info.parameters);
-  line("parameters",
-       parameters < 1e5
-           ? fmt::format("{} in {} tensors", info.parameters, info.tensors)
-           : fmt::format("{:.1f} million in {} tensors", parameters / 1e6, info.tensors));
+  const std::string tensors =
+      fmt::format("{} tensor{}", info.tensors, info.tensors == 1 ? "" : "s");
+  line("parameters", parameters < 1e5
+                         ? fmt::format("{} in {}", info.parameters, tensors)
+                         : fmt::format("{:.1f} million in {}", parameters / 1e6, tensors));
   if (info.vocabulary > 0) line("vocabulary", fmt::format("{} tokens", info.vocabulary));
   if (info.max_tokens > 0) line("longest text", fmt::format("{} tokens", info.max_tokens));
   line("read-out", info.read_out);

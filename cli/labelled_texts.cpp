@@ -12,6 +12,8 @@
 namespace whyformer::cli {
 namespace {
 
+bool is_heading(const std::string& line) { return line.ends_with("\tlabel"); }
+
 bool is_blank(const std::string& line) {
   return line.find_first_not_of(" \t\f\v") == std::string::npos;
 }
@@ -112,7 +114,7 @@ std::vector<LabelledLine> labelled_lines(const std::vector<std::string>& lines, 
   std::vector<LabelledLine> texts;
   for (size_t i = 0; i < lines.size(); ++i) {
     if (limit > 0 && static_cast<int64_t>(texts.size()) == limit) break;
-    if (is_blank(lines[i]) || (i == 0 && lines[i].ends_with("\tlabel"))) continue;
+    if (is_blank(lines[i]) || (i == 0 && is_heading(lines[i]))) continue;
     const std::string place = fmt::format("line {}", i + 1);
     try {
       texts.push_back(lines[i].starts_with('{') ? from_json(lines[i], place, subject)
@@ -127,7 +129,7 @@ std::vector<LabelledLine> labelled_lines(const std::vector<std::string>& lines, 
 
 bool names_picture(const std::vector<std::string>& lines) {
   for (size_t i = 0; i < lines.size(); ++i) {
-    if (is_blank(lines[i]) || (i == 0 && lines[i].ends_with("\tlabel"))) continue;
+    if (is_blank(lines[i]) || (i == 0 && is_heading(lines[i]))) continue;
     if (!lines[i].starts_with('{')) return means_picture(lines[i].substr(0, lines[i].rfind('\t')));
     const nlohmann::json json = nlohmann::json::parse(lines[i], nullptr, false);
     return json.is_object() && json.contains("picture");
@@ -200,6 +202,27 @@ std::vector<LabelledInput> texts_in(const std::string& path, const std::vector<s
 }
 
 }  // namespace
+
+TextLines::TextLines(const std::string& path)
+    : lines_(path), labelled_(std::filesystem::path(path).extension() == ".tsv") {}
+
+std::optional<TextLines::Text> TextLines::next() {
+  while (auto line = lines_.next()) {
+    const bool heading = line->number == 1 && is_heading(line->text);
+    labelled_ = labelled_ || heading;
+    if (heading || (labelled_ && is_blank(line->text))) continue;
+    return Text{*std::move(line), labelled_};
+  }
+  return std::nullopt;
+}
+
+TextInput TextLines::Text::input() const {
+  line.check_length();
+  if (!labelled) return {line.text, {}};
+  const std::string place = fmt::format("line {}", line.number);
+  return line.text.starts_with('{') ? from_json(line.text, place, Subject::kText).input
+                                    : from_columns(line.text, place).input;
+}
 
 std::vector<LabelledInput> read_labelled_texts(const std::string& path, int64_t limit) {
   return texts_in(path, first_lines(path, limit), limit);

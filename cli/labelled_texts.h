@@ -2,9 +2,11 @@
 // JSON lines; or pictures in folders that are called by their labels.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "line_reader.h"
 #include "whyformer/heads.h"
 
 namespace whyformer::cli {
@@ -15,6 +17,27 @@ namespace whyformer::cli {
 // most `limit` texts are read, all if it is 0. Throws FileError, or InvalidInput that names the
 // line.
 std::vector<LabelledInput> read_labelled_texts(const std::string& path, int64_t limit);
+
+// Texts of a file one at a time, for those who explain each. Lines are read as above in a file
+// called .tsv or with such a heading, and as they stand in any other.
+class TextLines {
+ public:
+  explicit TextLines(const std::string& path);
+
+  struct Text {
+    LineReader::Line line;
+    bool labelled = false;
+
+    // Without its label. Throws InvalidInput that names the line.
+    TextInput input() const;
+  };
+  // As LineReader::next(); headings and blank lines among labelled ones are left out.
+  std::optional<Text> next();
+
+ private:
+  LineReader lines_;
+  bool labelled_;
+};
 
 // Pictures where the path is a folder, or where the first line names one: `file<TAB>label`, or
 // {"picture": …, "label": …} with files looked up from where the list is. In a folder, those in the

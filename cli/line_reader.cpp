@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 
 #include "console.h"
 #include "whyformer/error.h"
@@ -91,6 +92,9 @@ std::optional<LineReader::Line> LineReader::next() {
   // What was read of a line when the user interrupts is no line.
   if (!some || interrupted()) return std::nullopt;
   line.number = ++number_;
+  // What some editors put in front to say that a file is UTF-8.
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (number_ == 1 && line.text.starts_with(kByteOrderMark)) line.text.erase(0, 3);
   if (!line.text.empty() && line.text.back() == '\r') line.text.pop_back();
   return line;
 }

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <filesystem>
 
+#include "console.h"
 #include "option_groups.h"
 #include "whyformer/error.h"
 #include "whyformer/threads.h"
@@ -56,6 +58,18 @@ void refuse_names_of_files(const std::string& argument) {
     throw InvalidInput(fmt::format(
         "'{}' is a folder: give a picture, a text, or texts in a file with --file", argument));
   }
+}
+
+// What looks like the name of a file may still be a text; whoever mistyped it wants to know.
+void note_missing_file(const std::string& argument) {
+  if (argument.find_first_of(" \t\n") != argument.npos) return;
+  const std::string lower = CLI::detail::to_lower(argument);
+  const bool has_ending =
+      std::ranges::any_of(std::array{".txt", ".csv", ".tsv", ".json", ".jsonl", ".onnx",
+                                     ".safetensors", ".tif", ".tiff", ".gif", ".bmp"},
+                          [&](const char* ending) { return lower.ends_with(ending); });
+  if (!has_ending && argument.find('/') == argument.npos) return;
+  tell(fmt::format("note: '{}' is not a file; it is read as a text", argument));
 }
 
 }  // namespace
@@ -145,6 +159,7 @@ std::optional<PictureFile> PictureArguments::given(const TextArguments& text) co
     if (means_picture(text.positional) || names_other_picture(text.positional))
       return PictureFile{text.positional};
     refuse_names_of_files(text.positional);
+    note_missing_file(text.positional);
   }
   if (has_top->count() > 0 || !among.empty()) {
     throw InvalidInput(

@@ -79,6 +79,8 @@ void add_tokenize(CLI::App& program) {
                    "folder with a tokenizer (default: the built-in sentiment model)")
       ->type_name("DIR");
   arguments->text.add_to(*command);
+  arguments->text.has_positional->description("text");
+  arguments->text.has_pair->description("second text of a pair");
   command->add_flag("--json", arguments->json,
                     "standard input holds a JSON string, or {\"text\", \"pair\"}, per line; the "
                     "answer is a JSON line each");

@@ -80,4 +80,13 @@ std::string about_unknown_words(const CLI::App& program, int argc, const char* c
   return "";
 }
 
+std::string about_extra_words(const CLI::App& program) {
+  for (const CLI::App* command : program.get_subcommands()) {
+    if (command->get_option_no_throw("TEXT") == nullptr || command->remaining().empty()) continue;
+    return fmt::format("'{}' was not expected: put a text of several words in quotes",
+                       fmt::join(command->remaining(), " "));
+  }
+  return "";
+}
+
 }  // namespace whyformer::cli

@@ -14,4 +14,7 @@ std::string nearest(const std::string& word, const std::vector<std::string>& nam
 // about an option. Empty where something else was wrong.
 std::string about_unknown_words(const CLI::App& program, int argc, const char* const* argv);
 
+// The same about words behind a text, which were probably part of it.
+std::string about_extra_words(const CLI::App& program);
+
 }  // namespace whyformer::cli

@@ -55,8 +55,9 @@ struct Estimate {
       {};            // "logit", "probability" or "log-odds": of everything here, and of the scores
   double base = 0;   // with everything hidden; a fit's intercept
   double value = 0;  // of the whole input
-  std::vector<double> errors =
-      {};                   // standard errors, one per unit; empty where nothing was sampled
+  // Standard errors, one per unit; empty where nothing was sampled. Infinite where the sample does
+  // not tell, not a number where nothing was estimated, as of special tokens.
+  std::vector<double> errors = {};
   int64_t evaluations = 0;  // coalitions that were asked for; equal inputs run once, see Cost
   bool finished = true;     // false: stopped before the end, by the user or the budget
   std::optional<double> r_squared = {};   // of a linear fit

@@ -177,6 +177,8 @@ GameValues sampling_shap(Game& game, const SamplingOptions& options = {}, const 
 
 // ---- Fits over sampled coalitions ----
 
+inline constexpr int64_t kMaxFitSamples = int64_t{1} << 22;
+
 // Which players a fit keeps; the others get exactly 0. Only without a selection are the values
 // Shapley values.
 struct KernelSelection {
@@ -197,7 +199,7 @@ struct KernelSelection {
 KernelSelection kernel_selection(std::string_view name);
 
 struct KernelOptions {
-  int64_t samples = 0;  // coalitions; 0: 2 · players + 2048
+  int64_t samples = 0;  // coalitions, up to kMaxFitSamples; 0: 2 · players + 2048
   uint32_t seed = 0;    // of NumPy's legacy stream
   KernelSelection selection = {};
   GameLink link = GameLink::kIdentity;
@@ -227,7 +229,8 @@ enum class LimeSelection {
 
 struct LimeOptions {
   LimeNeighbours neighbours = LimeNeighbours::kWords;
-  int64_t samples = 0;      // with the whole input; 0: the default of the neighbours
+  // With the whole input, up to kMaxFitSamples; 0: the default of the neighbours.
+  int64_t samples = 0;
   double kernel_width = 0;  // 0: the default of the neighbours
   LimeSelection selection = LimeSelection::kAuto;
   int64_t players = 10;  // how many the selection keeps

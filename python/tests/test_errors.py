@@ -68,6 +68,8 @@ def test_wrong_choices(model, tmp_path):
         model.explain(SENTENCE, "gae", target=[0, 1])
     with pytest.raises(wf.InvalidInput, match="one target"):
         model.explain(SENTENCE, "gae", top=2)
+    with pytest.raises(wf.InvalidInput, match="highest classes to explain is 0"):
+        model.explain(SENTENCE, "gae", top=0)
     with pytest.raises(wf.InvalidInput, match="end in"):
         result.save(tmp_path / "x.doc")
     with pytest.raises(KeyError, match="only of gae"):

@@ -57,6 +57,24 @@ Shape shape_of(const ModelInfo& info, const std::string& input) {
   return {};
 }
 
+TEST(OddFiles, ArraysOfAnotherRankThanDeclaredAreRefused) {
+  const Model model = Model::load(source_folder() / "examples/data/wine.onnx", {.arrays = true});
+  const ModelInfo info = model.inspect();
+  const int64_t columns = info.inputs[0].shape[1];
+  const auto numbers = std::make_shared<std::vector<float>>(columns, 0.5f);
+  const auto given = [&](const Shape& shape) {
+    const std::shared_ptr<const void> data(numbers, numbers->data());
+    const size_t bytes = numbers->size() * sizeof(float);
+    return ArrayViews{{info.inputs[0].name, ArrayView{"F32", shape, data, bytes}}};
+  };
+  EXPECT_NO_THROW(model.run(given({1, columns})));
+  EXPECT_THAT(refusal<InvalidInput>([&] { model.run(given({1, 1, columns})); }),
+              AllOf(HasSubstr("takes 2 axes, ["),
+                    HasSubstr("but what was given has 3: [1, 1, " + std::to_string(columns))));
+  EXPECT_THAT(refusal<InvalidInput>([&] { model.run(given({columns})); }),
+              HasSubstr("given has 1: ["));
+}
+
 // Columns 0…0 and 0…4 of x.
 TinyModel with_empty_output() {
   TinyModel model;

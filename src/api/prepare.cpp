@@ -164,6 +164,10 @@ Prepared prepare(const Reader& reader, const InputValue& value, const ExplainReq
 }
 
 std::vector<int64_t> targets_of(const Prepared& prepared, const ExplainRequest& request) {
+  if (request.top < 1) {
+    throw InvalidInput(
+        fmt::format("the number of highest classes to explain is {}: give 1 or more", request.top));
+  }
   if (prepared.element) return {*prepared.element};
   const Output& output = prepared.common.output;
   if (!std::holds_alternative<std::monostate>(request.target)) {

@@ -1,4 +1,5 @@
 // What folders of text models may say, and what is refused or told.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -55,6 +56,49 @@ TEST(TextFolders, LayersThatTheConfigDoesNotAskForAreSaidToBeLeftOut) {
     EXPECT_THAT(Model::load(with_config(name, {{key, 1}})).inspect().notes,
                 Contains(HasSubstr("left out: '")));
   }
+}
+
+// transformers refuses it, too.
+TEST(TextFolders, AVocabularyOfAnotherSizeThanItsTableIsRefused) {
+  for (const char* name : {"bert", "roberta", "xlm-roberta", "electra", "distilbert", "albert"}) {
+    SCOPED_TRACE(name);
+    const ModelParts own = with_config(name, nlohmann::json::object());
+    const int64_t words =
+        nlohmann::json::parse(own.documents.at("config.json"))["vocab_size"].get<int64_t>();
+    for (const int64_t told : {int64_t{-1}, int64_t{7}, words + 1}) {
+      EXPECT_THAT(
+          message_of<FileError>([&] { Model::load(with_config(name, {{"vocab_size", told}})); }),
+          HasSubstr(fmt::format("'vocab_size' is {}, but the table of word embeddings has {} rows",
+                                told, words)));
+    }
+  }
+}
+
+TEST(TextFolders, AnEmptySecondTextIsRefused) {
+  const Model model = Model::load(with_config("bert", nlohmann::json::object()));
+  for (const char* pair : {"", " \t"}) {
+    EXPECT_THAT(message_of<InvalidInput>([&] {
+                  explain(model, TextInput{"w20 w21", pair}, {.methods = {{"rollout", {}}}});
+                }),
+                HasSubstr("the second text is empty"));
+  }
+}
+
+TEST(TextFolders, NoHighestClassAtAllIsRefused) {
+  ExplainRequest request{.methods = {{"rollout", {}}}};
+  request.top = 0;
+  EXPECT_THAT(
+      message_of<InvalidInput>([&] { explain(Model::built_in(), TextInput{"good", {}}, request); }),
+      HasSubstr("the number of highest classes to explain is 0"));
+}
+
+TEST(TextFolders, AHeadThatIsRefusedIsSaidToDoWhatItDoes) {
+  const Model model =
+      Model::load(with_config("bert", {{"architectures", {"BertForNextSentencePrediction"}}}));
+  EXPECT_THAT(message_of<UnsupportedModel>([&] {
+                explain(model, TextInput{"w20 w21", {}}, {.methods = {{"rollout", {}}}});
+              }),
+              HasSubstr("it says whether one text follows the other"));
 }
 
 TEST(TextFolders, ValuesOfTheWrongKindAreRefused) {

@@ -16,7 +16,8 @@ class NumpyRandom {
  public:
   explicit NumpyRandom(uint32_t seed) : words_(seed) {}
 
-  double uniform();                // in [0, 1)
+  double uniform();  // in [0, 1)
+  void skip_uniforms(int64_t count) { words_.discard(2 * static_cast<uint64_t>(count)); }
   double normal();                 // mean 0, deviation 1
   int64_t up_to(int64_t largest);  // a whole number from 0 to `largest`, which fits 32 bits
   int64_t choose(

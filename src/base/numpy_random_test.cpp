@@ -22,6 +22,13 @@ TEST(NumpyRandom, KeepsTheSecondNormalOverOtherDraws) {
   EXPECT_DOUBLE_EQ(random.normal(), -0.4659373705408328);
 }
 
+TEST(NumpyRandom, SkipsWhatUniformsWouldTake) {
+  NumpyRandom drawn(5), skipped(5);
+  for (int i = 0; i < 1000; ++i) drawn.uniform();
+  skipped.skip_uniforms(1000);
+  EXPECT_EQ(skipped.permutation(20), drawn.permutation(20));
+}
+
 TEST(NumpyRandom, ChoosesByShares) {
   NumpyRandom random(3);
   std::vector<int64_t> chosen;

@@ -13,7 +13,7 @@ uint64_t coalitions_within(int64_t players, int64_t max_evals, const std::string
   if (players < 63 && int64_t{1} << players <= max_evals) return uint64_t{1} << players;
   constexpr int64_t kMostInReach = 24;  // 16 million evaluations
   throw InvalidInput(fmt::format(
-      "{} of {} players needs 2^{} coalitions but max_evals is {}; estimate with "
+      "{} of {} players need 2^{} coalitions but max-evals is {}; estimate with "
       "permutation-shap, kernel-shap or partition-shap{}",
       what, players, players, max_evals, players <= kMostInReach ? ", or raise max-evals" : ""));
 }

@@ -15,8 +15,8 @@ GameValues owen_values(Game& game, const PlayerTree& tree, int64_t max_evals, co
   const int64_t needed = TreeLayout(tree, game.players()).owen_evaluations();
   if (needed > max_evals) {
     throw InvalidInput(fmt::format(
-        "Exact Owen values of {} players on this tree need {}{} coalitions but max_evals "
-        "is {}; estimate with partition-shap, or raise max_evals",
+        "Exact Owen values of {} players on this tree need {}{} coalitions but max-evals "
+        "is {}; estimate with partition-shap, or raise max-evals",
         game.players(), needed == kEndless ? "more than " : "", needed, max_evals));
   }
   PartitionValues result = partition_shap(game, tree, {.max_evals = needed}, watch);

@@ -92,18 +92,18 @@ TEST(ExactShap, RefusesMoreThanItMayAskFor) {
   EXPECT_NO_THROW(exact_shap(game, {.max_evals = 1024}));
   EXPECT_THAT([&] { exact_shap(game, {.max_evals = 1023}); },
               ThrowsMessage<InvalidInput>(
-                  AllOf(HasSubstr("10 players needs 2^10 coalitions but max_evals is 1023"),
+                  AllOf(HasSubstr("10 players need 2^10 coalitions but max-evals is 1023"),
                         HasSubstr("or raise max-evals"))));
   TableGame many(26, {});  // nothing is asked of it
   EXPECT_THAT(
       [&] { exact_shap(many, {}); },
-      ThrowsMessage<InvalidInput>(AllOf(HasSubstr("needs 2^26 coalitions"),
-                                        HasSubstr("kernel-shap"), Not(HasSubstr("raise")))));
+      ThrowsMessage<InvalidInput>(AllOf(HasSubstr("need 2^26 coalitions"), HasSubstr("kernel-shap"),
+                                        Not(HasSubstr("raise")))));
   PlayerTree chain;
   for (int64_t i = 0; i < 9; ++i) chain.merges.push_back({i == 0 ? 0 : 9 + i, i + 1});
   EXPECT_NO_THROW(exact_shap(game, {.max_evals = 1024, .tree = chain}));
   EXPECT_THAT([&] { exact_shap(game, {.max_evals = 1023, .tree = chain}); },
-              ThrowsMessage<InvalidInput>(HasSubstr("need 1024 coalitions but max_evals is 1023")));
+              ThrowsMessage<InvalidInput>(HasSubstr("need 1024 coalitions but max-evals is 1023")));
 }
 
 TEST(ExactShap, DoesNotDependOnBatchesAndTellsTheWatch) {

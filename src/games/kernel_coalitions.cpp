@@ -1,6 +1,7 @@
 #include "games/kernel_coalitions.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <unordered_map>
 
@@ -43,46 +44,39 @@ struct Sizes {
 class Drawing {
  public:
   Drawing(int64_t players, int64_t samples, uint32_t seed)
-      : players_(players), sizes_(players), left_(samples), random_(seed) {}
+      : players_(players),
+        sizes_(players),
+        enumerated_(enumerated_sizes(players, samples)),
+        left_(samples),
+        random_(seed) {
+    for (const EnumeratedSize& size : enumerated_) left_ -= size.rows();
+  }
 
   KernelCoalitions run() {
-    const int64_t full = enumerate_sizes();
-    if (full < static_cast<int64_t>(sizes_.weights.size())) draw_from(full);
+    for (const EnumeratedSize& size : enumerated_) enumerate(size);
+    draw_up_to(std::numeric_limits<int64_t>::max());
     return std::move(result_);
   }
 
- private:
-  // As many of the outer sizes as the budget would reach anyway. Returns how many.
-  int64_t enumerate_sizes() {
-    std::vector<double> rest = sizes_.weights;
-    for (size_t i = 0; i < rest.size(); ++i) {
-      const int64_t size = static_cast<int64_t>(i) + 1;
-      const double subsets = binomial(players_, size) * (sizes_.is_paired(size) ? 2 : 1);
-      if (static_cast<double>(left_) * rest[i] / subsets < 1 - 1e-8) return static_cast<int64_t>(i);
-      left_ -= static_cast<int64_t>(subsets);
-      if (const double share = rest[i]; share < 1) {
-        for (double& weight : rest) weight /= 1 - share;
-      }
-      enumerate(size);
-    }
-    return static_cast<int64_t>(rest.size());
+  std::vector<Coalition> first_draws(int64_t rows) {
+    draw_up_to(rows);
+    return std::move(result_.rows);
   }
 
+ private:
   // All subsets in lexicographic order, each followed by its complement where that has another
   // size.
-  void enumerate(int64_t size) {
-    const double weight =
-        sizes_.weights[size - 1] / binomial(players_, size) / (sizes_.is_paired(size) ? 2 : 1);
-    std::vector<int64_t> members(size);
+  void enumerate(const EnumeratedSize& which) {
+    std::vector<int64_t> members(which.size);
     std::iota(members.begin(), members.end(), 0);
     while (true) {
       pulse();
       Coalition coalition(players_);
       for (const int64_t member : members) coalition[member] = true;
-      add_enumerated(coalition, weight);
-      if (sizes_.is_paired(size)) add_enumerated(complement(std::move(coalition)), weight);
-      int64_t at = size - 1;
-      while (at >= 0 && members[at] == players_ - size + at) --at;
+      add_enumerated(coalition, which.row_weight);
+      if (which.paired) add_enumerated(complement(std::move(coalition)), which.row_weight);
+      int64_t at = which.size - 1;
+      while (at >= 0 && members[at] == players_ - which.size + at) --at;
       if (at < 0) return;
       std::iota(members.begin() + at, members.end(), members[at] + 1);
     }
@@ -93,7 +87,11 @@ class Drawing {
     result_.enumerated_weights.push_back(weight);
   }
 
-  void draw_from(int64_t full) {
+  // In shap's stream the sizes of all draws come first, four for each coalition, then the members
+  // of one draw after the other.
+  void draw_up_to(int64_t rows) {
+    const auto full = static_cast<int64_t>(enumerated_.size());
+    if (full == static_cast<int64_t>(sizes_.weights.size())) return;
     std::vector<double> cumulative;
     double sum = 0;
     for (size_t i = full; i < sizes_.weights.size(); ++i) {
@@ -102,14 +100,12 @@ class Drawing {
       sum += sizes_.weights[i] / (sizes_.is_paired(static_cast<int64_t>(i) + 1) ? 2 : 1);
       cumulative.push_back(sum);
     }
-    std::vector<int64_t> drawn_sizes(4 * left_);
-    for (int64_t& size : drawn_sizes) {
+    const int64_t most_draws = 4 * left_;
+    NumpyRandom random_sizes = random_;
+    random_.skip_uniforms(most_draws);
+    for (int64_t i = 0; i < most_draws && left_ > 0 && result_.drawn() + 2 <= rows; ++i) {
       pulse();
-      size = full + 1 + random_.choose(cumulative);
-    }
-    for (size_t i = 0; i < drawn_sizes.size() && left_ > 0; ++i) {
-      pulse();
-      draw(drawn_sizes[i]);
+      draw(full + 1 + random_sizes.choose(cumulative));
     }
   }
 
@@ -137,6 +133,7 @@ class Drawing {
 
   int64_t players_;
   Sizes sizes_;
+  std::vector<EnumeratedSize> enumerated_;
   int64_t left_;
   NumpyRandom random_;
   std::unordered_map<Coalition, int64_t> first_draws_;
@@ -146,6 +143,46 @@ class Drawing {
 }  // namespace
 
 std::vector<double> kernel_size_weights(int64_t players) { return Sizes(players).weights; }
+
+// As many of the outer sizes as the budget would reach anyway.
+std::vector<EnumeratedSize> enumerated_sizes(int64_t players, int64_t samples) {
+  const Sizes sizes(players);
+  std::vector<double> rest = sizes.weights;
+  std::vector<EnumeratedSize> found;
+  int64_t left = samples;
+  for (size_t i = 0; i < rest.size(); ++i) {
+    const int64_t size = static_cast<int64_t>(i) + 1;
+    const bool paired = sizes.is_paired(size);
+    const double subsets = binomial(players, size), rows = subsets * (paired ? 2 : 1);
+    if (static_cast<double>(left) * rest[i] / rows < 1 - 1e-8) break;
+    left -= static_cast<int64_t>(rows);
+    if (const double share = rest[i]; share < 1) {
+      for (double& weight : rest) weight /= 1 - share;
+    }
+    found.push_back({.size = size,
+                     .subsets = static_cast<int64_t>(subsets),
+                     .paired = paired,
+                     .row_weight = sizes.weights[i] / subsets / (paired ? 2 : 1)});
+  }
+  return found;
+}
+
+Coalition subset_at(int64_t place, int64_t size, int64_t players) {
+  Coalition subset(players);
+  for (int64_t player = 0; size > 0; ++player) {
+    const auto with_player = static_cast<int64_t>(binomial(players - player - 1, size - 1));
+    subset[player] = place < with_player;
+    if (subset[player])
+      --size;
+    else
+      place -= with_player;
+  }
+  return subset;
+}
+
+std::vector<Coalition> first_draws(int64_t players, int64_t samples, uint32_t seed, int64_t rows) {
+  return Drawing(players, samples, seed).first_draws(rows);
+}
 
 KernelCoalitions kernel_coalitions(int64_t players, int64_t samples, uint32_t seed) {
   return Drawing(players, samples, seed).run();

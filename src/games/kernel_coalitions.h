@@ -33,6 +33,24 @@ struct KernelCoalitions {
 // coalitions of that size.
 std::vector<double> kernel_size_weights(int64_t players);
 
+// A size of which the budget reaches every coalition, and that of their complements.
+struct EnumeratedSize {
+  int64_t size;
+  int64_t subsets;  // of this size, in lexicographic order
+  bool paired;      // each is followed by its complement, which has another size
+  double row_weight;
+
+  int64_t rows() const { return subsets * (paired ? 2 : 1); }
+};
+// From single players on.
+std::vector<EnumeratedSize> enumerated_sizes(int64_t players, int64_t samples);
+
+// The subset of so many players that has this place in lexicographic order, from 0.
+Coalition subset_at(int64_t place, int64_t size, int64_t players);
+
+// The rows that kernel_coalitions draws first, at most so many: all draws of them, none in part.
+std::vector<Coalition> first_draws(int64_t players, int64_t samples, uint32_t seed, int64_t rows);
+
 // For at least two players and at most all their 2^players - 2 coalitions.
 KernelCoalitions kernel_coalitions(int64_t players, int64_t samples, uint32_t seed);
 

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "base/numpy_random.h"
+#include "base/pulse.h"
 
 namespace whyformer {
 namespace {
@@ -73,6 +74,7 @@ std::vector<int64_t> merged_by_weight(const std::vector<std::vector<RowGroup>>& 
   };
   for (size_t level = 0; level < levels.size(); ++level) push(level, 0);
   while (!queue.empty()) {
+    pulse();
     const auto [lack, negative_level, group] = queue.top();
     queue.pop();
     const auto level = static_cast<size_t>(-negative_level);

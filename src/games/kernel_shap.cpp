@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <span>
 
 #include "games/asker.h"
@@ -10,6 +11,7 @@
 #include "games/kernel_order.h"
 #include "games/kernel_regression.h"
 #include "games/kernel_selection.h"
+#include "games/kernel_start.h"
 #include "games/shapley_table.h"
 #include "whyformer/error.h"
 #include "whyformer/games.h"
@@ -20,14 +22,13 @@ namespace {
 
 // Ten blocks of moments of this many players take 400 MB.
 constexpr int64_t kMostPlayers = 2048;
-constexpr int64_t kMostSamples = int64_t{1} << 22;
 // Drawn coalitions between two looks at the errors.
 constexpr int64_t kRound = 256;
 
 void check(const KernelOptions& options, int64_t players) {
-  if (options.samples < 0 || options.samples > kMostSamples) {
-    throw InvalidInput(
-        fmt::format("Kernel SHAP: samples is {}, expected 0 to {}", options.samples, kMostSamples));
+  if (options.samples < 0 || options.samples > kMaxFitSamples) {
+    throw InvalidInput(fmt::format("Kernel SHAP: samples is {}, expected 0 to {}", options.samples,
+                                   kMaxFitSamples));
   }
   if (!(options.target_error >= 0)) {
     throw InvalidInput(
@@ -138,34 +139,79 @@ class KernelFit {
     result_.finished = false;
   }
 
+  // What is to be asked, the start before the others.
+  struct Plan {
+    KernelCoalitions coalitions = {};
+    std::vector<int64_t> order = {};
+    std::vector<double> y = {};  // by row; known of the start
+    int64_t known = 0;
+    int64_t known_drawn = 0;
+  };
+
+  bool to_target() const { return options_.target_error > 0; }
+
   void by_regression() {
-    const KernelCoalitions coalitions = kernel_coalitions(count(), samples_, options_.seed);
+    const KernelStart start =
+        kernel_start(count(), samples_, options_.seed, to_target() ? kRound : samples_);
+    std::vector<double> start_y(start.rows() * outputs_);
+    const int64_t asked = take(start.coalitions, start.order, start_y);
+    if (asked < start.rows() || stopped_) {
+      return from_beginning(start.coalitions, start.order, asked, start_y);
+    }
+    std::optional<Plan> plan;
+    try {
+      plan.emplace(plan_behind(start, start_y));
+    } catch (const Interrupted&) {
+      if (start.empty()) throw;
+      return from_beginning(start.coalitions, start.order, asked, start_y);
+    }
+    follow(*plan);
+  }
+
+  Plan plan_behind(const KernelStart& start, const std::vector<double>& start_y) const {
+    Plan plan{.coalitions = kernel_coalitions(count(), samples_, options_.seed),
+              .known = start.rows(),
+              .known_drawn = start.drawn};
+    plan.order = to_target() ? enumerated_first(plan.coalitions, options_.seed)
+                             : asking_order(plan.coalitions, options_.seed);
+    plan.y.resize(plan.coalitions.rows.size() * outputs_);
+    std::vector<bool> is_known(plan.coalitions.rows.size(), false);
+    for (int64_t row = 0; row < start.rows(); ++row) {
+      is_known[start.plan_rows[row]] = true;
+      std::copy_n(start_y.begin() + row * outputs_, outputs_,
+                  plan.y.begin() + start.plan_rows[row] * outputs_);
+    }
+    std::stable_partition(plan.order.begin(), plan.order.end(),
+                          [&](int64_t row) { return is_known[row]; });
+    return plan;
+  }
+
+  void follow(Plan& plan) {
+    const KernelCoalitions& coalitions = plan.coalitions;
     const int64_t rows = static_cast<int64_t>(coalitions.rows.size());
     game_.plan(2 + rows);
-    const bool to_target = options_.target_error > 0;
-    const std::vector<int64_t> order = to_target ? enumerated_first(coalitions, options_.seed)
-                                                 : asking_order(coalitions, options_.seed);
+    // From here on rows are known in their own order, the enumerated ones first.
+    const int64_t in_order = coalitions.enumerated() + std::max<int64_t>(2, plan.known_drawn);
     KernelRegression regression(coalitions, deltas_, options_.selection, samples_);
-    std::vector<double> y(rows * outputs_);
     bool precise = false;
     for (int64_t asked = 0; asked < rows && !stopped_ && !precise;) {
-      const int64_t round_end = std::max(asked, coalitions.enumerated()) + kRound;
-      asked += take(
-          coalitions,
-          std::span(order).subspan(asked, (to_target ? std::min(rows, round_end) : rows) - asked),
-          y);
-      if (asked < rows && (!to_target || asked < coalitions.enumerated() + 2)) {
-        return from_beginning(coalitions, order, asked, y);
+      const int64_t round_end =
+          to_target() ? std::min(rows, std::max(asked, coalitions.enumerated()) + kRound) : rows;
+      const int64_t next = std::max(asked, plan.known);
+      asked =
+          next + take(coalitions, std::span(plan.order).subspan(next, round_end - next), plan.y);
+      if (asked < rows && (!to_target() || asked < in_order)) {
+        return from_beginning(coalitions, plan.order, asked, plan.y);
       }
       if (asked == rows && enumerates_all() &&
           options_.selection.kind == KernelSelection::Kind::kNone) {
-        return from_table(coalitions, y);
+        return from_table(coalitions, plan.y);
       }
-      regression.take({y.begin(), y.begin() + asked * outputs_});
+      regression.take({plan.y.begin(), plan.y.begin() + asked * outputs_});
       const KernelRegression::Fit fit = regression.fit();
       if (stopped_ && asked < rows && fit.singular) throw Interrupted();
       precise = report(fit);
-      result_.finished = precise || (asked == rows && !to_target);
+      result_.finished = precise || (asked == rows && !to_target());
     }
   }
 

@@ -18,17 +18,18 @@ namespace whyformer {
 namespace {
 
 constexpr int64_t kMostPlayers = 2048;
-constexpr int64_t kMostSamples = int64_t{1} << 22;
+// Rows drawn between two looks at the game, so that a long drawing can be ended with an estimate.
+constexpr int64_t kPortion = 8192;
 
-void check(const LimeOptions& options, int64_t players) {
+const LimeOptions& checked(const LimeOptions& options, int64_t players) {
   if (players < 1) throw InvalidInput("LIME: the input has nothing to hide");
   if (players > kMostPlayers) {
     throw InvalidInput(
         fmt::format("LIME over {} players: at most {} fit; group them", players, kMostPlayers));
   }
-  if (options.samples < 0 || options.samples == 1 || options.samples > kMostSamples) {
+  if (options.samples < 0 || options.samples == 1 || options.samples > kMaxFitSamples) {
     throw InvalidInput(
-        fmt::format("LIME: samples is {}, expected 0 or 2 to {}", options.samples, kMostSamples));
+        fmt::format("LIME: samples is {}, expected 0 or 2 to {}", options.samples, kMaxFitSamples));
   }
   if (!(options.kernel_width >= 0) || !(options.ridge >= 0)) {
     throw InvalidInput(fmt::format("LIME: kernel width {} and ridge {} must not be negative",
@@ -36,6 +37,7 @@ void check(const LimeOptions& options, int64_t players) {
   }
   if (options.players < 1)
     throw InvalidInput(fmt::format("LIME: it cannot select {} players", options.players));
+  return options;
 }
 
 // Greedily the player that explains most next to those chosen; the first of equals.
@@ -103,12 +105,9 @@ class Neighbourhood {
         all_(game.players()),
         outputs_(game.outputs()),
         players_(varying_players(game)),
-        game_(game, watch, 0) {
-    check(options, static_cast<int64_t>(players_.size()));
-    rows_ = lime_rows(options, static_cast<int64_t>(players_.size()));
-    check_weights();
-    game_.plan(static_cast<int64_t>(rows_.distinct.size()));
-  }
+        game_(game, watch, 0),
+        drawing_(checked(options, static_cast<int64_t>(players_.size())),
+                 static_cast<int64_t>(players_.size())) {}
 
   LimeFit run() {
     ask();
@@ -118,7 +117,7 @@ class Neighbourhood {
     fit.errors.resize(all_ * outputs_);
     fit.full.assign(values_.begin(), values_.begin() + outputs_);
     fit.evaluations = game_.asked();
-    fit.finished = answered_ == static_cast<int64_t>(rows_.distinct.size());
+    fit.finished = is_complete();
     const CoalitionMoments moments = moments_without(-1);
     std::vector<CoalitionMoments> leaving_out;
     for (int64_t block = 0; block < kJackknifeBlocks; ++block) {
@@ -130,46 +129,65 @@ class Neighbourhood {
   }
 
  private:
+  const LimeRows& rows() const { return drawing_.rows(); }
+  bool is_complete() const {
+    return drawing_.left() == 0 && answered_ == static_cast<int64_t>(rows().distinct.size());
+  }
+
   // A fit to the whole input alone would say nothing, and its share of the variation is 0 / 0.
-  void check_weights() const {
-    double others = 0, largest = 0;
-    for (size_t row = 1; row < rows_.draws.size(); ++row) {
-      others += rows_.weights[rows_.draws[row]];
-      largest = std::max(largest, rows_.weights[rows_.draws[row]]);
-    }
+  bool others_have_a_say() const {
     constexpr double kNoSay = 1e-9;
-    if (others > kNoSay) return;
+    return drawing_.weight_of_others() > kNoSay;
+  }
+
+  void check_weights() const {
+    if (others_have_a_say()) return;
+    const auto& weights = rows().weights;
     throw InvalidInput(
         fmt::format("LIME with the kernel width {}: inputs with something hidden weigh {:.1g} at "
                     "most beside the whole input's 1, so there is nothing to fit; raise the kernel "
                     "width (0: 25 for words, 0.25 for parts of a picture)",
-                    options_.kernel_width, largest));
+                    options_.kernel_width, *std::max_element(weights.begin() + 1, weights.end())));
   }
 
   void ask() {
+    try {
+      while (drawing_.left() > 0 && !game_.stopped()) {
+        drawing_.draw(kPortion);
+        if (others_have_a_say()) ask_about_new_rows();
+      }
+      check_weights();
+    } catch (const Interrupted&) {
+      // While drawing: what was answered before stays.
+    }
+    if (!is_complete() && answered_ < 2) throw Interrupted();
+  }
+
+  void ask_about_new_rows() {
+    const int64_t distinct = static_cast<int64_t>(rows().distinct.size());
+    game_.plan(distinct + drawing_.left());
     std::vector<Coalition> wanted;
-    for (const Coalition& row : rows_.distinct) wanted.push_back(among_all(row, players_, all_));
+    for (int64_t row = answered_; row < distinct; ++row)
+      wanted.push_back(among_all(rows().distinct[row], players_, all_));
     game_.ask(wanted, values_);
     answered_ = static_cast<int64_t>(values_.size()) / outputs_;
-    if (answered_ < std::min<int64_t>(2, static_cast<int64_t>(rows_.distinct.size())))
-      throw Interrupted();
   }
 
   // Draws after the first unanswered one do not count. The whole input belongs to no block.
   void gather() {
     std::vector<std::vector<double>> counts(kJackknifeBlocks, std::vector<double>(answered_));
-    for (size_t row = 1; row < rows_.draws.size() && rows_.draws[row] < answered_; ++row) {
-      counts[(row - 1) % kJackknifeBlocks][rows_.draws[row]] += 1;
+    for (size_t row = 1; row < rows().draws.size() && rows().draws[row] < answered_; ++row) {
+      counts[(row - 1) % kJackknifeBlocks][rows().draws[row]] += 1;
     }
     weights_.assign(answered_, 0);
-    weights_[0] = rows_.weights[0];
+    weights_[0] = rows().weights[0];
     blocks_.assign(kJackknifeBlocks,
                    CoalitionMoments(static_cast<int64_t>(players_.size()), outputs_));
     for (int64_t block = 0; block < kJackknifeBlocks; ++block) {
       for (int64_t row = 0; row < answered_; ++row) {
         if (counts[block][row] == 0) continue;
-        const double weight = counts[block][row] * rows_.weights[row];
-        blocks_[block].add(rows_.distinct[row], weight, values(row));
+        const double weight = counts[block][row] * rows().weights[row];
+        blocks_[block].add(rows().distinct[row], weight, values(row));
         weights_[row] += weight;
       }
     }
@@ -181,7 +199,7 @@ class Neighbourhood {
 
   CoalitionMoments moments_without(int64_t block) const {
     CoalitionMoments moments(static_cast<int64_t>(players_.size()), outputs_);
-    moments.add(rows_.distinct[0], rows_.weights[0], values(0));
+    moments.add(rows().distinct[0], rows().weights[0], values(0));
     for (int64_t b = 0; b < kJackknifeBlocks; ++b) {
       if (b != block) moments.add(blocks_[b], 1);
     }
@@ -220,7 +238,7 @@ class Neighbourhood {
     constexpr size_t kFewestInputs = 3;
     if (static_cast<size_t>(answered_) < std::max(kFewestInputs, chosen + 1)) return false;
     for (int64_t row = 0; row < answered_; ++row) {
-      if (!rows_.distinct[row][player] && weights_[row] > 0) return true;
+      if (!rows().distinct[row][player] && weights_[row] > 0) return true;
     }
     return false;
   }
@@ -235,7 +253,7 @@ class Neighbourhood {
       const double y = values(row)[output], weight = weights_[row];
       double fitted = found.intercept;
       for (size_t i = 0; i < chosen.size(); ++i) {
-        if (rows_.distinct[row][chosen[i]]) fitted += found.coefficients[i];
+        if (rows().distinct[row][chosen[i]]) fitted += found.coefficients[i];
       }
       left += weight * (y - fitted) * (y - fitted);
       whole += weight * (y - mean) * (y - mean);
@@ -248,7 +266,7 @@ class Neighbourhood {
   int64_t all_, outputs_;
   std::vector<int64_t> players_;
   Asker game_;
-  LimeRows rows_;
+  LimeDrawing drawing_;
   std::vector<double> values_;
   int64_t answered_ = 0;
   std::vector<double> weights_;  // of the answered rows: kernel times draws

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <set>
 
+#include "base/pulse.h"
+#include "games/lime_neighbours.h"
 #include "tests/support/fit_test_games.h"
 #include "whyformer/error.h"
 #include "whyformer/interrupted.h"
@@ -127,6 +129,51 @@ TEST(Lime, GivesWhatItHasWhenTheWatchEndsIt) {
   TableOfWorth one_by_one(random_numbers(1 << 4, 1), 4);
   one_by_one.most = 1;
   EXPECT_THROW(lime(one_by_one, {}, [](int64_t, int64_t) { return false; }), Interrupted);
+}
+
+// Ended while most neighbours are still to be drawn.
+TEST(Lime, HasAnEstimateBeforeAMillionNeighboursAreDrawn) {
+  const std::vector<double> worth = random_numbers(23, 3);
+  for (const LimeNeighbours neighbours : {LimeNeighbours::kWords, LimeNeighbours::kPictureParts}) {
+    FunctionGame game = additive_game(worth);
+    const LimeFit fit = lime(game,
+                             {.neighbours = neighbours,
+                              .samples = 1'000'000,
+                              .selection = LimeSelection::kNone,
+                              .ridge = 0},
+                             [&](int64_t done, int64_t) { return done < 5000; });
+    EXPECT_FALSE(fit.finished);
+    EXPECT_LT(fit.evaluations, 10'000);
+    expect_near(fit.coefficients, worth, 1e-9, "linear");
+    FunctionGame other = additive_game(worth);
+    const PulseScope ended([&] { return other.asked < 1000; });
+    EXPECT_FALSE(lime(other, {.neighbours = neighbours, .samples = 4'000'000}).finished);
+  }
+}
+
+TEST(LimeDrawing, DrawsTheSameHoweverManyAtATime) {
+  for (const LimeNeighbours neighbours : {LimeNeighbours::kWords, LimeNeighbours::kPictureParts}) {
+    const LimeOptions options{.neighbours = neighbours, .samples = 700, .seed = 4};
+    LimeDrawing at_once(options, 9), in_portions(options, 9);
+    at_once.draw(700);
+    for (const int64_t rows : {1, 99, 400, 300}) in_portions.draw(rows);
+    EXPECT_EQ(in_portions.left(), 0);
+    EXPECT_EQ(in_portions.rows().distinct, at_once.rows().distinct);
+    EXPECT_EQ(in_portions.rows().draws, at_once.rows().draws);
+    EXPECT_EQ(in_portions.rows().weights, at_once.rows().weights);
+  }
+}
+
+// More than one portion of rows.
+TEST(Lime, OfManyNeighboursIsTheFitToAllOfThem) {
+  const std::vector<double> table = random_numbers(1 << 14, 21);
+  TableOfWorth game(table, 14);
+  const LimeFit fit = lime(game, {.samples = 30'000});
+  LimeDrawing drawing({.samples = 30'000}, 14);
+  drawing.draw(30'000);
+  EXPECT_EQ(game.asked, drawing.rows().distinct);
+  EXPECT_TRUE(fit.finished);
+  EXPECT_EQ(fit.evaluations, static_cast<int64_t>(drawing.rows().distinct.size()));
 }
 
 TEST(Lime, RefusesWhatItCannotDo) {

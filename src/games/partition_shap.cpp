@@ -92,7 +92,7 @@ std::vector<double> shared_out(std::vector<double> given, const TreeLayout& tree
 void check(const PartitionOptions& options) {
   if (options.max_evals < 2) {
     throw InvalidInput(fmt::format(
-        "partition-shap needs at least 2 evaluations but max_evals is {}", options.max_evals));
+        "partition-shap needs at least 2 evaluations but max-evals is {}", options.max_evals));
   }
   if (options.batch_size < 1) {
     throw InvalidInput(fmt::format("partition-shap's batch_size must be at least 1 but is {}",

@@ -203,7 +203,7 @@ TEST(PartitionShap, SaysWhatIsWrongWithItsOptions) {
   TableGame game({.players = 3, .table_seed = 48});
   const PlayerTree tree = {{{0, 1}, {3, 2}}};
   EXPECT_THAT([&] { partition_shap(game, tree, {.max_evals = 1}); },
-              ThrowsMessage<InvalidInput>(HasSubstr("at least 2 evaluations but max_evals is 1")));
+              ThrowsMessage<InvalidInput>(HasSubstr("at least 2 evaluations but max-evals is 1")));
   EXPECT_THROW(partition_shap(game, tree, {.batch_size = 0}), InvalidInput);
   EXPECT_THROW(partition_shap(game, {{{0, 1}}}), InvalidInput);
 }

@@ -159,7 +159,7 @@ int64_t affordable_orders(const PermutationOptions& options, int64_t varying) {
   if (options.max_evals < each) {
     throw InvalidInput(
         fmt::format("permutation-shap of {} players that vary needs at least {} evaluations but "
-                    "max_evals is {}",
+                    "max-evals is {}",
                     varying, each, options.max_evals));
   }
   // An order and its reverse are all there are of two players.

@@ -171,7 +171,7 @@ TEST(PermutationShap, SaysHowManyEvaluationsItNeeds) {
   TableGame game({.players = 7, .table_seed = 63, .still = {0}});
   EXPECT_THAT([&] { permutation_shap(game, {.max_evals = 12}); },
               ThrowsMessage<InvalidInput>(
-                  HasSubstr("vary needs at least 13 evaluations but max_evals is 12")));
+                  HasSubstr("vary needs at least 13 evaluations but max-evals is 12")));
   EXPECT_NO_THROW(permutation_shap(game, {.max_evals = 13}));
   EXPECT_THROW(permutation_shap(game, {.target_error = -1}), InvalidInput);
 }

@@ -69,10 +69,16 @@ const OptionInfo& option_named(const MethodInfo& method, std::string_view name) 
                                  value.substr(0, 60), expected));
 }
 
+// Whole numbers with all their digits.
+std::string plain(double number) {
+  const bool whole = std::abs(number) < 1e15 && number == std::floor(number);
+  return whole ? fmt::format("{:.0f}", number) : fmt::format("{:g}", number);
+}
+
 std::string range_of(const OptionInfo& option, std::string_view what) {
   std::string text(what);
-  if (option.min > -1e17) text += fmt::format(" from {:g}", option.min);
-  if (option.max < 1e17) text += fmt::format(" up to {:g}", option.max);
+  if (option.min > -1e17) text += " from " + plain(option.min);
+  if (option.max < 1e17) text += " up to " + plain(option.max);
   return text;
 }
 
@@ -124,7 +130,7 @@ void check_value(const MethodInfo& method, const OptionInfo& option, OptionValue
   else
     return;
   if (!(number >= option.min && number <= option.max)) {
-    refuse(method, option, fmt::format("{:g}", number), range_of(option, "a number"));
+    refuse(method, option, plain(number), range_of(option, "a number"));
   }
 }
 
@@ -155,8 +161,10 @@ const Method& find_method(std::string_view name) {
   std::stable_sort(names.begin(), names.end(), [&](const auto& a, const auto& b) {
     return edit_distance(a, name) < edit_distance(b, name);
   });
-  throw InvalidInput(
-      fmt::format("there is no method '{}'; known are {}", name.substr(0, 60), joined(names)));
+  const bool close = edit_distance(names.front(), name) <= names.front().size() / 3;
+  throw InvalidInput(fmt::format("there is no method '{}'; {}known are {}", name.substr(0, 60),
+                                 close ? fmt::format("did you mean '{}'? ", names.front()) : "",
+                                 joined(names)));
 }
 
 OptionInfo policy_option(std::string fallback) {

@@ -116,11 +116,14 @@ void run_jobs(const std::vector<Job>& jobs, Run& run, Explanation& explanation) 
 
 namespace {
 
-void note_interruption(std::span<const Job> left, Explanation& explanation) {
-  if (left.empty()) return;
-  std::vector<std::string> names;
+// `running`: the one that was given up; `left`: those that did not begin.
+void note_interruption(const Job* running, std::span<const Job> left, Explanation& explanation) {
+  std::vector<std::string> names, when;
   for (const Job& job : left) names.push_back(job.method->info.name);
-  explanation.notes.push_back(fmt::format("Interrupted before {}.", fmt::join(names, ", ")));
+  if (running != nullptr) when.push_back("during " + running->method->info.name);
+  if (!names.empty()) when.push_back(fmt::format("before {}", fmt::join(names, ", ")));
+  if (when.empty()) return;
+  explanation.notes.push_back(fmt::format("Interrupted {}.", fmt::join(when, ", ")));
 }
 
 }  // namespace
@@ -142,10 +145,10 @@ void run_jobs(const std::vector<Job>& jobs, const JobRunner& runner, Explanation
       refuse(error);
     } catch (const Interrupted&) {
       if (explanation.attributions.empty()) throw;
-      return note_interruption(std::span(jobs).subspan(i), explanation);
+      return note_interruption(&jobs[i], std::span(jobs).subspan(i + 1), explanation);
     }
     if (runner.stopped() && !explanation.attributions.empty()) {
-      return note_interruption(std::span(jobs).subspan(i + 1), explanation);
+      return note_interruption(nullptr, std::span(jobs).subspan(i + 1), explanation);
     }
   }
   if (explanation.attributions.empty() && first_refusal) std::rethrow_exception(first_refusal);

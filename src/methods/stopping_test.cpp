@@ -113,7 +113,7 @@ TEST(Stopping, KeepsMethodsThatAreDone) {
         explain(Model::built_in(), TextInput{"not bad at all", {}}, request)[0];
     ASSERT_EQ(found.attributions.size(), 1u) << method;
     EXPECT_EQ(found.attributions[0].method, "gae");
-    EXPECT_THAT(found.notes.back(), HasSubstr("Interrupted before " + method + ", rollout."))
+    EXPECT_THAT(found.notes.back(), HasSubstr("Interrupted during " + method + ", before rollout."))
         << method;
     request.methods = {{method, {}}};
     EXPECT_THROW(explain(Model::built_in(), TextInput{"not bad at all", {}}, request), Interrupted)
@@ -142,9 +142,18 @@ TEST(Stopping, KernelShapTellsErrorsOfTokens) {
     EXPECT_FALSE(estimate.finished);
     ASSERT_EQ(estimate.errors.size(), part.units.size());
     for (size_t i = 0; i < part.units.size(); ++i) {
-      EXPECT_TRUE(std::isfinite(estimate.errors[i])) << step;
+      EXPECT_EQ(std::isnan(estimate.errors[i]), part.units[i].special) << step << ' ' << i;
       EXPECT_EQ(estimate.errors[i] > 0, !part.units[i].special) << step << ' ' << i;
     }
+  }
+}
+
+TEST(Stopping, ALongPlanOfKernelShapHasAnEstimate) {
+  for (const std::string method : {"kernel-shap", "lime"}) {
+    const Explanation part = stopped_at(400, {{method, {{"samples", int64_t{1'000'000}}}}});
+    ASSERT_EQ(part.attributions.size(), 1u) << method;
+    EXPECT_FALSE(part.attributions[0].estimate->finished) << method;
+    EXPECT_LT(part.attributions[0].estimate->evaluations, 500) << method;
   }
 }
 

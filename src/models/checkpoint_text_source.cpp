@@ -78,6 +78,7 @@ class CheckpointTextSource final : public TextSource {
     const auto rows = [&](const std::string& table) {
       return checkpoint_.tensor(base + table + ".weight", {-1, -1}, DType::kFloat32).dim(0);
     };
+    check_vocabulary(config_, rows("word_embeddings"));
     if (kind_.has_token_types && gives_token_types(files, config_)) {
       type_count_ = rows("token_type_embeddings");
       has_one_token_type_ = type_count_ == 1;

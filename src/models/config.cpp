@@ -203,6 +203,13 @@ std::string_view Config::work_of_other_head() const {
   return found == kHeads.end() ? std::string_view() : found->work;
 }
 
+void check_vocabulary(const Config& config, int64_t rows) {
+  const int64_t told = config.id_or("vocab_size", rows);
+  if (told == rows) return;
+  throw FileError(fmt::format(
+      "config.json: 'vocab_size' is {}, but the table of word embeddings has {} rows", told, rows));
+}
+
 Config config_of(const FileLookup& files) {
   const auto file = files("config.json");
   return Config(file ? parse_json_file(*file, "config.json") : nlohmann::json::object());

@@ -59,6 +59,9 @@ class Config {
   std::string architecture_;
 };
 
+// Throws FileError where the config tells another number of words than their table has rows.
+void check_vocabulary(const Config& config, int64_t rows);
+
 // config.json of a model; an empty one where it has none.
 Config config_of(const FileLookup& files);
 

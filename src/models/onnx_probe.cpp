@@ -228,11 +228,35 @@ int64_t batch_of(const OnnxProbe& probe) {
   return 1;
 }
 
+// "[n, 3]", as the file declares it.
+std::string declared_shape(const onnx::InputInfo& input) {
+  std::vector<std::string> axes;
+  for (size_t axis = 0; axis < input.shape.size(); ++axis) {
+    const bool named = axis < input.axis_names.size() && !input.axis_names[axis].empty();
+    axes.push_back(input.shape[axis] >= 0 ? fmt::format("{}", input.shape[axis])
+                   : named                ? input.axis_names[axis]
+                                          : "?");
+  }
+  return fmt::format("[{}]", fmt::join(axes, ", "));
+}
+
+// A file may leave the shape out, which looks like no axes at all.
+void check_rank(const onnx::InputInfo& input, const Shape& shape) {
+  if (input.shape.empty() || input.shape.size() == shape.size()) return;
+  throw InvalidInput(fmt::format("the input '{}' takes {} axes, {}, but what was given has {}: {}",
+                                 input.name, input.shape.size(), declared_shape(input),
+                                 shape.size(), to_string(shape)));
+}
+
 void check_names(const onnx::OnnxFile& file,
                  const std::map<std::string, Shape, std::less<>>& shapes) {
   for (const auto& [name, shape] : shapes) {
     const auto same = [&](const onnx::InputInfo& input) { return input.name == name; };
-    if (std::any_of(file.graph.inputs.begin(), file.graph.inputs.end(), same)) continue;
+    const auto found = std::ranges::find_if(file.graph.inputs, same);
+    if (found != file.graph.inputs.end()) {
+      check_rank(*found, shape);
+      continue;
+    }
     std::string names;
     for (const onnx::InputInfo& input : file.graph.inputs) {
       names += (names.empty() ? "" : ", ") + input.name;

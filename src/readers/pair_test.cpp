@@ -13,6 +13,7 @@
 #include "models/checkpoint.h"
 #include "readers/given_picture.h"
 #include "run/run.h"
+#include "tests/support/golden_weights.h"
 #include "tests/support/source_folder.h"
 #include "whyformer/error.h"
 
@@ -330,11 +331,22 @@ TEST(Pair, UnitsAreTokensOfTheTextThenThePicture) {
   EXPECT_FALSE(found.target.probability);
 }
 
+TEST(Pair, ChoosesAmongDifferentTexts) {
+  const auto refusal = [](const std::vector<std::string>& texts) {
+    return message_of<InvalidInput>([&] { clip().among(texts); });
+  };
+  EXPECT_THAT(refusal({}), HasSubstr("give at least two texts to choose among"));
+  EXPECT_THAT(refusal({"a cat"}), HasSubstr("give at least two texts to choose among"));
+  EXPECT_THAT(refusal({"a cat", " "}), HasSubstr("text 2 to choose among is empty"));
+  EXPECT_THAT(refusal({"a cat", "a dog", "a cat"}), HasSubstr("texts 1 and 3 to choose among"));
+  EXPECT_NO_THROW(clip().among({"a cat", "a dog"}));
+}
+
 TEST(Pair, RefusesWhatHasNoMeaning) {
   const PictureWithText input{PictureFile{kFolder / "picture.png"}, "a cat"};
   ExplainRequest request{.methods = {{"gae", {}}}};
   EXPECT_THROW(explain(Model::built_in_for_pictures(), input, request), UnsupportedModel);
-  EXPECT_THROW(explain(clip().among({"a cat"}), input, request), InvalidInput);
+  EXPECT_THROW(explain(clip().among({"a cat", "a dog"}), input, request), InvalidInput);
   EXPECT_THROW(explain(clip(), PictureWithText{input.picture, " "}, request), InvalidInput);
   request.similar_to = "a dog";
   EXPECT_THROW(explain(clip(), input, request), InvalidInput);

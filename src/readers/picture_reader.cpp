@@ -2,11 +2,31 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "readers/describe.h"
 #include "readers/given_picture.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
+namespace {
+
+// The probability of one text alone, or of one that stands there twice, says nothing.
+void check_choices(const std::vector<std::string>& texts,
+                   const std::vector<std::vector<int64_t>>& ids) {
+  if (texts.size() < 2) throw InvalidInput("give at least two texts to choose among");
+  for (size_t i = 0; i < texts.size(); ++i) {
+    if (texts[i].find_first_not_of(" \t\r\n\f\v") == std::string::npos) {
+      throw InvalidInput(fmt::format("text {} to choose among is empty", i + 1));
+    }
+    const auto same = std::find(ids.begin(), ids.begin() + static_cast<int64_t>(i), ids[i]);
+    if (same == ids.begin() + static_cast<int64_t>(i)) continue;
+    throw InvalidInput(fmt::format("texts {} and {} to choose among are the same to the model: {}",
+                                   same - ids.begin() + 1, i + 1, in_quotes(texts[i])));
+  }
+}
+
+}  // namespace
 
 std::shared_ptr<const PictureProcessor> processor_of(const FileLookup& files,
                                                      const PictureSource& source) {
@@ -127,6 +147,7 @@ std::shared_ptr<const PictureReader> PictureReader::among(
     const std::vector<std::string>& texts) const {
   std::vector<std::vector<int64_t>> ids;
   for (const std::string& text : texts) ids.push_back(ids_of(text));
+  check_choices(texts, ids);
   return std::make_shared<PictureReader>(source_->among(ids, texts), processor_, texts_);
 }
 

@@ -49,20 +49,18 @@ CsvCells next_line(std::string_view text, size_t& at, const std::string& name, i
   return cells;
 }
 
+// Infinite where it is too large for a number.
 std::optional<double> number_in(std::string_view cell) {
   const auto blank = [](char c) { return c == ' ' || c == '\t'; };
   while (!cell.empty() && blank(cell.front())) cell.remove_prefix(1);
   while (!cell.empty() && blank(cell.back())) cell.remove_suffix(1);
   if (!cell.empty() && cell.front() == '+') cell.remove_prefix(1);
   double number = 0;
-  auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), number);
-  if (error == std::errc::result_out_of_range) {
-    number = std::strtod(std::string(cell).c_str(),
-                         nullptr);  // too small is 0; too large is refused below
-    error = {};
-  }
-  if (error != std::errc() || end != cell.data() + cell.size() || !std::isfinite(number))
-    return std::nullopt;
+  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), number);
+  if (end != cell.data() + cell.size()) return std::nullopt;
+  if (error == std::errc::result_out_of_range)
+    return std::strtod(std::string(cell).c_str(), nullptr);  // too small is 0
+  if (error != std::errc() || !std::isfinite(number)) return std::nullopt;
   return number;
 }
 
@@ -98,6 +96,30 @@ CsvCells numbered_names(size_t count) {
   return names;
 }
 
+double number_of(const std::string& cell, const std::string& column, const std::string& place) {
+  const std::optional<double> number = number_in(cell);
+  if (number && std::isfinite(*number)) return *number;
+  if (cell.empty()) {
+    throw FileError(
+        fmt::format("{}: column '{}' has no value; fill missing values in first", place, column));
+  }
+  const std::string shown = cell.substr(0, 40);
+  if (number) {
+    throw FileError(
+        fmt::format("{}: {} in column '{}' is too large for a number", place, shown, column));
+  }
+  if (cell.find_first_of(";\t") != cell.npos) {
+    throw FileError(
+        fmt::format("{}: '{}' is not a number; separate values by commas, not by semicolons or "
+                    "tabs",
+                    place, shown));
+  }
+  throw FileError(fmt::format(
+      "{}: '{}' in column '{}' is not a number; give categories as the numbers that the "
+      "model takes",
+      place, shown, column));
+}
+
 NamedTable read_csv(std::string_view text, const std::string& name) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   NamedTable result;
@@ -113,24 +135,15 @@ NamedTable read_csv(std::string_view text, const std::string& name) {
       if (names) continue;
     }
     if (static_cast<int64_t>(cells.size()) != table.columns) {
-      throw FileError(fmt::format("{}, line {}: {} cells where the first line has {}", name, line,
-                                  cells.size(), table.columns));
+      const bool other_separator =
+          table.columns == 1 && result.names[0].find_first_of(";\t") != std::string::npos;
+      throw FileError(fmt::format("{}, line {}: {} cells where the first line has {}{}", name, line,
+                                  cells.size(), table.columns,
+                                  other_separator ? "; separate values by commas" : ""));
     }
-    for (size_t i = 0; i < cells.size(); ++i) {
-      const std::optional<double> number = number_in(cells[i]);
-      if (!number && cells[i].empty()) {
-        throw FileError(
-            fmt::format("{}, line {}: column '{}' has no value; fill missing values in first", name,
-                        line, result.names[i]));
-      }
-      if (!number) {
-        throw FileError(fmt::format(
-            "{}, line {}: '{}' in column '{}' is not a number; give categories as the numbers "
-            "that the model takes",
-            name, line, cells[i].substr(0, 40), result.names[i]));
-      }
-      table.values.push_back(*number);
-    }
+    const std::string place = fmt::format("{}, line {}", name, line);
+    for (size_t i = 0; i < cells.size(); ++i)
+      table.values.push_back(number_of(cells[i], result.names[i], place));
     ++table.rows;
     if (table.rows * table.columns > kMostCells) throw FileError(name + ": the table is too large");
   }

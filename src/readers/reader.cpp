@@ -36,11 +36,13 @@ bool asks_for_own_answer(const Question& question) {
 
 void check_head(const SourceFacts& facts, const Question& question) {
   if (facts.head_left_out.empty() || !asks_for_own_answer(question)) return;
+  const std::string work =
+      facts.work_left_out.empty() ? ", which is not supported yet" : ": it " + facts.work_left_out;
   throw UnsupportedModel(
-      fmt::format("'{}' has a head other than a classifier, which is not supported yet, so there "
-                  "is no answer to explain. To explain it as an encoder, choose a target, one of "
-                  "the {} dimensions of its embedding, or a text to be similar to",
-                  facts.head_left_out, facts.output_names.size()));
+      fmt::format("'{}' has a head other than a classifier{}. There is no answer to explain. To "
+                  "explain it as an encoder, choose a target, one of the {} dimensions of its "
+                  "embedding, or a text to be similar to",
+                  facts.head_left_out, work, facts.output_names.size()));
 }
 
 void check_kind(const Reader& reader, const InputValue& value, const std::string& place) {

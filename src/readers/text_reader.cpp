@@ -46,6 +46,9 @@ Encoding TextReader::encode(const TextInput& input, std::vector<std::string>& no
   if (is_blank(input.text)) {
     throw InvalidInput("the text is empty: there is nothing to explain");
   }
+  if (input.pair && is_blank(*input.pair)) {
+    throw InvalidInput("the second text is empty: give one, or leave it out");
+  }
   Encoding encoding = reading_.encode(input);
   if (encoding.truncated > 0) {
     notes.push_back(fmt::format(

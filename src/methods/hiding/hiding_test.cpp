@@ -1,6 +1,7 @@
 // Inputs with hidden parts: what runs, how often, and that shortcuts change nothing.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -202,6 +203,46 @@ TEST(KernelShapMethod, SaysThatTooFewSamplesLeaveValuesOpen) {
   EXPECT_THAT(found.notes, Contains(HasSubstr("4 coalitions leave the values of 7 players open")));
   for (size_t i = 1; i + 1 < found.scores.size(); ++i)
     EXPECT_TRUE(std::isinf(found.estimate->errors[i]));
+}
+
+TEST(KernelShapMethod, SaysThatErrorsAreUnknownWhereCoalitionsBarelySuffice) {
+  int barely = 0;
+  for (const int64_t samples : {4, 8, 10, 12, 14, 16, 20}) {
+    const Attribution found = attribution_of("kernel-shap", {{"samples", samples}});
+    const bool unknown =
+        std::ranges::any_of(found.estimate->errors, [](double error) { return std::isinf(error); });
+    EXPECT_EQ(found.notes.empty(), !unknown) << samples;
+    for (const std::string& note : found.notes) {
+      EXPECT_THAT(note, HasSubstr("Raise kernel-shap.samples")) << samples;
+      barely += note.find("standard errors are unknown, and the values are rough") != note.npos;
+    }
+  }
+  EXPECT_GT(barely, 0);
+}
+
+// They are never hidden, so 0 ± 0 would be an estimate that nobody made.
+TEST(SampledMethods, HaveNoErrorOfSpecialTokens) {
+  for (const std::string method : {"kernel-shap", "permutation-shap", "sampling-shap", "lime"}) {
+    ExplainRequest request;
+    request.methods = {{method, {}}};
+    const Explanation found =
+        explain(Model::built_in(),
+                TextInput{"The story is thin and the jokes are stale but the leads are good", {}},
+                request)[0];
+    const std::vector<double>& errors = found.attributions[0].estimate->errors;
+    ASSERT_EQ(errors.size(), found.units.size()) << method;
+    for (size_t i = 0; i < errors.size(); ++i) {
+      EXPECT_EQ(std::isnan(errors[i]), found.units[i].special) << method << ' ' << i;
+      EXPECT_TRUE(found.units[i].special || errors[i] > 0) << method << ' ' << i;
+    }
+  }
+}
+
+TEST(LimeMethod, HasNoErrorOfTokensOutsideWords) {
+  const Attribution found = attribution_of("lime", {}, "good, bad");
+  EXPECT_TRUE(std::isnan(found.estimate->errors[2]));  // the comma
+  EXPECT_GT(found.estimate->errors[1], 0);
+  EXPECT_GT(found.estimate->errors[3], 0);
 }
 
 TEST(LimeMethod, RefusesOptionsThatSayNothingToATextOrAPicture) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "base/numpy_random.h"
 #include "whyformer/error.h"
@@ -70,13 +71,21 @@ std::vector<double> InputGame::by_unit(const std::vector<double>& by_player) con
   return result;
 }
 
+std::vector<double> InputGame::errors_by_unit(const std::vector<double>& by_player) const {
+  std::vector<double> result = by_unit(by_player);
+  for (size_t unit = 0; unit < result.size(); ++unit) {
+    if (run_.input().special()[unit]) result[unit] = std::numeric_limits<double>::quiet_NaN();
+  }
+  return result;
+}
+
 Scores InputGame::scores(const GameValues& found, const std::string& space) const {
   Scores scores{by_unit(found.values)};
   scores.completeness_gap = additivity_gaps(found)[0];
   scores.estimate = Estimate{.space = space,
                              .base = found.base[0],
                              .value = found.full[0],
-                             .errors = by_unit(found.errors),
+                             .errors = errors_by_unit(found.errors),
                              .evaluations = found.evaluations,
                              .finished = found.finished};
   if (options_.link == GameLink::kLogit) {

@@ -31,6 +31,8 @@ class InputGame final : public Game {
   PlayerTree tree() const { return run_.input().player_tree(); }
   // What the game's numbers [players] say of the input's units.
   std::vector<double> by_unit(const std::vector<double>& by_player) const;
+  // Of standard errors [players]: not a number for special tokens, which are never hidden.
+  std::vector<double> errors_by_unit(const std::vector<double>& by_player) const;
   // A method's result, with what must be told about it.
   Scores scores(const GameValues& found, const std::string& space) const;
   // The same for methods that draw random numbers.

@@ -1,10 +1,33 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "methods/hiding/input_game.h"
 
 namespace whyformer {
+
+namespace {
+
+void note_few_coalitions(const GameValues& found, int64_t players, Scores& scores) {
+  const int64_t coalitions = found.evaluations - 2;
+  const std::string remedy = found.finished ? "Raise kernel-shap.samples (0: 2048 + 2M)."
+                                            : "Let it run longer for a better estimate.";
+  if (!found.determined) {
+    scores.notes.push_back(
+        fmt::format("{} coalitions leave the values of {} players open (one and its complement are "
+                    "one equation): these are the shortest of many solutions, of unknown error and "
+                    "perhaps of the wrong sign. {}",
+                    coalitions, players, remedy));
+  } else if (std::ranges::any_of(found.errors, [](double error) { return std::isinf(error); })) {
+    scores.notes.push_back(
+        fmt::format("{} coalitions barely determine the values of {} players: standard errors are "
+                    "unknown, and the values are rough and may be far off. {}",
+                    coalitions, players, remedy));
+  }
+}
+
+}  // namespace
 
 const Method kKernelShap{
     {.name = "kernel-shap",
@@ -18,7 +41,12 @@ const Method kKernelShap{
          {hiding_option(),
           space_option(),
           link_option(),
-          {"samples", "number of coalitions sampled; 0: 2048 + 2M", int64_t{0}, {}, 0, 1e9},
+          {"samples",
+           "number of coalitions sampled; 0: 2048 + 2M",
+           int64_t{0},
+           {},
+           0,
+           static_cast<double>(kMaxFitSamples)},
           {"selection",
            "feature selection of the regression: none (all units), num_features(N), aic, bic, "
            "auto, or a lasso penalty (a number). With a selection the scores are not Shapley "
@@ -46,13 +74,7 @@ const Method kKernelShap{
                        .target_error = options.number("target-error")},
                       watch_of(run));
       Scores scores = game.sampled_scores(found, options.word("space"));
-      if (!found.determined) {
-        scores.notes.push_back(fmt::format(
-            "{} coalitions leave the values of {} players open (one and its complement are one "
-            "equation): these are the shortest of many solutions, of unknown error and perhaps of "
-            "the wrong sign. Raise kernel-shap.samples (0: 2048 + 2M).",
-            found.evaluations - 2, std::count(varying.begin(), varying.end(), true)));
-      }
+      note_few_coalitions(found, std::ranges::count(varying, true), scores);
       return scores;
     },
     OnSeveralParts::kTogether};

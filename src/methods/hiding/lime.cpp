@@ -63,7 +63,7 @@ Scores scores_of(const AnyGame& game, const LimeFit& fit, const std::string& spa
   scores.estimate = Estimate{.space = space,
                              .base = fit.intercepts[0],
                              .value = fit.full[0],
-                             .errors = game.by_unit(fit.errors),
+                             .errors = game.errors_by_unit(fit.errors),
                              .evaluations = fit.evaluations,
                              .finished = fit.finished,
                              .r_squared = fit.r_squared[0]};
@@ -98,7 +98,7 @@ const Method kLime{
                   int64_t{1000},
                   {},
                   2,
-                  1e8},
+                  static_cast<double>(kMaxFitSamples)},
                  {"space",
                   "output space; auto: the probability if there is one",
                   std::string("auto"),

@@ -1,5 +1,7 @@
 #include "methods/hiding/word_game.h"
 
+#include <limits>
+
 #include "readers/token_segments.h"
 #include "readers/tokenizers/characters.h"
 
@@ -56,23 +58,43 @@ std::vector<double> WordGame::values(const std::vector<Coalition>& coalitions) {
   return values;
 }
 
-std::vector<double> WordGame::by_unit(const std::vector<double>& by_player) const {
+std::vector<size_t> WordGame::tokens_of(const Piece& piece, int segment) const {
   const std::vector<Unit>& units = part().units();
-  std::vector<double> result(units.size(), 0.0);
+  std::vector<size_t> tokens;
+  for (size_t i = 0; i < units.size(); ++i) {
+    const Unit& unit = units[i];
+    if (unit.special || unit.segment != segment) continue;
+    if (unit.start < piece.end && unit.end > piece.start) tokens.push_back(i);
+  }
+  return tokens;
+}
+
+std::vector<double> WordGame::by_unit(const std::vector<double>& by_player) const {
+  std::vector<double> result(part().units().size(), 0.0);
   if (by_player.empty()) return {};
   for (int segment = 0; segment < 2; ++segment) {
     for (const Piece& piece : pieces_[segment]) {
       if (piece.player < 0) continue;
-      std::vector<size_t> tokens;
-      for (size_t i = 0; i < units.size(); ++i) {
-        const Unit& unit = units[i];
-        if (unit.special || unit.segment != segment) continue;
-        if (unit.start < piece.end && unit.end > piece.start) tokens.push_back(i);
-      }
+      const std::vector<size_t> tokens = tokens_of(piece, segment);
       for (const size_t token : tokens) {
         result[token] += by_player[piece.player] / static_cast<double>(tokens.size());
       }
     }
+  }
+  return result;
+}
+
+std::vector<double> WordGame::errors_by_unit(const std::vector<double>& by_player) const {
+  std::vector<double> result = by_unit(by_player);
+  std::vector<bool> of_word(result.size(), false);
+  for (int segment = 0; segment < 2; ++segment) {
+    for (const Piece& piece : pieces_[segment]) {
+      if (piece.player < 0) continue;
+      for (const size_t token : tokens_of(piece, segment)) of_word[token] = true;
+    }
+  }
+  for (size_t unit = 0; unit < result.size(); ++unit) {
+    if (!of_word[unit]) result[unit] = std::numeric_limits<double>::quiet_NaN();
   }
   return result;
 }

@@ -22,6 +22,8 @@ class WordGame final : public Game {
 
   // A word's number is shared evenly by the tokens of each place where it stands.
   std::vector<double> by_unit(const std::vector<double>& by_player) const;
+  // The same of standard errors: not a number for tokens of no word, which are never hidden.
+  std::vector<double> errors_by_unit(const std::vector<double>& by_player) const;
 
  private:
   // A part of a text: a word, or what is between two.
@@ -33,6 +35,7 @@ class WordGame final : public Game {
   const Part& part() const { return *run_.input().parts()[0]; }
   const PartText& text() const { return *part().as_text(); }
   std::vector<Piece> pieces_of(const std::string& text, int segment);
+  std::vector<size_t> tokens_of(const Piece& piece, int segment) const;
   std::string shown(const std::vector<Piece>& pieces, const Coalition& visible) const;
 
   Run& run_;

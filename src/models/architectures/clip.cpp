@@ -103,6 +103,10 @@ int64_t ClipTexts::tokens_read(const std::vector<int64_t>& ids) const {
 }
 
 int64_t ClipTexts::most_tokens(const Checkpoint& checkpoint) const {
+  check_vocabulary(
+      config_,
+      checkpoint.tensor(kTextEmbeddings + "token_embedding.weight", {-1, -1}, DType::kFloat32)
+          .dim(0));
   return checkpoint.tensor(kTextEmbeddings + "position_embedding.weight", {-1, -1}, DType::kFloat32)
       .dim(0);
 }

@@ -1,6 +1,7 @@
 #include "report/pages/page_data.h"
 #include "report/json/trust_json.h"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "report/views/estimate_view.h"
@@ -75,10 +76,17 @@ Json interactions_json(const Interactions& interactions) {
           {"scale", interactions.scale}};
 }
 
+// Infinite ones become null; "none" is where nothing was estimated.
+Json errors_json(const std::vector<double>& errors) {
+  Json list = Json::array();
+  for (const double error : errors) list.push_back(std::isnan(error) ? Json("none") : Json(error));
+  return list;
+}
+
 Json estimate_json(const Attribution& attribution) {
   if (!attribution.estimate) return nullptr;
   return {{"line", printable(estimate_line(attribution))},
-          {"errors", attribution.estimate->errors}};
+          {"errors", errors_json(attribution.estimate->errors)}};
 }
 
 Json methods_json(const Explanation& explanation) {

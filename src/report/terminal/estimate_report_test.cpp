@@ -160,6 +160,19 @@ TEST(Estimate, AWordsErrorIsAtMostTheSumOfItsPieces) {
                    shap.estimate->errors[first] + shap.estimate->errors[first + 1]);
 }
 
+TEST(Estimate, NothingEstimatedHasNoErrorAndAnUnknownOneAQuestionMark) {
+  Explanation explanation = explanation_of({0.5, -2, 3, 0}, 1);
+  explanation.attributions[0].estimate->errors = {std::numeric_limits<double>::quiet_NaN(),
+                                                  std::numeric_limits<double>::infinity(), 0.25, 0};
+  const std::vector<Item> items =
+      items_of(explanation, explanation.attributions[0], SpecialTokens::kShow);
+  EXPECT_FALSE(items[0].error);
+  EXPECT_EQ(format_error(items[0].error, 1), "");
+  EXPECT_EQ(format_error(items[1].error, 1), "± ?");
+  EXPECT_THAT(to_html(explanation), HasSubstr(R"("errors":["none",null,0.25,0.0])"));
+  EXPECT_THAT(to_json(explanation, -1), HasSubstr(R"("errors":[null,null,0.25,0.0])"));
+}
+
 TEST(Estimate, ErrorsThatDoNotFitTheUnitsAreRefused) {
   Explanation explanation = explanation_of({0.5, -2, 3, 0}, 1);
   explanation.attributions[0].estimate->errors = {1, 2};

@@ -11,11 +11,12 @@
 namespace whyformer::report {
 namespace {
 
-// Of each unit; nothing where the method has none.
+// Of each unit; nothing where nothing was estimated.
 std::optional<double> error_of(const Attribution& attribution, size_t unit) {
   if (!attribution.estimate || attribution.estimate->errors.empty()) return {};
   const double error = attribution.estimate->errors[unit];
-  return std::isfinite(error) ? error : HUGE_VAL;
+  if (std::isnan(error)) return {};
+  return error;
 }
 
 void add_error(Item& item, const std::optional<double>& error) {

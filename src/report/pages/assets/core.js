@@ -72,9 +72,10 @@ function scoreOf(method, entry, unit = state.unit) {
 // The standard error, null where there is none, Infinity where it is not known. That of several tokens is at most the
 // sum of theirs.
 function errorOf(method, entry) {
-  const errors = method.estimate?.errors;
-  if (!errors?.length) return null;
-  return entry.units.reduce((sum, unit) => sum + (errors[unit] ?? Infinity), 0);
+  const all = method.estimate?.errors;
+  if (!all?.length) return null;
+  const errors = entry.units.map((unit) => all[unit]).filter((error) => error !== "none");
+  return errors.length ? errors.reduce((sum, error) => sum + (error ?? Infinity), 0) : null;
 }
 
 // All scales come with the data, so that this page agrees with the other reports.

@@ -3,6 +3,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "evaluate/magnitudes.h"
 #include "evaluate/ranks.h"
 #include "studies/concepts/statistics.h"
 #include "whyformer/agreement.h"
@@ -12,10 +13,6 @@ namespace {
 
 bool is_constant(std::span<const double> values) {
   return std::all_of(values.begin(), values.end(), [&](double x) { return x == values[0]; });
-}
-
-bool all_finite(std::span<const double> values) {
-  return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
 }
 
 // By a power of two, which rounds nothing, to a largest magnitude in [1, 2).

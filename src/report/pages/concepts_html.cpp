@@ -11,7 +11,7 @@ namespace whyformer {
 namespace report {
 namespace {
 
-constexpr const char* kStyle = R"(
+constexpr const char* kConceptsStyle = R"(
 header { margin-bottom: 18px; }
 .plot { background: #fff; padding: 4px; width: max-content; max-width: 100%; }
 .plot svg { display: block; max-width: 100%; height: auto; }
@@ -90,7 +90,7 @@ std::string to_html(const ConceptReport& found) {
       "examples are told apart where the fit has not seen them.</p>\n";
   for (const std::string& note : found.notes)
     main += "<p class=\"faint\">" + escape_markup(note) + "</p>\n";
-  return still_page({.title = title_of(found), .facts = settings_of(found), .style = kStyle}, main);
+  return still_page({.title = title_of(found), .facts = settings_of(found), .style = kConceptsStyle}, main);
 }
 
 }  // namespace whyformer

@@ -10,7 +10,7 @@ namespace whyformer {
 namespace report {
 namespace {
 
-constexpr const char* kStyle = R"(
+constexpr const char* kSummaryStyle = R"(
 header { margin-bottom: 18px; }
 .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 520px), 1fr)); gap: 16px;
   align-items: start; }
@@ -66,7 +66,7 @@ std::string note_paragraphs(const Summary& summary) {
 std::string to_html(const Summary& summary) {
   using namespace report;
   return still_page(
-      {.title = summary_title(summary), .facts = summary_facts(summary), .style = kStyle},
+      {.title = summary_title(summary), .facts = summary_facts(summary), .style = kSummaryStyle},
       fmt::format("<div class=\"plots\">{}{}</div>\n{}{}", plot(summary, SummaryPlot::kBar),
                   plot(summary, SummaryPlot::kBeeswarm), table(summary), note_paragraphs(summary)));
 }

@@ -155,7 +155,7 @@ std::string streams_of(const SiteInfo& site) {
   return fmt::format("stream {} reads stream {}", site.query_stream, site.key_stream);
 }
 
-constexpr std::string_view kStyle =
+constexpr std::string_view kModelPageStyle =
     "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:1200px;padding:0 1rem;"
     "color:#1b1b1b;background:#fff}h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem}"
     ".picture{overflow-x:auto;border:1px solid #ddd;border-radius:6px}.picture svg{display:block}"
@@ -180,7 +180,7 @@ std::string to_html(const ModelInfo& info) {
       "http-equiv=\"Content-Security-Policy\" "
       "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n<title>{0}: what Whyformer "
       "found</title><style>{1}</style></head><body>\n<h1>{0}</h1>\n",
-      title, report::kStyle);
+      title, report::kModelPageStyle);
   for (const std::string& note : info.notes) {
     html += fmt::format("<p class=\"note\">{}</p>\n", report::escape_markup(note));
   }

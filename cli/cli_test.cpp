@@ -269,7 +269,6 @@ TEST_F(CommandLine, RefusesWithOneClearLine) {
   expect_refusal("heads --limit 1 --measure mitchell " + path("texts"), "no measure 'mitchell'");
   expect_refusal("heads --keep-one " + path("texts"), "--prune");
   expect_refusal("heads " + path("texts") + " --json /no/such/folder/out.json", "/no/such/folder");
-  expect_refusal("", "subcommand");
 }
 
 TEST_F(CommandLine, LeavesNoHalfWrittenFilesWhenItFails) {

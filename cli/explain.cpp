@@ -81,6 +81,7 @@ void explain_lines(const ExplainArguments& a, const std::string& path) {
   refuse_pictures(a);
   const Model model = a.input.model.load();
   TextInput input;
+  model.reader_of(input);  // refuses texts where the model reads something else
   if (a.input.text.has_pair->count() > 0) input.pair = a.input.text.pair;
   ExplainRequest request = request_of(a, model, input);
   request.progress = [](int64_t, int64_t) { return !interrupted(); };

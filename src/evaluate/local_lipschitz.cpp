@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "evaluate/magnitudes.h"
 #include "evaluate/metric.h"
@@ -19,8 +20,9 @@ const Metric kLocalLipschitz{
       if (evidence.noisy.empty()) return std::nullopt;
       double largest = 0;
       for (const NoisyScores& noisy : evidence.noisy) {
-        if (noisy.distance == 0) return std::nullopt;
-        largest = std::max(largest, distance(noisy.scores, evidence.scores) / noisy.distance);
+        const double change = distance(noisy.scores, evidence.scores) / noisy.distance;
+        if (!std::isfinite(change)) return std::nullopt;
+        largest = std::max(largest, change);
       }
       return largest;
     }};

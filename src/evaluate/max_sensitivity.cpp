@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "base/length.h"
 #include "evaluate/magnitudes.h"
@@ -20,7 +21,9 @@ const Metric kMaxSensitivity{
       if (evidence.noisy.empty()) return std::nullopt;
       double largest = 0;
       for (const NoisyScores& noisy : evidence.noisy) {
-        largest = std::max(largest, distance(noisy.scores, evidence.scores) / length);
+        const double change = distance(noisy.scores, evidence.scores) / length;
+        if (!std::isfinite(change)) return std::nullopt;
+        largest = std::max(largest, change);
       }
       return largest;
     }};

@@ -15,11 +15,10 @@ const Metric kSensitivityN{
              .family = MetricFamily::kFaithfulness,
              .misleads = "interactions between units lower it for exact attributions, too"},
     .measure = [](const Evidence& evidence) -> std::optional<double> {
-      const auto players = static_cast<double>(evidence.answers.players());
       double sum = 0;
       int64_t defined = 0;
-      for (const double share : {0.1, 0.3, 0.5, 0.7, 0.9}) {
-        const auto size = std::max<int64_t>(1, static_cast<int64_t>(share * players));
+      for (const int64_t tenths : {1, 3, 5, 7, 9}) {
+        const int64_t size = std::max<int64_t>(1, tenths * evidence.answers.players() / 10);
         const auto found = correlation_over_subsets(evidence, size, 20);
         if (!found) continue;
         sum += *found;

@@ -2,7 +2,7 @@
 
 #include "tests/support/sample_explanations.h"
 
-namespace whyformer {
+namespace whyformer::report {
 namespace {
 
 Trust sample_trust(TrustVerdict verdict, double share) {
@@ -48,4 +48,4 @@ Explanation trust_sample() {
   return explanation;
 }
 
-}  // namespace whyformer
+}  // namespace whyformer::report

@@ -3,8 +3,8 @@
 
 #include "whyformer/explanation.h"
 
-namespace whyformer {
+namespace whyformer::report {
 
 Explanation trust_sample();
 
-}  // namespace whyformer
+}  // namespace whyformer::report

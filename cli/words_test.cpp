@@ -33,7 +33,8 @@ TEST_F(Words, AnEmptyNameIsNotAnOptionThatWasLeftOut) {
 TEST_F(Words, AMisspelledCommandOrOptionIsToldTheNearest) {
   expect_refusal("explian x", "there is no command 'explian' (did you mean 'explain'?)");
   expect_refusal("tokenise x", "did you mean 'tokenize'?");
-  expect_refusal("frobnicate", "there is no command 'frobnicate'; there are explain, heads");
+  expect_refusal("frobnicate",
+                 "there is no command 'frobnicate'; there are explain, evaluate, agree, heads");
   expect_refusal("explain x --methd gae",
                  "'whyformer explain' has no option '--methd' (did you mean '--method'?)");
   expect_refusal("explain x --jsno=out.json", "did you mean '--json'?");

@@ -152,7 +152,7 @@ TEST(Arrays, AreWhatATextModelWithoutItsTokenizerTakes) {
   EXPECT_THAT([&] { explain(model, TextInput{"a dog", {}}, {.methods = {{"gae", {}}}}); }, without);
   EXPECT_THAT([&] { default_methods(model); }, without);
   // An output is chosen for texts: whoever names one is told at once.
-  EXPECT_THAT([&] { Model::load(file, {.output = "logits"}); }, without);
+  EXPECT_THAT([&] { Model::load(file, {.output = "output"}); }, without);
 }
 
 }  // namespace

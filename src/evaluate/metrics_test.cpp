@@ -31,14 +31,32 @@ TEST(Metrics, HaveNamesOfTheirOwnASummaryAndAPaper) {
 }
 
 TEST(Metrics, AnUnknownNameIsAnsweredWithTheKnownOnes) {
-  EXPECT_EQ(message_of([] { Localisation("pointing"); }),
-            "there is no metric 'pointing'; the metrics are pointing-game, iou, iou-of-equal-area, "
-            "mean-iou, relevance-mass");
+  EXPECT_EQ(
+      message_of([] { Localisation("pointing"); }),
+      "there is no metric 'pointing'; the metrics are comprehensiveness, sufficiency, deletion, "
+      "insertion, positive-perturbation, negative-perturbation, faithfulness-correlation, "
+      "faithfulness-estimate, sensitivity-n, infidelity, infidelity-scaled, monotonicity, "
+      "monotonicity-correlation, completeness, non-sensitivity, keep-positive, "
+      "remove-positive, max-sensitivity, local-lipschitz, complexity, sparseness, "
+      "effective-complexity, pointing-game, iou, iou-of-equal-area, mean-iou, relevance-mass");
+}
+
+TEST(Metrics, ThatCompareWithNoRegionAreNotTakenForOnesThatDo) {
+  EXPECT_EQ(message_of([] { Localisation("sparseness"); }),
+            "sparseness does not compare scores with a region");
+}
+
+std::vector<MetricInfo> metrics_of_regions() {
+  std::vector<MetricInfo> found;
+  for (const MetricInfo& metric : metrics()) {
+    if (metric.needs == MetricNeeds::kRegion) found.push_back(metric);
+  }
+  return found;
 }
 
 TEST(Metrics, AreOneWhereTheMapIsTheRegionAndZeroWhereItIsTheBackground) {
   const std::vector<double> scores{0, 1, 1, 0};
-  for (const MetricInfo& metric : metrics()) {
+  for (const MetricInfo& metric : metrics_of_regions()) {
     EXPECT_EQ(localisation(metric.name, scores, {false, true, true, false}), 1) << metric.name;
     EXPECT_EQ(localisation(metric.name, scores, {true, false, false, true}), 0) << metric.name;
   }
@@ -49,7 +67,7 @@ TEST(Metrics, DoNotDependOnThePositiveScaleOfScores) {
   const std::vector<bool> region{true, false, true, false, false};
   std::vector<double> larger = scores;
   for (double& score : larger) score *= 1024;
-  for (const MetricInfo& metric : metrics()) {
+  for (const MetricInfo& metric : metrics_of_regions()) {
     EXPECT_EQ(localisation(metric.name, scores, region), localisation(metric.name, larger, region))
         << metric.name;
   }

@@ -183,7 +183,7 @@ TEST(Overlay, WhatCannotBeDrawnIsNamed) {
   EXPECT_EQ(message({}, {}), "report of a picture: there is no explanation");
   Explanation text;
   text.text = "words";
-  EXPECT_THAT(message({picture_sample(), text}, {}), HasSubstr("'words' is a text"));
+  EXPECT_THAT(message({picture_sample(), text}, {}), HasSubstr("'words' is not a picture"));
   EXPECT_THAT(message({picture_sample(), picture_sample({.patch = 32})}, {}),
               HasSubstr("not the same picture"));
   EXPECT_THAT(message({picture_sample()}, {.opacity = 1.5}), HasSubstr("opacity 1.5"));

@@ -30,7 +30,7 @@ def test_a_model_of_texts_without_its_tokenizer_takes_arrays(t5):
         with pytest.raises(wf.FileError, match="no tokenizer: put tokenizer.json"):
             use("a text")
     with pytest.raises(wf.FileError, match="no tokenizer: put tokenizer.json"):
-        wf.load(T5, output="logits")
+        wf.load(T5, output="output")
 
 
 def test_a_batch_is_where_it_is_said_to_be():

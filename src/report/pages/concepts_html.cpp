@@ -90,7 +90,8 @@ std::string to_html(const ConceptReport& found) {
       "examples are told apart where the fit has not seen them.</p>\n";
   for (const std::string& note : found.notes)
     main += "<p class=\"faint\">" + escape_markup(note) + "</p>\n";
-  return still_page({.title = title_of(found), .facts = settings_of(found), .style = kConceptsStyle}, main);
+  return still_page(
+      {.title = title_of(found), .facts = settings_of(found), .style = kConceptsStyle}, main);
 }
 
 }  // namespace whyformer

@@ -9,9 +9,10 @@ NumPy 1.26.4, PyTorch 2.15.0:
     python scripts/golden/metrics_golden.py
 
 A game is a table of answers: bit i of the row's number says whether player i is visible. `value` is a probability,
-`output` what the model gives, `keeps` whether the label stays. Everything is computed in float64. Where a reference
-leaves the order of ties open, they are ordered by index. ERASER's scorer is no package: its formula stands here in
-plain loops, as do definitions that Quantus does not follow (monotonicity, completeness, sensitivity-n).
+`output` what the model gives, `keeps` whether the label stays. Everything is computed in float64, but for the float32
+layer of Quantus' sensitivity-n, of which no digits are compared. Where a reference leaves the order of ties open, they
+are ordered by index. ERASER's scorer is no package: its formula stands here in plain loops, as do definitions that
+Quantus does not follow (monotonicity, completeness, sensitivity-n).
 """
 
 import functools
@@ -123,7 +124,8 @@ class FerretHelper:
     """A text is the numbers of its visible players; the first and the last token stand for [CLS] and [SEP]."""
 
     def __init__(self, game):
-        self.game, self.tokenizer = game, types.SimpleNamespace(decode=lambda ids: " ".join(map(str, ids)), cls_token="")
+        self.game = game
+        self.tokenizer = types.SimpleNamespace(decode=lambda ids: " ".join(map(str, ids)), cls_token="")
 
     def _tokenize(self, text):
         ids = torch.tensor([[-1, *map(int, text.split()), -1]])
@@ -178,7 +180,8 @@ class Masks(shap.maskers.Masker):
 def shap_benchmark(game, scores):
     results = {}
     for name in ("keep", "remove"):
-        bench = SequentialPerturbation(lambda rows: game.table[game.rows(rows), 0], Masks(game.players), "positive", name)
+        bench = SequentialPerturbation(lambda rows: game.table[game.rows(rows), 0], Masks(game.players), "positive",
+                                       name)
         bench.sort_order_map = lambda x: np.argsort(-x, kind="stable")
         _, _, areas = bench("", scores[None, :], np.ones((1, game.players)), debug_mode=True, silent=True)
         results[f"{name}-positive"] = areas[0]
@@ -217,9 +220,11 @@ def definitions(game, scores, column):
 def case(game, name, scores):
     by_answer = {}
     for column, what in enumerate(COLUMNS):
-        quantus_says = {key: float(quantus_value(metric, game, scores, column)) for key, metric in quantus_metrics().items()}
+        quantus_says = {key: float(quantus_value(metric, game, scores, column))
+                        for key, metric in quantus_metrics().items()}
         by_answer[what] = {"quantus": quantus_says, "definition": definitions(game, scores, column)}
-    alone = {"complexity": quantus.Complexity(disable_warnings=True), "sparseness": quantus.Sparseness(disable_warnings=True),
+    alone = {"complexity": quantus.Complexity(disable_warnings=True),
+             "sparseness": quantus.Sparseness(disable_warnings=True),
              "effective-complexity": quantus.EffectiveComplexity(disable_warnings=True)}
     sizes = list(range(1, game.players))
     result = {"name": name, "scores": scores.tolist(), "eraser": eraser(game, scores), "rise": rise(game, scores),
@@ -241,8 +246,8 @@ def captum_infidelity(game, scores, subsets, column):
     for row, subset in enumerate(subsets):
         hidden[row, subset] = 1
     shared = {"forward_func": lambda x: TableModel(game)(x)[:, column], "perturb_func": lambda x: (hidden, x - hidden),
-              "inputs": torch.ones(1, game.players, dtype=torch.float64), "attributions": torch.from_numpy(scores)[None, :],
-              "n_perturb_samples": len(subsets)}
+              "inputs": torch.ones(1, game.players, dtype=torch.float64),
+              "attributions": torch.from_numpy(scores)[None, :], "n_perturb_samples": len(subsets)}
     return {"infidelity": captum.metrics.infidelity(**shared).item(),
             "infidelity-scaled": captum.metrics.infidelity(normalize=True, **shared).item()}
 
@@ -282,7 +287,8 @@ def noise_cases(rng):
                 (torch.tanh(at @ first) @ last).sum().backward()
             return ((at.grad * at).detach(),)
 
-        sensitivity = captum.metrics.sensitivity_max(explain, x, perturb_func=lambda at: at + noise, n_perturb_samples=6)
+        sensitivity = captum.metrics.sensitivity_max(explain, x, perturb_func=lambda at: at + noise,
+                                                     n_perturb_samples=6)
         own, noisy = explain(x)[0][0].numpy(), explain(x + noise)[0].numpy()
         lipschitz = functools.partial(quantus.lipschitz_constant, norm_numerator=quantus.distance_euclidean)
         yield {"scores": own.tolist(), "noisy": noisy.tolist(), "distances": noise.norm(dim=1).tolist(),
@@ -298,8 +304,8 @@ def additive_sensitivity_n(rng):
     layer.weight.data = torch.tensor(np.stack([weights, -weights]), dtype=torch.float32)
     metric = quantus.SensitivityN(features_in_step=1, n_max_percentage=1.0, perturb_baseline=0.0, normalise=False,
                                   disable_warnings=True, return_aggregate=False)
-    found = metric(model=torch.nn.Sequential(torch.nn.Flatten(), layer).eval(), x_batch=inputs, y_batch=np.zeros(8, dtype=int),
-                   a_batch=inputs * weights, channel_first=True, softmax=False)
+    found = metric(model=torch.nn.Sequential(torch.nn.Flatten(), layer).eval(), x_batch=inputs,
+                   y_batch=np.zeros(8, dtype=int), a_batch=inputs * weights, channel_first=True, softmax=False)
     return {"attributions": (inputs * weights)[:, 0].tolist(), "quantus": [float(one) for one in found]}
 
 

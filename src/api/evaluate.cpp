@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <chrono>
 
 #include "api/explained_input.h"
@@ -8,6 +10,16 @@
 
 namespace whyformer {
 namespace {
+
+std::vector<bool> region_of(const EvaluationInput& input, const Explanation& explanation) {
+  if (!input.region) return {};
+  std::vector<bool> region = input.region(explanation);
+  if (region.size() != explanation.units.size()) {
+    throw InvalidInput(fmt::format("the known region has {} entries for {} units", region.size(),
+                                   explanation.units.size()));
+  }
+  return region;
+}
 
 // Names that do not exist are mistakes of the request, not of an input.
 void check_request(const EvaluationRequest& request) {
@@ -25,7 +37,7 @@ void measure(const Model& model, const EvaluationInput& input, const EvaluationR
   const Explanation explanation = explained.explain(explained.targets()[0]);
   result.target = explanation.target.label;
   result.refused = explanation.refused;
-  const std::vector<bool> region = input.region ? input.region(explanation) : std::vector<bool>();
+  const std::vector<bool> region = region_of(input, explanation);
   measure_methods(
       request, explanation, explained.whole(),
       [&](size_t index) { return explained.scores_again(explanation, index); },

@@ -280,18 +280,25 @@ TEST(MetricInvariants, PositiveScaleMattersOnlyWhereScoresHaveTheUnitOfTheAnswer
 
 TEST(MetricInvariants, TiesAreOrderedByIndex) {
   const AnswerTable table = random_table(6, 16);
-  const ScoreList ties{1, 2, 1, 2, 1, 1}, untied{1.4, 2.4, 1.3, 2.3, 1.2, 1.1};
-  for (const Metric* metric : {&kComprehensiveness, &kSufficiency, &kDeletion, &kInsertion,
-                               &kPositivePerturbation, &kKeepPositive, &kRemovePositive}) {
-    EXPECT_EQ(*measured(*metric, ties, table), *measured(*metric, untied, table))
-        << metric->info.name;
+  const ScoreList ties{1, 2, 1, 2, 1, 1}, downwards{1.4, 2.4, 1.3, 2.3, 1.2, 1.1},
+      upwards{1.1, 2.1, 1.2, 2.2, 1.3, 1.4};
+  for (const Metric* metric :
+       {&kComprehensiveness, &kSufficiency, &kDeletion, &kInsertion, &kPositivePerturbation,
+        &kNegativePerturbation, &kKeepPositive, &kRemovePositive}) {
+    // The one begins with the lowest.
+    const bool from_below = metric == &kNegativePerturbation;
+    const double by_index = *measured(*metric, from_below ? upwards : downwards, table),
+                 otherwise = *measured(*metric, from_below ? downwards : upwards, table);
+    EXPECT_EQ(*measured(*metric, ties, table), by_index) << metric->info.name;
+    EXPECT_NE(by_index, otherwise) << metric->info.name;
   }
-  // These begin with the lowest.
-  const ScoreList upwards{1.1, 2.1, 1.2, 2.2, 1.3, 1.4};
-  for (const Metric* metric : {&kNegativePerturbation, &kMonotonicity}) {
-    EXPECT_EQ(*measured(*metric, ties, table), *measured(*metric, upwards, table))
-        << metric->info.name;
-  }
+  // Shown first, player 0 raises the answer and player 1 lowers it.
+  const AnswerTable two = AnswerTable::of(2, [](const std::vector<bool>& visible) {
+    return visible[0] ? (visible[1] ? 2.0 : 1.0) : (visible[1] ? -1.0 : 0.0);
+  });
+  EXPECT_EQ(measured(kMonotonicity, {1, 1}, two), 1);
+  EXPECT_EQ(measured(kMonotonicity, {-1, 1}, two), 1);
+  EXPECT_EQ(measured(kMonotonicity, {2, 1}, two), 0);
 }
 
 // One unit, equal scores, zeros, and a model that always says the same.

@@ -11,7 +11,7 @@
 namespace whyformer {
 namespace {
 
-// Values of one column by input; nothing where it was not measured or is not defined.
+// Values of one column by input; nothing where it was not measured, is not defined or not finite.
 using Column = std::vector<MetricValue>;
 
 const MeasuredMethod* measured_in(const EvaluatedInput& input, const std::string& name) {
@@ -26,7 +26,8 @@ Column values_of_column(const std::vector<EvaluatedInput>& inputs, const std::st
   for (const EvaluatedInput& input : inputs) {
     const MeasuredMethod* measured = measured_in(input, method);
     const bool known = measured != nullptr && column < (measured->*values).size();
-    result.push_back(known ? (measured->*values)[column] : std::nullopt);
+    const MetricValue value = known ? (measured->*values)[column] : std::nullopt;
+    result.push_back(value && std::isfinite(*value) ? value : std::nullopt);
   }
   return result;
 }
@@ -34,7 +35,7 @@ Column values_of_column(const std::vector<EvaluatedInput>& inputs, const std::st
 std::vector<double> defined(const Column& column) {
   std::vector<double> values;
   for (const MetricValue& value : column) {
-    if (value && std::isfinite(*value)) values.push_back(*value);
+    if (value) values.push_back(*value);
   }
   return values;
 }

@@ -119,6 +119,9 @@ class Model {
   static Model built_in_for_pictures();
 
   ModelName name() const;
+  // SHA-256, in hexadecimal digits, of everything that the model was read from: files or parts,
+  // weights included, with the output or the texts that were chosen. Reads all of it anew.
+  std::string hash() const { return hash_(); }
   ModelInfo inspect() const;
   // For arrays of these lengths.
   ModelInfo inspect(const ArrayViews& arrays) const;
@@ -147,12 +150,14 @@ class Model {
 
  private:
   using Readers = std::vector<std::shared_ptr<const Reader>>;
-  Model(ModelName name, Readers readers, std::exception_ptr refusal = nullptr);
+  using HashOfModel = std::function<std::string()>;
+  Model(ModelName name, Readers readers, HashOfModel hash, std::exception_ptr refusal = nullptr);
   template <class OneReader>
   const OneReader* find() const;
 
   ModelName name_;
-  Readers readers_;             // of what the model was made for first
+  Readers readers_;  // of what the model was made for first
+  HashOfModel hash_;
   std::exception_ptr refusal_;  // why it reads nothing else
 };
 

@@ -107,6 +107,11 @@ std::string to_terminal(const Summary& summary, const TerminalOptions& options =
 std::string to_html(const Summary& summary);  // both plots and a table
 std::string summary_picture(const Summary& summary, SummaryPlot plot, PictureFormat format);
 
+// Sanity checks (whyformer/sanity.h): similarities of explanations before and after, and verdicts.
+struct SanityReport;
+std::string to_json(const SanityReport& report, int indent = 2);
+std::string to_terminal(const SanityReport& report, const TerminalOptions& options = {});
+
 // Methods measured by metrics over many inputs (whyformer/evaluation.h).
 struct Evaluation;
 struct EvaluatedInput;

@@ -14,6 +14,7 @@ NB_MODULE(_native, module) {
   bind_concepts(module);
   bind_heads(module);
   bind_importance(module);
+  bind_sanity(module);
   bind_relevance(module);
   bind_evaluate(module);
   bind_evaluation(module);

@@ -32,15 +32,17 @@ from ._native import (
     threads,
 )
 from ._results import Attribution, Explanation, Explanations
+from ._sanity import SanityReport, sanity
 from . import maskers, metrics
 
 __version__ = _version("whyformer")
 
 __all__ = [
-    "Agreement", "Attribution", "ConceptReport", "Error", "Evaluation", "Explanation", "Explanations", "FileError", "FunctionExplanation",
-    "HeadImportance", "Importance", "InvalidInput", "MethodInfo", "Model", "ModelInfo", "ModelSummary", "OptionInfo",
-    "Output", "Summary", "UnsupportedModel", "agree", "evaluate", "explain", "inspect", "lime", "load", "maskers", "methods", "metrics",
-    "relevance_policies", "set_threads", "shap", "studies", "summarise", "tcav", "threads",
+    "Agreement", "Attribution", "ConceptReport", "Error", "Evaluation", "Explanation", "Explanations", "FileError",
+    "FunctionExplanation", "HeadImportance", "Importance", "InvalidInput", "MethodInfo", "Model", "ModelInfo",
+    "ModelSummary", "OptionInfo", "Output", "SanityReport", "Summary", "UnsupportedModel", "agree", "evaluate",
+    "explain", "inspect", "lime", "load", "maskers", "methods", "metrics", "relevance_policies", "sanity",
+    "set_threads", "shap", "studies", "summarise", "tcav", "threads",
 ]
 
 

@@ -73,10 +73,12 @@ std::vector<AttentionMap> maps_of(const Prepared& prepared) {
 }  // namespace
 
 ExplainedInput::ExplainedInput(const Model& model, const InputValue& input,
-                               const ExplainRequest& request, WholeRun whole)
+                               const ExplainRequest& request, WholeRun whole,
+                               const std::optional<Randomisation>& randomisation)
     : request_(request),
       jobs_(jobs_of(request.methods)),
-      prepared_(prepare(model.reader_of(input), input, request, needs_of_all(jobs_, whole))) {
+      prepared_(prepare(model.reader_of(input), input, request, needs_of_all(jobs_, whole),
+                        randomisation)) {
   if (prepared_.common.model.name.empty()) prepared_.common.model = model.name();
   prepared_.common.attention = maps_of(prepared_);
 }

@@ -15,9 +15,10 @@ enum class WholeRun { kNo, kYes };
 
 class ExplainedInput {
  public:
-  // Reads and runs the input. Throws what explain() throws.
+  // Reads and runs the input, with other weights than the model's own where a randomisation says
+  // so. Throws what explain() throws, and UnsupportedModel where the weights cannot be replaced.
   ExplainedInput(const Model& model, const InputValue& input, const ExplainRequest& request,
-                 WholeRun whole);
+                 WholeRun whole, const std::optional<Randomisation>& randomisation = std::nullopt);
 
   std::vector<int64_t> targets() const { return targets_of(prepared_, request_); }
   // Runs the methods. Throws Interrupted where the caller stops it before the first has scores.

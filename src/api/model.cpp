@@ -7,6 +7,7 @@
 #include "formats/weights.h"
 #include "models/built_in.h"
 #include "models/model_files.h"
+#include "models/model_hash.h"
 #include "readers/array_reader.h"
 #include "readers/load_readers.h"
 #include "readers/picture_reader.h"
@@ -39,8 +40,11 @@ TokenizedText tokenized(const Tokenizer& tokenizer, const TextInput& input) {
 
 }  // namespace
 
-Model::Model(ModelName name, Readers readers, std::exception_ptr refusal)
-    : name_(std::move(name)), readers_(std::move(readers)), refusal_(std::move(refusal)) {}
+Model::Model(ModelName name, Readers readers, HashOfModel hash, std::exception_ptr refusal)
+    : name_(std::move(name)),
+      readers_(std::move(readers)),
+      hash_(std::move(hash)),
+      refusal_(std::move(refusal)) {}
 
 namespace {
 
@@ -53,24 +57,36 @@ ModelName name_of(const LoadedReaders& loaded) {
   return name_of(first.source().facts());
 }
 
-LoadedReaders readers_of_path(const std::filesystem::path& path, const LoadOptions& options) {
+struct HashedReaders {
+  LoadedReaders loaded;
+  HashOfModel hash;
+};
+
+HashedReaders readers_of_files(FileLookup files, const std::string& name) {
+  const NotedFiles noted(std::move(files));
+  LoadedReaders loaded = readers_of_folder(noted.lookup(), weights_in(noted.lookup()), name);
+  return {std::move(loaded), noted.hash()};
+}
+
+HashedReaders readers_of_path(const std::filesystem::path& path, const LoadOptions& options) {
   const std::string name = name_of_model(path);
   std::error_code error;
   const bool folder = std::filesystem::is_directory(path, error);
   const std::filesystem::path onnx = folder ? onnx_file_in(path) : path;
   if (options.arrays || std::filesystem::is_regular_file(onnx, error)) {
-    return readers_of_onnx(open_onnx(path), name, options);
+    const OnnxDocument document = open_onnx(path);
+    return {readers_of_onnx(document, name, options), hash_of(document, options.output)};
   }
-  const FileLookup files = files_in(path);
+  FileLookup files = files_in(path);
   refuse_output(options.output, name);
-  return readers_of_folder(files, weights_in(files), name);
+  return readers_of_files(std::move(files), name);
 }
 
 }  // namespace
 
 Model Model::load(const std::filesystem::path& path, const LoadOptions& options) {
-  LoadedReaders loaded = readers_of_path(path, options);
-  return {name_of(loaded), std::move(loaded.readers), std::move(loaded.refusal)};
+  auto [loaded, hash] = readers_of_path(path, options);
+  return {name_of(loaded), std::move(loaded.readers), std::move(hash), std::move(loaded.refusal)};
 }
 
 Model Model::load(const ModelParts& parts) {
@@ -82,19 +98,17 @@ Model Model::load(const ModelParts& parts) {
   }
   LoadedReaders loaded =
       readers_of_folder(files, [&] { return stored_tensors(parts.weights); }, parts.name);
-  return {name_of(loaded), std::move(loaded.readers), std::move(loaded.refusal)};
+  return {name_of(loaded), std::move(loaded.readers), hash_of(parts), std::move(loaded.refusal)};
 }
 
 Model Model::built_in() {
-  const FileLookup files = built_in_sentiment();
-  LoadedReaders loaded = readers_of_folder(files, weights_in(files), "sentiment");
-  return {name_of(loaded), std::move(loaded.readers)};
+  auto [loaded, hash] = readers_of_files(built_in_sentiment(), "sentiment");
+  return {name_of(loaded), std::move(loaded.readers), std::move(hash)};
 }
 
 Model Model::built_in_for_pictures() {
-  const FileLookup files = built_in_pictures();
-  LoadedReaders loaded = readers_of_folder(files, weights_in(files), "pictures");
-  return {name_of(loaded), std::move(loaded.readers)};
+  auto [loaded, hash] = readers_of_files(built_in_pictures(), "pictures");
+  return {name_of(loaded), std::move(loaded.readers), std::move(hash)};
 }
 
 ModelName Model::name() const { return name_; }
@@ -142,7 +156,7 @@ TokenizedText Model::tokenize(const TextInput& input) const {
 
 Model Model::among(const std::vector<std::string>& texts) const {
   const auto& pictures = static_cast<const PictureReader&>(reader_of(PictureInput()));
-  return {name_, {pictures.among(texts)}};
+  return {name_, {pictures.among(texts)}, hash_with(hash_, texts)};
 }
 
 std::vector<std::string> Model::outputs() const {

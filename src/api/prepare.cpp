@@ -135,11 +135,12 @@ DType dtype_of(Precision precision) {
 }
 
 Prepared prepare(const Reader& reader, const InputValue& value, const ExplainRequest& request,
-                 const PreparedNeeds& needs) {
+                 const PreparedNeeds& needs, const std::optional<Randomisation>& randomisation) {
   Reading reading = reader.read(value, {.similar_to = request.similar_to,
                                         .dtype = dtype_of(request.precision),
                                         .target = request.target,
-                                        .hiding_id = request.hiding_id});
+                                        .hiding_id = request.hiding_id,
+                                        .randomisation = randomisation});
   if (!needs.each) check_one_part(reading);
   Prepared prepared;
   prepared.answered = std::move(reading.answered);

@@ -30,10 +30,12 @@ struct PreparedNeeds {
   std::optional<Needs> together = {};  // and all together
 };
 
-// Reads the input and runs it; the highest output is the target at first. Throws InvalidInput for
-// an input that the model cannot take, and for what the request asks of it in vain.
+// Reads the input and runs it, with other weights than the model's own where a randomisation says
+// so; the highest output is the target at first. Throws InvalidInput for an input that the model
+// cannot take, and for what the request asks of it in vain.
 Prepared prepare(const Reader& reader, const InputValue& value, const ExplainRequest& request,
-                 const PreparedNeeds& needs);
+                 const PreparedNeeds& needs,
+                 const std::optional<Randomisation>& randomisation = std::nullopt);
 
 // What is asked for: the named outputs, or so many of the highest.
 std::vector<int64_t> targets_of(const Prepared& prepared, const ExplainRequest& request);

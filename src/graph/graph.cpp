@@ -79,6 +79,20 @@ Value GraphBuilder::constant(Tensor tensor, std::string name) {
   return add(std::make_shared<Constant>(std::move(tensor)), {}, std::move(name));
 }
 
+void GraphBuilder::replace(size_t index, std::shared_ptr<const Op> op) {
+  Node& node = graph_.nodes_[index];
+  std::vector<ValueType> types;
+  for (const Value input : node.inputs) types.push_back(graph_.type(input));
+  const std::vector<ValueType> outputs = op->infer(types);
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    const ValueType& type = graph_.type(node.outputs[i]);
+    if (outputs[i].shape == type.shape && outputs[i].dtype == type.dtype) continue;
+    throw Error(fmt::format("{} '{}' gives {}, but what takes its place gives {}", node.op->kind(),
+                            node.name, to_string(type.shape), to_string(outputs[i].shape)));
+  }
+  node.op = std::move(op);
+}
+
 const Tensor* GraphBuilder::known(Value value) const {
   const int producer = graph_.producer(value);
   return producer < 0 ? nullptr : constant_value(*graph_.nodes_[producer].op);

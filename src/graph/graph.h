@@ -81,6 +81,8 @@ class GraphBuilder {
   std::vector<Value> add_all(std::shared_ptr<const Op> op, std::vector<Value> inputs,
                              std::string name);
   Value constant(Tensor tensor, std::string name);
+  // Another operator for a node, with outputs of the same types.
+  void replace(size_t node, std::shared_ptr<const Op> op);
 
   // What the value is, where that is known while the graph is built; else null.
   const Tensor* known(Value value) const;

@@ -188,6 +188,13 @@ std::shared_ptr<const ElementGraph> OnnxArrays::element(const NamedArrays& array
   return built;
 }
 
+std::shared_ptr<const ElementGraph> OnnxArrays::randomised(const ElementGraph& element,
+                                                           const Randomisation& how) const {
+  auto other = std::make_shared<ElementGraph>(element);
+  other->graph = random_weights_.in_place_of(element, how);
+  return other;
+}
+
 NamedArrays OnnxArrays::with_batch_in_front(const OnnxProbe& probe, NamedArrays arrays) {
   for (auto& [name, array] : arrays)
     array = whyformer::with_batch_in_front(array, probe.batch_axis(name));

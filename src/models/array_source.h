@@ -40,6 +40,9 @@ class OnnxArrays {
   std::shared_ptr<const ElementGraph> element(const NamedArrays& arrays, const std::string& output,
                                               const std::vector<int64_t>& indices,
                                               DType dtype) const;
+  // The same with other weights.
+  std::shared_ptr<const ElementGraph> randomised(const ElementGraph& element,
+                                                 const Randomisation& how) const;
 
   // Arrays as the file takes them, for its graph: the batch of all of them in front.
   static NamedArrays with_batch_in_front(const OnnxProbe& probe, NamedArrays arrays);
@@ -56,6 +59,7 @@ class OnnxArrays {
   Config config_;
   mutable GraphCache<std::string, OnnxProbe> probes_{kMostProbes};
   mutable GraphCache<std::string, ElementGraph> elements_{kMostProbes};
+  mutable RandomWeights random_weights_;
   static constexpr size_t kMostProbes = 16;
 };
 

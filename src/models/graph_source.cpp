@@ -9,7 +9,13 @@ namespace whyformer {
 std::shared_ptr<const ModelGraph> GraphSource::graph(const ShapeKey& asked) const {
   const ShapeKey key = served_by(asked);
   if (auto known = graphs_.find(key)) return known;
-  return graphs_.add(key, build(key));
+  if (!key.randomisation) return graphs_.add(key, build(key));
+  ShapeKey own_weights = key;
+  own_weights.randomisation.reset();
+  auto other = std::make_shared<ModelGraph>(*graph(own_weights));
+  other->graph = random_weights_.in_place_of(*other, *key.randomisation);
+  other->key = key;
+  return graphs_.add(key, std::move(other));
 }
 
 Feeds GraphSource::feeds(const ModelGraph& graph, std::span<const Sample> samples,
@@ -21,8 +27,10 @@ Feeds GraphSource::feeds(const ModelGraph& graph, std::span<const Sample> sample
 }
 
 FedGraph GraphSource::fed(std::span<const Sample> samples, const RunKind& kind) const {
-  ShapeKey key{
-      .batch = static_cast<int64_t>(samples.size()), .head = kind.head, .dtype = kind.dtype};
+  ShapeKey key{.batch = static_cast<int64_t>(samples.size()),
+               .head = kind.head,
+               .dtype = kind.dtype,
+               .randomisation = kind.randomisation};
   for (const auto& [name, tensor] : samples[0]) key.shapes[name] = tensor.shape();
   const auto built = graph(key);
   return {built, feeds(*built, samples, kind.reference)};

@@ -10,17 +10,19 @@
 #include "models/config.h"
 #include "models/graph_cache.h"
 #include "models/model_graph.h"
+#include "models/model_weights.h"
 
 namespace whyformer {
 
 // The tensors of one input by name, without an axis for the batch.
 using Sample = std::map<std::string, Tensor, std::less<>>;
 
-// Which answer is looked at, and with which precision.
+// Which answer is looked at, with which precision, and with which weights.
 struct RunKind {
   Head head = Head::kLogits;
   std::vector<double> reference = {};  // of the similarity head
   DType dtype = DType::kFloat32;
+  std::optional<Randomisation> randomisation = {};
 };
 
 // A graph with what its inputs get.
@@ -60,7 +62,9 @@ class GraphSource {
   // How many samples may run together: an ONNX file may be made for a number of its own.
   virtual int64_t most_at_once() const { return kAnyNumber; }
 
-  // Built once and shared. Throws InvalidInput for shapes that the model does not take.
+  // Built once and shared. Throws InvalidInput for shapes that the model does not take, and
+  // UnsupportedModel where a randomisation is asked for and the weights cannot be replaced. A graph
+  // with other weights is the model's own in every other respect, to the ids of its values.
   std::shared_ptr<const ModelGraph> graph(const ShapeKey& key) const;
   // Of samples with equal shapes; `reference` [width] only for the similarity head.
   Feeds feeds(const ModelGraph& graph, std::span<const Sample> samples,
@@ -84,6 +88,7 @@ class GraphSource {
 
  private:
   mutable GraphCache<ShapeKey, ModelGraph> graphs_;
+  mutable RandomWeights random_weights_;
 };
 
 // One tensor of all samples, with the batch in front.

@@ -9,6 +9,7 @@
 
 #include "discovery/attention_sites.h"
 #include "graph/pass.h"
+#include "models/randomisation.h"
 
 namespace whyformer {
 
@@ -28,6 +29,7 @@ struct ShapeKey {
   Head head = Head::kLogits;
   DType dtype = DType::kFloat32;
   bool all_rows = false;  // those of the last layer too that the output does not read
+  std::optional<Randomisation> randomisation = {};  // of the weights
   auto operator<=>(const ShapeKey&) const = default;
 
   // Of a tensor of the input; empty where the input has none of that name.

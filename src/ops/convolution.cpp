@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/parallel.h"
+#include "graph/held_weights.h"
 #include "ops/helpers.h"
 #include "ops/integer_weights.h"
 #include "ops/linear_relevance.h"
@@ -131,7 +132,7 @@ Tensor input_gradient(const Shape& image, const GroupWeights& weights, const Win
 }
 
 // y = W * x + bias.
-class ConvolutionOp final : public ops::Conv {
+class ConvolutionOp final : public ops::Conv, public HoldsWeights {
  public:
   ConvolutionOp(GroupWeights weights, Window window)
       : weights_(std::move(weights)), window_(std::move(window)) {}
@@ -188,6 +189,24 @@ class ConvolutionOp final : public ops::Conv {
     if (axis != 0) return std::nullopt;
     return same_axis(axis);
   }
+
+  // Rows [channels / groups · kernel] of all groups.
+  std::vector<HeldWeight> held_weights() const override {
+    if (!exact_.empty()) return {};
+    const int64_t features = weights_[0]->out_features() * window_.groups;
+    const DType dtype = weights_[0]->dtype();
+    std::vector<HeldWeight> held{
+        {WeightKind::kMatrix, {features, weights_[0]->in_features()}, dtype}};
+    if (weights_[0]->bias().defined()) held.push_back({WeightKind::kBias, {features}, dtype});
+    return held;
+  }
+
+  std::shared_ptr<const Op> with_weights(const Tensors& weights) const override {
+    const Tensor bias = weights.size() > 1 ? weights[1] : Tensor();
+    return std::make_shared<ConvolutionOp>(split_groups(weights[0], bias, window_.groups), window_);
+  }
+
+  bool follows_shapes() const override { return true; }  // padding
 
  private:
   GroupWeights weights_;

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "graph/held_weights.h"
 #include "ops/helpers.h"
 #include "ops/layers.h"
 #include "ops/whole_numbers.h"
@@ -10,7 +11,7 @@ namespace whyformer {
 namespace {
 
 // y[..., :] = table[ids[...], :]. Integers have no gradient.
-class EmbeddingOp final : public ops::Embedding {
+class EmbeddingOp final : public ops::Embedding, public HoldsWeights {
  public:
   explicit EmbeddingOp(Tensor table) : table_(table.contiguous()) {
     if (table_.rank() != 2) return;
@@ -57,6 +58,14 @@ class EmbeddingOp final : public ops::Embedding {
   std::optional<AxisFlow> follow(int axis, ValueTypes inputs) const override {
     if (axis == static_cast<int>(inputs[0].shape.size())) return std::nullopt;
     return same_axis(axis);
+  }
+
+  std::vector<HeldWeight> held_weights() const override {
+    return {{WeightKind::kMatrix, {rows_, width_}, dtype()}};
+  }
+
+  std::shared_ptr<const Op> with_weights(const Tensors& weights) const override {
+    return std::make_shared<EmbeddingOp>(weights[0]);
   }
 
  private:

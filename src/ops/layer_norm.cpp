@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/parallel.h"
+#include "graph/held_weights.h"
 #include "kernels/rows.h"
 #include "ops/helpers.h"
 #include "ops/layers.h"
@@ -9,7 +10,7 @@ namespace whyformer {
 namespace {
 
 // y = n ⊙ weight + bias, n = (x - mean)/σ; dx = (g - mean(g) - n mean(g ⊙ n))/σ, g = dy ⊙ weight.
-class LayerNormOp final : public ops::LayerNorm {
+class LayerNormOp final : public ops::LayerNorm, public HoldsWeights {
  public:
   explicit LayerNormOp(LayerNormWeights weights) : weights_(std::move(weights)) {}
 
@@ -101,6 +102,16 @@ class LayerNormOp final : public ops::LayerNorm {
   }
 
   const LayerNormWeights& weights() const override { return weights_; }
+
+  std::vector<HeldWeight> held_weights() const override {
+    return {{WeightKind::kScale, weights_.weight.shape(), weights_.weight.dtype()},
+            {WeightKind::kBias, weights_.bias.shape(), weights_.bias.dtype()}};
+  }
+
+  std::shared_ptr<const Op> with_weights(const Tensors& weights) const override {
+    return std::make_shared<LayerNormOp>(
+        LayerNormWeights{weights[0], weights[1], weights_.epsilon});
+  }
 
  private:
   static int64_t grain(int64_t columns) { return std::max<int64_t>(1, 8192 / (columns + 1)); }

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "graph/held_weights.h"
 #include "ops/helpers.h"
 #include "ops/layers.h"
 #include "ops/linear_activation.h"
@@ -9,7 +10,7 @@ namespace whyformer {
 namespace {
 
 // y = x·Wᵀ + bias, dx = dy·W.
-class LinearOp final : public ops::Linear {
+class LinearOp final : public ops::Linear, public HoldsWeights {
  public:
   explicit LinearOp(std::shared_ptr<const LinearWeights> weights) : weights_(std::move(weights)) {}
 
@@ -46,6 +47,19 @@ class LinearOp final : public ops::Linear {
   }
 
   const LinearWeights& weights() const override { return *weights_; }
+
+  std::vector<HeldWeight> held_weights() const override {
+    const Shape matrix{weights_->out_features(), weights_->in_features()};
+    std::vector<HeldWeight> held{{WeightKind::kMatrix, matrix, weights_->dtype()}};
+    if (weights_->bias().defined())
+      held.push_back({WeightKind::kBias, {matrix[0]}, weights_->dtype()});
+    return held;
+  }
+
+  std::shared_ptr<const Op> with_weights(const Tensors& weights) const override {
+    return std::make_shared<LinearOp>(
+        std::make_shared<LinearWeights>(weights[0], weights.size() > 1 ? weights[1] : Tensor()));
+  }
 
   std::shared_ptr<const OpPair> followed_by(const std::shared_ptr<const Op>& next) const override {
     if (!is_a<ops::Activation>(*next)) return nullptr;

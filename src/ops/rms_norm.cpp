@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/parallel.h"
+#include "graph/held_weights.h"
 #include "ops/helpers.h"
 #include "ops/layers.h"
 
@@ -11,7 +12,7 @@ namespace {
 
 // y = n ⊙ weight, n = r·x, r = 1/√(mean(x²) + epsilon); dx = r (g - n mean(g ⊙ n)), g = dy ⊙
 // weight.
-class RmsNormOp final : public ops::RmsNorm {
+class RmsNormOp final : public ops::RmsNorm, public HoldsWeights {
  public:
   RmsNormOp(Tensor weight, double epsilon) : weight_(weight.contiguous()), epsilon_(epsilon) {}
 
@@ -62,6 +63,14 @@ class RmsNormOp final : public ops::RmsNorm {
 
   std::optional<AxisFlow> follow(int axis, ValueTypes inputs) const override {
     return same_axis_mixing_last(axis, static_cast<int>(inputs[0].shape.size()));
+  }
+
+  std::vector<HeldWeight> held_weights() const override {
+    return {{WeightKind::kScale, weight_.shape(), weight_.dtype()}};
+  }
+
+  std::shared_ptr<const Op> with_weights(const Tensors& weights) const override {
+    return std::make_shared<RmsNormOp>(weights[0], epsilon_);
   }
 
  private:

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/parallel.h"
+#include "graph/held_weights.h"
 #include "ops/helpers.h"
 #include "ops/pictures.h"
 #include "ops/windows.h"
@@ -11,7 +12,7 @@ namespace {
 
 // The way back of a convolution, used forward: each input position spreads its kernel over the
 // output.
-class TransposedConvolutionOp final : public ops::ConvTranspose {
+class TransposedConvolutionOp final : public ops::ConvTranspose, public HoldsWeights {
  public:
   TransposedConvolutionOp(Tensor weight, Tensor bias, Window window,
                           std::vector<int64_t> output_pads)
@@ -91,6 +92,19 @@ class TransposedConvolutionOp final : public ops::ConvTranspose {
     if (axis != 0) return std::nullopt;
     return same_axis(axis);
   }
+
+  std::vector<HeldWeight> held_weights() const override {
+    std::vector<HeldWeight> held{{WeightKind::kMatrix, shape_, weights_[0]->dtype()}};
+    if (bias_.defined()) held.push_back({WeightKind::kBias, bias_.shape(), bias_.dtype()});
+    return held;
+  }
+
+  std::shared_ptr<const Op> with_weights(const Tensors& weights) const override {
+    return std::make_shared<TransposedConvolutionOp>(
+        weights[0], weights.size() > 1 ? weights[1] : Tensor(), window_, output_pads_);
+  }
+
+  bool follows_shapes() const override { return true; }  // padding
 
  private:
   Shape output_shape(const Shape& input) const {

@@ -153,7 +153,8 @@ Reading ArrayReader::read(const InputValue& value, const Question& question) con
   }
   position_of(target.indices, shape, target.output);
   const Samples samples = with_sample_first({given, target.indices}, *probe, output);
-  const auto element = arrays_.element(samples.arrays, target.output, samples.indices, dtype);
+  auto element = arrays_.element(samples.arrays, target.output, samples.indices, dtype);
+  if (question.randomisation) element = arrays_.randomised(*element, *question.randomisation);
   const NamedArrays arrays = OnnxArrays::with_batch_in_front(*element->probe, samples.arrays);
   auto part = std::make_unique<ArraysPart>(
       element, arrays, question.hiding_id ? question.hiding_id : default_hiding_id(arrays_));
@@ -170,9 +171,10 @@ Reading ArrayReader::read(const InputValue& value, const Question& question) con
   reading.shown.streams = named_streams(units, info);
   reading.shown.read_out = info.read_out;
   reading.element = element->target;
-  reading.check_element = [samples = Samples{{}, {}, samples.value}](double found) {
+  const bool own_weights = !question.randomisation;  // the samples' value is the model's own
+  reading.check_element = [samples = Samples{{}, {}, samples.value}, own_weights](double found) {
     check_finite(found);
-    check_same_value(found, samples);
+    if (own_weights) check_same_value(found, samples);
   };
   InputFacts facts{.source = std::make_shared<ElementSource>(facts_, part->graph()),
                    .kind = reading.answered.kind,

@@ -44,7 +44,7 @@ Answered PairReader::answered(const InputValue& value, const Question& question)
     throw InvalidInput(
         "a picture with a text has one answer, how alike they are: leave out the target");
   }
-  Answered answered{.kind = {.dtype = question.dtype},
+  Answered answered{.kind = {.dtype = question.dtype, .randomisation = question.randomisation},
                     .space = "logit",
                     .labels = {std::get<PictureWithText>(value).text}};
   for (const auto* notes : {&texts_->source().facts().notes, &pictures_->source().facts().notes}) {
@@ -65,14 +65,15 @@ Sample PairReader::sample(const InputValue& value, DType dtype,
 }
 
 Input PairReader::together(const Encoding& text, const ProcessedPicture& picture,
-                           const TextInput& given, DType dtype) const {
-  const RunKind vector{.head = Head::kEmbedding, .dtype = dtype};
+                           const TextInput& given, const RunKind& kind) const {
+  RunKind vector = kind;
+  vector.head = Head::kEmbedding;
   auto of_picture = pictures_->part_of(picture, vector);
   Sample both = of_picture->sample();
   both["input_ids"] = samples_of({{text.ids}, {text.type_ids}, {}})[0].at("input_ids");
   InputFacts facts{
       .source = source_,
-      .kind = {.dtype = dtype},
+      .kind = kind,
       .sample = std::move(both),
       .most_at_once = pictures_->source().most_at_once(),
       .why_no_maps =
@@ -92,13 +93,14 @@ Reading PairReader::read(const InputValue& value, const Question& question) cons
   const TextInput text{pair.text, {}};
   const Encoding encoding = texts_->encode(text, reading.notes);
   const ProcessedPicture pixels = pictures_->processed(picture);
-  const RunKind vector{.head = Head::kEmbedding, .dtype = question.dtype};
-  RunKind similarity{.head = Head::kSimilarity, .dtype = question.dtype};
+  RunKind vector = reading.answered.kind, similarity = reading.answered.kind;
+  vector.head = Head::kEmbedding;
+  similarity.head = Head::kSimilarity;
   similarity.reference = reference_of(pictures_->input_of(pixels, vector), scale_);
   reading.inputs.push_back(texts_->input_of({encoding, text}, similarity));
   similarity.reference = reference_of(texts_->input_of({encoding, text}, vector), scale_);
   reading.inputs.push_back(pictures_->input_of(pixels, similarity));
-  reading.inputs.push_back(together(encoding, pixels, text, question.dtype));
+  reading.inputs.push_back(together(encoding, pixels, text, reading.answered.kind));
   Explanation& shown = reading.shown;
   shown.text = name_of(pair.picture);
   shown.pair = pair.text;

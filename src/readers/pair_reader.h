@@ -30,7 +30,7 @@ class PairReader final : public Reader {
 
  private:
   Input together(const Encoding& text, const ProcessedPicture& picture, const TextInput& given,
-                 DType dtype) const;
+                 const RunKind& kind) const;
 
   std::shared_ptr<const PictureReader> pictures_;
   std::shared_ptr<const TextReader> texts_;

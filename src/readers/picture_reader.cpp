@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "formats/file_checks.h"
 #include "readers/describe.h"
 #include "readers/given_picture.h"
 #include "whyformer/error.h"
@@ -81,7 +82,11 @@ Answered PictureReader::answered(const InputValue&, const Question& question) co
                     source_->facts().head_left_out));
   }
   if (question.similar_to) {
-    answered.kind.reference = source_->text_embedding(ids_of(*question.similar_to));
+    const std::vector<int64_t> ids = ids_of(*question.similar_to);
+    // Both sides of the comparison come from one model.
+    answered.kind.reference =
+        question.randomisation ? texts_->unit_vector(*question.similar_to, question, answered.notes)
+                               : source_->text_embedding(ids);
   }
   return answered;
 }

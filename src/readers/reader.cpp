@@ -13,8 +13,9 @@ std::optional<Trace> Reader::trace(const InputValue&, const Question&) const {
 }
 
 Answered answered_by(const SourceFacts& facts, const Question& question) {
-  Answered answered{
-      .kind = {.dtype = question.dtype}, .problem = facts.problem, .notes = facts.notes};
+  Answered answered{.kind = {.dtype = question.dtype, .randomisation = question.randomisation},
+                    .problem = facts.problem,
+                    .notes = facts.notes};
   if (question.similar_to) {
     answered.kind.head = Head::kSimilarity;
     answered.space = "similarity";

@@ -19,6 +19,7 @@ struct Question {
   // Of arrays: the element that is explained, and what stands in for hidden tokens.
   TargetChoice target = {};
   std::optional<int64_t> hiding_id = {};
+  std::optional<Randomisation> randomisation = {};  // of the model's weights
   // Whether an answer is explained: attention maps do without.
   bool needs_answer = true;
 };

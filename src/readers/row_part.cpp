@@ -20,7 +20,11 @@ RowPart::RowPart(std::shared_ptr<const RowSource> source, RowInput row, RunKind 
     throw InvalidInput(fmt::format("the background has {} columns, but the row has {}",
                                    row_.background.columns, count));
   }
-  const FedGraph own = run_rows({row_.values});
+  // Which unit a column is, is told by what its numbers change in the model as it is.
+  RunKind own_weights = kind_;
+  own_weights.randomisation.reset();
+  const FedGraph own = source_->fed(
+      std::vector{RowSource::sample_of(all_columns_, row_.values, kind_.dtype)}, own_weights);
   graph_ = own.graph;
   choose_units(own);
   name_units();

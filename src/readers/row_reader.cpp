@@ -79,7 +79,7 @@ Answered RowReader::answered(const InputValue& value, const Question& question) 
   }
   const int64_t columns = columns_of(value);
   const std::optional<Problem> problem = source_->problem(columns);
-  return {.kind = {.dtype = question.dtype},
+  return {.kind = {.dtype = question.dtype, .randomisation = question.randomisation},
           .problem = problem,
           .space = problem == Problem::kRegression ? "value" : "logit",
           .labels = source_->output_names(columns)};

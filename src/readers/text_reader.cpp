@@ -93,15 +93,17 @@ Answered TextReader::answered(const InputValue&, const Question& question) const
         source.facts().head_left_out, source.facts().work_left_out));
   }
   if (question.similar_to) {
-    answered.kind.reference = unit_vector(*question.similar_to, question.dtype, answered.notes);
+    answered.kind.reference = unit_vector(*question.similar_to, question, answered.notes);
   }
   return answered;
 }
 
-std::vector<double> TextReader::unit_vector(const std::string& text, DType dtype,
+std::vector<double> TextReader::unit_vector(const std::string& text, const Question& question,
                                             std::vector<std::string>& notes) const {
-  const std::vector<Sample> one{sample(TextInput{text, {}}, dtype, notes)};
-  const FedGraph fed = reading_.source->fed(one, {.head = Head::kEmbedding, .dtype = dtype});
+  const std::vector<Sample> one{sample(TextInput{text, {}}, question.dtype, notes)};
+  const FedGraph fed = reading_.source->fed(
+      one,
+      {.head = Head::kEmbedding, .dtype = question.dtype, .randomisation = question.randomisation});
   const Value output = fed.graph->output;
   std::vector<double> vector =
       run(fed.graph->graph, fed.feeds, {.outputs = {output}})[output].to_doubles();

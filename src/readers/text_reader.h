@@ -30,7 +30,7 @@ class TextReader final : public Reader {
   // Of tokens, whatever text they come from.
   Input input_of(ReadText text, const RunKind& kind) const;
   // The text's vector of length 1, the other side of a similarity.
-  std::vector<double> unit_vector(const std::string& text, DType dtype,
+  std::vector<double> unit_vector(const std::string& text, const Question& question,
                                   std::vector<std::string>& notes) const;
 
  private:

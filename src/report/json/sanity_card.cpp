@@ -1,0 +1,64 @@
+// Sanity cards in the user's cache, one for each model.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/files.h"
+#include "whyformer/error.h"
+#include "whyformer/report.h"
+#include "whyformer/sanity.h"
+
+namespace whyformer {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uintmax_t kLargestCard = uintmax_t{1} << 26;
+
+// Empty where the user has no home. The base directory specification has relative paths ignored.
+fs::path cache_folder() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  if (cache != nullptr && fs::path(cache).is_absolute()) return cache;
+  const char* home = std::getenv("HOME");
+  return home != nullptr && fs::path(home).is_absolute() ? fs::path(home) / ".cache" : fs::path();
+}
+
+// Hashes become names of files, so they are hexadecimal digits or nothing.
+fs::path card_of(const std::string& hash) {
+  const bool sound = hash.size() == 64 && hash.find_first_not_of("0123456789abcdef") == hash.npos;
+  const fs::path folder = cache_folder();
+  if (!sound || folder.empty()) return {};
+  return folder / "whyformer" / "sanity" / (hash + ".json");
+}
+
+}  // namespace
+
+void keep_sanity_card(const SanityReport& report) {
+  if (report.stopped_early) return;
+  const fs::path path = card_of(report.hash);
+  if (path.empty()) throw FileError("there is no folder for the user's cache to keep the card in");
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  if (error)
+    throw FileError(fmt::format("cannot make the folder '{}': {}", path.parent_path().string(),
+                                error.message()));
+  write_file(path, to_json(report) + "\n");
+}
+
+std::optional<SanityReport> find_sanity_card(const Model& model) {
+  const std::string hash = model.hash();
+  const fs::path path = card_of(hash);
+  std::error_code error;
+  if (path.empty() || !fs::is_regular_file(path, error) ||
+      fs::file_size(path, error) > kLargestCard)
+    return std::nullopt;
+  try {
+    SanityReport report = sanity_report_from_json(map_file(path).text());
+    return report.hash == hash ? std::optional(std::move(report)) : std::nullopt;
+  } catch (const FileError&) {
+    return std::nullopt;  // of another version, or broken: a new check writes it anew
+  }
+}
+
+}  // namespace whyformer

@@ -1,0 +1,133 @@
+// Sanity checks for a terminal: methods by what was changed, and a verdict for each.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/terminal/terminal_style.h"
+#include "report/terminal/terminal_text.h"
+#include "report/views/heads_view.h"
+#include "report/views/text.h"
+#include "whyformer/report.h"
+#include "whyformer/sanity.h"
+
+namespace whyformer {
+namespace report {
+namespace {
+
+constexpr int kNarrowestTerminal = 44;
+constexpr int kCell = 12;
+constexpr int kWidestMethod = 26;
+
+struct Column {
+  std::string title;
+  SanityChange change = SanityChange::kCascading;
+  std::string step;
+};
+
+class SanityLines {
+ public:
+  SanityLines(const SanityReport& report, const TerminalOptions& options)
+      : report_(report),
+        width_(std::max(options.width, kNarrowestTerminal)),
+        style_{options.colour} {}
+
+  std::string write() {
+    line(style_.bold(
+        shortened("Sanity checks of explanations of " + model_line(report_.model), width_)));
+    line(style_.faint(shortened(fmt::format("{} {} · seed {} · {:.1f} s", report_.inputs,
+                                            report_.kind, report_.seed, report_.seconds),
+                                width_)));
+    line("");
+    table();
+    faint_sentence(
+        "Spearman's correlation with the explanation of the model as it is: of scores where they "
+        "have a sign, else of |scores|. 1: the same order of units, 0: no relation. =: the same "
+        "numbers on every input. Weights are replaced from the output down to the named layer.");
+    for (const MethodSanity& method : report_.methods) findings(method);
+    for (const Refusal& refusal : report_.refused) {
+      line("");
+      line(style_.bold(printable(refusal.method)));
+      sentence(printable(refusal.reason) + ".");
+    }
+    if (!report_.notes.empty()) line("");
+    for (const std::string& note : report_.notes) faint_sentence(printable(note));
+    if (report_.stopped_early) faint_sentence("Stopped before the end.");
+    return std::move(out_);
+  }
+
+ private:
+  void line(std::string text) {
+    while (text.ends_with(' ')) text.pop_back();
+    out_ += text + "\n";
+  }
+  void sentence(const std::string& text) {
+    for (const std::string& part : wrapped_sentence(text, width_)) line(part);
+  }
+  void faint_sentence(const std::string& text) {
+    for (const std::string& part : wrapped_sentence(text, width_)) line(style_.faint(part));
+  }
+
+  // The head, the last layer, half of the steps, all weights, and another class; a step once.
+  std::vector<Column> columns_shown() const {
+    std::vector<Column> columns;
+    const size_t count = report_.steps.size();
+    size_t next = 0;
+    for (const size_t step : {size_t{0}, size_t{1}, (count - 1) / 2, count - 1}) {
+      if (step < next || step >= count) continue;
+      const std::string& name = report_.steps[step].name;
+      columns.push_back(
+          {step + 1 == count ? "all weights" : printable(name), SanityChange::kCascading, name});
+      next = step + 1;
+    }
+    columns.push_back({"other class", SanityChange::kOtherTarget, ""});
+    return columns;
+  }
+
+  void table() {
+    if (report_.steps.empty()) return;
+    const std::vector<Column> shown = columns_shown();
+    int names = 6;
+    for (const MethodSanity& method : report_.methods)
+      names = std::max(names, std::min(kWidestMethod, columns(printable(method.method))));
+    std::string heading = left_aligned("method", names);
+    for (const Column& column : shown)
+      heading += right_aligned(shortened(column.title, kCell - 1), kCell);
+    line(style_.faint(heading));
+    for (const MethodSanity& method : report_.methods) {
+      std::string row = left_aligned(shortened(printable(method.method), names), names);
+      for (const Column& column : shown) row += right_aligned(cell(method, column), kCell);
+      line(row);
+    }
+  }
+
+  static std::string cell(const MethodSanity& method, const Column& column) {
+    for (const SanityComparison& one : method.comparisons) {
+      if (one.change != column.change || one.step != column.step || one.inputs == 0) continue;
+      if (one.identical == one.inputs) return "=";
+      const MeanSimilarity& shown = method.is_signed ? one.signed_scores : one.magnitudes;
+      return shown.mean ? fmt::format("{:.2f}", *shown.mean) : "–";
+    }
+    return "–";
+  }
+
+  void findings(const MethodSanity& method) {
+    line("");
+    line(style_.bold(printable(method.method)));
+    if (method.findings.empty()) sentence("Nothing can be told.");
+    for (const std::string& finding : method.findings) sentence(printable(finding));
+  }
+
+  const SanityReport& report_;
+  int width_;
+  TerminalStyle style_;
+  std::string out_;
+};
+
+}  // namespace
+}  // namespace report
+
+std::string to_terminal(const SanityReport& report, const TerminalOptions& options) {
+  return report::SanityLines(report, options).write();
+}
+
+}  // namespace whyformer

@@ -1,0 +1,106 @@
+// Which explanation to believe: explain --trust, evaluate and agree.
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "command_line_fixture.h"
+
+namespace whyformer::cli {
+namespace {
+
+using testing::HasSubstr;
+
+class Evaluate : public CommandLine {
+ protected:
+  // Four texts, one with a known reason, and two lines that cannot be read.
+  std::string corpus() const {
+    write("texts.jsonl",
+          R"({"text": "a warm and funny film", "label": 1, "rationales": [[2, 6]]}
+{"text": "dull and flat", "label": 0}
+{"label": 1}
+{"text": "so bad it is good", "rationales": "good"}
+{"text": "the story is thin and the jokes are stale"}
+good
+)");
+    return path("texts.jsonl");
+  }
+};
+
+TEST_F(Evaluate, TrustStandsBesideEachMethod) {
+  const Answer answer =
+      run("explain 'the story is thin and the jokes are stale' --method "
+          "gae,rollout --trust --json " +
+          path("t.json") + " --html " + path("t.html"));
+  ASSERT_EQ(answer.code, 0) << answer.error;
+  EXPECT_THAT(answer.out, HasSubstr("Trust: "));
+  EXPECT_THAT(answer.out, HasSubstr("hiding by mask"));
+  const auto json = nlohmann::json::parse(read("t.json"));
+  EXPECT_EQ(json["trust"]["orders"], 39);
+  for (const auto& attribution : json["attributions"]) {
+    EXPECT_GT(attribution["trust"]["percentile"]["error"], 0);
+  }
+  EXPECT_THAT(read("t.html"), HasSubstr("trust-plot"));
+}
+
+TEST_F(Evaluate, TrustSaysWhereItCannotBeMeasured) {
+  const Answer answer = run("explain good --method gae --trust");
+  EXPECT_EQ(answer.code, 0);
+  EXPECT_THAT(answer.out, HasSubstr("Trust was not measured: 1 of the units can be hidden"));
+  expect_refusal("explain good --trust-orders 39", "--trust");
+}
+
+TEST_F(Evaluate, MeasuresEveryInputThatItCan) {
+  const Answer answer =
+      run("evaluate --method gae,rollout --metric comprehensiveness,pointing-game,sparseness -f " +
+          corpus() + " --json " + path("e.json") + " --csv " + path("e.csv") + " --html " +
+          path("e.html") + " --svg " + path("e.svg") + " --png " + path("e.png"));
+  ASSERT_EQ(answer.code, 0) << answer.error;
+  EXPECT_THAT(answer.out, HasSubstr("2 of 6 inputs could not be evaluated; the first: line 3"));
+  const auto json = nlohmann::json::parse(read("e.json"));
+  ASSERT_EQ(json["inputs"].size(), 6u);
+  EXPECT_THAT(json["inputs"][3]["problem"].get<std::string>(), HasSubstr("rationales"));
+  ASSERT_EQ(json["methods"].size(), 3u) << "the baseline is one";
+  EXPECT_EQ(json["methods"][2]["method"], "random");
+  EXPECT_EQ(json["methods"][0]["cells"][1]["inputs"], 1) << "one text has a known reason";
+  EXPECT_TRUE(json["methods"][0]["cells"][1]["low"].is_null()) << "one input has no interval";
+  EXPECT_THAT(read("e.csv"), HasSubstr("line 1,positive,gae,comprehensiveness,auto,"));
+  EXPECT_THAT(read("e.html"), HasSubstr("</svg>"));
+  EXPECT_THAT(read("e.svg"), HasSubstr("</svg>"));
+  EXPECT_THAT(read("e.png"), HasSubstr("PNG"));
+}
+
+TEST_F(Evaluate, GoesOnFromWhatItKept) {
+  const std::string command = "evaluate --method gae --metric deletion --json - -f " + corpus() +
+                              " --keep " + path("kept.jsonl");
+  const auto whole = nlohmann::json::parse(run(command).out);
+  const std::string kept = read("kept.jsonl");
+  write("kept.jsonl", kept.substr(0, kept.find('\n', kept.find('\n') + 1) + 1));  // one input
+  auto again = nlohmann::json::parse(run(command).out);
+  EXPECT_EQ(again["methods"][0]["cells"], whole["methods"][0]["cells"]);
+  EXPECT_EQ(again["inputs"].size(), whole["inputs"].size());
+  expect_refusal("evaluate --method rollout --metric deletion -f " + corpus() + " --keep " +
+                     path("kept.jsonl"),
+                 "keeps the inputs of another evaluation");
+}
+
+TEST_F(Evaluate, RefusesWhatCannotBeMeant) {
+  expect_refusal("evaluate --method gae", "no inputs: give --file");
+  expect_refusal("evaluate --method gae --metric pointing -f " + corpus(), "no metric 'pointing'");
+  expect_refusal("evaluate --method ga -f " + corpus(), "there is no method 'ga'");
+  expect_refusal("agree --method gae -f " + corpus(), "two methods at least");
+}
+
+TEST_F(Evaluate, MethodsAgreeWithThemselvesAndLessWithOthers) {
+  const Answer answer =
+      run("agree --method gae,integrated-gradients --with kernel-shap --json - -f " + corpus());
+  ASSERT_EQ(answer.code, 0) << answer.error;
+  const auto json = nlohmann::json::parse(answer.out);
+  EXPECT_EQ(json["methods"], nlohmann::json({"kernel-shap", "gae", "integrated-gradients"}));
+  EXPECT_EQ(json["pairs"].size(), 3u);
+  EXPECT_EQ(json["ceiling"][1]["spearman"]["mean"], 1);
+  EXPECT_TRUE(json["pairs"][0]["sign"]["mean"].is_null()) << "gae has no signs";
+  EXPECT_FALSE(json["pairs"][1]["sign"]["mean"].is_null());
+  EXPECT_EQ(json["inputs"], 4);
+}
+
+}  // namespace
+}  // namespace whyformer::cli

@@ -60,7 +60,7 @@ class CardReader {
   static constexpr size_t kMostEntries = 10'000;
   static constexpr size_t kLongestText = 10'000;
 
-  explicit CardReader(const nlohmann::json& json, std::string place = "the report")
+  explicit CardReader(const Json& json, std::string place = "the report")
       : json_(json), place_(std::move(place)) {
     if (!json.is_object()) fail("is no JSON object");
   }
@@ -69,7 +69,7 @@ class CardReader {
     throw FileError(fmt::format("this is no report of sanity checks: {} {}", place_, what));
   }
 
-  const nlohmann::json& field(const char* key) const {
+  const Json& field(const char* key) const {
     const auto found = json_.find(key);
     if (found == json_.end()) fail(fmt::format("has no \"{}\"", key));
     return *found;
@@ -78,14 +78,14 @@ class CardReader {
   std::string text(const char* key) const { return text_in(field(key), key); }
 
   int64_t count(const char* key) const {
-    const nlohmann::json& value = field(key);
+    const Json& value = field(key);
     if (!value.is_number_integer() || value.get<double>() < 0 || value.get<double>() > 1e15)
       fail(fmt::format("needs a whole number from 0 as \"{}\"", key));
     return value.get<int64_t>();
   }
 
   int64_t integer(const char* key) const {
-    const nlohmann::json& value = field(key);
+    const Json& value = field(key);
     if (!value.is_number_integer()) fail(fmt::format("needs a whole number as \"{}\"", key));
     return value.get<int64_t>();
   }
@@ -96,7 +96,7 @@ class CardReader {
   }
 
   std::optional<double> number(const char* key) const {
-    const nlohmann::json& value = field(key);
+    const Json& value = field(key);
     if (value.is_null()) return std::nullopt;
     if (!value.is_number() || !std::isfinite(value.get<double>()))
       fail(fmt::format("needs a number or null as \"{}\"", key));
@@ -116,18 +116,18 @@ class CardReader {
 
   std::vector<CardReader> objects(const char* key) const {
     std::vector<CardReader> all;
-    for (const nlohmann::json& one : list(key)) all.emplace_back(one, key);
+    for (const Json& one : list(key)) all.emplace_back(one, key);
     return all;
   }
 
   std::vector<std::string> texts(const char* key) const {
     std::vector<std::string> all;
-    for (const nlohmann::json& one : list(key)) all.push_back(text_in(one, key));
+    for (const Json& one : list(key)) all.push_back(text_in(one, key));
     return all;
   }
 
   Options options(const char* key) const {
-    const nlohmann::json& values = field(key);
+    const Json& values = field(key);
     if (!values.is_object() || values.size() > kMostEntries)
       fail(fmt::format("needs an object as \"{}\"", key));
     Options all;
@@ -145,20 +145,20 @@ class CardReader {
   }
 
  private:
-  std::string text_in(const nlohmann::json& value, const char* key) const {
+  std::string text_in(const Json& value, const char* key) const {
     if (!value.is_string() || value.get_ref<const std::string&>().size() > kLongestText)
       fail(fmt::format("needs a text as \"{}\"", key));
     return value.get<std::string>();
   }
 
-  const nlohmann::json& list(const char* key) const {
-    const nlohmann::json& values = field(key);
+  const Json& list(const char* key) const {
+    const Json& values = field(key);
     if (!values.is_array() || values.size() > kMostEntries)
       fail(fmt::format("needs a list as \"{}\"", key));
     return values;
   }
 
-  const nlohmann::json& json_;
+  const Json& json_;
   std::string place_;
 };
 
@@ -190,9 +190,9 @@ MethodSanity method_from(const CardReader& json) {
   return method;
 }
 
-nlohmann::json parsed(std::string_view text) {
+Json parsed(std::string_view text) {
   try {
-    return nlohmann::json::parse(text);
+    return Json::parse(text);
   } catch (const nlohmann::json::exception&) {
     throw FileError("this is no report of sanity checks: it is not valid JSON");
   }
@@ -225,7 +225,7 @@ std::string to_json(const SanityReport& report, int indent) {
 }
 
 SanityReport sanity_report_from_json(std::string_view text) {
-  const nlohmann::json document = parsed(text);
+  const Json document = parsed(text);
   const CardReader json(document);
   if (json.text("schema") != SanityReport::kSchema)
     json.fail(fmt::format("has another schema than {}", SanityReport::kSchema));

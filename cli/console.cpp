@@ -101,11 +101,26 @@ ProgressBar::ProgressBar(std::string what) : what_(std::move(what)), started_(no
 
 ProgressBar::~ProgressBar() { clear(); }
 
+// What long work will take, as soon as that can be told; once, also where no bar is drawn.
+void ProgressBar::tell_cost(int64_t done, int64_t total, double seconds) {
+  constexpr double kLong = 20;
+  if (cost_told_ || total <= done || done == 0) return;
+  cost_told_ = true;
+  const double whole = seconds * static_cast<double>(total) / static_cast<double>(done);
+  if (whole < kLong) return;
+  clear();
+  tell(fmt::format("{}: {} in about {}", what_, total,
+                   whole < 100    ? fmt::format("{:.0f} seconds", whole)
+                   : whole < 5400 ? fmt::format("{:.0f} minutes", whole / 60)
+                                  : fmt::format("{:.1f} hours", whole / 3600)));
+}
+
 void ProgressBar::show(int64_t done, int64_t total) {
   constexpr double kPatience = 0.5, kRefresh = 0.1;
   const double time = now();
   if (done < last_) started_ = time;  // the next piece of work
   last_ = done;
+  if (time - started_ >= kPatience) tell_cost(done, total, time - started_);
   if (!progress_is_visible() || time - started_ < kPatience || time - drawn_ < kRefresh) return;
   drawn_ = time;
   visible_ = true;

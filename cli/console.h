@@ -38,7 +38,8 @@ void tell(std::string_view line);
 
 // "what 12/300 ████░░░ 4.1/s 1:10 left" on standard error, redrawn in place, or "what 12 4.1/s"
 // where the total is 0, which means that nobody knows it; nothing where standard error is not a
-// terminal. Appears only when the work has taken a while.
+// terminal. Appears only when the work has taken a while. Work that will take long is announced in
+// a line, once.
 class ProgressBar {
  public:
   explicit ProgressBar(std::string what);
@@ -47,11 +48,14 @@ class ProgressBar {
   void clear();
 
  private:
+  void tell_cost(int64_t done, int64_t total, double seconds);
+
   std::string what_;
   double started_;
   double drawn_ = 0;
   int64_t last_ = 0;
   bool visible_ = false;
+  bool cost_told_ = false;
 };
 
 }  // namespace whyformer::cli

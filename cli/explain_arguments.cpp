@@ -5,6 +5,7 @@
 #include "option_groups.h"
 #include "output_files.h"
 #include "whyformer/error.h"
+#include "whyformer/sanity.h"
 
 namespace whyformer::cli {
 namespace {
@@ -268,7 +269,7 @@ ExplainRequest request_of(const ExplainArguments& a, const Model& model, const I
                                     : WordFold::kSum;
   if (a.precision == "double") request.precision = Precision::kDouble;
   request.top = a.input.picture.top;
-  if (a.trust) request.trust = TrustRequest{.orders = a.trust_orders};
+  if (a.trust) request.trust = {.orders = a.trust_orders, .sanity = sanity_findings(model)};
   request.seed = a.seed;
   request.memory_bytes = a.memory_megabytes << 20;
   return request;

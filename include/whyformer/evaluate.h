@@ -40,6 +40,20 @@ std::span<const MetricInfo> metrics();
 // Throws InvalidInput that lists the known names.
 const MetricInfo& metric_named(std::string_view name);
 
+// How far a metric ranks methods as known reasons do: Spearman's correlation over methods, mean
+// over inputs of a model whose reasons are known, with its 95 % interval.
+struct TruthFollowed {
+  std::string inputs;  // "sentences", "pictures"
+  double correlation = 0, low = 0, high = 0;
+};
+
+// One for each model that was tried; empty where the metric was not measured that way.
+std::span<const TruthFollowed> truth_followed(std::string_view metric);
+// Mean over those models.
+std::optional<double> mean_truth_followed(std::string_view metric);
+// All intervals lie above 0.
+bool follows_truth(std::string_view metric);
+
 struct Metric;
 
 // Answers of any model, or of anything else, with some units hidden: for each question a number.

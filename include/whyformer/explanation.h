@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "whyformer/options.h"
 #include "whyformer/trust.h"
 
 namespace whyformer {
@@ -44,9 +45,6 @@ struct Cost {
   int backwards = 0;  // backward walks, one per input
   double seconds = 0;
 };
-
-using OptionValue = std::variant<bool, int64_t, double, std::string>;
-using Options = std::vector<std::pair<std::string, OptionValue>>;
 
 // How scores were reached that come from hiding parts of the input. The scores and the base add up
 // to the value, except for methods that do not share out the whole difference.

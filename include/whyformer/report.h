@@ -133,7 +133,18 @@ std::string agreement_picture(const AgreementReport& report, PictureFormat forma
 
 // What was found in a model (whyformer/model.h): its streams and attention sites.
 struct ModelInfo;
+std::string to_json(const ModelInfo& info, int indent = 2);
+std::string to_terminal(const ModelInfo& info);
 std::string model_picture(const ModelInfo& info, PictureFormat format);
 std::string to_html(const ModelInfo& info);
+
+// Relevance that enters and leaves every operator (whyformer/relevance.h).
+struct RelevanceReport;
+std::string to_json(const RelevanceReport& report, int indent = 2);
+std::string to_terminal(const RelevanceReport& report);
+
+// Columns that a model of tables needs (whyformer/importance.h), the most important first.
+struct ImportanceReport;
+std::string to_terminal(const ImportanceReport& report);
 
 }  // namespace whyformer

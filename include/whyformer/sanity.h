@@ -55,8 +55,6 @@ struct SanityComparison {
   int64_t identical = 0;  // of those, inputs all of whose scores are the same bit by bit
 };
 
-enum class SanityVerdict { kYes, kPartly, kNo, kUnknown };
-
 // What the comparisons of a method say. Similarities are of scores for methods with a sign, else of
 // |scores|; they are judged for kFewestSanityInputs inputs or more.
 //
@@ -127,5 +125,7 @@ SanityReport sanity_report_from_json(std::string_view json);
 void keep_sanity_card(const SanityReport& report);
 // Nothing where there is no card of these weights, or none that can be read.
 std::optional<SanityReport> find_sanity_card(const Model& model);
+// What the model's card says of each method.
+SanityFindings sanity_findings(const Model& model);
 
 }  // namespace whyformer

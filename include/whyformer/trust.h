@@ -1,12 +1,30 @@
 // How far the explanation of one input can be trusted.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "whyformer/options.h"
+
 namespace whyformer {
+
+// Whether the scores of a method depend on something, as a sanity check found (sanity.h).
+enum class SanityVerdict { kYes, kPartly, kNo, kUnknown };
+inline constexpr std::array kSanityVerdictNames{"yes", "partly", "no", "unknown"};
+
+// What the sanity card of a model says of a method with these options.
+struct SanityFinding {
+  std::string method;
+  Options options;
+  SanityVerdict depends_on_class = SanityVerdict::kUnknown;
+  SanityVerdict depends_on_weights = SanityVerdict::kUnknown;
+  int64_t inputs = 0;  // that were explained
+};
+// Nothing: the model has no card.
+using SanityFindings = std::optional<std::vector<SanityFinding>>;
 
 struct TrustRequest {
   // Random rankings that each method is compared with. With 40 m - 1 of them, a random ranking is
@@ -15,6 +33,7 @@ struct TrustRequest {
   std::string hiding = "auto";  // how units are hidden, see the option `how` of leave-one-out
   int64_t noisy_inputs = 4;     // copies of the input that each method explains again; 0: none
   double radius = 0.02;         // of the noise, as a share of the range of the input's own numbers
+  SanityFindings sanity = {};   // of the model, see sanity_findings in sanity.h
 };
 
 // The share of random rankings that a ranking beats, ties counted half, and its standard error.
@@ -61,7 +80,8 @@ struct Trust {
   double comprehensiveness = 0;  // mean drop when the highest-ranked units are hidden
   double sufficiency = 0;        // mean drop when only they stay
   Percentile comprehensiveness_percentile, sufficiency_percentile;
-  // Of comprehensiveness minus sufficiency, which the verdict goes by.
+  // Of comprehensiveness minus sufficiency, which the verdict goes by. Each counts as far as it
+  // follows known reasons, see truth_followed in evaluate.h.
   Percentile percentile;
   double p_value = 1;  // of being as far from random rankings, two-sided
   TrustVerdict verdict = TrustVerdict::kLikeRandom;
@@ -69,9 +89,14 @@ struct Trust {
   std::optional<Stability> stability;
   std::optional<double> completeness_gap;  // of methods whose scores should add up to the answer
   bool class_specific = true;              // as the method's definition says
+  std::optional<SanityFinding> sanity;  // where the model's card has this method, options and all
   TrustCurve curve;
   std::vector<std::string> notes;  // what was not measured, and why
 };
+
+// The metrics that trust reports. The verdict goes by the first two.
+inline constexpr std::array kMetricsOfTrust{"comprehensiveness", "sufficiency", "max-sensitivity",
+                                            "completeness"};
 
 // What the methods of one explanation share.
 struct TrustSetting {
@@ -84,6 +109,7 @@ struct TrustSetting {
   int64_t top_k = 0;                 // of the agreement
   std::vector<int64_t> group_sizes;  // how many units are hidden or kept, at each step
   TrustBand band;
+  bool has_sanity_card = false;
   int64_t evaluations = 0;  // inputs asked for
   double seconds = 0;
   std::vector<std::string> notes;

@@ -15,9 +15,32 @@ namespace whyformer::python {
 
 namespace {
 
+// What to write instead.
+std::string advice(Remedy remedy) {
+  switch (remedy) {
+    case Remedy::kNone:
+      break;
+    case Remedy::kArrays:
+      return " (give a dictionary of arrays by the names of the inputs)";
+    case Remedy::kElement:
+      return " (give a dictionary of arrays, output=NAME and element=[I, J, …])";
+    case Remedy::kOutput:
+      return " (load(…, output=NAME))";
+    case Remedy::kHidingId:
+      return " (hiding_id=N)";
+    case Remedy::kPicture:
+      return " (give a path, a PIL image or an array of pixels)";
+    case Remedy::kRow:
+      return " (give a row of numbers with background=, or a DataFrame)";
+    case Remedy::kText:
+      return " (give a str)";
+  }
+  return "";
+}
+
 // Names in a message come from files, and tracebacks go to terminals.
 void set_error(const nb::object& type, const Error& error) {
-  PyErr_SetString(type.ptr(), printable(error.what()).c_str());
+  PyErr_SetString(type.ptr(), (printable(error.what()) + advice(error.remedy())).c_str());
 }
 
 // They live as long as the module.

@@ -12,6 +12,7 @@
 #include "long_work.h"
 #include "shared_arrays.h"
 #include "whyformer/parts.h"
+#include "whyformer/sanity.h"
 #include "whyformer/threads.h"
 
 namespace nb = nanobind;
@@ -42,7 +43,9 @@ void bind_request(nb::module_& module) {
       .def_rw("orders", &TrustRequest::orders)
       .def_rw("hiding", &TrustRequest::hiding)
       .def_rw("noisy_inputs", &TrustRequest::noisy_inputs)
-      .def_rw("radius", &TrustRequest::radius);
+      .def_rw("radius", &TrustRequest::radius)
+      .def("read_sanity_card",
+           [](TrustRequest& self, const Model& model) { self.sanity = sanity_findings(model); });
   nb::class_<ExplainRequest>(module, "ExplainRequest")
       .def(nb::init<>())
       .def("add_method",

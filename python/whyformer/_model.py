@@ -12,7 +12,7 @@ from ._choices import choice
 from ._model_summary import ModelSummary
 from ._native import InvalidInput
 from ._progress import Bar
-from ._request import explain_request, requested_target, requested_targets, target_request
+from ._request import explain_request, requested_target, requested_targets, target_request, trust_request
 from ._results import Explanation, Explanations
 
 
@@ -180,7 +180,7 @@ class Model:
             methods = _native.default_methods(self._native, inputs[0], targets[0])
         request = explain_request(methods, options, targets, similar_to=similar_to, read_out=read_out,
                                   hiding_id=hiding_id, top=top, words=words, precision=precision, seed=seed,
-                                  memory_megabytes=memory_megabytes, trust=trust)
+                                  memory_megabytes=memory_megabytes, trust=trust_request(trust, self._native))
         with Bar("explaining", progress) as bar:
             found = self._explained(inputs, request, bar)
         results = [Explanation(one) for one in found]

@@ -14,7 +14,7 @@ from ._native import InvalidInput
 
 
 def explain_request(methods, options, targets, *, similar_to=None, read_out=None, hiding_id=None, top=1, words="sum",
-                    precision="single", seed=0, memory_megabytes=1024, trust=False):
+                    precision="single", seed=0, memory_megabytes=1024, trust=None):
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**63:
         raise InvalidInput(f"seed={seed!r}: give a whole number from 0; results are the same for the same seed")
     request = _native.ExplainRequest()
@@ -29,12 +29,12 @@ def explain_request(methods, options, targets, *, similar_to=None, read_out=None
     request.precision = choice(_native.Precision, "precision", precision)
     request.seed = int(seed)
     request.memory_bytes = memory_megabytes << 20
-    request.trust = _trust_request(trust)
+    request.trust = trust
     return request
 
 
-def _trust_request(trust):
-    """None, the defaults for True, or what a dictionary says."""
+def trust_request(trust, model):
+    """None, the defaults for True, or what a dictionary says; with what the model's sanity card says."""
     if trust is None or trust is False:
         return None
     request = _native.TrustRequest()
@@ -43,6 +43,7 @@ def _trust_request(trust):
         if name not in names:
             raise InvalidInput(f"trust has no option {name!r}, only {', '.join(names)}")
         setattr(request, name, value)
+    request.read_sanity_card(model)
     return request
 
 

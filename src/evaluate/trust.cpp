@@ -11,6 +11,7 @@
 #include "evaluate/magnitudes.h"
 #include "evaluate/noisy_inputs.h"
 #include "whyformer/agreement.h"
+#include "whyformer/evaluate.h"
 #include "whyformer/methods.h"
 
 namespace whyformer {
@@ -22,8 +23,14 @@ constexpr int64_t kFewestUnits = 3;
 struct Path {
   std::vector<double> removed, kept;
   double comprehensiveness = 0, sufficiency = 0;
-  double difference() const { return comprehensiveness - sufficiency; }
 };
+
+// Comprehensiveness minus sufficiency, each counted as far as it follows known reasons.
+double difference(const Path& path) {
+  static const double remove = mean_truth_followed("comprehensiveness").value();
+  static const double keep = mean_truth_followed("sufficiency").value();
+  return (remove * path.comprehensiveness - keep * path.sufficiency) * 2 / (remove + keep);
+}
 
 Path path_of(const Ranking& ranking, std::span<const int64_t> sizes, HiddenAnswers& answers) {
   Path path;
@@ -125,13 +132,13 @@ class TrustMeasurement {
                          values_of(random_, [](const Path& p) { return p.comprehensiveness; }));
     trust.sufficiency_percentile = percentile_among(
         -own.sufficiency, values_of(random_, [](const Path& p) { return -p.sufficiency; }));
-    const std::vector<double> differences =
-        values_of(random_, [](const Path& p) { return p.difference(); });
-    trust.percentile = percentile_among(own.difference(), differences);
-    const RandomTest test = test_among(own.difference(), differences);
+    const std::vector<double> differences = values_of(random_, difference);
+    trust.percentile = percentile_among(difference(own), differences);
+    const RandomTest test = test_among(difference(own), differences);
     trust.p_value = test.p_value;
     trust.verdict = test.verdict;
     trust.curve = curve_of(own);
+    trust.sanity = finding_of(attribution);
     if (!all_finite(scores)) {
       trust.notes.push_back("Units without a score were ranked last.");
     }
@@ -140,6 +147,15 @@ class TrustMeasurement {
           "All units have the same score: the ranking is their order in the input.");
     }
     attribution.trust = std::move(trust);
+  }
+
+  // A method with other options is another one to a sanity check.
+  std::optional<SanityFinding> finding_of(const Attribution& attribution) const {
+    if (!request_.sanity) return std::nullopt;
+    const auto found = std::ranges::find_if(*request_.sanity, [&](const SanityFinding& one) {
+      return one.method == attribution.method && one.options == attribution.options;
+    });
+    return found == request_.sanity->end() ? std::nullopt : std::optional(*found);
   }
 
   std::vector<double> curve_shares() const {
@@ -210,6 +226,7 @@ class TrustMeasurement {
             .top_k = top_k(),
             .group_sizes = sizes_,
             .band = band_of(with_ends(distinct), curve_shares()),
+            .has_sanity_card = request_.sanity.has_value(),
             .evaluations = answers_.asked()};
   }
 

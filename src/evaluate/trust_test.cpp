@@ -206,6 +206,29 @@ TEST(Trust, AttentionThatIsTheSameEverywhereIsLikeRandom) {
   EXPECT_FALSE(trust.agreement[0].spearman);
 }
 
+// A card speaks of a method with its options, not of the method with others.
+TEST(Trust, SaysWhatTheSanityCardSays) {
+  const Model model = Model::built_in();
+  const TextInput text{"a charming and often affecting journey", {}};
+  ExplainRequest request{.methods = {{"rollout"}, {"gae"}}, .trust = TrustRequest{}};
+  const Explanation without = explain(model, text, request)[0];
+  EXPECT_FALSE(without.trust->has_sanity_card);
+  EXPECT_FALSE(without.attributions[0].trust->sanity);
+  request.trust->sanity = {{{.method = "rollout",
+                             .options = without.attributions[0].options,
+                             .depends_on_class = SanityVerdict::kNo,
+                             .depends_on_weights = SanityVerdict::kPartly,
+                             .inputs = 7}}};
+  const Explanation with = explain(model, text, request)[0];
+  EXPECT_TRUE(with.trust->has_sanity_card);
+  ASSERT_TRUE(with.attributions[0].trust->sanity);
+  EXPECT_EQ(with.attributions[0].trust->sanity->depends_on_weights, SanityVerdict::kPartly);
+  EXPECT_EQ(with.attributions[0].trust->sanity->inputs, 7);
+  EXPECT_FALSE(with.attributions[1].trust->sanity);
+  request.methods = {{"rollout", {{"start", int64_t{1}}}}};
+  EXPECT_FALSE(explain(model, text, request)[0].attributions[0].trust->sanity);
+}
+
 // The model is a sum, so the curves are partial sums of the sorted terms.
 TEST(Trust, CurvesAreTheAnswersAlongTheRanking) {
   const Explanation found = explained_planted({"leave-one-out"});

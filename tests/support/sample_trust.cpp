@@ -16,6 +16,10 @@ Trust sample_trust(TrustVerdict verdict, double share) {
               .completeness_gap = 0.0004};
   trust.agreement = {{"rollout", 0.25, 0.5}, {"constant", std::nullopt, 0}};
   trust.stability = Stability{.max_sensitivity = 0.125, .spearman = 0.97, .inputs = 4};
+  trust.sanity = SanityFinding{.method = "gae",
+                               .depends_on_class = SanityVerdict::kYes,
+                               .depends_on_weights = SanityVerdict::kPartly,
+                               .inputs = 12};
   trust.curve = {{0, 0.25, 0.5, 1}, {0.9, 0.5, 0.3, 0.2}, {0.2, 0.6, 0.8, 0.9}};
   trust.notes = {"Units without a score were ranked last."};
   return trust;
@@ -43,6 +47,7 @@ Explanation trust_sample() {
   band.kept_mean = {0.2, 0.4, 0.6, 0.9};
   band.kept_low = {0.2, 0.3, 0.5, 0.9};
   band.kept_high = {0.2, 0.5, 0.7, 0.9};
+  explanation.trust->has_sanity_card = true;
   explanation.trust->evaluations = 276;
   explanation.trust->seconds = 0.18;
   return explanation;

@@ -24,12 +24,23 @@ fs::path cache_folder() {
   return home != nullptr && fs::path(home).is_absolute() ? fs::path(home) / ".cache" : fs::path();
 }
 
+// Empty where there is no cache.
+fs::path folder_of_cards() {
+  const fs::path folder = cache_folder();
+  return folder.empty() ? folder : folder / "whyformer" / "sanity";
+}
+
+bool has_cards() {
+  std::error_code error;
+  const fs::path folder = folder_of_cards();
+  return !folder.empty() && fs::directory_iterator(folder, error) != fs::directory_iterator();
+}
+
 // Hashes become names of files, so they are hexadecimal digits or nothing.
 fs::path card_of(const std::string& hash) {
   const bool sound = hash.size() == 64 && hash.find_first_not_of("0123456789abcdef") == hash.npos;
-  const fs::path folder = cache_folder();
-  if (!sound || folder.empty()) return {};
-  return folder / "whyformer" / "sanity" / (hash + ".json");
+  const fs::path folder = folder_of_cards();
+  return sound && !folder.empty() ? folder / (hash + ".json") : fs::path();
 }
 
 }  // namespace
@@ -47,6 +58,7 @@ void keep_sanity_card(const SanityReport& report) {
 }
 
 std::optional<SanityReport> find_sanity_card(const Model& model) {
+  if (!has_cards()) return std::nullopt;  // a hash reads all weights
   const std::string hash = model.hash();
   const fs::path path = card_of(hash);
   std::error_code error;
@@ -59,6 +71,20 @@ std::optional<SanityReport> find_sanity_card(const Model& model) {
   } catch (const FileError&) {
     return std::nullopt;  // of another version, or broken: a new check writes it anew
   }
+}
+
+SanityFindings sanity_findings(const Model& model) {
+  const std::optional<SanityReport> card = find_sanity_card(model);
+  if (!card) return std::nullopt;
+  std::vector<SanityFinding> findings;
+  for (const MethodSanity& one : card->methods) {
+    findings.push_back({.method = one.method,
+                        .options = one.options,
+                        .depends_on_class = one.depends_on_class,
+                        .depends_on_weights = one.depends_on_weights,
+                        .inputs = card->inputs});
+  }
+  return findings;
 }
 
 }  // namespace whyformer

@@ -16,7 +16,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::array kChanges{"cascading", "independent", "other-target"};
-constexpr std::array kVerdicts{"yes", "partly", "no", "unknown"};
 constexpr std::array kTargets{"same", "highest"};
 
 Json or_null(const std::optional<double>& number) { return number ? Json(*number) : Json(nullptr); }
@@ -45,13 +44,14 @@ Json method_json(const MethodSanity& method) {
   }
   for (const SanityComparison& one : method.comparisons)
     comparisons.push_back(comparison_json(one));
-  return {{"name", method.method},
-          {"options", options},
-          {"is_signed", method.is_signed},
-          {"depends_on_class", kVerdicts[static_cast<size_t>(method.depends_on_class)]},
-          {"depends_on_weights", kVerdicts[static_cast<size_t>(method.depends_on_weights)]},
-          {"findings", method.findings},
-          {"comparisons", comparisons}};
+  return {
+      {"name", method.method},
+      {"options", options},
+      {"is_signed", method.is_signed},
+      {"depends_on_class", kSanityVerdictNames[static_cast<size_t>(method.depends_on_class)]},
+      {"depends_on_weights", kSanityVerdictNames[static_cast<size_t>(method.depends_on_weights)]},
+      {"findings", method.findings},
+      {"comparisons", comparisons}};
 }
 
 // Reads what was written, and nothing else: files may come from anywhere.
@@ -174,8 +174,8 @@ MethodSanity method_from(const CardReader& json) {
       .method = json.text("name"),
       .options = json.options("options"),
       .is_signed = json.flag("is_signed"),
-      .depends_on_class = json.one_of<SanityVerdict>("depends_on_class", kVerdicts),
-      .depends_on_weights = json.one_of<SanityVerdict>("depends_on_weights", kVerdicts),
+      .depends_on_class = json.one_of<SanityVerdict>("depends_on_class", kSanityVerdictNames),
+      .depends_on_weights = json.one_of<SanityVerdict>("depends_on_weights", kSanityVerdictNames),
       .findings = json.texts("findings")};
   for (const CardReader& one : json.objects("comparisons")) {
     method.comparisons.push_back(

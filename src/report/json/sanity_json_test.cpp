@@ -129,6 +129,14 @@ TEST_F(SanityCards, AreFoundByTheWeights) {
   const auto found = find_sanity_card(Model::built_in());
   ASSERT_TRUE(found);
   EXPECT_EQ(to_json(*found), to_json(report));
+  const SanityFindings findings = sanity_findings(model);
+  ASSERT_TRUE(findings);
+  ASSERT_EQ(findings->size(), report.methods.size());
+  EXPECT_EQ((*findings)[0].method, report.methods[0].method);
+  EXPECT_EQ((*findings)[0].options, report.methods[0].options);
+  EXPECT_EQ((*findings)[0].depends_on_class, SanityVerdict::kPartly);
+  EXPECT_EQ((*findings)[0].inputs, report.inputs);
+  EXPECT_FALSE(sanity_findings(Model::built_in_for_pictures()));
   EXPECT_FALSE(find_sanity_card(Model::built_in_for_pictures()));
 }
 

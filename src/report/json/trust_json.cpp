@@ -1,5 +1,7 @@
 #include "report/json/trust_json.h"
 
+#include "whyformer/evaluate.h"
+
 namespace whyformer::report {
 namespace {
 
@@ -42,6 +44,26 @@ Json stability_json(const std::optional<Stability>& stability) {
           {"inputs", stability->inputs}};
 }
 
+Json sanity_json(const std::optional<SanityFinding>& finding) {
+  if (!finding) return nullptr;
+  const auto name = [](SanityVerdict verdict) {
+    return kSanityVerdictNames[static_cast<size_t>(verdict)];
+  };
+  return {{"depends_on_class", name(finding->depends_on_class)},
+          {"depends_on_weights", name(finding->depends_on_weights)},
+          {"inputs", finding->inputs}};
+}
+
+Json followed_json() {
+  Json followed = Json::array();
+  for (const char* metric : kMetricsOfTrust) {
+    followed.push_back({{"name", metric},
+                        {"correlation", or_null(mean_truth_followed(metric))},
+                        {"follows", follows_truth(metric)}});
+  }
+  return followed;
+}
+
 }  // namespace
 
 Json trust_json(const Trust& trust) {
@@ -56,6 +78,7 @@ Json trust_json(const Trust& trust) {
           {"stability", stability_json(trust.stability)},
           {"completeness_gap", or_null(trust.completeness_gap)},
           {"class_specific", trust.class_specific},
+          {"sanity", sanity_json(trust.sanity)},
           {"curve",
            {{"shares", trust.curve.shares},
             {"removed", trust.curve.removed},
@@ -79,6 +102,8 @@ Json trust_setting_json(const TrustSetting& setting) {
         {"removed",
          {{"mean", band.removed_mean}, {"low", band.removed_low}, {"high", band.removed_high}}},
         {"kept", {{"mean", band.kept_mean}, {"low", band.kept_low}, {"high", band.kept_high}}}}},
+      {"has_sanity_card", setting.has_sanity_card},
+      {"metrics", followed_json()},
       {"evaluations", setting.evaluations},
       {"seconds", setting.seconds},
       {"notes", setting.notes}};

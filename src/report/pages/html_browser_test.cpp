@@ -13,8 +13,10 @@
 
 #include "report/views/estimate_view.h"
 #include "report/views/heat_overlay.h"
+#include "report/views/trust_view.h"
 #include "tests/support/sample_explanations.h"
 #include "tests/support/sample_pictures.h"
+#include "tests/support/sample_trust.h"
 #include "tests/support/source_folder.h"
 #include "whyformer/report.h"
 
@@ -143,6 +145,27 @@ TEST_F(HtmlInBrowser, ATextStandsInColoursAboveThePictureItIsComparedWith) {
   EXPECT_EQ(result["panels"], methods + 1);
   EXPECT_EQ(result["eyebrow"], "Explained logit");
   EXPECT_THAT(result["class token attends"].get<std::string>(), HasSubstr("[CLS]"));
+}
+
+TEST_F(HtmlInBrowser, TrustHasItsVerdictAndItsCurvesAboveTheBand) {
+  const Explanation explanation = trust_sample();
+  const Visit seen = visit(with_reader(to_html(explanation), "trust_browser_test.js"));
+  EXPECT_THAT(seen.log, Not(HasSubstr("CONSOLE")));
+  const nlohmann::json result = result_of(seen.dom);
+  ASSERT_TRUE(result.is_object()) << seen.log;
+  EXPECT_EQ(result["boxes"], explanation.attributions.size());
+  EXPECT_EQ(result["lines"], nlohmann::json(trust_lines(explanation.attributions[0])));
+  EXPECT_EQ(result["plots"], nlohmann::json({"highest-ranked units hidden", "only they are kept"}));
+  // 0.9 falls to 0.2 in the one plot, and 0.2 rises to 0.9 in the other: down is large in SVG.
+  const auto own = result["own curves"].get<std::vector<std::vector<std::vector<double>>>>();
+  ASSERT_EQ(own.size(), 2u);
+  ASSERT_EQ(own[0].size(), explanation.attributions[0].trust->curve.shares.size());
+  EXPECT_LT(own[0].front()[1], own[0].back()[1]);
+  EXPECT_DOUBLE_EQ(own[0].front()[1], own[1].back()[1]);
+  EXPECT_DOUBLE_EQ(own[0].back()[1], own[1].front()[1]);
+  EXPECT_EQ(result["bands"], nlohmann::json({8, 8}));
+  EXPECT_EQ(result["stays within its card"], true);
+  EXPECT_EQ(result["setting"], true);
 }
 
 TEST_F(HtmlInBrowser, ForceBarsAndPairsSayTheNumbersOfTheExplanation) {

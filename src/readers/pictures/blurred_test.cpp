@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -20,7 +21,7 @@ TEST(Blur, KeepsConstantsAndSpreadsAPoint) {
   double norm = 0;
   for (int k = -5; k <= 5; ++k) norm += std::exp(-0.5 * k * k / 2.25);
   EXPECT_NEAR(spread[10 * 21 + 12], std::exp(-0.5 * 4 / 2.25) / (norm * norm), 1e-12);
-  EXPECT_NEAR(sum(spread), 1, 1e-12);
+  EXPECT_NEAR(std::accumulate(spread.begin(), spread.end(), 0.0), 1, 1e-12);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ void add_arguments(CLI::App& command, EvaluateArguments& a) {
   command
       .add_option("--hiding", a.hidings,
                   "ways to hide units, separated by commas: mask, delete, drop, zero; grey, black, "
-                  "mean, blur; background")
+                  "mean, blur, impute; background")
       ->delimiter(',')
       ->capture_default_str()
       ->type_name("NAMES");

@@ -65,7 +65,7 @@ using AskHidden = std::function<std::vector<double>(const std::vector<std::vecto
 std::optional<double> measure(std::string_view metric, std::span<const double> scores,
                               const AskHidden& ask, int64_t seed = 0);
 
-// A ratio before the division, so that it can be summed over maps. 0 / 0 counts as 0.
+// A ratio before the division, so that it can be summed over maps. 0 / 0 is not defined.
 struct Ratio {
   double part = 0;
   double whole = 0;
@@ -81,8 +81,9 @@ class Localisation {
   // Throws InvalidInput where the sizes differ, nothing is scored, or a score is not finite.
   void add(std::span<const double> scores, const std::vector<bool>& region);
 
-  // Over all maps added so far. Throws InvalidInput before the first.
-  double value() const;
+  // Over the maps added so far for which the metric is defined; nothing where there is none, as
+  // with empty regions. Throws InvalidInput before the first map.
+  std::optional<double> value() const;
 
  private:
   const Metric* metric_;
@@ -90,9 +91,9 @@ class Localisation {
   int64_t maps_ = 0;
 };
 
-// The metric of a single map.
-double localisation(std::string_view metric, std::span<const double> scores,
-                    const std::vector<bool>& region);
+// The metric of a single map; nothing where it is not defined.
+std::optional<double> localisation(std::string_view metric, std::span<const double> scores,
+                                   const std::vector<bool>& region);
 
 struct MapSize {
   int64_t rows = 0;

@@ -98,8 +98,8 @@ struct EvaluationCell {
 struct EvaluationTest {
   size_t column = 0;
   std::string best, other;
-  double difference = 0;          // mean of best minus other
-  std::optional<double> p_value;  // of Wilcoxon's signed-rank test, corrected by Holm
+  std::optional<double> difference;  // mean of best minus other; nothing without common inputs
+  std::optional<double> p_value;     // of Wilcoxon's signed-rank test, corrected by Holm
   int64_t inputs = 0;
 };
 

@@ -64,7 +64,8 @@ def evaluate(model, data, methods=None, metrics=("comprehensiveness", "sufficien
     metrics  names from `whyformer.metrics.catalogue()`, or "all"
     targets  a label or number for each input; default: its highest output
     regions  for each input an array of true and false by unit, or None: what is known to hold the reason
-    hiding   how units are hidden, or several ways: "mask", "delete", "drop", "zero"; "grey", "black", "mean", "blur"
+    hiding   how units are hidden, or several ways: "mask", "delete", "drop", "zero"; "grey", "black", "mean", "blur",
+             "impute"
     """
     model = _loaded(model)
     inputs, _ = model._inputs(data, background=background)

@@ -46,13 +46,13 @@ class Localisation:
         for metric in self._metrics.values():
             metric.add(scores, region)
 
-    def values(self) -> dict[str, float]:
-        """Over all maps so far."""
+    def values(self) -> dict[str, float | None]:
+        """Over the maps so far for which a metric is defined; None where there is none."""
         return {name: metric.value() for name, metric in self._metrics.items()}
 
 
-def localisation(scores, region, metrics: Iterable[str] | None = None) -> dict[str, float]:
-    """The metrics of one map."""
+def localisation(scores, region, metrics: Iterable[str] | None = None) -> dict[str, float | None]:
+    """The metrics of one map; None where one is not defined."""
     one = Localisation(metrics)
     one.add(scores, region)
     return one.values()
@@ -79,7 +79,7 @@ def _by_scores(name: str) -> Callable:
 
 
 def _by_region(name: str) -> Callable:
-    def measure(scores, region) -> float:
+    def measure(scores, region) -> float | None:
         return localisation(scores, region, [name])[name]
 
     return measure

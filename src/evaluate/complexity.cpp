@@ -14,10 +14,11 @@ const Metric kComplexity{
              .family = MetricFamily::kComplexity,
              .misleads = "a simple explanation need not be right"},
     .measure = [](const Evidence& evidence) -> std::optional<double> {
-      const double sum = sum_of_magnitudes(evidence.scores);
+      const std::vector<double> scores = scaled_near_one(evidence.scores);
+      const double sum = sum_of_magnitudes(scores);
       if (sum == 0) return std::nullopt;
       double entropy = 0;
-      for (const double score : evidence.scores) {
+      for (const double score : scores) {
         const double share = std::abs(score) / sum;
         if (share > 0) entropy -= share * std::log(share);
       }

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "evaluate/metric.h"
 #include "evaluate/segments.h"
 
@@ -11,10 +9,11 @@ const Metric kIouOfEqualArea{
     {.name = "iou-of-equal-area",
      .summary = "intersection over union of the region and as many of the largest scores as it has "
                 "cells, mean over maps",
-     .paper = "rises with the relevance rank accuracy of Arras et al., Information Fusion 2022"},
+     .paper = "rises with the relevance rank accuracy of Arras et al., Information Fusion 2022",
+     .misleads = "is told the size of the region, which the method does not know"},
     [](std::span<const double> scores, const std::vector<bool>& region) {
-      const auto cells = static_cast<size_t>(std::count(region.begin(), region.end(), true));
-      return std::vector<Ratio>{intersection_over_union(largest_cells(scores, cells), region)};
+      return std::vector<Ratio>{
+          intersection_over_union(largest_cells(scores, count_cells(region)), region)};
     }};
 
 }  // namespace whyformer

@@ -12,7 +12,7 @@ const Metric kKeepPositive{
              .family = MetricFamily::kFaithfulness,
              .misleads = "units with negative scores stay hidden, so it says nothing about them"},
     .measure = [](const Evidence& evidence) -> std::optional<double> {
-      return positive_area(evidence, hide_rest);
+      return keep_remove_area(evidence, CurveUnits::kPositive, hide_rest);
     }};
 
 }  // namespace whyformer

@@ -14,16 +14,33 @@ double read_at(const std::vector<double>& curve, double x) {
   return curve[before] + share * (curve[before + 1] - curve[before]);
 }
 
+// Units that are not passed over come first.
+Ranking curve_order(const Evidence& evidence, CurveUnits units) {
+  if (units == CurveUnits::kPositive) return evidence.ranking();
+  if (units == CurveUnits::kNegative) return evidence.lowest_first();
+  std::vector<double> magnitudes;
+  for (const double score : evidence.scores) magnitudes.push_back(std::abs(score));
+  return descending_order(magnitudes);
+}
+
+bool takes_part(double score, CurveUnits units) {
+  if (units == CurveUnits::kAll) return true;
+  return units == CurveUnits::kPositive ? score > 0 : score < 0;
+}
+
 }  // namespace
 
-double positive_area(const Evidence& evidence, Hide hide) {
+double keep_remove_area(const Evidence& evidence, CurveUnits units, Hide hide) {
   constexpr int64_t kPoints = 100;
-  const Ranking ranking = evidence.ranking();
-  std::vector<double> curve;
-  int64_t positive = 0;
-  for (int64_t passed = 0; passed <= static_cast<int64_t>(ranking.size()); ++passed) {
-    if (passed > 0 && evidence.scores[ranking[passed - 1]] > 0) ++positive;
-    curve.push_back(evidence.answers(hide(ranking, positive)).value);
+  const Ranking ranking = curve_order(evidence, units);
+  const int64_t taking_part = std::ranges::count_if(
+      evidence.scores, [units](double score) { return takes_part(score, units); });
+  const auto count = static_cast<int64_t>(ranking.size());
+  const auto step = std::max<int64_t>(1, static_cast<int64_t>(0.01 * static_cast<double>(count)));
+  std::vector<double> curve{evidence.answers(hide(ranking, 0)).value};
+  for (int64_t passed = 0; passed < count;) {
+    passed = std::min(count, passed + step);
+    curve.push_back(evidence.answers(hide(ranking, std::min(passed, taking_part))).value);
   }
   std::vector<double> x, rise;
   for (int64_t i = 0; i < kPoints; ++i) {

@@ -22,7 +22,10 @@ void check_map(const Metric& metric, std::span<const double> scores,
   }
 }
 
-double divided(const Ratio& ratio) { return ratio.whole > 0 ? ratio.part / ratio.whole : 0; }
+std::optional<double> divided(const Ratio& ratio) {
+  if (ratio.whole == 0) return std::nullopt;
+  return ratio.part / ratio.whole;
+}
 
 }  // namespace
 
@@ -37,23 +40,29 @@ void Localisation::add(std::span<const double> scores, const std::vector<bool>& 
   const std::vector<Ratio> measured = metric_->in_region(scores, region);
   totals_.resize(measured.size());
   for (size_t i = 0; i < measured.size(); ++i) {
+    const std::optional<double> own = divided(measured[i]);
+    if (!own) continue;
     const bool each_map_alike = metric_->over_maps == OverMaps::kMeanOfRatios;
-    const Ratio added = each_map_alike ? Ratio{divided(measured[i]), 1} : measured[i];
+    const Ratio added = each_map_alike ? Ratio{*own, 1} : measured[i];
     totals_[i].part += added.part;
     totals_[i].whole += added.whole;
   }
   ++maps_;
 }
 
-double Localisation::value() const {
+std::optional<double> Localisation::value() const {
   if (maps_ == 0) throw InvalidInput(metric_->info.name + ": no map was added");
   double sum = 0;
-  for (const Ratio& total : totals_) sum += divided(total);
+  for (const Ratio& total : totals_) {
+    const std::optional<double> own = divided(total);
+    if (!own) return std::nullopt;
+    sum += *own;
+  }
   return sum / static_cast<double>(totals_.size());
 }
 
-double localisation(std::string_view metric, std::span<const double> scores,
-                    const std::vector<bool>& region) {
+std::optional<double> localisation(std::string_view metric, std::span<const double> scores,
+                                   const std::vector<bool>& region) {
   Localisation one(metric);
   one.add(scores, region);
   return one.value();

@@ -16,6 +16,17 @@ double sum_of_magnitudes(std::span<const double> scores) {
   return sum;
 }
 
+std::vector<double> scaled_near_one(std::span<const double> scores) {
+  double largest = 0;
+  for (const double score : scores) largest = std::max(largest, std::abs(score));
+  int exponent = 0;
+  std::frexp(largest, &exponent);
+  std::vector<double> scaled;
+  scaled.reserve(scores.size());
+  for (const double score : scores) scaled.push_back(std::ldexp(score, -exponent));
+  return scaled;
+}
+
 std::vector<int64_t> by_magnitude(std::span<const double> scores) {
   std::vector<int64_t> order(scores.size());
   std::iota(order.begin(), order.end(), 0);

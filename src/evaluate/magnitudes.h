@@ -9,6 +9,9 @@ namespace whyformer {
 
 bool all_finite(std::span<const double> scores);
 double sum_of_magnitudes(std::span<const double> scores);
+// Divided by the power of two above the largest magnitude: no digit changes, and sums of scores
+// near the largest number do not overflow.
+std::vector<double> scaled_near_one(std::span<const double> scores);
 // Indices from the smallest magnitude to the largest; ties by index.
 std::vector<int64_t> by_magnitude(std::span<const double> scores);
 // Whether each is above 1e-5 of the largest magnitude.

@@ -9,7 +9,8 @@ const Metric kMeanIou{
     {.name = "mean-iou",
      .summary = "mean of the IoU of the region (cells above the map's mean) and that of the "
                 "background (the rest), cells summed over maps before the division",
-     .paper = "Chefer et al., CVPR 2021"},
+     .paper = "Chefer et al., CVPR 2021",
+     .misleads = "half of it is the background, which is easily found where it is large"},
     [](std::span<const double> scores, const std::vector<bool>& region) {
       std::vector<bool> segment = above_mean(scores);
       std::vector<bool> background = region;

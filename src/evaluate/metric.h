@@ -29,6 +29,12 @@ struct Evidence {
   int64_t seed = 0;
 
   Ranking ranking() const { return descending_order(scores); }
+  // The lowest first; ties by index, so not the mirrored ranking.
+  Ranking lowest_first() const {
+    std::vector<double> negated;
+    for (const double score : scores) negated.push_back(-score);
+    return descending_order(negated);
+  }
   // What the scores explain, of an answer.
   double explained(const HiddenAnswer& answer) const {
     return of_probability ? answer.value : answer.output;
@@ -45,8 +51,9 @@ enum class OverMaps { kMeanOfRatios, kRatioOfSums };
 // It has one of the two functions.
 struct Metric {
   MetricInfo info;
-  // Of metrics that need a region. Always the same number of ratios; the metric is their mean. The
-  // map is never empty, its scores are finite and its region has a value for each.
+  // Of metrics that need a region. Always the same number of ratios; the metric is their mean, and
+  // not defined where one of them is 0 / 0. The map is never empty, its scores are finite and its
+  // region has a value for each.
   std::vector<Ratio> (*in_region)(std::span<const double> scores,
                                   const std::vector<bool>& region) = nullptr;
   OverMaps over_maps = OverMaps::kMeanOfRatios;
@@ -62,6 +69,11 @@ extern const Metric kDeletion;
 extern const Metric kInsertion;
 extern const Metric kPositivePerturbation;
 extern const Metric kNegativePerturbation;
+extern const Metric kRegionPerturbation;
+extern const Metric kIrof;
+extern const Metric kRoad;
+extern const Metric kRoadMorf;
+extern const Metric kRoadLerf;
 extern const Metric kFaithfulnessCorrelation;
 extern const Metric kFaithfulnessEstimate;
 extern const Metric kSensitivityN;
@@ -73,6 +85,10 @@ extern const Metric kCompleteness;
 extern const Metric kNonSensitivity;
 extern const Metric kKeepPositive;
 extern const Metric kRemovePositive;
+extern const Metric kKeepNegative;
+extern const Metric kRemoveNegative;
+extern const Metric kKeepAbsolute;
+extern const Metric kRemoveAbsolute;
 extern const Metric kMaxSensitivity;
 extern const Metric kLocalLipschitz;
 extern const Metric kComplexity;
@@ -83,6 +99,12 @@ extern const Metric kIou;
 extern const Metric kIouOfEqualArea;
 extern const Metric kMeanIou;
 extern const Metric kRelevanceMass;
+extern const Metric kRelevanceRank;
+extern const Metric kTopKIntersection;
+extern const Metric kRocAuc;
+extern const Metric kAuprc;
+extern const Metric kTokenF1;
+extern const Metric kIouF1;
 
 // Throws InvalidInput that lists the known names.
 const Metric& find_metric(std::string_view name);

@@ -13,9 +13,7 @@ const Metric kNegativePerturbation{
              .misleads =
                  "counts labels, so a fall of the probability that changes no label is not seen"},
     .measure = [](const Evidence& evidence) -> std::optional<double> {
-      std::vector<double> negated;
-      for (const double score : evidence.scores) negated.push_back(-score);
-      return kept_label_area(descending_order(negated), evidence.answers);
+      return kept_label_area(evidence.lowest_first(), evidence.answers);
     }};
 
 }  // namespace whyformer

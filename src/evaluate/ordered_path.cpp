@@ -84,6 +84,20 @@ std::optional<double> kept_label_area(const Ranking& ranking, HiddenAnswers& ans
   return area_under(shares, kept);
 }
 
+std::optional<double> kept_label_share(const Ranking& ranking, HiddenAnswers& answers) {
+  double kept = 0, shares = 0;
+  bool has_labels = true;
+  for (int64_t percent = 1; percent < 100; percent += 2) {
+    const int64_t size = percent * static_cast<int64_t>(ranking.size()) / 100;
+    const std::optional<bool> keeps = answers(hide_first(ranking, size)).keeps_label;
+    has_labels = has_labels && keeps;
+    kept += keeps.value_or(false) ? 1 : 0;
+    ++shares;
+  }
+  if (!has_labels) return std::nullopt;
+  return kept / shares;
+}
+
 HiddenAnswers::Hidden only_hidden(int64_t players, int64_t player) {
   HiddenAnswers::Hidden hidden(players, false);
   hidden[player] = true;

@@ -40,6 +40,10 @@ double path_area(const Ranking& ranking, HiddenAnswers& answers, Hide hide);
 // model gives no labels.
 std::optional<double> kept_label_area(const Ranking& ranking, HiddenAnswers& answers);
 
+// The same while the first 1, 3, …, 99 % are hidden (⌊share · units⌋), as a mean (Rong et al., ICML
+// 2022).
+std::optional<double> kept_label_share(const Ranking& ranking, HiddenAnswers& answers);
+
 // One player hidden.
 HiddenAnswers::Hidden only_hidden(int64_t players, int64_t player);
 

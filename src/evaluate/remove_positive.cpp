@@ -12,7 +12,7 @@ const Metric kRemovePositive{
              .family = MetricFamily::kFaithfulness,
              .misleads = "units with negative scores stay shown, so it says nothing about them"},
     .measure = [](const Evidence& evidence) -> std::optional<double> {
-      return positive_area(evidence, hide_first);
+      return keep_remove_area(evidence, CurveUnits::kPositive, hide_first);
     }};
 
 }  // namespace whyformer

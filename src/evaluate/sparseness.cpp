@@ -14,11 +14,10 @@ const Metric kSparseness{.info = {.name = "sparseness",
                                   .family = MetricFamily::kComplexity,
                                   .misleads = "a sparse explanation need not be right"},
                          .measure = [](const Evidence& evidence) -> std::optional<double> {
-                           const double sum = sum_of_magnitudes(evidence.scores);
+                           std::vector<double> sorted = scaled_near_one(evidence.scores);
+                           const double sum = sum_of_magnitudes(sorted);
                            if (sum == 0) return std::nullopt;
-                           std::vector<double> sorted;
-                           for (const double score : evidence.scores)
-                             sorted.push_back(std::abs(score));
+                           for (double& score : sorted) score = std::abs(score);
                            std::sort(sorted.begin(), sorted.end());
                            const auto count = static_cast<double>(sorted.size());
                            double weighted = 0;

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <numeric>
 
+#include "readers/pictures/blurred.h"
+#include "readers/pictures/linear_imputation.h"
 #include "run/input.h"
 #include "whyformer/error.h"
 #include "whyformer/games.h"
@@ -17,38 +18,6 @@ namespace {
 // Blocks of a picture whose model has no tokens that stay: about as many as a usual ViT has
 // patches.
 constexpr int64_t kMostBlocks = 16;
-
-int64_t mirrored(int64_t i, int64_t size) {
-  if (size == 1) return 0;
-  const int64_t period = 2 * size - 2;
-  i = ((i % period) + period) % period;
-  return i < size ? i : period - i;
-}
-
-// One line of `count` numbers, `step` apart.
-void blur_line(const std::vector<double>& weights, double* line, int64_t count, int64_t step) {
-  const auto radius = static_cast<int64_t>(weights.size()) / 2;
-  std::vector<double> old(count);
-  for (int64_t i = 0; i < count; ++i) old[i] = line[i * step];
-  for (int64_t i = 0; i < count; ++i) {
-    double sum = 0;
-    for (int64_t k = -radius; k <= radius; ++k)
-      sum += weights[k + radius] * old[mirrored(i + k, count)];
-    line[i * step] = sum;
-  }
-}
-
-std::vector<double> gaussian(double deviation) {
-  const auto radius = static_cast<int64_t>(std::ceil(3 * deviation));
-  std::vector<double> weights;
-  double sum = 0;
-  for (int64_t k = -radius; k <= radius; ++k) {
-    weights.push_back(std::exp(-0.5 * static_cast<double>(k * k) / (deviation * deviation)));
-    sum += weights.back();
-  }
-  for (double& weight : weights) weight /= sum;
-  return weights;
-}
 
 constexpr const char* kMethodsWithoutMaps =
     "saliency, gradient-x-input, integrated-gradients, smooth-grad, shap and its relatives, lime, "
@@ -64,18 +33,6 @@ Picture of_one_colour(const Picture& like, uint8_t level) {
 }
 
 }  // namespace
-
-Tensor blurred(const Tensor& pixels, double deviation) {
-  const std::vector<double> weights = gaussian(deviation);
-  const int64_t channels = pixels.dim(0), height = pixels.dim(1), width = pixels.dim(2);
-  std::vector<double> values = pixels.to_doubles();
-  for (int64_t c = 0; c < channels; ++c) {
-    double* plane = values.data() + c * height * width;
-    for (int64_t y = 0; y < height; ++y) blur_line(weights, plane + y * width, width, 1);
-    for (int64_t x = 0; x < width; ++x) blur_line(weights, plane + x, height, width);
-  }
-  return Tensor::of<double>(pixels.shape(), std::span<const double>(values)).cast(pixels.dtype());
-}
 
 PicturePart::PicturePart(std::shared_ptr<const PictureSource> source,
                          std::shared_ptr<const PictureProcessor> processor, ProcessedPicture input,
@@ -94,7 +51,7 @@ const PartTraits& PicturePart::traits() const {
                                   .input_name = "pixels",
                                   .hiding = "grey",
                                   .baseline = "black",
-                                  .words = {"grey", "black", "white", "mean", "blur"}};
+                                  .words = {"grey", "black", "white", "mean", "blur", "impute"}};
   return kTraits;
 }
 
@@ -209,7 +166,7 @@ namespace {
 
 // What a picture variant's first number says: how parts are hidden, whether they are pixels, and
 // how many units are left where they are taken out.
-constexpr std::array<std::string_view, 5> kWays{"grey", "black", "mean", "blur", "drop"};
+constexpr std::array<std::string_view, 6> kWays{"grey", "black", "mean", "blur", "impute", "drop"};
 constexpr int64_t kPixels = 8, kUnitsLeft = 16;
 
 int64_t way_of(const std::string& how) {
@@ -217,7 +174,7 @@ int64_t way_of(const std::string& how) {
   if (way == kWays.end()) {
     throw InvalidInput(
         fmt::format("parts of a picture are hidden by painting them grey, black, in its mean "
-                    "colour or blurred, or by drop, not by '{}'",
+                    "colour or blurred, by impute, or by drop, not by '{}'",
                     how));
   }
   return way - kWays.begin();
@@ -268,7 +225,8 @@ FedGraph PicturePart::run_of(std::span<const Variant> inputs) const {
     for (const std::vector<bool>& one : units) pixels.push_back(pixels_of(one));
     return painted(pixels, way);
   };
-  if (!attends_by_unit_) return run_painted(hidden);
+  // What is imputed depends on the other hidden patches.
+  if (!attends_by_unit_ || way == "impute") return run_painted(hidden);
   FedGraph result = copies(static_cast<int64_t>(inputs.size()));
   const size_t fed = result.feeds.size();
   painted_states_[way].feed(result, hidden, run_painted);
@@ -319,11 +277,13 @@ PlayerTree PicturePart::player_tree() const { return grid_tree(grid_.rows, grid_
 FedGraph PicturePart::painted(const std::vector<std::vector<bool>>& pixels,
                               const std::string& how) const {
   const std::vector<double> own = pixels_.to_doubles();
-  const std::vector<double> other = paint(how).to_doubles();
+  const bool imputes = how == "impute";
+  std::vector<double> other = imputes ? own : paint(how).to_doubles();
   const int64_t plane = pixels_.dim(1) * pixels_.dim(2);
   std::vector<double> values;
   values.reserve(pixels.size() * own.size());
   for (const std::vector<bool>& hidden : pixels) {
+    if (imputes) other = noisily_imputed(own, pixels_.shape(), hidden);
     for (size_t i = 0; i < own.size(); ++i) {
       values.push_back(hidden[static_cast<int64_t>(i) % plane] ? other[i] : own[i]);
     }

@@ -27,7 +27,8 @@ class PicturePart : public Part, public PartEntrance, public PartCells {
   const PartTraits& traits() const override;
   const std::vector<Unit>& units() const override { return units_; }
   // Painted "grey" (0 after normalisation), "black", in the picture's "mean" colour, or as its
-  // "blur"; or patches are left out by "drop", so that the model gets fewer tokens.
+  // "blur"; by "impute" filled from the pixels around them, with a little noise; or patches are
+  // left out by "drop", so that the model gets fewer tokens.
   Variant hiding(const std::vector<bool>& hidden, const std::string& how,
                  std::optional<int64_t> background) const override;
   FedGraph run_of(std::span<const Variant> inputs) const override;
@@ -76,8 +77,5 @@ std::string patch_maps_problem(const ModelGraph& graph);
 
 // The picture as the model saw it; `file` as it was read.
 PictureView view_of(const PicturePart& part, const Picture& file);
-
-// [channels, height, width] blurred by a Gaussian of this deviation in pixels; edges are mirrored.
-Tensor blurred(const Tensor& pixels, double deviation);
 
 }  // namespace whyformer

@@ -75,7 +75,7 @@ Json tests_json(const Evaluation& evaluation) {
                     {"hiding", evaluation.columns[test.column].hiding},
                     {"best", test.best},
                     {"other", test.other},
-                    {"difference", test.difference},
+                    {"difference", finite_or_null(test.difference)},
                     {"p_value", finite_or_null(test.p_value)},
                     {"inputs", test.inputs}});
   }

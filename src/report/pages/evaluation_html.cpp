@@ -60,7 +60,7 @@ std::string tests_table(const Evaluation& evaluation) {
   for (const EvaluationTest& test : evaluation.tests) {
     rows += "<tr><td>" + escape_markup(column_title(evaluation, test.column)) + "</td>" +
             number_cell(test.best) + number_cell(test.other) +
-            number_cell(fmt::format("{:+.3g}", test.difference)) +
+            number_cell(test.difference ? fmt::format("{:+.3g}", *test.difference) : "–") +
             number_cell(test.p_value ? fmt::format("{:.2g}", *test.p_value) : "–",
                         test.p_value && *test.p_value <= 0.05) +
             number_cell(fmt::format("{}", test.inputs)) + "</tr>\n";

@@ -79,17 +79,28 @@ std::vector<MeanRank> mean_ranks(const Evaluation& evaluation) {
 
 std::string test_words(const Evaluation& evaluation, size_t column) {
   std::string best;
-  std::vector<std::string> alike;
+  std::vector<std::string> alike, apart;  // apart: no input that both have
   for (const EvaluationTest& test : evaluation.tests) {
     if (test.column != column) continue;
     best = test.best;
-    if (!test.p_value || *test.p_value > kLevel) alike.push_back(test.other);
+    if (!test.difference) {
+      apart.push_back(test.other);
+    } else if (!test.p_value || *test.p_value > kLevel) {
+      alike.push_back(test.other);
+    }
   }
   if (best.empty()) return "";
   const std::string title = column_title(evaluation, column);
-  if (alike.empty()) return fmt::format("{}: {} is better than all others.", title, best);
-  return fmt::format("{}: {} is best, not told apart from {}.", title, best,
-                     fmt::join(alike, ", "));
+  if (alike.empty() && apart.empty()) {
+    return fmt::format("{}: {} is better than all others.", title, best);
+  }
+  std::string words = fmt::format("{}: {} is best", title, best);
+  if (!alike.empty()) words += fmt::format(", not told apart from {}", fmt::join(alike, ", "));
+  if (!apart.empty()) {
+    words +=
+        fmt::format(", not compared with {} for want of common inputs", fmt::join(apart, ", "));
+  }
+  return words + ".";
 }
 
 std::string agreement_facts(const AgreementReport& report) {

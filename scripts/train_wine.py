@@ -13,7 +13,6 @@ Every third of scikit-learn's 178 wines is held out. Each measurement becomes a 
 from pathlib import Path
 
 import torch
-from sklearn.datasets import load_wine
 from torch import nn
 from torch.nn import functional as F
 
@@ -41,7 +40,7 @@ class Block(nn.Module):
 
 
 class FTTransformer(nn.Module):
-    def __init__(self, mean, deviation):
+    def __init__(self, mean, deviation, outputs=3):
         super().__init__()
         self.register_buffer("mean", mean)
         self.register_buffer("deviation", deviation)
@@ -49,7 +48,7 @@ class FTTransformer(nn.Module):
         self.bias = nn.Parameter(torch.randn(len(mean), WIDTH) / WIDTH**0.5)
         self.class_token = nn.Parameter(torch.randn(1, 1, WIDTH) / WIDTH**0.5)
         self.blocks = nn.Sequential(*(Block() for _ in range(LAYERS)))
-        self.head = nn.Sequential(nn.LayerNorm(WIDTH), nn.Linear(WIDTH, 3))
+        self.head = nn.Sequential(nn.LayerNorm(WIDTH), nn.Linear(WIDTH, outputs))
 
     def forward(self, measurements):
         scaled = (measurements - self.mean) / self.deviation
@@ -59,6 +58,8 @@ class FTTransformer(nn.Module):
 
 
 def main():
+    from sklearn.datasets import load_wine
+
     torch.manual_seed(0)
     torch.set_num_threads(1)
     wine = load_wine()

@@ -43,7 +43,7 @@ const MetricInfo& metric_named(std::string_view name);
 // How far a metric ranks methods as known reasons do: Spearman's correlation over methods, mean
 // over inputs of a model whose reasons are known, with its 95 % interval.
 struct TruthFollowed {
-  std::string inputs;  // "sentences", "pictures"
+  std::string inputs;  // "sentences", "pictures", "table rows"
   double correlation = 0, low = 0, high = 0;
 };
 

@@ -48,7 +48,7 @@ struct TruthFollowed {
 };
 
 // One for each model that was tried; empty where the metric was not measured that way.
-std::span<const TruthFollowed> truth_followed(std::string_view metric);
+std::vector<TruthFollowed> truth_followed(std::string_view metric);
 // Mean over those models.
 std::optional<double> mean_truth_followed(std::string_view metric);
 // All intervals lie above 0.

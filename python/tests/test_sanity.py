@@ -26,6 +26,9 @@ def test_attention_sees_neither_the_class_nor_the_head(model, tmp_path, monkeypa
     assert "Cannot see the class" in str(found)
     card = tmp_path / "whyformer" / "sanity" / f"{found.hash}.json"
     assert json.loads(card.read_text()) == found.to_dict()
+    trust = model.explain(TEXTS[0], ["rollout", "gae"], trust=True, progress=False).trust
+    assert trust["rollout"]["sanity"]["depends_on_class"] == "no" and trust["rollout"]["sanity"]["inputs"] == 5
+    assert trust["gae"]["sanity"] is None  # not on the card
     found.save(tmp_path / "sanity.json")
     with pytest.raises(wf.InvalidInput):
         found.save(tmp_path / "sanity.svg")

@@ -152,6 +152,12 @@ class Explanation(Sequence):
     def methods(self) -> list[str]:
         return [one.method for one in self]
 
+    @property
+    def trust(self) -> dict[str, dict] | None:
+        """How far each method can be trusted, by its name, where that was asked for."""
+        found = {one.method: one.trust for one in self}
+        return found if any(found.values()) else None
+
     def by_stream(self, method: str | int = 0) -> list[np.ndarray]:
         """A method's scores, stream by stream; views."""
         scores = self[method].scores

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "api/explained_input.h"
 #include "evaluate/protocols/measure_protocol.h"
 #include "whyformer/error.h"
@@ -9,10 +11,29 @@
 namespace whyformer {
 namespace {
 
+char lower_case(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool begins_with(const std::string& label, const std::string& name) {
+  return !name.empty() && name.size() <= label.size() &&
+         std::equal(name.begin(), name.end(), label.begin(),
+                    [](char a, char b) { return lower_case(a) == lower_case(b); });
+}
+
+// Data sets shorten names of classes: POS is the one label that begins so, positive.
+TargetChoice as_the_model_says(const TargetChoice& label, const std::vector<std::string>& labels) {
+  const auto* name = std::get_if<std::string>(&label);
+  if (name == nullptr || std::ranges::find(labels, *name) != labels.end()) return label;
+  std::vector<std::string> like;
+  for (const std::string& one : labels) {
+    if (begins_with(one, *name)) like.push_back(one);
+  }
+  return like.size() == 1 ? TargetChoice(like[0]) : label;
+}
+
 std::optional<int64_t> label_of(const ExplainedInput& explained, const EvaluationInput& input,
                                 const Protocol& protocol) {
   if (!std::holds_alternative<std::monostate>(input.label)) {
-    return explained.target_named(input.label);
+    return explained.target_named(as_the_model_says(input.label, explained.labels()));
   }
   if (!protocol.needs_label) return std::nullopt;
   throw InvalidInput(fmt::format("{} needs the right label of each input", protocol.info.name));

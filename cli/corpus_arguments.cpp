@@ -15,7 +15,9 @@ namespace {
 
 // The mask of a picture has its name, as a PNG.
 std::filesystem::path mask_in(const std::string& masks, const InputValue& input) {
-  const auto& picture = std::get<PictureFile>(std::get<PictureInput>(input));
+  const auto* pair = std::get_if<PictureWithText>(&input);
+  const auto& picture =
+      std::get<PictureFile>(pair != nullptr ? pair->picture : std::get<PictureInput>(input));
   return std::filesystem::path(masks) / (picture.path.stem().string() + ".png");
 }
 

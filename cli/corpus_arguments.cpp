@@ -8,23 +8,46 @@
 #include "labelled_texts.h"
 #include "option_groups.h"
 #include "whyformer/error.h"
+#include "whyformer/protocols.h"
 
 namespace whyformer::cli {
 namespace {
 
 // The mask of a picture has its name, as a PNG.
+std::filesystem::path mask_in(const std::string& masks, const InputValue& input) {
+  const auto* pair = std::get_if<PictureWithText>(&input);
+  const auto& picture =
+      std::get<PictureFile>(pair != nullptr ? pair->picture : std::get<PictureInput>(input));
+  return std::filesystem::path(masks) / (picture.path.stem().string() + ".png");
+}
+
 KnownRegion region_in(const std::string& masks, const InputValue& input) {
-  const auto& picture = std::get<PictureFile>(std::get<PictureInput>(input));
-  const auto mask = std::filesystem::path(masks) / (picture.path.stem().string() + ".png");
+  const std::filesystem::path mask = mask_in(masks, input);
   if (!std::filesystem::exists(mask)) return {};
   return region_of_mask(PictureFile{mask});
 }
 
+std::vector<TextSpan> spans_of(const std::vector<std::pair<int64_t, int64_t>>& rationales) {
+  std::vector<TextSpan> spans;
+  for (const auto& [start, end] : rationales) spans.push_back({start, end, 0});
+  return spans;
+}
+
 KnownRegion region_of(const LabelledInput& labelled) {
   if (!labelled.rationales) return {};
-  std::vector<TextSpan> spans;
-  for (const auto& [start, end] : *labelled.rationales) spans.push_back({start, end, 0});
-  return region_of_spans(std::move(spans));
+  return region_of_spans(spans_of(*labelled.rationales));
+}
+
+// What protocols know of an input: the object's pixels, and the words of the rationale.
+void add_known_places(const LabelledInput& labelled, const std::string& masks,
+                      EvaluationInput& input) {
+  if (!masks.empty() && is_picture(labelled.input)) {
+    const std::filesystem::path mask = mask_in(masks, labelled.input);
+    if (std::filesystem::exists(mask)) input.pixels = pixels_of_mask(PictureFile{mask});
+  }
+  if (const auto* text = std::get_if<TextInput>(&labelled.input); text && labelled.rationales) {
+    input.words = mark_words(text->text, spans_of(*labelled.rationales));
+  }
 }
 
 // "METHOD.NAME=VALUE" goes to the method of that name.
@@ -82,13 +105,24 @@ void CorpusArguments::add_methods_to(CLI::App& command) {
       ->type_name("MB");
 }
 
+void CorpusArguments::add_data_sets_to(CLI::App& command) {
+  CLI::Option* has_data =
+      command.add_option("--data", data, "ERASER folder: docs and test.jsonl")->type_name("DIR");
+  command.add_option("--split", split, "train, val or test")
+      ->needs(has_data)
+      ->check(CLI::IsMember({"train", "val", "test"}))
+      ->capture_default_str();
+}
+
 std::vector<CorpusArguments::Entry> CorpusArguments::read() const {
-  const int given = (file.empty() ? 0 : 1) + (pictures.empty() ? 0 : 1) + (table.given() ? 1 : 0);
+  const int given = (file.empty() ? 0 : 1) + (pictures.empty() ? 0 : 1) + (table.given() ? 1 : 0) +
+                    (data.empty() ? 0 : 1);
   if (given != 1) {
     throw InvalidInput(given == 0
                            ? "no inputs: give --file texts.tsv, --pictures DIR or --table rows.csv"
-                           : "give one of --file, --pictures and --table");
+                           : "give one of --file, --pictures, --table and --data");
   }
+  if (!data.empty()) return read_eraser(data, split, examples);
   std::vector<Entry> corpus;
   if (table.given()) {
     const NamedTable rows = table.read();
@@ -102,6 +136,8 @@ std::vector<CorpusArguments::Entry> CorpusArguments::read() const {
     LabelledInput& labelled = entry.input;
     Entry next{{.name = labelled.place, .input = labelled.input}, entry.problem};
     if (explain_labels && labelled.labels) next.input.target = labelled.labels->front();
+    if (labelled.labels) next.input.label = labelled.labels->front();
+    add_known_places(labelled, masks, next.input);
     next.input.region = !masks.empty() && is_picture(labelled.input)
                             ? region_in(masks, labelled.input)
                             : region_of(labelled);

@@ -14,7 +14,7 @@ namespace whyformer::cli {
 struct CorpusArguments {
   ModelArguments model;
   TableArguments table;
-  std::string file, pictures, masks;
+  std::string file, pictures, masks, data, split = "test";
   std::vector<std::string> methods, options;
   int64_t examples = 0;
   int64_t seed = 0;
@@ -23,12 +23,10 @@ struct CorpusArguments {
 
   void add_inputs_to(CLI::App& command);
   void add_methods_to(CLI::App& command);
+  // Folders of data sets as they are published.
+  void add_data_sets_to(CLI::App& command);
 
-  // An input, or what is wrong with a line of the corpus.
-  struct Entry {
-    EvaluationInput input;
-    std::string problem;
-  };
+  using Entry = EvaluationEntry;
   // Throws InvalidInput where none or several corpora are given.
   std::vector<Entry> read() const;
   // The built-in model for such inputs where none is named.

@@ -12,6 +12,7 @@
 #include "output_files.h"
 #include "whyformer/error.h"
 #include "whyformer/growing_file.h"
+#include "whyformer/protocols.h"
 #include "whyformer/report.h"
 
 namespace whyformer::cli {
@@ -19,9 +20,10 @@ namespace {
 
 struct EvaluateArguments {
   CorpusArguments corpus;
-  std::vector<std::string> metrics{"comprehensiveness", "sufficiency"};
+  std::vector<std::string> metrics;
   std::vector<std::string> hidings{"auto"};
   int64_t random_rankings = 5, noisy_inputs = 10;
+  std::string protocol;
   std::string json, csv, html, svg, png, keep;
 };
 
@@ -34,13 +36,25 @@ std::string metrics_help() {
   return text + "\n";
 }
 
+std::string protocols_help() {
+  std::string text = "a published evaluation, in place of metrics:";
+  for (const ProtocolInfo& protocol : protocols()) {
+    text += fmt::format("\n{}: {}; on {}", protocol.name, protocol.summary, protocol.data);
+  }
+  return text + "\n";
+}
+
 void add_arguments(CLI::App& command, EvaluateArguments& a) {
   a.corpus.add_inputs_to(command);
+  a.corpus.add_data_sets_to(command);
   a.corpus.add_methods_to(command);
-  command.add_option("--metric", a.metrics, metrics_help())
-      ->delimiter(',')
-      ->capture_default_str()
-      ->type_name("NAMES");
+  CLI::Option* metrics = command.add_option("--metric", a.metrics, metrics_help())
+                             ->delimiter(',')
+                             ->default_str("comprehensiveness,sufficiency")
+                             ->type_name("NAMES");
+  command.add_option("--protocol", a.protocol, protocols_help())
+      ->excludes(metrics)
+      ->type_name("NAME");
   command
       .add_option("--hiding", a.hidings,
                   "ways to hide units, separated by commas: mask, delete, drop, zero; grey, black, "
@@ -67,6 +81,7 @@ void add_arguments(CLI::App& command, EvaluateArguments& a) {
 }
 
 std::vector<std::string> metrics_asked(const std::vector<std::string>& names) {
+  if (names.empty()) return {"comprehensiveness", "sufficiency"};
   std::vector<std::string> asked;
   for (const std::string& name : names) {
     if (name != "all") {
@@ -84,11 +99,13 @@ std::string question_of(const EvaluateArguments& a, const EvaluationRequest& req
   std::string methods;
   for (const MethodRequest& one : request.explain.methods) methods += one.name + " ";
   for (const std::string& option : a.corpus.options) methods += option + " ";
+  const std::string measured = request.protocol.empty()
+                                   ? fmt::format("metrics {}", fmt::join(request.metrics, " "))
+                                   : "protocol " + request.protocol;
   return fmt::format(
-      "whyformer evaluate: model {}, methods {}metrics {}, hiding {}, seed {}, "
-      "random {}, noisy {}",
-      model.name().name, methods, fmt::join(request.metrics, " "), fmt::join(request.hidings, " "),
-      a.corpus.seed, a.random_rankings, a.noisy_inputs);
+      "whyformer evaluate: model {}, methods {}{}, hiding {}, seed {}, random {}, noisy {}",
+      model.name().name, methods, measured, fmt::join(request.hidings, " "), a.corpus.seed,
+      a.random_rankings, a.noisy_inputs);
 }
 
 // Inputs that an earlier run has finished, by name.
@@ -130,7 +147,8 @@ class Evaluator {
     for (const CorpusArguments::Entry& entry : corpus) {
       const auto known = kept.find(entry.input.name);
       try {
-        done.push_back(known != kept.end() ? std::move(known->second) : evaluated(entry));
+        done.push_back(known != kept.end() ? std::move(known->second)
+                                           : evaluate(model_, entry, request_));
       } catch (const Interrupted&) {
         break;
       }
@@ -146,13 +164,6 @@ class Evaluator {
   const EvaluationRequest& request() const { return request_; }
 
  private:
-  EvaluatedInput evaluated(const CorpusArguments::Entry& entry) const {
-    if (entry.problem.empty()) return evaluate(model_, entry.input, request_);
-    EvaluatedInput broken{.name = entry.input.name};
-    broken.problem = entry.problem;
-    return broken;
-  }
-
   const EvaluateArguments& a_;
   const Model& model_;
   EvaluationRequest request_;
@@ -175,13 +186,15 @@ void write_reports(const EvaluateArguments& a, const Evaluation& evaluation) {
 }
 
 void run(const EvaluateArguments& a) {
+  if (!a.protocol.empty()) protocol_named(a.protocol);
   check_outputs({a.json, a.csv, a.html, a.svg, a.png, a.keep}, {a.corpus.file});
   const std::vector<CorpusArguments::Entry> corpus = a.corpus.read();
   const Model model = a.corpus.load(corpus);
   EvaluationRequest request;
   request.explain = a.corpus.request(
       a.corpus.methods.empty() ? default_methods(model, corpus[0].input.input) : a.corpus.methods);
-  request.metrics = metrics_asked(a.metrics);
+  request.protocol = a.protocol;
+  if (a.protocol.empty()) request.metrics = metrics_asked(a.metrics);
   request.hidings = a.hidings;
   request.random_rankings = a.random_rankings;
   request.noisy_inputs = a.noisy_inputs;

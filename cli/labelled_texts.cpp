@@ -142,8 +142,10 @@ std::vector<LabelledInput> listed_pictures(const std::string& list,
   const std::filesystem::path folder = list == "-" ? "" : std::filesystem::path(list).parent_path();
   std::vector<LabelledInput> pictures;
   for (LabelledLine& line : labelled_lines(lines, limit, Subject::kPicture)) {
-    pictures.push_back({PictureInput(PictureFile{folder / line.input.text}), std::move(line.labels),
-                        std::move(line.place)});
+    const PictureFile file{folder / line.input.text};
+    InputValue input = PictureInput(file);
+    if (line.input.pair) input = PictureWithText{file, *line.input.pair};
+    pictures.push_back({std::move(input), std::move(line.labels), std::move(line.place)});
   }
   return pictures;
 }

@@ -40,9 +40,10 @@ class TextLines {
 };
 
 // Pictures where the path is a folder, or where the first line names one: `file<TAB>label`, or
-// {"picture": …, "label": …} with files looked up from where the list is. In a folder, those in the
-// folders inside are labelled by the names of these, others not; of many, the first `limit` are
-// taken from each label in turn. Throws as the other.
+// {"picture": …, "pair": …, "label": …}, where `pair` is a text to compare with, with files looked
+// up from where the list is. In a folder, those in the folders inside are labelled by the names of
+// these, others not; of many, the first `limit` are taken from each label in turn. Throws as the
+// other.
 std::vector<LabelledInput> read_labelled_corpus(const std::string& path, int64_t limit);
 
 // A line of a corpus; what is wrong with it, where it is broken.

@@ -28,17 +28,42 @@ KnownRegion region_of_spans(std::vector<TextSpan> spans);
 // explained one, 0 outside. Throws FileError, and InvalidInput where the sizes differ.
 KnownRegion region_of_mask(const PictureInput& mask);
 
+// The same by pixel of the picture as the model saw it, row by row.
+using KnownPixels = std::function<std::vector<bool>(const Explanation& explanation)>;
+// Each pixel takes the nearest one of the mask. Throws as region_of_mask.
+KnownPixels pixels_of_mask(const PictureInput& mask);
+
+// The words of a text, as a data set counts them, and which are known to hold the reason.
+struct MarkedWords {
+  std::vector<TextSpan> words;
+  std::vector<bool> marked;  // one for each word
+};
+// Words by white space; those that overlap a span are marked.
+MarkedWords mark_words(const std::string& text, const std::vector<TextSpan>& spans);
+
 struct EvaluationInput {
   std::string name;  // for reports
   InputValue input;
   TargetChoice target = {};  // nothing: the highest
   KnownRegion region = {};   // empty where it is not known
+  // What protocols read beside it.
+  TargetChoice label = {};  // the right answer; nothing where it is not known
+  KnownPixels pixels = {};
+  std::optional<MarkedWords> words = {};
+};
+
+// An input of a corpus, or what is wrong with it.
+struct EvaluationEntry {
+  EvaluationInput input;
+  std::string problem = {};
 };
 
 struct EvaluationRequest {
   // Methods with their options, seed, memory, precision, progress. Targets are those of the inputs.
   ExplainRequest explain = {};
-  std::vector<std::string> metrics = {};        // names of metrics()
+  std::vector<std::string> metrics = {};  // names of metrics()
+  // A name of protocols(), in place of metrics and ways of hiding; see whyformer/protocols.h.
+  std::string protocol = {};
   std::vector<std::string> hidings = {"auto"};  // ways to hide units, each measured by itself
   int64_t random_rankings = 5;                  // that the baseline is the mean of
   int64_t noisy_inputs = 10;                    // of metrics of robustness
@@ -59,6 +84,9 @@ struct MeasuredMethod {
   std::vector<MetricValue> reversed;
   std::vector<double> scores;  // of all units; empty for the baseline
   Cost cost;
+  // For columns that sum ratios over inputs, by column; empty where there are none.
+  std::vector<std::vector<Ratio>> ratios = {};
+  std::vector<std::vector<Ratio>> reversed_ratios = {};
 };
 
 // What was measured for one input.
@@ -71,18 +99,31 @@ struct EvaluatedInput {
   std::string problem;      // why nothing was measured; empty otherwise
   int64_t evaluations = 0;  // inputs with hidden units that metrics asked for
   double seconds = 0;
+  std::vector<std::string> notes = {};  // what must be known about its numbers
 };
 
 // An input that cannot be explained has a problem; throws InvalidInput for unknown methods, metrics
 // and options, and Interrupted.
 EvaluatedInput evaluate(const Model& model, const EvaluationInput& input,
                         const EvaluationRequest& request);
+// A broken entry keeps its problem.
+EvaluatedInput evaluate(const Model& model, const EvaluationEntry& entry,
+                        const EvaluationRequest& request);
 
-// A column of the table: a metric with one way of hiding.
+// A value along a path, such as the accuracy with a share of the pixels hidden.
+struct CurvePoint {
+  std::string curve;
+  double x = 0;
+};
+
+// A column of the table: a metric with one way of hiding, or what a protocol measures.
 struct EvaluationColumn {
   std::string metric;
   std::string hiding;  // empty for metrics that hide nothing
   bool higher_is_better = true;
+  std::string summary = {}, paper = {}, misleads = {};
+  std::optional<CurvePoint> point = {};  // points of curves are neither ranked nor tested
+  bool sums_ratios = false;              // over inputs, before the division
 };
 std::vector<EvaluationColumn> columns_of(const EvaluationRequest& request);
 
@@ -107,6 +148,7 @@ struct Evaluation {
   static constexpr const char* kSchema = "whyformer.evaluation/1";
 
   ModelName model;
+  std::string protocol;  // empty where metrics were asked for one by one
   std::vector<EvaluationColumn> columns;
   std::vector<std::string> methods;                // the baseline last
   std::vector<std::vector<EvaluationCell>> cells;  // [method][column]

@@ -1,6 +1,8 @@
 #include "whyformer/evaluation.h"
 
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
@@ -9,6 +11,7 @@
 #include "long_work.h"
 #include "whyformer/error.h"
 #include "whyformer/method_agreement.h"
+#include "whyformer/protocols.h"
 #include "whyformer/report.h"
 
 namespace nb = nanobind;
@@ -48,23 +51,66 @@ std::vector<One> each_input(size_t count, const Progress& watch, const Measure& 
   return done;
 }
 
-Evaluation evaluated(const Model& model, const std::vector<InputValue>& inputs,
-                     const std::vector<TargetChoice>& targets,
-                     const std::vector<GivenRegion>& regions, EvaluationRequest request,
-                     const nb::object& progress) {
+// What is known of an input beside itself, all of it optional.
+struct KnownOfInput {
+  TargetChoice target, label;
+  GivenRegion region;
+  std::optional<PictureInput> mask;
+  std::optional<std::vector<std::pair<int64_t, int64_t>>> rationales;  // code points of the text
+};
+
+// What cannot be read is the problem of its input.
+EvaluationEntry entry_of(const std::string& name, const InputValue& value,
+                         const KnownOfInput& known) {
+  EvaluationEntry entry{{.name = name,
+                         .input = value,
+                         .target = known.target,
+                         .region = region_of(known.region),
+                         .label = known.label}};
+  if (const auto* text = std::get_if<TextInput>(&value); text && known.rationales) {
+    std::vector<TextSpan> spans;
+    for (const auto& [start, end] : *known.rationales) spans.push_back({start, end, 0});
+    entry.input.words = mark_words(text->text, spans);
+  }
+  try {
+    if (known.mask) entry.input.pixels = pixels_of_mask(*known.mask);
+  } catch (const Error& error) {
+    entry.problem = error.what();
+  }
+  return entry;
+}
+
+Evaluation evaluated(const Model& model, const std::vector<EvaluationEntry>& entries,
+                     EvaluationRequest request, const nb::object& progress) {
   return run_long(progress, [&](const Progress& watch) {
     const auto measure = [&](int64_t i, const Progress& goes_on) {
       request.explain.progress = goes_on;
-      return evaluate(model,
-                      {.name = "input " + std::to_string(i),
-                       .input = inputs[i],
-                       .target = targets[i],
-                       .region = region_of(regions[i])},
-                      request);
+      return evaluate(model, entries[i], request);
     };
-    return summarise(model.name(), each_input<EvaluatedInput>(inputs.size(), watch, measure),
+    return summarise(model.name(), each_input<EvaluatedInput>(entries.size(), watch, measure),
                      request);
   });
+}
+
+// Of inputs that were measured elsewhere, each as a line of JSON.
+Evaluation summarised(const Model& model, const std::vector<std::string>& lines,
+                      const EvaluationRequest& request) {
+  std::vector<EvaluatedInput> inputs;
+  for (const std::string& line : lines) inputs.push_back(evaluated_input_of(line));
+  return summarise(model.name(), inputs, request);
+}
+
+std::vector<nb::dict> protocol_list() {
+  std::vector<nb::dict> list;
+  for (const ProtocolInfo& protocol : protocols()) {
+    nb::dict one;
+    one["name"] = protocol.name;
+    one["summary"] = protocol.summary;
+    one["paper"] = protocol.paper;
+    one["data"] = protocol.data;
+    list.push_back(one);
+  }
+  return list;
 }
 
 AgreementReport agreed(const Model& model, const std::vector<InputValue>& inputs,
@@ -95,6 +141,7 @@ void bind_evaluation(nb::module_& module) {
       .def(nb::init<>())
       .def_rw("explain", &EvaluationRequest::explain)
       .def_rw("metrics", &EvaluationRequest::metrics)
+      .def_rw("protocol", &EvaluationRequest::protocol)
       .def_rw("hidings", &EvaluationRequest::hidings)
       .def_rw("random_rankings", &EvaluationRequest::random_rankings)
       .def_rw("noisy_inputs", &EvaluationRequest::noisy_inputs)
@@ -118,8 +165,28 @@ void bind_evaluation(nb::module_& module) {
     const std::string bytes = agreement_picture(found, format);
     return nb::bytes(bytes.data(), bytes.size());
   });
-  module.def("evaluate", &evaluated, "model"_a, "inputs"_a, "targets"_a, "regions"_a, "request"_a,
-             "progress"_a.none());
+  nb::class_<EvaluationEntry>(module, "EvaluationEntry");
+  module.def(
+      "evaluation_entry",
+      [](const std::string& name, const InputValue& value, const TargetChoice& target,
+         const GivenRegion& region, const TargetChoice& label,
+         const std::optional<PictureInput>& mask,
+         const std::optional<std::vector<std::pair<int64_t, int64_t>>>& rationales) {
+        return entry_of(name, value, {target, label, region, mask, rationales});
+      },
+      "name"_a, "input"_a, "target"_a, "region"_a.none(), "label"_a, "mask"_a.none(),
+      "rationales"_a.none());
+  module.def("read_eraser", &read_eraser, "folder"_a, "split"_a, "limit"_a);
+  module.def("protocols", &protocol_list);
+  module.def("protocol_columns", [](const std::string& name) {
+    std::vector<std::string> names;
+    for (const EvaluationColumn& column : protocol_named(name).columns) {
+      names.push_back(column.metric);
+    }
+    return names;
+  });
+  module.def("evaluate", &evaluated, "model"_a, "entries"_a, "request"_a, "progress"_a.none());
+  module.def("summarise_evaluation", &summarised, "model"_a, "lines"_a, "request"_a);
   module.def("agree", &agreed, "model"_a, "inputs"_a, "request"_a, "progress"_a.none());
 }
 

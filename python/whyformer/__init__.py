@@ -11,7 +11,7 @@
 from importlib.metadata import version as _version
 
 from ._concepts import ConceptReport, tcav
-from ._evaluation import Agreement, Evaluation, agree, evaluate
+from ._evaluation import Agreement, Evaluation, agree, evaluate, protocols
 from ._functions import FunctionExplanation, lime, shap
 from ._importance import HeadImportance, Importance, Summary, summarise
 from ._loading import inspect, load
@@ -41,7 +41,7 @@ __all__ = [
     "Agreement", "Attribution", "ConceptReport", "Error", "Evaluation", "Explanation", "Explanations", "FileError",
     "FunctionExplanation", "HeadImportance", "Importance", "InvalidInput", "MethodInfo", "Model", "ModelInfo",
     "ModelSummary", "OptionInfo", "Output", "SanityReport", "Summary", "UnsupportedModel", "agree", "evaluate",
-    "explain", "inspect", "lime", "load", "maskers", "methods", "metrics", "relevance_policies", "sanity",
+    "explain", "inspect", "lime", "load", "maskers", "methods", "metrics", "protocols", "relevance_policies", "sanity",
     "set_threads", "shap", "studies", "summarise", "tcav", "threads",
 ]
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
+import numpy as np
+
 from . import _native
+from ._inputs import pictures
 from ._native import InvalidInput
 from ._progress import Bar
 from ._report import Report
@@ -52,8 +56,9 @@ class Agreement(Report):
         return table
 
 
-def evaluate(model, data, methods=None, metrics=("comprehensiveness", "sufficiency"), *, targets=None, regions=None,
-             options: Mapping | None = None, hiding="auto", random: int = 5, noisy: int = 10, radius: float = 0.02,
+def evaluate(model, data, methods=None, metrics=None, *, protocol: str | None = None, targets=None, regions=None,
+             labels=None, masks=None, rationales=None, split: str = "test", examples: int = 0, train=None, training=None,
+             repeats: int = 3, options: Mapping | None = None, hiding="auto", random: int = 5, noisy: int = 10, radius: float = 0.02,
              background=None, precision: str = "single", seed: int = 0, memory_megabytes: int = 1024,
              progress=None) -> Evaluation:
     """Which method to believe: each measured by each metric over many inputs.
@@ -61,25 +66,46 @@ def evaluate(model, data, methods=None, metrics=("comprehensiveness", "sufficien
     model    of `whyformer.load`, or its name or path
     data     a list of texts, pictures or rows, or a DataFrame
     methods  names from `whyformer.methods()`; default: some that fit
-    metrics  names from `whyformer.metrics.catalogue()`, or "all"
+    metrics  names from `whyformer.metrics.catalogue()`, or "all"; default: comprehensiveness and sufficiency
+    protocol a published evaluation in place of metrics, see `whyformer.protocols()`; "eraser" takes the path of a
+             folder as data, with split= and examples=
+    labels   for protocols: the right answer of each input
+    masks    for protocols: a picture of each input's object, 0 outside
+    rationales  for protocols: [(start, end), …] of each text, characters that hold the reason
+    train    for "roar": train(rows, labels, seed) gives a function from rows to labels; training=(rows, labels) are
+             what it is trained on, repeats= how often
     targets  a label or number for each input; default: its highest output
     regions  for each input an array of true and false by unit, or None: what is known to hold the reason
     hiding   how units are hidden, or several ways: "mask", "delete", "drop", "zero"; "grey", "black", "mean", "blur",
              "impute"
     """
     model = _loaded(model)
-    inputs, _ = model._inputs(data, background=background)
+    if protocol == "roar":
+        return _roar(model, data, methods, labels, train, training, repeats, options, background, seed)
+    from_folder = protocol == "eraser" and isinstance(data, (str, os.PathLike))
+    if from_folder:
+        entries, inputs = _native.read_eraser(data, split, examples), ["a text"]
+    else:
+        inputs, _ = model._inputs(data, background=background)
     if not inputs:
         raise InvalidInput("there are no inputs to evaluate on")
     request = _native.EvaluationRequest()
     request.explain = _explain_request(model, inputs, methods, options, precision, seed, memory_megabytes)
+    request.protocol = protocol or ""
+    if metrics is None:
+        metrics = [] if protocol else ("comprehensiveness", "sufficiency")
     request.metrics = _metric_names(metrics)
     request.hidings = [hiding] if isinstance(hiding, str) else list(hiding)
     request.random_rankings, request.noisy_inputs, request.radius = random, noisy, radius
-    chosen = [requested_target(None, one, None, None) for one in _one_each(targets, inputs, "targets")]
-    known = [None if one is None else [bool(unit) for unit in one] for one in _one_each(regions, inputs, "regions")]
+    if not from_folder:
+        entries = _entries(inputs, targets, regions, labels, masks, rationales)
     with Bar("evaluating", progress) as bar:
-        return Evaluation(_native.evaluate(model._native, inputs, chosen, known, request, bar.callback))
+        return Evaluation(_native.evaluate(model._native, entries, request, bar.callback))
+
+
+def protocols() -> list[dict]:
+    """Published evaluations by name: what each measures, and on what."""
+    return _native.protocols()
 
 
 def agree(model, data, methods=None, *, options: Mapping | None = None, top_k: int = 0, persistence: float = 0.9,
@@ -115,6 +141,43 @@ def _metric_names(metrics) -> list[str]:
         return [metric.name for metric in _native.metrics()]
     names = [metrics] if isinstance(metrics, str) else list(metrics)
     return [part.strip().replace("_", "-") for name in names for part in name.split(",")]
+
+
+def _entries(inputs, targets, regions, labels, masks, rationales) -> list:
+    """Inputs with what is known of each."""
+    entries = []
+    given = zip(inputs, *(_one_each(one, inputs, name) for one, name in
+                          ((targets, "targets"), (regions, "regions"), (labels, "labels"), (masks, "masks"),
+                           (rationales, "rationales"))))
+    for number, (value, target, region, label, mask, rationale) in enumerate(given):
+        entries.append(_native.evaluation_entry(
+            f"input {number}", value, requested_target(None, target, None, None),
+            None if region is None else [bool(unit) for unit in region],
+            requested_target(None, label, None, None), None if mask is None else _mask(mask),
+            None if rationale is None else [(int(start), int(end)) for start, end in rationale]))
+    return entries
+
+
+def _mask(mask):
+    if isinstance(mask, np.ndarray) and mask.dtype == bool:
+        mask = mask.astype(np.uint8) * 255
+    return pictures([mask], None)[0][0]
+
+
+def _roar(model, data, methods, labels, train, training, repeats, options, background, seed) -> Evaluation:
+    from ._roar import remove_and_retrain
+
+    if train is None or training is None or labels is None:
+        raise InvalidInput("roar trains the model again: give train=, training=(rows, labels) and labels=")
+    request = _native.EvaluationRequest()
+    request.protocol = "roar"
+    request.explain = _explain_request(model, model._inputs(data, background=background)[0], methods, options, "single",
+                                       seed, 1024)
+    names = methods if methods is not None else _native.default_methods(
+        model._native, model._inputs(data, background=background)[0][0], None)
+    lines = remove_and_retrain(model, data, labels, training, train, names, options=options, background=background,
+                               repeats=repeats, seed=seed, random_name="random")
+    return Evaluation(_native.summarise_evaluation(model._native, lines, request))
 
 
 def _one_each(given, inputs, what: str) -> list:

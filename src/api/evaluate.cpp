@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "api/evaluate_protocol.h"
 #include "api/explained_input.h"
 #include "evaluate/measure_methods.h"
 #include "run/pulse_question.h"
@@ -24,6 +25,7 @@ std::vector<bool> region_of(const EvaluationInput& input, const Explanation& exp
 // Names that do not exist are mistakes of the request, not of an input.
 void check_request(const EvaluationRequest& request) {
   jobs_of(request.explain.methods);
+  if (!request.protocol.empty()) return check_protocol(request);
   if (request.metrics.empty()) throw InvalidInput("no metric was asked for");
   if (request.hidings.empty()) throw InvalidInput("no way of hiding was asked for");
   for (const std::string& name : request.metrics) metric_named(name);
@@ -31,6 +33,7 @@ void check_request(const EvaluationRequest& request) {
 
 void measure(const Model& model, const EvaluationInput& input, const EvaluationRequest& request,
              EvaluatedInput& result) {
+  if (!request.protocol.empty()) return measure_by_protocol(model, input, request, result);
   ExplainRequest explain = request.explain;
   explain.target = input.target;
   ExplainedInput explained(model, input.input, explain, WholeRun::kYes);
@@ -61,6 +64,15 @@ EvaluatedInput evaluate(const Model& model, const EvaluationInput& input,
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
+}
+
+EvaluatedInput evaluate(const Model& model, const EvaluationEntry& entry,
+                        const EvaluationRequest& request) {
+  if (entry.problem.empty()) return evaluate(model, entry.input, request);
+  check_request(request);
+  EvaluatedInput broken{.name = entry.input.name};
+  broken.problem = entry.problem;
+  return broken;
 }
 
 }  // namespace whyformer

@@ -112,6 +112,13 @@ Run& ExplainedInput::whole() {
   return prepared_.has_several_parts() ? *prepared_.runs.back() : prepared_.run();
 }
 
+int64_t ExplainedInput::target_named(const TargetChoice& name) const {
+  ExplainRequest request = request_;
+  request.target = name;
+  request.other_targets = {};
+  return targets_of(prepared_, request)[0];
+}
+
 Explanation ExplainedInput::explain(int64_t target) {
   choose_target(prepared_, target);
   Explanation explanation = prepared_.common;

@@ -21,6 +21,9 @@ class ExplainedInput {
                  WholeRun whole, const std::optional<Randomisation>& randomisation = std::nullopt);
 
   std::vector<int64_t> targets() const { return targets_of(prepared_, request_); }
+  const std::vector<std::string>& labels() const { return prepared_.common.output.labels; }
+  // Throws InvalidInput where there is no such output.
+  int64_t target_named(const TargetChoice& name) const;
   // Runs the methods. Throws Interrupted where the caller stops it before the first has scores.
   Explanation explain(int64_t target);
   bool was_stopped() const;

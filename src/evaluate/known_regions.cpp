@@ -1,9 +1,11 @@
 #include <fmt/format.h>
+#include <unicode/uchar.h>
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
 
+#include "base/code_points.h"
 #include "explanation/panels.h"
 #include "readers/given_picture.h"
 #include "whyformer/error.h"
@@ -40,11 +42,15 @@ bool mostly_covered(const Picture& mask, PixelRange rows, PixelRange columns) {
   return covered > 0 && 2 * covered >= (rows.last - rows.first) * (columns.last - columns.first);
 }
 
-void mark_patches(const PictureView& view, const Picture& mask, std::vector<bool>& region) {
+void require_same_size(const PictureView& view, const Picture& mask) {
   if (mask.width != view.file_width || mask.height != view.file_height) {
     throw InvalidInput(fmt::format("the mask has {} x {} pixels, the picture {} x {}", mask.width,
                                    mask.height, view.file_width, view.file_height));
   }
+}
+
+void mark_patches(const PictureView& view, const Picture& mask, std::vector<bool>& region) {
+  require_same_size(view, mask);
   const double high = (view.bottom - view.top) / static_cast<double>(view.rows),
                wide = (view.right - view.left) / static_cast<double>(view.columns);
   for (int64_t row = 0; row < view.rows; ++row) {
@@ -56,6 +62,25 @@ void mark_patches(const PictureView& view, const Picture& mask, std::vector<bool
                          pixels_between(left, left + wide, mask.width));
     }
   }
+}
+
+// The mask's pixel under the middle of each pixel that the model saw.
+std::vector<bool> nearest_pixels(const PictureView& view, const Picture& mask) {
+  require_same_size(view, mask);
+  const auto nearest_to = [](double from, double to, int64_t place, int64_t count, int64_t size) {
+    const double middle =
+        from + (static_cast<double>(place) + 0.5) * (to - from) / static_cast<double>(count);
+    return std::clamp<int64_t>(static_cast<int64_t>(std::floor(middle)), 0, size - 1);
+  };
+  std::vector<bool> inside;
+  for (int64_t y = 0; y < view.height; ++y) {
+    const uint8_t* row = mask.row(nearest_to(view.top, view.bottom, y, view.height, mask.height));
+    for (int64_t x = 0; x < view.width; ++x) {
+      const uint8_t* pixel = row + 3 * nearest_to(view.left, view.right, x, view.width, mask.width);
+      inside.push_back(pixel[0] > 0 || pixel[1] > 0 || pixel[2] > 0);
+    }
+  }
+  return inside;
 }
 
 }  // namespace
@@ -80,6 +105,40 @@ KnownRegion region_of_mask(const PictureInput& mask) {
     }
     return region;
   };
+}
+
+KnownPixels pixels_of_mask(const PictureInput& mask) {
+  const auto pixels = std::make_shared<const Picture>(pixels_of(mask));
+  return [pixels](const Explanation& explanation) {
+    for (const Panel& panel : panels_of(explanation)) {
+      if (panel.picture != nullptr) return nearest_pixels(*panel.picture, *pixels);
+    }
+    throw InvalidInput("a mask was given, but there is no picture");
+  };
+}
+
+MarkedWords mark_words(const std::string& text, const std::vector<TextSpan>& spans) {
+  MarkedWords found;
+  int64_t place = 0, start = -1;
+  const auto finish = [&] {
+    if (start >= 0) found.words.push_back({start, place, 0});
+    start = -1;
+  };
+  for_each_code_point(text, [&](UChar32 code_point, size_t, size_t) {
+    if (u_isUWhiteSpace(code_point)) {
+      finish();
+    } else if (start < 0) {
+      start = place;
+    }
+    ++place;
+  });
+  finish();
+  for (const TextSpan& word : found.words) {
+    found.marked.push_back(std::ranges::any_of(spans, [&](const TextSpan& span) {
+      return span.segment == 0 && word.start < span.end && span.start < word.end;
+    }));
+  }
+  return found;
 }
 
 }  // namespace whyformer

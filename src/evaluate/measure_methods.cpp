@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/random.h"
 #include "evaluate/hideable_units.h"
 #include "evaluate/magnitudes.h"
 #include "evaluate/noisy_inputs.h"
+#include "evaluate/random_scores.h"
+#include "whyformer/protocols.h"
 
 namespace whyformer {
 namespace {
@@ -22,15 +23,6 @@ Candidate negated(Candidate candidate) {
   for (double& score : candidate.scores) score = -score;
   for (auto& scores : candidate.noisy) {
     for (double& score : scores) score = -score;
-  }
-  return candidate;
-}
-
-Candidate random_candidate(int64_t units, int64_t seed, int64_t number) {
-  const CounterRandom random(seed, "random-scores", number);
-  Candidate candidate;
-  for (int64_t unit = 0; unit < units; ++unit) {
-    candidate.scores.push_back(random.uniform(unit) - 0.5);
   }
   return candidate;
 }
@@ -167,7 +159,7 @@ void measure_methods(const EvaluationRequest& request, const Explanation& explan
   const size_t methods = candidates.size();
   for (size_t i = 0; i < methods; ++i) candidates.push_back(negated(candidates[i]));
   for (int64_t i = 0; i < request.random_rankings; ++i) {
-    candidates.push_back(random_candidate(run.input().units(), run.seed(), i));
+    candidates.push_back({.scores = random_scores(run.input().units(), run.seed(), i)});
   }
   MeasuredMethod random{.method = kRandomBaseline};
   for (size_t hiding = 0; hiding < request.hidings.size(); ++hiding) {
@@ -189,13 +181,17 @@ void measure_methods(const EvaluationRequest& request, const Explanation& explan
 }
 
 std::vector<EvaluationColumn> columns_of(const EvaluationRequest& request) {
+  if (!request.protocol.empty()) return protocol_named(request.protocol).columns;
   std::vector<EvaluationColumn> columns;
   for (size_t hiding = 0; hiding < request.hidings.size(); ++hiding) {
     for (const Metric* metric : metrics_for(request, hiding)) {
       const bool hides = metric->info.needs == MetricNeeds::kAnswers;
       columns.push_back({.metric = metric->info.name,
                          .hiding = hides ? request.hidings[hiding] : "",
-                         .higher_is_better = metric->info.higher_is_better});
+                         .higher_is_better = metric->info.higher_is_better,
+                         .summary = metric->info.summary,
+                         .paper = metric->info.paper,
+                         .misleads = metric->info.misleads});
     }
   }
   return columns;

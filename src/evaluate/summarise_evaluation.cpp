@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "evaluate/bootstrap.h"
 #include "evaluate/paired_tests.h"
@@ -45,6 +46,57 @@ std::optional<double> mean_over_inputs(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += value;
   return sum / static_cast<double>(values.size());
+}
+
+// Ratios of one column by input, for those that have some.
+using SummedRatios = std::vector<std::vector<Ratio>>;
+
+SummedRatios ratios_of_column(const std::vector<EvaluatedInput>& inputs, const std::string& method,
+                              size_t column,
+                              std::vector<std::vector<Ratio>> MeasuredMethod::*ratios) {
+  SummedRatios found;
+  for (const EvaluatedInput& input : inputs) {
+    const MeasuredMethod* measured = measured_in(input, method);
+    if (measured == nullptr || column >= (measured->*ratios).size()) continue;
+    const std::vector<Ratio>& own = (measured->*ratios)[column];
+    if (!own.empty()) found.push_back(own);
+  }
+  return found;
+}
+
+// The mean of Σ parts / Σ wholes over these inputs, which may repeat. A ratio without a whole
+// counts as 0.
+std::optional<double> ratio_of_sums(const SummedRatios& ratios, std::span<const int64_t> inputs) {
+  if (ratios.empty()) return std::nullopt;
+  std::vector<Ratio> totals(ratios[0].size());
+  for (const int64_t input : inputs) {
+    for (size_t i = 0; i < totals.size(); ++i) {
+      totals[i].part += ratios[input][i].part;
+      totals[i].whole += ratios[input][i].whole;
+    }
+  }
+  double sum = 0;
+  for (const Ratio& total : totals) sum += total.whole > 0 ? total.part / total.whole : 0;
+  return sum / static_cast<double>(totals.size());
+}
+
+EvaluationCell cell_of_ratios(const std::vector<EvaluatedInput>& inputs, const std::string& method,
+                              size_t column, int64_t seed) {
+  const SummedRatios own = ratios_of_column(inputs, method, column, &MeasuredMethod::ratios);
+  const SummedRatios reversed =
+      ratios_of_column(inputs, method, column, &MeasuredMethod::reversed_ratios);
+  const auto of_all = [](const SummedRatios& ratios) {
+    std::vector<int64_t> all(ratios.size());
+    std::iota(all.begin(), all.end(), 0);
+    return ratio_of_sums(ratios, all);
+  };
+  const auto count = static_cast<int64_t>(own.size());
+  return {.interval = bootstrap_interval(
+              count, [&](std::span<const int64_t> some) { return ratio_of_sums(own, some); },
+              {.seed = seed}),
+          .mean = of_all(own),
+          .reversed = of_all(reversed),
+          .inputs = count};
 }
 
 EvaluationCell evaluation_cell(const std::vector<EvaluatedInput>& inputs, const std::string& method,
@@ -158,11 +210,22 @@ void add_evaluation_notes(Evaluation& evaluation) {
     evaluation.notes.push_back(fmt::format("{} of {} inputs could not be evaluated; the first: {}.",
                                            broken, evaluation.inputs.size(), first));
   }
+  int64_t noted = 0;
+  for (const EvaluatedInput& input : evaluation.inputs) {
+    if (input.notes.empty()) continue;
+    if (noted++ == 0) first = fmt::format("{}: {}", input.name, input.notes[0]);
+  }
+  if (noted > 0) {
+    evaluation.notes.push_back(fmt::format("{} of {} inputs have a note; the first: {}", noted,
+                                           evaluation.inputs.size(), first));
+  }
   std::vector<std::string> undefined;
   for (size_t column = 0; column < evaluation.columns.size(); ++column) {
     const bool any = std::ranges::any_of(
         evaluation.cells, [&](const auto& row) { return row[column].mean.has_value(); });
-    if (!any) undefined.push_back(evaluation.columns[column].metric);
+    if (!any && !evaluation.columns[column].point) {
+      undefined.push_back(evaluation.columns[column].metric);
+    }
   }
   if (!undefined.empty()) {
     evaluation.notes.push_back(
@@ -182,6 +245,7 @@ void add_evaluation_notes(Evaluation& evaluation) {
 Evaluation summarise(const ModelName& model, const std::vector<EvaluatedInput>& inputs,
                      const EvaluationRequest& request) {
   Evaluation evaluation{.model = model,
+                        .protocol = request.protocol,
                         .columns = columns_of(request),
                         .methods = methods_in(inputs),
                         .inputs = inputs,
@@ -189,12 +253,14 @@ Evaluation summarise(const ModelName& model, const std::vector<EvaluatedInput>& 
   for (const std::string& method : evaluation.methods) {
     std::vector<EvaluationCell> row;
     for (size_t column = 0; column < evaluation.columns.size(); ++column) {
-      row.push_back(evaluation_cell(inputs, method, column, request.explain.seed));
+      const auto cell = evaluation.columns[column].sums_ratios ? cell_of_ratios : evaluation_cell;
+      row.push_back(cell(inputs, method, column, request.explain.seed));
     }
     evaluation.cells.push_back(std::move(row));
     evaluation.costs.push_back(cost_of(inputs, method));
   }
   for (size_t column = 0; column < evaluation.columns.size(); ++column) {
+    if (evaluation.columns[column].point) continue;
     add_ranks(evaluation, column);
     add_tests(evaluation, column);
   }

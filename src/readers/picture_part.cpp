@@ -46,12 +46,14 @@ PicturePart::PicturePart(std::shared_ptr<const PictureSource> source,
 }
 
 const PartTraits& PicturePart::traits() const {
-  static const PartTraits kTraits{.name = "picture",
-                                  .side = "Picture",
-                                  .input_name = "pixels",
-                                  .hiding = "grey",
-                                  .baseline = "black",
-                                  .words = {"grey", "black", "white", "mean", "blur", "impute"}};
+  static const PartTraits kTraits{
+      .name = "picture",
+      .side = "Picture",
+      .input_name = "pixels",
+      .hiding = "grey",
+      .baseline = "black",
+      .words = {"grey", "black", "white", "mean", "blur", "blur-11", "impute"},
+      .removal = "drop"};
   return kTraits;
 }
 
@@ -126,7 +128,9 @@ Tensor PicturePart::paint(const std::string& how) const {
   if (how == "blur") {
     return blurred(pixels_, static_cast<double>(std::min(pixels_.dim(1), pixels_.dim(2))) / 10);
   }
+  if (how == "blur-11") return blurred_with_zeros_around(pixels_);
   Tensor result = Tensor::zeros(pixels_.shape(), kind_.dtype);
+  if (how == "zero") return result;
   if (how == "grey") {
     // Where nothing is normalised, 0 would be black.
     if (processor_->settings().normalisation) return result;
@@ -166,16 +170,18 @@ namespace {
 
 // What a picture variant's first number says: how parts are hidden, whether they are pixels, and
 // how many units are left where they are taken out.
-constexpr std::array<std::string_view, 6> kWays{"grey", "black", "mean", "blur", "impute", "drop"};
+constexpr std::array<std::string_view, 8> kWays{"grey", "black",   "mean",   "blur",
+                                                "zero", "blur-11", "impute", "drop"};
 constexpr int64_t kPixels = 8, kUnitsLeft = 16;
+static_assert(kWays.size() <= kPixels);
 
 int64_t way_of(const std::string& how) {
   const auto way = std::find(kWays.begin(), kWays.end(), how == "auto" ? "grey" : how);
   if (way == kWays.end()) {
-    throw InvalidInput(
-        fmt::format("parts of a picture are hidden by painting them grey, black, in its mean "
-                    "colour or blurred, by impute, or by drop, not by '{}'",
-                    how));
+    throw InvalidInput(fmt::format(
+        "parts of a picture are hidden by painting them grey, black, in its mean "
+        "colour or blurred (blur, blur-11), by zero, by impute, or by drop, not by '{}'",
+        how));
   }
   return way - kWays.begin();
 }

@@ -27,8 +27,9 @@ class PicturePart : public Part, public PartEntrance, public PartCells {
   const PartTraits& traits() const override;
   const std::vector<Unit>& units() const override { return units_; }
   // Painted "grey" (0 after normalisation), "black", in the picture's "mean" colour, or as its
-  // "blur"; by "impute" filled from the pixels around them, with a little noise; or patches are
-  // left out by "drop", so that the model gets fewer tokens.
+  // "blur"; by "zero" and "blur-11" as RISE does, after normalisation; by "impute" filled from the
+  // pixels around them, with a little noise; or patches are left out by "drop", so that the model
+  // gets fewer tokens.
   Variant hiding(const std::vector<bool>& hidden, const std::string& how,
                  std::optional<int64_t> background) const override;
   FedGraph run_of(std::span<const Variant> inputs) const override;

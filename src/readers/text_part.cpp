@@ -52,7 +52,8 @@ const PartTraits& TextPart::traits() const {
                       .input_name = "word-embeddings",
                       .hiding = hiding,
                       .baseline = "pad",
-                      .words = {"mask", "delete", "retokenize", "pad", "unk", "zero"}};
+                      .words = {"mask", "delete", "retokenize", "pad", "unk", "zero"},
+                      .removal = "delete"};
   };
   static const PartTraits kMasking = traits_with("mask"), kDeleting = traits_with("delete");
   return reading_.tokenizer->mask_id() ? kMasking : kDeleting;

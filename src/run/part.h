@@ -37,6 +37,7 @@ struct PartTraits {
   std::string baseline;                 // of integrated gradients
   std::vector<std::string> words = {};  // ways to hide, and baselines, that no other kind knows
   bool few_players = false;             // SHAP asks for every coalition, as of a table's columns
+  std::string removal = {};             // takes units out altogether; empty where nothing does
 };
 
 // Where a part enters the model: values of one input at a depth, as [units, numbers], and back.

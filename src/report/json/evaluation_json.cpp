@@ -1,6 +1,7 @@
 // The stable, documented form of an evaluation: docs/evaluation.md.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -24,6 +25,33 @@ Json values_json(const std::vector<MetricValue>& values) {
   return list;
 }
 
+// By column; null where a column sums no ratios, and the list is left out where none does.
+Json ratios_json(const std::vector<std::vector<Ratio>>& ratios) {
+  Json list = Json::array();
+  for (const std::vector<Ratio>& column : ratios) {
+    Json pairs = Json::array();
+    for (const Ratio& ratio : column) pairs.push_back({ratio.part, ratio.whole});
+    list.push_back(column.empty() ? Json(nullptr) : pairs);
+  }
+  return list;
+}
+
+bool has_ratios(const MeasuredMethod& method) {
+  return std::ranges::any_of(method.ratios, [](const auto& column) { return !column.empty(); });
+}
+
+std::vector<std::vector<Ratio>> ratios_of(const Json& json) {
+  std::vector<std::vector<Ratio>> ratios;
+  for (const Json& column : json) {
+    ratios.emplace_back();
+    if (column.is_null()) continue;
+    for (const Json& pair : column) {
+      ratios.back().push_back({pair.at(0).get<double>(), pair.at(1).get<double>()});
+    }
+  }
+  return ratios;
+}
+
 Json work_json(const Cost& cost) {
   return {{"forwards", cost.forwards}, {"backwards", cost.backwards}, {"seconds", cost.seconds}};
 }
@@ -35,6 +63,9 @@ Json input_json(const EvaluatedInput& input) {
                        {"values", values_json(one.values)},
                        {"reversed", values_json(one.reversed)},
                        {"cost", work_json(one.cost)}});
+    if (!has_ratios(one)) continue;
+    methods.back()["ratios"] = ratios_json(one.ratios);
+    methods.back()["reversed_ratios"] = ratios_json(one.reversed_ratios);
   }
   for (const Refusal& one : input.refused) {
     refused.push_back({{"method", one.method}, {"reason", one.reason}});
@@ -46,7 +77,8 @@ Json input_json(const EvaluatedInput& input) {
           {"methods", methods},
           {"refused", refused},
           {"evaluations", input.evaluations},
-          {"seconds", input.seconds}};
+          {"seconds", input.seconds},
+          {"notes", input.notes}};
 }
 
 Json cell_json(const EvaluationCell& cell) {
@@ -64,6 +96,9 @@ Json columns_json(const Evaluation& evaluation) {
     list.push_back({{"metric", column.metric},
                     {"hiding", column.hiding},
                     {"higher_is_better", column.higher_is_better}});
+    if (!column.point) continue;
+    list.back()["curve"] = column.point->curve;
+    list.back()["x"] = column.point->x;
   }
   return list;
 }
@@ -96,12 +131,17 @@ std::vector<MetricValue> values_of(const Json& json) {
 
 MeasuredMethod method_of(const Json& json) {
   const Json& cost = json.at("cost");
-  return {.method = json.at("method").get<std::string>(),
-          .values = values_of(json.at("values")),
-          .reversed = values_of(json.at("reversed")),
-          .scores = {},
-          .cost = {cost.at("forwards").get<int>(), cost.at("backwards").get<int>(),
-                   cost.at("seconds").get<double>()}};
+  MeasuredMethod method{.method = json.at("method").get<std::string>(),
+                        .values = values_of(json.at("values")),
+                        .reversed = values_of(json.at("reversed")),
+                        .scores = {},
+                        .cost = {cost.at("forwards").get<int>(), cost.at("backwards").get<int>(),
+                                 cost.at("seconds").get<double>()}};
+  if (json.contains("ratios")) {
+    method.ratios = ratios_of(json.at("ratios"));
+    method.reversed_ratios = ratios_of(json.at("reversed_ratios"));
+  }
+  return method;
 }
 
 // Quoted where it must be.
@@ -125,6 +165,7 @@ EvaluatedInput evaluated_input_of(const std::string& line) {
                          .problem = json.at("problem").get<std::string>(),
                          .evaluations = json.at("evaluations").get<int64_t>(),
                          .seconds = json.at("seconds").get<double>()};
+    if (json.contains("notes")) input.notes = json["notes"].get<std::vector<std::string>>();
     for (const Json& one : json.at("methods")) input.methods.push_back(method_of(one));
     for (const Json& one : json.at("refused")) {
       input.refused.push_back(
@@ -141,6 +182,7 @@ std::string to_json(const Evaluation& evaluation, int indent) {
   json["schema"] = Evaluation::kSchema;
   json["model"] = {{"name", evaluation.model.name},
                    {"architecture", evaluation.model.architecture}};
+  json["protocol"] = evaluation.protocol.empty() ? Json(nullptr) : Json(evaluation.protocol);
   json["columns"] = columns_json(evaluation);
   json["methods"] = Json::array();
   for (size_t i = 0; i < evaluation.methods.size(); ++i) {

@@ -68,12 +68,32 @@ std::string tests_table(const Evaluation& evaluation) {
   return framed_table(head, rows);
 }
 
+std::string curve_tables(const Evaluation& evaluation) {
+  std::string tables;
+  for (const EvaluationCurve& curve : curves_with_values(evaluation)) {
+    std::string head = head_cell(curve.name), rows;
+    for (const size_t column : curve.columns) {
+      head += head_cell(fmt::format("{:g}", evaluation.columns[column].point->x));
+    }
+    for (size_t method = 0; method < evaluation.methods.size(); ++method) {
+      rows += "<tr><td>" + escape_markup(printable(evaluation.methods[method])) + "</td>";
+      for (const size_t column : curve.columns) {
+        const std::optional<double>& mean = evaluation.cells[method][column].mean;
+        rows += number_cell(mean ? fmt::format("{:.3g}", *mean) : "–");
+      }
+      rows += "</tr>\n";
+    }
+    tables += framed_table(head, rows);
+  }
+  return tables.empty() ? "" : "<h2>Curves</h2>\n" + tables;
+}
+
 std::string explained_metrics(const Evaluation& evaluation) {
   std::string items;
   for (const size_t column : columns_with_values(evaluation)) {
-    const MetricInfo& info = metric_named(evaluation.columns[column].metric);
+    const EvaluationColumn& info = evaluation.columns[column];
     items += fmt::format("<li><strong>{}</strong>: {} ({}). Misleads: {}.</li>\n",
-                         escape_markup(info.name), escape_markup(info.summary),
+                         escape_markup(info.metric), escape_markup(info.summary),
                          escape_markup(info.paper), escape_markup(info.misleads));
   }
   return "<h2>What the numbers mean</h2>\n<ul>\n" + items + "</ul>\n";
@@ -106,9 +126,9 @@ std::string to_html(const Evaluation& evaluation) {
                      faint_paragraph(
                          "Wilcoxon's signed-rank test over inputs, p-values corrected by Holm for "
                          "each metric.") +
-                     explained_metrics(evaluation);
+                     curve_tables(evaluation) + explained_metrics(evaluation);
   for (const std::string& note : evaluation.notes) main += faint_paragraph(note);
-  return still_page({.title = "Methods on " + evaluation.model.name,
+  return still_page({.title = evaluation_title(evaluation),
                      .facts = evaluation_facts(evaluation),
                      .style = kEvaluationStyle},
                     main);

@@ -49,10 +49,9 @@ class EvaluationPicture {
 
   std::string draw(PictureFormat format) {
     canvas_ = make_sheet(format, width_, height_);
-    canvas_->text(
-        kSheetMargin, kSheetMargin + 8,
-        fitted("Methods on " + printable(evaluation_.model.name), width_ - 2 * kSheetMargin, 18),
-        {.size = 18, .bold = true});
+    canvas_->text(kSheetMargin, kSheetMargin + 8,
+                  fitted(printable(evaluation_title(evaluation_)), width_ - 2 * kSheetMargin, 18),
+                  {.size = 18, .bold = true});
     wrapped_text(*canvas_, kSheetMargin + 32, width_,
                  evaluation_facts(evaluation_) + ". Circle: reversed ranking.");
     for (size_t i = 0; i < columns_.size(); ++i) panel(columns_[i], i);

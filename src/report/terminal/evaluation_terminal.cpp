@@ -44,7 +44,7 @@ class EvaluationLines {
 
 // A row for each method with its mean, interval, rank and the reversed ranking's mean.
 void metric_table(const Evaluation& evaluation, size_t column, EvaluationLines& out) {
-  const MetricInfo& info = metric_named(evaluation.columns[column].metric);
+  const EvaluationColumn& info = evaluation.columns[column];
   out.line("");
   out.line(out.style().bold(column_title(evaluation, column)));
   out.faint_sentence(info.summary + ".");
@@ -70,6 +70,31 @@ void metric_table(const Evaluation& evaluation, size_t column, EvaluationLines& 
   const std::string tests = test_words(evaluation, column);
   if (!tests.empty()) out.faint_sentence(tests);
   out.faint_sentence("Misleads: " + info.misleads + ".");
+}
+
+// A row for each method with its value at each x; of many points those that fit.
+void curve_table(const Evaluation& evaluation, const EvaluationCurve& curve, EvaluationLines& out) {
+  constexpr size_t kPointWidth = 6;
+  out.line("");
+  out.line(out.style().bold(curve.name));
+  const size_t room = std::max<size_t>(2, (out.width() - kWidestName - 2) / kPointWidth);
+  const size_t step = (curve.columns.size() + room - 1) / room;
+  std::string head = "  " + left_aligned("", kWidestName);
+  for (size_t i = 0; i < curve.columns.size(); i += step) {
+    const double x = evaluation.columns[curve.columns[i]].point->x;
+    head += right_aligned(fmt::format("{:g}", x), kPointWidth);
+  }
+  out.line(out.style().faint(head));
+  for (size_t method = 0; method < evaluation.methods.size(); ++method) {
+    std::string row =
+        "  " +
+        left_aligned(shortened(printable(evaluation.methods[method]), kWidestName), kWidestName);
+    for (size_t i = 0; i < curve.columns.size(); i += step) {
+      const std::optional<double>& mean = evaluation.cells[method][curve.columns[i]].mean;
+      row += right_aligned(mean ? fmt::format("{:.3g}", *mean) : "–", kPointWidth);
+    }
+    out.line(row);
+  }
 }
 
 void measure_table(const AgreementReport& report, size_t measure, EvaluationLines& out) {
@@ -102,11 +127,13 @@ void measure_table(const AgreementReport& report, size_t measure, EvaluationLine
 std::string to_terminal(const Evaluation& evaluation, const TerminalOptions& options) {
   using namespace report;
   EvaluationLines out(options);
-  out.line(
-      out.style().bold(shortened("Methods on " + printable(evaluation.model.name), out.width())));
+  out.line(out.style().bold(shortened(printable(evaluation_title(evaluation)), out.width())));
   out.faint_sentence(evaluation_facts(evaluation));
   for (const size_t column : columns_with_values(evaluation)) {
     metric_table(evaluation, column, out);
+  }
+  for (const EvaluationCurve& curve : curves_with_values(evaluation)) {
+    curve_table(evaluation, curve, out);
   }
   const std::vector<MeanRank> ranks = mean_ranks(evaluation);
   if (evaluation.columns.size() > 1 && ranks.size() > 1) {

@@ -20,17 +20,37 @@ bool has_several_hidings(const Evaluation& evaluation) {
   return false;
 }
 
+bool has_values(const Evaluation& evaluation, size_t column) {
+  return std::ranges::any_of(evaluation.cells,
+                             [&](const auto& row) { return row[column].mean.has_value(); });
+}
+
 }  // namespace
 
 std::vector<size_t> columns_with_values(const Evaluation& evaluation) {
   std::vector<size_t> columns;
   for (size_t column = 0; column < evaluation.columns.size(); ++column) {
-    if (std::ranges::any_of(evaluation.cells,
-                            [&](const auto& row) { return row[column].mean.has_value(); })) {
+    if (!evaluation.columns[column].point && has_values(evaluation, column)) {
       columns.push_back(column);
     }
   }
   return columns;
+}
+
+std::vector<EvaluationCurve> curves_with_values(const Evaluation& evaluation) {
+  std::vector<EvaluationCurve> curves;
+  for (size_t column = 0; column < evaluation.columns.size(); ++column) {
+    const std::optional<CurvePoint>& point = evaluation.columns[column].point;
+    if (!point || !has_values(evaluation, column)) continue;
+    if (curves.empty() || curves.back().name != point->curve) curves.push_back({point->curve, {}});
+    curves.back().columns.push_back(column);
+  }
+  return curves;
+}
+
+std::string evaluation_title(const Evaluation& evaluation) {
+  const std::string methods = "Methods on " + evaluation.model.name;
+  return evaluation.protocol.empty() ? methods : methods + " · " + evaluation.protocol;
 }
 
 std::string column_title(const Evaluation& evaluation, size_t column) {

@@ -9,8 +9,17 @@
 
 namespace whyformer::report {
 
-// Columns that are defined for some method; those without are named in a note.
+// "Methods on MODEL", with the protocol.
+std::string evaluation_title(const Evaluation& evaluation);
+// Columns that are defined for some method, but for points of curves; those without are named in a
+// note.
 std::vector<size_t> columns_with_values(const Evaluation& evaluation);
+// The points of each curve that are defined for some method.
+struct EvaluationCurve {
+  std::string name;
+  std::vector<size_t> columns;
+};
+std::vector<EvaluationCurve> curves_with_values(const Evaluation& evaluation);
 // "comprehensiveness ↑", with the way of hiding where there are several.
 std::string column_title(const Evaluation& evaluation, size_t column);
 // The mean with its interval: "0.312 [0.28, 0.35]"; "–" where nothing is defined.

@@ -1,0 +1,110 @@
+#include "evaluate/protocols/measure_protocol.h"
+
+#include <algorithm>
+
+#include "evaluate/magnitudes.h"
+#include "evaluate/random_scores.h"
+
+namespace whyformer {
+namespace {
+
+ScoredInput negated_scores(ScoredInput scored) {
+  for (double& score : scored.scores) score = -score;
+  for (double& score : scored.pixels) score = -score;
+  return scored;
+}
+
+std::vector<ScoredInput> scored_by_all(const ProtocolCase& one, int64_t random_rankings) {
+  std::vector<ScoredInput> all;
+  for (const Attribution& attribution : one.explanation.attributions) {
+    all.push_back({attribution.scores, {attribution.pixels.begin(), attribution.pixels.end()}});
+  }
+  const size_t methods = all.size();
+  for (size_t i = 0; i < methods; ++i) all.push_back(negated_scores(all[i]));
+  for (int64_t i = 0; i < random_rankings; ++i) {
+    all.push_back({random_scores(one.run.input().units(), one.run.seed(), i), {}});
+  }
+  return all;
+}
+
+// Scores that are not finite have no values.
+std::vector<std::vector<ProtocolValue>> measured_where_finite(
+    const ProtocolPart& part, const ProtocolCase& one, const std::vector<ScoredInput>& scored) {
+  std::vector<ScoredInput> finite;
+  std::vector<size_t> places;
+  for (size_t i = 0; i < scored.size(); ++i) {
+    if (!all_finite(scored[i].scores) || !all_finite(scored[i].pixels)) continue;
+    finite.push_back(scored[i]);
+    places.push_back(i);
+  }
+  std::vector<std::vector<ProtocolValue>> all(scored.size(),
+                                              std::vector<ProtocolValue>(part.columns.size()));
+  const auto values = part.measure(one, finite);
+  for (size_t i = 0; i < places.size(); ++i) all[places[i]] = values[i];
+  return all;
+}
+
+void append_measured(const std::vector<ProtocolValue>& measured, std::vector<MetricValue>& values,
+                     std::vector<std::vector<Ratio>>& ratios) {
+  for (const ProtocolValue& one : measured) {
+    values.push_back(one.value);
+    ratios.push_back(one.ratios);
+  }
+}
+
+// Values are the mean over rankings; ratios are summed, so that each ranking counts alike.
+std::vector<ProtocolValue> of_all_rankings(std::span<const std::vector<ProtocolValue>> rankings) {
+  std::vector<ProtocolValue> result(rankings[0].size());
+  for (size_t column = 0; column < result.size(); ++column) {
+    double sum = 0, count = 0;
+    for (const std::vector<ProtocolValue>& ranking : rankings) {
+      const ProtocolValue& own = ranking[column];
+      if (own.value) {
+        sum += *own.value;
+        count += 1;
+      }
+      std::vector<Ratio>& ratios = result[column].ratios;
+      ratios.resize(std::max(ratios.size(), own.ratios.size()));
+      for (size_t i = 0; i < own.ratios.size(); ++i) {
+        ratios[i].part += own.ratios[i].part;
+        ratios[i].whole += own.ratios[i].whole;
+      }
+    }
+    if (count > 0) result[column].value = sum / count;
+  }
+  return result;
+}
+
+void add_methods(const ProtocolCase& one, int64_t random_rankings, EvaluatedInput& result) {
+  for (const Attribution& attribution : one.explanation.attributions) {
+    result.methods.push_back(
+        {.method = attribution.method, .scores = attribution.scores, .cost = attribution.cost});
+  }
+  if (random_rankings > 0) result.methods.push_back({.method = kRandomBaseline});
+}
+
+}  // namespace
+
+void measure_protocol(const ProtocolPart& part, const ProtocolCase& one, int64_t random_rankings,
+                      EvaluatedInput& result) {
+  if (result.methods.empty()) add_methods(one, random_rankings, result);
+  const auto before = one.run.spent().forwards;
+  const std::vector<ScoredInput> scored = scored_by_all(one, random_rankings);
+  const auto values = measured_where_finite(part, one, scored);
+  const size_t methods = one.explanation.attributions.size();
+  for (size_t i = 0; i < methods; ++i) {
+    MeasuredMethod& own = result.methods[i];
+    append_measured(values[i], own.values, own.ratios);
+    append_measured(values[methods + i], own.reversed, own.reversed_ratios);
+  }
+  if (random_rankings > 0) {
+    MeasuredMethod& random = result.methods.back();
+    append_measured(of_all_rankings(std::span(values).subspan(2 * methods)), random.values,
+                    random.ratios);
+    random.reversed = random.values;
+    random.reversed_ratios = random.ratios;
+  }
+  result.evaluations += one.run.spent().forwards - before;
+}
+
+}  // namespace whyformer

@@ -22,6 +22,7 @@ struct EvaluateArguments {
   std::vector<std::string> metrics{"comprehensiveness", "sufficiency"};
   std::vector<std::string> hidings{"auto"};
   int64_t random_rankings = 5, noisy_inputs = 10;
+  bool no_reversed = false;
   std::string json, csv, html, svg, png, keep;
 };
 
@@ -51,6 +52,8 @@ void add_arguments(CLI::App& command, EvaluateArguments& a) {
   command.add_option("--random", a.random_rankings, "random rankings of the baseline")
       ->check(CLI::Range(int64_t{0}, int64_t{1000}))
       ->capture_default_str();
+  command.add_flag("--no-reversed", a.no_reversed,
+                   "leave out the reversed rankings, about half of the work");
   command.add_option("--noisy", a.noisy_inputs, "noisy copies of each input, for robustness")
       ->check(CLI::Range(int64_t{1}, int64_t{10000}))
       ->capture_default_str();
@@ -86,9 +89,9 @@ std::string question_of(const EvaluateArguments& a, const EvaluationRequest& req
   for (const std::string& option : a.corpus.options) methods += option + " ";
   return fmt::format(
       "whyformer evaluate: model {}, methods {}metrics {}, hiding {}, seed {}, "
-      "random {}, noisy {}",
+      "random {}, noisy {}{}",
       model.name().name, methods, fmt::join(request.metrics, " "), fmt::join(request.hidings, " "),
-      a.corpus.seed, a.random_rankings, a.noisy_inputs);
+      a.corpus.seed, a.random_rankings, a.noisy_inputs, a.no_reversed ? ", no reversed" : "");
 }
 
 // Inputs that an earlier run has finished, by name.
@@ -184,6 +187,7 @@ void run(const EvaluateArguments& a) {
   request.metrics = metrics_asked(a.metrics);
   request.hidings = a.hidings;
   request.random_rankings = a.random_rankings;
+  request.reversed_rankings = !a.no_reversed;
   request.noisy_inputs = a.noisy_inputs;
   const KeepAnswers keep;
   Evaluator evaluator(a, model, std::move(request));

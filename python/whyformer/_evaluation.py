@@ -53,8 +53,8 @@ class Agreement(Report):
 
 
 def evaluate(model, data, methods=None, metrics=("comprehensiveness", "sufficiency"), *, targets=None, regions=None,
-             options: Mapping | None = None, hiding="auto", random: int = 5, noisy: int = 10, radius: float = 0.02,
-             background=None, precision: str = "single", seed: int = 0, memory_megabytes: int = 1024,
+             options: Mapping | None = None, hiding="auto", random: int = 5, reversed: bool = True, noisy: int = 10,
+             radius: float = 0.02, background=None, precision: str = "single", seed: int = 0, memory_megabytes: int = 1024,
              progress=None) -> Evaluation:
     """Which method to believe: each measured by each metric over many inputs.
 
@@ -65,6 +65,8 @@ def evaluate(model, data, methods=None, metrics=("comprehensiveness", "sufficien
     targets  a label or number for each input; default: its highest output
     regions  for each input an array of true and false by unit, or None: what is known to hold the reason
     hiding   how units are hidden, or several ways: "mask", "delete", "drop", "zero"; "grey", "black", "mean", "blur"
+    random   random rankings that the baseline is the mean of
+    reversed whether the reversed rankings are measured, too: about half of the work
     """
     model = _loaded(model)
     inputs, _ = model._inputs(data, background=background)
@@ -74,6 +76,7 @@ def evaluate(model, data, methods=None, metrics=("comprehensiveness", "sufficien
     request.explain = _explain_request(model, inputs, methods, options, precision, seed, memory_megabytes)
     request.metrics = _metric_names(metrics)
     request.hidings = [hiding] if isinstance(hiding, str) else list(hiding)
+    request.reversed_rankings = bool(reversed)
     request.random_rankings, request.noisy_inputs, request.radius = random, noisy, radius
     chosen = [requested_target(None, one, None, None) for one in _one_each(targets, inputs, "targets")]
     known = [None if one is None else [bool(unit) for unit in one] for one in _one_each(regions, inputs, "regions")]

@@ -23,6 +23,7 @@ struct EvaluateArguments {
   std::vector<std::string> metrics;
   std::vector<std::string> hidings{"auto"};
   int64_t random_rankings = 5, noisy_inputs = 10;
+  bool no_reversed = false;
   std::string protocol;
   std::string json, csv, html, svg, png, keep;
 };
@@ -65,6 +66,8 @@ void add_arguments(CLI::App& command, EvaluateArguments& a) {
   command.add_option("--random", a.random_rankings, "random rankings of the baseline")
       ->check(CLI::Range(int64_t{0}, int64_t{1000}))
       ->capture_default_str();
+  command.add_flag("--no-reversed", a.no_reversed,
+                   "leave out the reversed rankings, about half of the work");
   command.add_option("--noisy", a.noisy_inputs, "noisy copies of each input, for robustness")
       ->check(CLI::Range(int64_t{1}, int64_t{10000}))
       ->capture_default_str();
@@ -103,9 +106,9 @@ std::string question_of(const EvaluateArguments& a, const EvaluationRequest& req
                                    ? fmt::format("metrics {}", fmt::join(request.metrics, " "))
                                    : "protocol " + request.protocol;
   return fmt::format(
-      "whyformer evaluate: model {}, methods {}{}, hiding {}, seed {}, random {}, noisy {}",
+      "whyformer evaluate: model {}, methods {}{}, hiding {}, seed {}, random {}, noisy {}{}",
       model.name().name, methods, measured, fmt::join(request.hidings, " "), a.corpus.seed,
-      a.random_rankings, a.noisy_inputs);
+      a.random_rankings, a.noisy_inputs, a.no_reversed ? ", no reversed" : "");
 }
 
 // Inputs that an earlier run has finished, by name.
@@ -197,6 +200,7 @@ void run(const EvaluateArguments& a) {
   if (a.protocol.empty()) request.metrics = metrics_asked(a.metrics);
   request.hidings = a.hidings;
   request.random_rankings = a.random_rankings;
+  request.reversed_rankings = !a.no_reversed;
   request.noisy_inputs = a.noisy_inputs;
   const KeepAnswers keep;
   Evaluator evaluator(a, model, std::move(request));

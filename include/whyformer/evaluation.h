@@ -66,6 +66,7 @@ struct EvaluationRequest {
   std::string protocol = {};
   std::vector<std::string> hidings = {"auto"};  // ways to hide units, each measured by itself
   int64_t random_rankings = 5;                  // that the baseline is the mean of
+  bool reversed_rankings = true;                // beside each method; about half of the work
   int64_t noisy_inputs = 10;                    // of metrics of robustness
   double radius = 0.02;                         // of their noise, see TrustRequest
 };
@@ -80,7 +81,8 @@ struct MeasuredMethod {
   std::string method;
   // One for each way of hiding and each metric, hiding by hiding.
   std::vector<MetricValue> values;
-  // The same of the scores with their sign changed, so that the ranking is reversed.
+  // The same of the scores with their sign changed, so that the ranking is reversed; empty where it
+  // was not asked for.
   std::vector<MetricValue> reversed;
   std::vector<double> scores;  // of all units; empty for the baseline
   Cost cost;

@@ -144,6 +144,7 @@ void bind_evaluation(nb::module_& module) {
       .def_rw("protocol", &EvaluationRequest::protocol)
       .def_rw("hidings", &EvaluationRequest::hidings)
       .def_rw("random_rankings", &EvaluationRequest::random_rankings)
+      .def_rw("reversed_rankings", &EvaluationRequest::reversed_rankings)
       .def_rw("noisy_inputs", &EvaluationRequest::noisy_inputs)
       .def_rw("radius", &EvaluationRequest::radius);
   nb::class_<Evaluation> evaluation(module, "Evaluation");

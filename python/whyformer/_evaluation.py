@@ -58,8 +58,9 @@ class Agreement(Report):
 
 def evaluate(model, data, methods=None, metrics=None, *, protocol: str | None = None, targets=None, regions=None,
              labels=None, masks=None, rationales=None, split: str = "test", examples: int = 0, train=None, training=None,
-             repeats: int = 3, options: Mapping | None = None, hiding="auto", random: int = 5, noisy: int = 10, radius: float = 0.02,
-             background=None, precision: str = "single", seed: int = 0, memory_megabytes: int = 1024,
+             repeats: int = 3, options: Mapping | None = None, hiding="auto", random: int = 5, reversed: bool = True,
+             noisy: int = 10, radius: float = 0.02, background=None, precision: str = "single", seed: int = 0,
+             memory_megabytes: int = 1024,
              progress=None) -> Evaluation:
     """Which method to believe: each measured by each metric over many inputs.
 
@@ -78,6 +79,8 @@ def evaluate(model, data, methods=None, metrics=None, *, protocol: str | None = 
     regions  for each input an array of true and false by unit, or None: what is known to hold the reason
     hiding   how units are hidden, or several ways: "mask", "delete", "drop", "zero"; "grey", "black", "mean", "blur",
              "impute"
+    random   random rankings that the baseline is the mean of
+    reversed whether the reversed rankings are measured, too: about half of the work
     """
     model = _loaded(model)
     if protocol == "roar":
@@ -96,6 +99,7 @@ def evaluate(model, data, methods=None, metrics=None, *, protocol: str | None = 
         metrics = [] if protocol else ("comprehensiveness", "sufficiency")
     request.metrics = _metric_names(metrics)
     request.hidings = [hiding] if isinstance(hiding, str) else list(hiding)
+    request.reversed_rankings = bool(reversed)
     request.random_rankings, request.noisy_inputs, request.radius = random, noisy, radius
     if not from_folder:
         entries = _entries(inputs, targets, regions, labels, masks, rationales)

@@ -368,6 +368,20 @@ TEST(Evaluate, AsksEachQuestionOnceAndSaysTheSameOfMethodsTogetherAndAlone) {
   EXPECT_FALSE(together.methods[2].values[6]);  // leave-one-out does not read it
 }
 
+TEST(Evaluate, WithoutReversedRankingsTheOthersStayAndLessIsAsked) {
+  const Model model = Model::built_in();
+  EvaluationRequest request = built_in_request({"gradient-x-input"});
+  const EvaluatedInput both = evaluate(model, sentence(), request);
+  request.reversed_rankings = false;
+  const EvaluatedInput one = evaluate(model, sentence(), request);
+  for (size_t i = 0; i < 2; ++i) {  // the method and the random baseline
+    EXPECT_EQ(one.methods[i].values, both.methods[i].values);
+    EXPECT_EQ(both.methods[i].reversed.size(), 8u);
+    EXPECT_TRUE(one.methods[i].reversed.empty());
+  }
+  EXPECT_LT(one.evaluations, both.evaluations);
+}
+
 TEST(Evaluate, MetricsThatNeedARegionAreUndefinedWithoutOne) {
   EvaluationInput input = sentence();
   const Model model = Model::built_in();

@@ -157,7 +157,8 @@ void measure_methods(const EvaluationRequest& request, const Explanation& explan
   }
   const std::vector<double> lengths = add_noisy_scores(request, run, rescore, candidates);
   const size_t methods = candidates.size();
-  for (size_t i = 0; i < methods; ++i) candidates.push_back(negated(candidates[i]));
+  const size_t reversed = request.reversed_rankings ? methods : 0;
+  for (size_t i = 0; i < reversed; ++i) candidates.push_back(negated(candidates[i]));
   for (int64_t i = 0; i < request.random_rankings; ++i) {
     candidates.push_back({.scores = random_scores(run.input().units(), run.seed(), i)});
   }
@@ -168,11 +169,11 @@ void measure_methods(const EvaluationRequest& request, const Explanation& explan
     const auto values = measurement.measure(candidates);
     for (size_t i = 0; i < methods; ++i) {
       append_values(result.methods[i].values, values[i]);
-      append_values(result.methods[i].reversed, values[methods + i]);
+      if (i < reversed) append_values(result.methods[i].reversed, values[methods + i]);
     }
     if (request.random_rankings > 0) {
-      append_values(random.values, mean_of_rankings(std::span(values).subspan(2 * methods)));
-      random.reversed = random.values;
+      append_values(random.values, mean_of_rankings(std::span(values).subspan(methods + reversed)));
+      if (request.reversed_rankings) random.reversed = random.values;
     }
     if (hiding == 0) result.units = measurement.units();
     result.evaluations += measurement.asked();

@@ -71,7 +71,7 @@ void measure_by_protocol(const Model& model, const EvaluationInput& input,
                            .label = label,
                            .run = explained.whole(),
                            .notes = result.notes};
-    measure_protocol(part, one, request.random_rankings, result);
+    measure_protocol(part, one, request, result);
   }
 }
 

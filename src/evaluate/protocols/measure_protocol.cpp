@@ -14,14 +14,14 @@ ScoredInput negated_scores(ScoredInput scored) {
   return scored;
 }
 
-std::vector<ScoredInput> scored_by_all(const ProtocolCase& one, int64_t random_rankings) {
+std::vector<ScoredInput> scored_by_all(const ProtocolCase& one, const EvaluationRequest& request) {
   std::vector<ScoredInput> all;
   for (const Attribution& attribution : one.explanation.attributions) {
     all.push_back({attribution.scores, {attribution.pixels.begin(), attribution.pixels.end()}});
   }
-  const size_t methods = all.size();
-  for (size_t i = 0; i < methods; ++i) all.push_back(negated_scores(all[i]));
-  for (int64_t i = 0; i < random_rankings; ++i) {
+  const size_t reversed = request.reversed_rankings ? all.size() : 0;
+  for (size_t i = 0; i < reversed; ++i) all.push_back(negated_scores(all[i]));
+  for (int64_t i = 0; i < request.random_rankings; ++i) {
     all.push_back({random_scores(one.run.input().units(), one.run.seed(), i), {}});
   }
   return all;
@@ -85,24 +85,27 @@ void add_methods(const ProtocolCase& one, int64_t random_rankings, EvaluatedInpu
 
 }  // namespace
 
-void measure_protocol(const ProtocolPart& part, const ProtocolCase& one, int64_t random_rankings,
-                      EvaluatedInput& result) {
-  if (result.methods.empty()) add_methods(one, random_rankings, result);
+void measure_protocol(const ProtocolPart& part, const ProtocolCase& one,
+                      const EvaluationRequest& request, EvaluatedInput& result) {
+  if (result.methods.empty()) add_methods(one, request.random_rankings, result);
   const auto before = one.run.spent().forwards;
-  const std::vector<ScoredInput> scored = scored_by_all(one, random_rankings);
+  const std::vector<ScoredInput> scored = scored_by_all(one, request);
   const auto values = measured_where_finite(part, one, scored);
   const size_t methods = one.explanation.attributions.size();
+  const size_t reversed = request.reversed_rankings ? methods : 0;
   for (size_t i = 0; i < methods; ++i) {
     MeasuredMethod& own = result.methods[i];
     append_measured(values[i], own.values, own.ratios);
-    append_measured(values[methods + i], own.reversed, own.reversed_ratios);
+    if (i < reversed) append_measured(values[methods + i], own.reversed, own.reversed_ratios);
   }
-  if (random_rankings > 0) {
+  if (request.random_rankings > 0) {
     MeasuredMethod& random = result.methods.back();
-    append_measured(of_all_rankings(std::span(values).subspan(2 * methods)), random.values,
+    append_measured(of_all_rankings(std::span(values).subspan(methods + reversed)), random.values,
                     random.ratios);
-    random.reversed = random.values;
-    random.reversed_ratios = random.ratios;
+    if (reversed > 0) {
+      random.reversed = random.values;
+      random.reversed_ratios = random.ratios;
+    }
   }
   result.evaluations += one.run.spent().forwards - before;
 }

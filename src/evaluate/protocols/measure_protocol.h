@@ -7,7 +7,7 @@ namespace whyformer {
 
 // Adds the values of a part to the methods of the result; methods and the random baseline are there
 // from the first part on.
-void measure_protocol(const ProtocolPart& part, const ProtocolCase& one, int64_t random_rankings,
-                      EvaluatedInput& result);
+void measure_protocol(const ProtocolPart& part, const ProtocolCase& one,
+                      const EvaluationRequest& request, EvaluatedInput& result);
 
 }  // namespace whyformer

@@ -17,7 +17,7 @@ namespace {
 using Values = std::vector<double>;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kInfiniteValue = std::numeric_limits<double>::infinity();
 
 Values random_values(size_t count, uint32_t seed, int levels = 0) {
   std::mt19937 random(seed);
@@ -205,7 +205,7 @@ TEST(RankCorrelation, IsUndefinedWithScoresThatAreNotNumbers) {
 }
 
 TEST(RankCorrelation, InfiniteScoresHaveRanksButNoMean) {
-  const Values a{1, kInfinity, 3, -kInfinity}, same_order{2, 4, 3, 1}, b{1, 4, 2, 3};
+  const Values a{1, kInfiniteValue, 3, -kInfiniteValue}, same_order{2, 4, 3, 1}, b{1, 4, 2, 3};
   EXPECT_FALSE(pearson(a, b));
   EXPECT_EQ(spearman(a, b)->value, spearman(same_order, b)->value);
   EXPECT_EQ(kendall_tau_b(a, b)->value, kendall_tau_b(same_order, b)->value);

@@ -16,13 +16,14 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kInfiniteScore = std::numeric_limits<double>::infinity();
 
 TEST(AverageRanks, TiesShareTheirMeanRank) {
   EXPECT_THAT(average_ranks(std::vector<double>{0.3, 0.1, 0.3, 0.2}), ElementsAre(3.5, 1, 3.5, 2));
   EXPECT_THAT(average_ranks(std::vector<double>{7, 7, 7}), ElementsAre(2, 2, 2));
   EXPECT_THAT(average_ranks(std::vector<double>{0.0, -0.0, -1}), ElementsAre(2.5, 2.5, 1));
-  EXPECT_THAT(average_ranks(std::vector<double>{kInfinity, 2, -kInfinity}), ElementsAre(3, 2, 1));
+  EXPECT_THAT(average_ranks(std::vector<double>{kInfiniteScore, 2, -kInfiniteScore}),
+              ElementsAre(3, 2, 1));
   EXPECT_THAT(average_ranks(std::vector<double>{}), IsEmpty());
 }
 
@@ -48,7 +49,7 @@ TEST(AverageRanks, AScoreThatIsNotANumberHasNoRank) {
 }
 
 TEST(DescendingOrder, TiesStayInOrderAndScoresThatAreNoNumbersComeLast) {
-  EXPECT_THAT(descending_order(std::vector<double>{1, kNaN, 3, 1, kNaN, 3, -kInfinity}),
+  EXPECT_THAT(descending_order(std::vector<double>{1, kNaN, 3, 1, kNaN, 3, -kInfiniteScore}),
               ElementsAre(2, 5, 0, 3, 6, 1, 4));
   EXPECT_THAT(descending_order(std::vector<double>{0.0, -0.0, kNaN, 0.0}), ElementsAre(0, 1, 3, 2));
   EXPECT_THAT(descending_order(std::vector<double>{}), IsEmpty());

@@ -23,7 +23,7 @@ from PIL import Image
 from transformers import AutoImageProcessor, ViTForImageClassification, logging
 
 import paint_pictures
-from whyformer import evaluate
+import whyformer as wf
 
 
 # -------------------------------------------------------------------------------------- methods
@@ -92,11 +92,11 @@ def explain(model, pixels, target, rng):
 
 class Metrics:
     def __init__(self):
-        self.at_object = evaluate.Localisation()
-        self.at_other = evaluate.Localisation(["pointing-game"])
+        self.at_object = wf.metrics.Localisation()
+        self.at_other = wf.metrics.Localisation(["pointing-game"])
 
     def add(self, relevance, mask, other):
-        heat = evaluate.enlarged(relevance, *mask.shape)
+        heat = wf.metrics.enlarged(relevance, *mask.shape)
         self.at_object.add(heat, mask)
         self.at_other.add(heat, other)
 

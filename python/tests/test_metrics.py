@@ -20,10 +20,34 @@ def in_plain_numpy(heat: np.ndarray, mask: np.ndarray) -> dict:
     def overlap(a, b):
         return (a & b).sum() / (a | b).sum()
 
+    order = np.argsort(-heat, axis=None, kind="stable")
+    top = order[:max(1, round(heat.size * 1000 / 224 ** 2))]
+    inside, outside = heat[mask], heat[~mask]
+    rank = (largest & mask).sum() / mask.sum()
     return {"pointing-game": float(mask.flat[heat.argmax()]), "iou": overlap(chosen, mask),
             "iou-of-equal-area": overlap(largest, mask),
             "mean-iou": (overlap(chosen, mask) + overlap(~chosen, ~mask)) / 2,
-            "relevance-mass": positive[mask].sum() / positive.sum()}
+            "relevance-mass": positive[mask].sum() / positive.sum(), "relevance-rank": rank,
+            "top-k-intersection": mask.flat[top].mean(),
+            "roc-auc": (np.greater.outer(inside, outside) + 0.5 * np.equal.outer(inside, outside)).mean(),
+            "auprc": area_under_precision(heat, mask), "token-f1": rank, "iou-f1": span_f1(largest.ravel(), mask.ravel())}
+
+
+def area_under_precision(heat, mask):
+    thresholds = np.unique(heat)[::-1]
+    found = np.array([(mask & (heat >= one)).sum() for one in thresholds])
+    recall = np.concatenate([[0], found / mask.sum()])
+    precision = np.concatenate([[1], found / [(heat >= one).sum() for one in thresholds]])
+    return (np.diff(recall) * (precision[1:] + precision[:-1]) / 2).sum()
+
+
+def span_f1(chosen, known):
+    def spans(units):
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], units.astype(int), [0]])))
+        return [set(range(*one)) for one in edges.reshape(-1, 2)]
+
+    matches = sum(any(len(one & other) >= 0.5 * len(one | other) for other in spans(known)) for one in spans(chosen))
+    return 2 * matches / (len(spans(chosen)) + len(spans(known)))
 
 
 def map_and_mask(seed: int):
@@ -62,6 +86,31 @@ def test_the_heat_map_of_a_painted_object_lies_on_it(painter):
     found = wf.metrics.localisation(wf.metrics.enlarged(scores, *mask.shape), mask)
     assert found["pointing-game"] == 1
     assert found["relevance-mass"] > mask.mean()
+
+
+def test_a_metric_that_is_not_defined_is_none_and_not_0():
+    heat, nothing = np.array([[0.5, -1], [2, 1]]), np.zeros((2, 2), bool)
+    assert wf.metrics.relevance_rank(heat, nothing) is None
+    assert wf.metrics.roc_auc(heat, ~nothing) is None
+    assert wf.metrics.relevance_mass(-np.abs(heat), ~nothing) is None
+    many = wf.metrics.Localisation(["roc-auc"])
+    many.add(heat, nothing)
+    assert many.values() == {"roc-auc": None}
+    many.add(heat, heat > 0.7)
+    assert many.values() == {"roc-auc": 1}
+
+
+def test_shap_curves_and_picture_metrics_of_any_function():
+    weights, scores = np.array([0.4, -0.2, 0.1]), [3, -2, 1]
+
+    def answers(hidden):
+        return 0.5 + (~hidden).astype(float) @ weights
+
+    assert wf.metrics.keep_negative(scores, answers) < 0 < wf.metrics.remove_negative(scores, answers)
+    # 0.8 falls to 0.4, 0.3 and 0.5.
+    assert wf.metrics.region_perturbation(scores, answers) == pytest.approx((0.4 + 0.5 + 0.3) / 4)
+    assert wf.metrics.irof(scores, answers) == pytest.approx((0.4 + 0.5 + 0.3) / 3 / 0.8)
+    assert wf.metrics.road(scores, answers) is None  # numbers have no label to keep
 
 
 def test_what_cannot_be_judged_is_named():

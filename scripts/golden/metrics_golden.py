@@ -11,8 +11,8 @@ NumPy 1.26.4, PyTorch 2.15.0:
 A game is a table of answers: bit i of the row's number says whether player i is visible. `value` is a probability,
 `output` what the model gives, `keeps` whether the label stays. Everything is computed in float64, but for the float32
 layer of Quantus' sensitivity-n, of which no digits are compared. Where a reference leaves the order of ties open, they
-are ordered by index. ERASER's scorer is no package: its formula stands here in plain loops, as do definitions that
-Quantus does not follow (monotonicity, completeness, sensitivity-n).
+are ordered by index. ERASER's scorer is no package: its formulas stand here in plain loops, as do definitions that
+Quantus does not follow (monotonicity, completeness, sensitivity-n, IROF). A region is 1 where the reason is known to be.
 """
 
 import functools
@@ -177,15 +177,81 @@ class Masks(shap.maskers.Masker):
         return (np.asarray(mask, dtype=float)[None, :],)
 
 
-def shap_benchmark(game, scores):
-    results = {}
+SHAP_ORDERS = {"positive": lambda x: np.argsort(-x, kind="stable"), "negative": lambda x: np.argsort(x, kind="stable"),
+               "absolute": lambda x: np.argsort(-abs(x), kind="stable")}
+
+
+def shap_benchmark(answers, scores):
+    """`answers` of rows that are 1 where a player is visible."""
+    results, players = {}, len(scores)
     for name in ("keep", "remove"):
-        bench = SequentialPerturbation(lambda rows: game.table[game.rows(rows), 0], Masks(game.players), "positive",
-                                       name)
-        bench.sort_order_map = lambda x: np.argsort(-x, kind="stable")
-        _, _, areas = bench("", scores[None, :], np.ones((1, game.players)), debug_mode=True, silent=True)
-        results[f"{name}-positive"] = areas[0]
+        for order, by_index in SHAP_ORDERS.items():
+            bench = SequentialPerturbation(answers, Masks(players), order, name)
+            bench.sort_order_map = by_index
+            _, _, areas = bench("", scores[None, :], np.ones((1, players)), debug_mode=True, silent=True)
+            results[f"{name}-{order}"] = areas[0]
     return results
+
+
+def samek(game, scores):
+    """IEEE TNNLS 2017, eq. 12: the mean over k = 0 … L of f(x) - f(x without the first k regions)."""
+    order = order_of(scores)
+    drops = [game.answer([]) - game.answer(order[:k]) for k in range(min(100, game.players) + 1)]
+    return {"region-perturbation": np.mean(drops)}
+
+
+def hide_players(arr, indices, **_):
+    hidden = arr.copy()
+    hidden[:, indices] = 0
+    return hidden
+
+
+def quantus_region_perturbation(game, scores):
+    """Its drops after each region, as an AOPC: the drop of 0 before the first is not in its list. A region is a pixel,
+    in a picture of one row."""
+    metric = quantus.RegionPerturbation(patch_size=1, regions_evaluation=100, perturb_baseline=0.0,
+                                        disable_warnings=True)
+    model = PyTorchModel(TableModel(game).eval(), channel_first=True, softmax=False)
+    drops = metric.evaluate_batch(model=model, x_batch=np.ones((1, 1, 1, game.players)), y_batch=np.array([0]),
+                                  a_batch=without_ties(scores)[None, None, None, :])[0]
+    return drops.sum() / (len(drops) + 1)
+
+
+def without_ties(scores):
+    """The same ranking where the sort is not stable."""
+    return scores - 1e-9 * np.arange(len(scores))
+
+
+def irof(game, scores):
+    order = order_of(scores)
+    left = [game.answer(order[:k]) / game.answer([]) for k in range(1, game.players + 1)]
+    # Quantus: the trapezoids of L numbers have the width L - 1, but are taken from L.
+    return {"irof": np.mean([1 - one for one in left]), "quantus": len(left) - quantus.calculate_auc(np.array(left))}
+
+
+class LabelModel(torch.nn.Module):
+    """Column 0 is the highest where the label stays."""
+
+    def __init__(self, game):
+        super().__init__()
+        self.game = game
+
+    def forward(self, x):
+        keeps = torch.from_numpy(self.game.keeps[self.game.rows(x.detach().numpy())].astype(float))
+        return torch.stack([keeps, torch.full_like(keeps, 0.5)], dim=1)
+
+
+def road(game, scores):
+    """Quantus' ROAD with players in place of pixels; it has MoRF alone, so LeRF is that of the mirrored scores."""
+    results = {}
+    for name, ranked in (("road-morf", without_ties(scores)), ("road-lerf", without_ties(-scores))):
+        metric = quantus.ROAD(percentages=list(range(1, 100, 2)), perturb_func=hide_players, disable_warnings=True)
+        metric.a_size = game.players
+        model = PyTorchModel(LabelModel(game).eval(), channel_first=True, softmax=False)
+        kept = metric.evaluate_batch(model=model, x_batch=np.ones((1, 1, game.players)), y_batch=np.array([0]),
+                                     a_batch=ranked[None, None, :])
+        results[name] = np.mean(kept)
+    return {**results, "road": results["road-lerf"] - results["road-morf"]}
 
 
 def quantus_value(metric, game, scores, column=0):
@@ -228,7 +294,9 @@ def case(game, name, scores):
              "effective-complexity": quantus.EffectiveComplexity(disable_warnings=True)}
     sizes = list(range(1, game.players))
     result = {"name": name, "scores": scores.tolist(), "eraser": eraser(game, scores), "rise": rise(game, scores),
-              "chefer": chefer(game, scores), "shap": shap_benchmark(game, scores),
+              "chefer": chefer(game, scores), "samek": samek(game, scores), "irof": irof(game, scores),
+              "road": road(game, scores), "quantus_region_perturbation": quantus_region_perturbation(game, scores),
+              "shap": shap_benchmark(lambda rows: game.table[game.rows(rows), 0], scores),
               "quantus_of_scores": {key: float(quantus_value(metric, game, scores)) for key, metric in alone.items()},
               **by_answer}
     if len(set(scores)) == len(scores):
@@ -309,6 +377,104 @@ def additive_sensitivity_n(rng):
     return {"attributions": (inputs * weights)[:, 0].tolist(), "quantus": [float(one) for one in found]}
 
 
+def many_units(rng):
+    """shap's steps are 1 % of the players, which is more than one from 200 players on."""
+    weights, scores = np.round(rng.normal(size=230), 3), np.round(rng.normal(size=230), 3)
+    areas = shap_benchmark(lambda rows: 1 / (1 + np.exp(-rows.astype(float) @ weights / 8)), scores)
+    return {"weights": weights.tolist(), "scores": scores.tolist(), "areas": areas}
+
+
+def spans(chosen):
+    edges = np.diff(np.concatenate([[0], np.asarray(chosen, dtype=int), [0]]))
+    return list(zip(np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)))
+
+
+def eraser_f1(precision, recall):
+    return 0 if precision == 0 or recall == 0 else 2 * precision * recall / (precision + recall)
+
+
+def eraser_spans(chosen, known):
+    """metrics.py, partial_match_score with the threshold 0.5: matches, predictions and rationales of an instance."""
+    matches = 0
+    for start, end in spans(chosen):
+        own, best = set(range(start, end)), 0
+        for first, last in spans(known):
+            other = set(range(first, last))
+            best = max(best, len(own & other) / len(own | other))
+        matches += best >= 0.5
+    return matches, len(spans(chosen)), len(spans(known))
+
+
+def eraser_of_region(scores, region):
+    """metrics.py, score_hard_rationale_predictions and _auprc, of the region's number of tokens."""
+    chosen = np.zeros(len(scores), dtype=bool)
+    chosen[order_of(scores)[:region.sum()]] = True
+    both = (chosen & region).sum()
+    matches, predicted, known = eraser_spans(chosen, region)
+    precision, recall, _ = sklearn.metrics.precision_recall_curve(region.astype(int), scores)
+    return {"token-f1": eraser_f1(both / chosen.sum(), both / region.sum()),
+            "iou-f1": eraser_f1(matches / predicted, matches / known), "auprc": sklearn.metrics.auc(recall, precision)}
+
+
+def quantus_of_region(metric, scores, region):
+    return float(metric.evaluate_batch(a_batch=scores[None, :], s_batch=region[None, :])[0])
+
+
+def region_case(scores, region):
+    ranked = without_ties(scores)
+    top = max(1, round(len(scores) * 1000 / 224 ** 2))
+    found = {**eraser_of_region(scores, region),
+             "relevance-rank": quantus_of_region(quantus.RelevanceRankAccuracy(disable_warnings=True), ranked, region),
+             "top-k-intersection": quantus_of_region(quantus.TopKIntersection(k=top, disable_warnings=True), ranked,
+                                                     region)}
+    if not region.all():
+        found["roc-auc"] = sklearn.metrics.roc_auc_score(region, scores)
+    return {"scores": scores.tolist(), "region": region.astype(int).tolist(), "metrics": found,
+            "average_precision": sklearn.metrics.average_precision_score(region, scores)}
+
+
+def region_cases(rng):
+    for cells in (1, 2, 5, 12, 30, 120):
+        for number in range(4):
+            scores = np.round(rng.normal(size=cells), 3)
+            if number % 2:
+                scores = rng.integers(-1, 3, cells) / 2
+            region = rng.random(cells) < (0.3, 0.6)[number // 2]
+            region[rng.integers(cells)] = True
+            yield region_case(scores, region)
+    yield region_case(np.full(6, 0.1), np.arange(6) < 2)
+    yield region_case(np.round(rng.normal(size=6), 3), np.ones(6, dtype=bool))
+
+
+def eraser_micro(cases):
+    """IOU-F1 over all instances: matches, predictions and rationales are summed first."""
+    counts = np.zeros(3)
+    for one in cases:
+        region, chosen = np.array(one["region"], dtype=bool), np.zeros(len(one["scores"]), dtype=bool)
+        chosen[order_of(np.array(one["scores"]))[:region.sum()]] = True
+        counts += eraser_spans(chosen, region)
+    return eraser_f1(counts[0] / counts[1], counts[0] / counts[2])
+
+
+def pixels_of_quantus():
+    """Top-k intersection with its own k of 1000, on 224 x 224 pixels whose scores and region are written down."""
+    pixel = np.arange(224 * 224)
+    scores, region = (pixel * 7919 % 50177).astype(float), pixel // 224 % 3 == 0
+    return quantus_of_region(quantus.TopKIntersection(disable_warnings=True), scores, region)
+
+
+def imputations(rng):
+    """Quantus' noisy linear imputation without the noise."""
+    for height, width, share in ((1, 5, 0.5), (4, 3, 0.5), (6, 7, 0.3), (6, 7, 0.8), (9, 9, 0.95)):
+        pixels = np.round(rng.normal(size=(2, height, width)), 3)
+        hidden = rng.random(height * width) < share
+        hidden[rng.integers(height * width)] = False
+        hidden[(np.flatnonzero(~hidden)[0] + 1) % hidden.size] = True
+        filled = quantus.noisy_linear_imputation(pixels, np.flatnonzero(hidden), noise=0.0)
+        yield {"shape": [2, height, width], "pixels": pixels.ravel().tolist(), "hidden": hidden.astype(int).tolist(),
+               "filled": filled.ravel().tolist()}
+
+
 def main():
     rng, all_games, texts = np.random.default_rng(21), [], []
     for game in games(rng):
@@ -319,7 +485,14 @@ def main():
         texts.append(json.dumps(head)[:-1] + ', "cases": [\n' + ",\n".join(map(json.dumps, cases)) + "\n]}")
     groups = {"games": texts, "subsets": map(json.dumps, subset_cases(rng, all_games)),
               "noise": map(json.dumps, noise_cases(rng))}
+    own = np.random.default_rng(22)
+    regions = list(region_cases(own))
+    groups["regions"] = map(json.dumps, regions)
+    groups["imputations"] = map(json.dumps, imputations(own))
     parts = [f'"{name}": [\n' + ",\n".join(lines) + "\n]" for name, lines in groups.items()]
+    parts.append('"many_units": ' + json.dumps(many_units(own)))
+    parts.append('"iou_f1_of_all": ' + json.dumps(eraser_micro(regions)))
+    parts.append('"top_k_of_pixels": ' + json.dumps(pixels_of_quantus()))
     parts.append('"sensitivity_n": ' + json.dumps(additive_sensitivity_n(rng)))
     FILE.write_text("{\n" + ",\n".join(parts) + "\n}\n")
 

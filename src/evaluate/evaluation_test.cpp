@@ -109,6 +109,7 @@ TEST(SummariseEvaluation, TestsOverInputsThatBothHaveAndIsSilentWhereNothingDiff
   for (const EvaluationTest& test : tests) EXPECT_EQ(test.best, "b");
   EXPECT_EQ(tests[0].other, "a");
   EXPECT_EQ(tests[0].inputs, 0);
+  EXPECT_FALSE(tests[0].difference);
   EXPECT_FALSE(tests[0].p_value);
   EXPECT_EQ(tests[1].other, "c");
   EXPECT_EQ(tests[1].inputs, 3);

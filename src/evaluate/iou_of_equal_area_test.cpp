@@ -41,7 +41,7 @@ TEST(IouOfEqualArea, IsAFunctionOfTheRelevanceRankAccuracy) {
       hits += region[i] && larger < cells;
     }
     const double accuracy = static_cast<double>(hits) / cells;
-    EXPECT_DOUBLE_EQ(localisation("iou-of-equal-area", scores, region), accuracy / (2 - accuracy));
+    EXPECT_DOUBLE_EQ(*localisation("iou-of-equal-area", scores, region), accuracy / (2 - accuracy));
   }
 }
 

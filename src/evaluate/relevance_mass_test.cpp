@@ -17,8 +17,8 @@ TEST(RelevanceMass, NegativeScoresCountNeitherInsideNorOutside) {
       0.25);
 }
 
-TEST(RelevanceMass, AMapWithoutPositiveScoresHasNone) {
-  EXPECT_EQ(localisation("relevance-mass", std::vector<double>{-1, 0}, {true, true}), 0);
+TEST(RelevanceMass, AMapWithoutPositiveScoresHasNoShares) {
+  EXPECT_FALSE(localisation("relevance-mass", std::vector<double>{-1, 0}, {true, true}));
 }
 
 TEST(RelevanceMass, RegionAndBackgroundAddUpToOne) {
@@ -26,8 +26,8 @@ TEST(RelevanceMass, RegionAndBackgroundAddUpToOne) {
   const std::vector<bool> region{true, false, false, true};
   std::vector<bool> background = region;
   background.flip();
-  EXPECT_DOUBLE_EQ(localisation("relevance-mass", scores, region) +
-                       localisation("relevance-mass", scores, background),
+  EXPECT_DOUBLE_EQ(*localisation("relevance-mass", scores, region) +
+                       *localisation("relevance-mass", scores, background),
                    1);
 }
 

@@ -12,6 +12,7 @@
 #include "models/model_files.h"
 #include "models/onnx_source.h"
 #include "readers/picture_reader.h"
+#include "readers/pictures/linear_imputation.h"
 #include "run/run.h"
 #include "tests/support/hiding_test_helpers.h"
 #include "tests/support/source_folder.h"
@@ -269,6 +270,39 @@ TEST(PicturePart, DropsPatchesFromTheTokens) {
   EXPECT_THROW(answers_hiding(*beit.explained, {nothing}, "drop"), InvalidInput);
 }
 
+// What fills a patch depends on whether its neighbour is hidden, so answers are those of pixels.
+TEST(PicturePart, ImputesPatchesFromWhatIsAroundThem) {
+  for (const std::string name : {"vit", "swin"}) {
+    Case test(name);
+    const Input& input = test.input();
+    const auto& part = static_cast<const PicturePart&>(*input.parts()[0]);
+    const Cells cells = part.cells();
+    const std::vector<bool> nothing(input.units(), false);
+    EXPECT_EQ(answers_hiding(*test.explained, {nothing}, "impute"),
+              answers_hiding(*test.explained, {nothing}, "grey"))
+        << name;
+    std::vector<std::vector<bool>> hidden(3, nothing);
+    const int64_t first = test.grid().first;
+    hidden[0][first] = hidden[1][first + 1] = true;
+    hidden[2][first] = hidden[2][first + 1] = true;
+    const auto answers = answers_hiding(*test.explained, hidden, "impute");
+    for (size_t i = 0; i < hidden.size(); ++i) {
+      std::vector<bool> pixels;
+      for (const int64_t unit : cells.unit) pixels.push_back(unit >= 0 && hidden[i][unit]);
+      const std::vector<double> filled = noisily_imputed(
+          part.sample().at("pixel_values").to_doubles(), {3, cells.height, cells.width}, pixels);
+      const Variant variant = part.hiding_cells(pixels, "impute");
+      const FedGraph by_pixels = part.run_of({&variant, 1});
+      EXPECT_EQ(by_pixels.feeds.begin()->second.to_doubles(), filled) << name;
+      const std::vector<double> outputs =
+          run(by_pixels.graph->graph, by_pixels.feeds,
+              {.outputs = {by_pixels.graph->output}})[by_pixels.graph->output]
+              .to_doubles();
+      for (size_t k = 0; k < outputs.size(); ++k) EXPECT_NEAR(answers[i][k], outputs[k], 1e-9);
+    }
+  }
+}
+
 TEST(PictureMethods, AWindowOverAllGivesOneNumberEverywhere) {
   Case test("vit");
   const Scores scores =
@@ -400,20 +434,6 @@ TEST(PictureMethods, RefuseWhatOnlyTextsHave) {
   EXPECT_THROW(test.scores(kIntegratedGradients, {{"baseline", std::string("mask")}}),
                InvalidInput);
   EXPECT_THROW(test.scores(kSaliency, {{"at", std::string("word-embeddings")}}), InvalidInput);
-}
-
-TEST(Blur, KeepsConstantsAndSpreadsAPoint) {
-  const Tensor constant = Tensor::of<double>({1, 3, 4}, std::vector<double>(12, 0.7));
-  for (const double value : blurred(constant, 2).to_doubles()) EXPECT_NEAR(value, 0.7, 1e-12);
-  std::vector<double> point(21 * 21, 0.0);
-  point[10 * 21 + 10] = 1;
-  const std::vector<double> spread =
-      blurred(Tensor::of<double>({1, 21, 21}, std::span<const double>(point)), 1.5).to_doubles();
-  // The Gaussian cut at three deviations, normalised.
-  double norm = 0;
-  for (int k = -5; k <= 5; ++k) norm += std::exp(-0.5 * k * k / 2.25);
-  EXPECT_NEAR(spread[10 * 21 + 12], std::exp(-0.5 * 4 / 2.25) / (norm * norm), 1e-12);
-  EXPECT_NEAR(sum(spread), 1, 1e-12);
 }
 
 }  // namespace

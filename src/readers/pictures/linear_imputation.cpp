@@ -51,9 +51,9 @@ class HiddenPixels {
   const std::vector<int64_t>& pixels() const { return pixels_; }
 
   // Conjugate gradients, each equation divided by its weights first.
-  std::vector<double> solve(const double* plane) const {
+  std::vector<double> solve(const double* plane, double tolerance) const {
     std::vector<double> residual = from_shown(plane), solution(residual.size(), 0.0);
-    const double small = 1e-20 * dot(residual, residual);
+    const double small = tolerance * tolerance * dot(residual, residual);
     std::vector<double> divided = by_weights(residual), direction = divided;
     double length = dot(residual, divided);
     // Rounding can keep the residual from getting smaller than asked for.
@@ -115,7 +115,7 @@ class HiddenPixels {
 }  // namespace
 
 std::vector<double> linearly_imputed(const std::vector<double>& pixels, const Shape& shape,
-                                     const std::vector<bool>& hidden) {
+                                     const std::vector<bool>& hidden, double tolerance) {
   const int64_t plane = shape[1] * shape[2];
   const HiddenPixels equations(hidden, shape[1], shape[2]);
   std::vector<double> filled = pixels;
@@ -126,7 +126,7 @@ std::vector<double> linearly_imputed(const std::vector<double>& pixels, const Sh
       std::fill(values, values + plane, mean);
       continue;
     }
-    const std::vector<double> solution = equations.solve(values);
+    const std::vector<double> solution = equations.solve(values, tolerance);
     for (size_t i = 0; i < solution.size(); ++i) values[equations.pixels()[i]] = solution[i];
   }
   return filled;
@@ -135,7 +135,8 @@ std::vector<double> linearly_imputed(const std::vector<double>& pixels, const Sh
 std::vector<double> noisily_imputed(const std::vector<double>& pixels, const Shape& shape,
                                     const std::vector<bool>& hidden) {
   constexpr double kDeviation = 0.01;
-  std::vector<double> filled = linearly_imputed(pixels, shape, hidden);
+  // Far below the noise.
+  std::vector<double> filled = linearly_imputed(pixels, shape, hidden, 1e-6);
   const int64_t plane = shape[1] * shape[2];
   for (int64_t channel = 0; channel < shape[0]; ++channel) {
     const CounterRandom random(0, "linear-imputation", channel);

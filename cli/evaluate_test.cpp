@@ -25,6 +25,34 @@ good
   }
 };
 
+TEST_F(Evaluate, ProtocolsReadTheirDataAsItIsAndGoOnFromKeptInputs) {
+  std::filesystem::create_directories(path("docs"));
+  write("docs/a.txt", "the film is a warm and funny\nsurprise");
+  const std::string line = R"({"annotation_id": "a.txt", "classification": "POS", "evidences": )";
+  write("test.jsonl", line + R"([[{"docid": "a.txt", "start_token": 4, "end_token": 5}]]})" + "\n" +
+                          line + R"([[{"docid": "b.txt", "start_token": 0, "end_token": 1}]]})" +
+                          "\n");
+  const std::string command = "evaluate --protocol eraser --method gae --data " + path("") +
+                              " --keep " + path("kept.jsonl") + " --json -";
+  const Answer first = run(command);
+  ASSERT_EQ(first.code, 0) << first.error;
+  const auto json = nlohmann::json::parse(first.out);
+  EXPECT_EQ(json["protocol"], "eraser");
+  EXPECT_EQ(json["columns"][2]["curve"], "token-f1");
+  EXPECT_EQ(json["columns"][2]["x"], 5);
+  ASSERT_EQ(json["inputs"].size(), 2u);
+  EXPECT_THAT(json["inputs"][1]["problem"].get<std::string>(), HasSubstr("there is no document"));
+  EXPECT_TRUE(json["inputs"][0]["methods"][0]["values"][0].is_number());
+}
+
+TEST_F(Evaluate, UnknownProtocolsListTheKnownOnes) {
+  expect_refusal("evaluate --protocol cvpr -f " + corpus(), "the protocols are cvpr21-perturb");
+  expect_refusal("evaluate --protocol roar -f " + corpus(), "trains the model again");
+  expect_refusal("evaluate --protocol rise --metric iou -f " + corpus(), "--protocol");
+  expect_refusal("evaluate --protocol eraser --data " + path("none"), "is no ERASER folder");
+  EXPECT_THAT(run("evaluate --help").out, HasSubstr("cvpr21-segmentation: maps of"));
+}
+
 TEST_F(Evaluate, TrustStandsBesideEachMethod) {
   const Answer answer =
       run("explain 'the story is thin and the jokes are stale' --method "

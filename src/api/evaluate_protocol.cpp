@@ -30,8 +30,8 @@ TargetChoice as_the_model_says(const TargetChoice& label, const std::vector<std:
   return like.size() == 1 ? TargetChoice(like[0]) : label;
 }
 
-std::optional<int64_t> label_of(const ExplainedInput& explained, const EvaluationInput& input,
-                                const Protocol& protocol) {
+std::optional<int64_t> right_label(const ExplainedInput& explained, const EvaluationInput& input,
+                                   const Protocol& protocol) {
   if (!std::holds_alternative<std::monostate>(input.label)) {
     return explained.target_named(as_the_model_says(input.label, explained.labels()));
   }
@@ -57,7 +57,7 @@ void measure_by_protocol(const Model& model, const EvaluationInput& input,
   explain.target = {};
   ExplainedInput explained(model, input.input, explain, WholeRun::kYes);
   const int64_t predicted = explained.targets()[0];
-  const std::optional<int64_t> label = label_of(explained, input, protocol);
+  const std::optional<int64_t> label = right_label(explained, input, protocol);
   for (const ProtocolPart& part : protocol.parts) {
     const bool of_label = part.explained == ExplainedClass::kLabel;
     const Explanation explanation = explained.explain(of_label ? *label : predicted);

@@ -15,7 +15,7 @@
 namespace whyformer {
 namespace {
 
-using Json = nlohmann::json;
+using AnnotationJson = nlohmann::json;
 namespace fs = std::filesystem;
 
 std::string whole_file(const fs::path& path) {
@@ -32,7 +32,7 @@ class EraserDocuments {
   explicit EraserDocuments(const fs::path& folder) : folder_(folder / "docs") {
     std::ifstream lines(folder / "docs.jsonl");
     for (std::string line; std::getline(lines, line);) {
-      const Json json = Json::parse(line, nullptr, false);
+      const AnnotationJson json = AnnotationJson::parse(line, nullptr, false);
       if (json.is_object() && json.contains("docid") && json.contains("document") &&
           json["docid"].is_string() && json["document"].is_string()) {
         listed_[json["docid"].get<std::string>()] = json["document"].get<std::string>();
@@ -88,10 +88,10 @@ struct EraserEvidence {
   int64_t start = 0, end = 0;  // words
 };
 
-std::vector<EraserEvidence> evidence_of(const Json& annotation) {
+std::vector<EraserEvidence> evidence_of(const AnnotationJson& annotation) {
   std::vector<EraserEvidence> all;
-  for (const Json& group : annotation.at("evidences")) {
-    for (const Json& one : group) {
+  for (const AnnotationJson& group : annotation.at("evidences")) {
+    for (const AnnotationJson& one : group) {
       all.push_back({one.at("docid").get<std::string>(), one.at("start_token").get<int64_t>(),
                      one.at("end_token").get<int64_t>()});
     }
@@ -99,11 +99,12 @@ std::vector<EraserEvidence> evidence_of(const Json& annotation) {
   return all;
 }
 
-std::string document_of(const Json& annotation, const std::vector<EraserEvidence>& evidence) {
+std::string document_of(const AnnotationJson& annotation,
+                        const std::vector<EraserEvidence>& evidence) {
   std::set<std::string> names;
   for (const EraserEvidence& one : evidence) names.insert(one.document);
   if (names.empty() && annotation.contains("docids") && annotation["docids"].is_array()) {
-    for (const Json& name : annotation["docids"]) names.insert(name.get<std::string>());
+    for (const AnnotationJson& name : annotation["docids"]) names.insert(name.get<std::string>());
   }
   if (names.empty()) return annotation.at("annotation_id").get<std::string>();
   if (names.size() == 1) return *names.begin();
@@ -111,7 +112,7 @@ std::string document_of(const Json& annotation, const std::vector<EraserEvidence
       fmt::format("its evidence is in {} documents; one is read at a time", names.size()));
 }
 
-void read_annotation(const Json& annotation, const EraserDocuments& documents,
+void read_annotation(const AnnotationJson& annotation, const EraserDocuments& documents,
                      EvaluationInput& input) {
   const std::vector<EraserEvidence> evidence = evidence_of(annotation);
   const std::string name = document_of(annotation, evidence);
@@ -133,14 +134,14 @@ void read_annotation(const Json& annotation, const EraserDocuments& documents,
   input.words = std::move(marked);
 }
 
-EvaluationEntry entry_of(const std::string& line, int64_t number,
-                         const EraserDocuments& documents) {
+EvaluationEntry annotation_entry(const std::string& line, int64_t number,
+                                 const EraserDocuments& documents) {
   EvaluationEntry entry{{.name = fmt::format("line {}", number), .input = TextInput{}}};
-  const Json annotation = Json::parse(line, nullptr, false);
+  const AnnotationJson annotation = AnnotationJson::parse(line, nullptr, false);
   try {
     entry.input.name = annotation.at("annotation_id").get<std::string>();
     read_annotation(annotation, documents, entry.input);
-  } catch (const Json::exception&) {
+  } catch (const AnnotationJson::exception&) {
     entry.problem = fmt::format(
         "line {} is no annotation with annotation_id, classification and evidences", number);
   } catch (const InvalidInput& error) {
@@ -168,7 +169,7 @@ std::vector<EvaluationEntry> read_eraser(const fs::path& folder, const std::stri
     ++number;
     if (limit > 0 && static_cast<int64_t>(entries.size()) == limit) break;
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    entries.push_back(entry_of(line, number, documents));
+    entries.push_back(annotation_entry(line, number, documents));
   }
   if (entries.empty()) {
     throw InvalidInput(fmt::format("'{}' has no annotations", printable(path.string())));

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "evaluate/drawn_scores.h"
 #include "evaluate/hideable_units.h"
 #include "evaluate/magnitudes.h"
 #include "evaluate/noisy_inputs.h"
-#include "evaluate/random_scores.h"
 #include "whyformer/protocols.h"
 
 namespace whyformer {
@@ -160,7 +160,7 @@ void measure_methods(const EvaluationRequest& request, const Explanation& explan
   const size_t reversed = request.reversed_rankings ? methods : 0;
   for (size_t i = 0; i < reversed; ++i) candidates.push_back(negated(candidates[i]));
   for (int64_t i = 0; i < request.random_rankings; ++i) {
-    candidates.push_back({.scores = random_scores(run.input().units(), run.seed(), i)});
+    candidates.push_back({.scores = drawn_scores(run.input().units(), run.seed(), i)});
   }
   MeasuredMethod random{.method = kRandomBaseline};
   for (size_t hiding = 0; hiding < request.hidings.size(); ++hiding) {

@@ -36,7 +36,7 @@ const Protocol kRoar{
              .data = "rows of a table with labels, for training and for the test"},
     .parts = {{ExplainedClass::kPredicted, roar_columns(), nullptr}},
     .why_not =
-        "roar trains the model again, which needs its training procedure: call "
-        "whyformer.evaluate with train= in Python"};
+        "roar trains the model again, so it needs the procedure that trained it, which only "
+        "Python can be given"};
 
 }  // namespace whyformer

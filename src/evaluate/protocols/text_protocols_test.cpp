@@ -106,7 +106,7 @@ EvaluationRequest text_request(const std::string& protocol) {
   return request;
 }
 
-const char* const kReview =
+const char* const kLongReview =
     "the film isn't bad at all , and it 's often a charming and affecting journey , even when the "
     "writer-director loses the thread ; i'd see it again";
 
@@ -158,7 +158,7 @@ std::vector<size_t> word_order(const std::vector<double>& scores) {
 }
 
 EvaluationInput review(const TargetChoice& label) {
-  const std::string text = kReview;
+  const std::string text = kLongReview;
   const auto at = static_cast<int64_t>(text.find("charming"));
   return {.name = "review",
           .input = TextInput{text, {}},
@@ -173,7 +173,7 @@ TEST(Eraser, TokenF1EqualsItsFormula) {
   const std::vector<bool> marked = review({}).words->marked;
   const auto gold = static_cast<double>(std::ranges::count(marked, true));
   ASSERT_EQ(gold, 4);  // charming and affecting journey
-  const std::vector<size_t> order = word_order(word_scores(kReview, int64_t{0}));
+  const std::vector<size_t> order = word_order(word_scores(kLongReview, int64_t{0}));
   double sum = 0, defined = 0;
   for (size_t i = 0; i < 16; ++i) {
     const size_t count = 5 * (i + 1);
@@ -192,7 +192,7 @@ TEST(Eraser, TokenF1EqualsItsFormula) {
   }
   EXPECT_NEAR(*found.methods[0].values[0], sum / defined, 1e-12);
   EXPECT_NEAR(*found.methods[0].values[1],
-              *localisation("auprc", word_scores(kReview, int64_t{0}), marked), 1e-12);
+              *localisation("auprc", word_scores(kLongReview, int64_t{0}), marked), 1e-12);
 }
 
 // The probability of a label for tokens whose words are taken out: the model reads the rest.

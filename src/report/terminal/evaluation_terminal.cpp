@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kNarrowestTable = 44;
 constexpr int kWidestName = 26;
-constexpr int kValueWidth = 24;
+constexpr int kValueWidth = 26;
 
 class EvaluationLines {
  public:
@@ -63,7 +63,7 @@ void metric_table(const Evaluation& evaluation, size_t column, EvaluationLines& 
     out.line(
         "  " + right_aligned(rank, 3) + " " +
         left_aligned(shortened(printable(evaluation.methods[method]), kWidestName), kWidestName) +
-        " " + left_aligned(cell_words(cell), kValueWidth) +
+        " " + left_aligned(cell_words(cell), kValueWidth - 1) + " " +
         out.style().bar(strength, bar_width, ScoreKind::kSigned) + " " +
         out.style().faint(reversed));
   }

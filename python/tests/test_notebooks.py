@@ -12,9 +12,12 @@ NOTEBOOKS = sorted((SOURCES / "examples").glob("*.ipynb"))
 
 
 def shown(notebook) -> list:
-    """Kinds of what each cell shows. Numbers may differ in their last digits from machine to machine."""
-    return [[(output.output_type, sorted(output.get("data", {}))) for output in cell.outputs]
-            for cell in notebook.cells if cell.cell_type == "code"]
+    """Kinds of what each cell shows. Numbers may differ in their last digits from machine to machine, and a slow cell's
+    printed lines come in several pieces."""
+    kinds = ([(output.output_type, sorted(output.get("data", {}))) for output in cell.outputs]
+             for cell in notebook.cells if cell.cell_type == "code")
+    return [[kind for before, kind in zip([None, *cell], cell) if kind[0] != "stream" or kind != before]
+            for cell in kinds]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -42,7 +45,7 @@ def test_is_stored_clean(path):
 
 
 def test_notebooks_ask_for_neither_torch_nor_the_network():
-    assert len(NOTEBOOKS) == 6
+    assert len(NOTEBOOKS) == 7
     for path in NOTEBOOKS:
         sources = "\n".join("".join(cell["source"]) for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
                             if cell["cell_type"] == "code")

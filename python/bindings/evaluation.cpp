@@ -175,7 +175,7 @@ void bind_evaluation(nb::module_& module) {
          const std::optional<std::vector<std::pair<int64_t, int64_t>>>& rationales) {
         return entry_of(name, value, {target, label, region, mask, rationales});
       },
-      "name"_a, "input"_a, "target"_a, "region"_a.none(), "label"_a, "mask"_a.none(),
+      "name"_a, "input"_a, "target"_a.none(), "region"_a.none(), "label"_a.none(), "mask"_a.none(),
       "rationales"_a.none());
   module.def("read_eraser", &read_eraser, "folder"_a, "split"_a, "limit"_a);
   module.def("protocols", &protocol_list);

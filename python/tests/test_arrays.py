@@ -21,6 +21,11 @@ def t5():
     return wf.load(T5, arrays=True)
 
 
+def test_errors_say_what_to_write_in_python(t5):
+    with pytest.raises(wf.InvalidInput, match=r"set the hiding id \(hiding_id=N\)"):
+        t5.explain(INPUTS, "leave-one-out")
+
+
 def test_a_model_of_texts_without_its_tokenizer_takes_arrays(t5):
     model = wf.load(T5)
     assert model.reads == "arrays"

@@ -39,8 +39,3 @@ def test_agreement_has_its_ceiling_on_the_diagonal(model):
     table = wf.agree(model, TEXTS, ["gae", "rollout"], progress=False).table("spearman")
     assert table.loc["gae", "rollout"] == table.loc["rollout", "gae"] < 1
     assert table.loc["gae", "gae"] == 1
-
-
-def test_inputs_of_another_kind_are_refused_in_words_of_python(model):
-    with pytest.raises(wf.InvalidInput, match=r"give a str"):
-        model.explain([1.0, 2.0, 3.0], "gae")

@@ -32,6 +32,11 @@ def test_texts_with_rationales_are_the_same(movies):
     np.testing.assert_allclose(given.table.loc["gae"].astype(float), from_folder.table.loc["gae"].astype(float))
 
 
+def test_a_folder_is_explained_by_methods_that_fit(movies):
+    found = wf.evaluate("sentiment", movies, protocol="eraser", examples=1)
+    assert "gae" in found.table.index
+
+
 def test_protocols_are_listed_and_not_mixed_with_metrics(movies):
     assert [one["name"] for one in wf.protocols()][:2] == ["cvpr21-perturbation", "cvpr21-segmentation"]
     with pytest.raises(wf.InvalidInput, match="the protocols are"):

@@ -83,11 +83,13 @@ def evaluate(model, data, methods=None, metrics=None, *, protocol: str | None = 
     reversed whether the reversed rankings are measured, too: about half of the work
     """
     model = _loaded(model)
+    if protocol is not None:
+        _native.protocol_columns(protocol)  # refuses names that there are not
     if protocol == "roar":
         return _roar(model, data, methods, labels, train, training, repeats, options, background, seed)
     from_folder = protocol == "eraser" and isinstance(data, (str, os.PathLike))
     if from_folder:
-        entries, inputs = _native.read_eraser(data, split, examples), ["a text"]
+        entries, (inputs, _) = _native.read_eraser(data, split, examples), model._inputs("a text")
     else:
         inputs, _ = model._inputs(data, background=background)
     if not inputs:

@@ -4,12 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "evaluate/random_subsets.h"
-#include "tests/support/source_folder.h"
-#include "tests/support/table_answers.h"
+#include "tests/support/golden_metrics.h"
 
 namespace whyformer {
 namespace {
@@ -20,27 +17,11 @@ using Numbers = std::vector<double>;
 // Everything is in float64 on both sides.
 constexpr double kRounding = 1e-12;
 
-const Json& golden() {
-  static const Json json =
-      Json::parse(std::ifstream(source_folder() / "tests/golden/metrics.json"));
-  return json;
-}
-
-AnswerTable table_of(const Json& game) {
-  AnswerTable table{.players = game["players"]};
-  for (size_t row = 0; row < game["value"].size(); ++row) {
-    table.rows.push_back({.value = game["value"][row],
-                          .output = game["output"][row],
-                          .keeps_label = game["keeps"][row] == 1});
-  }
-  return table;
-}
-
 // Calls `check(table, case, scores)` for every game and all scores.
 template <class Check>
 void for_each_case(const Check& check) {
-  for (const Json& game : golden()["games"]) {
-    const AnswerTable table = table_of(game);
+  for (const Json& game : golden_metrics()["games"]) {
+    const AnswerTable table = table_of_game(game);
     for (const Json& one : game["cases"]) {
       SCOPED_TRACE(std::to_string(table.players) + " players, " + one["name"].get<std::string>());
       check(table, one, one["scores"].get<Numbers>());
@@ -234,8 +215,8 @@ std::vector<HiddenAnswers::Hidden> subsets_of(const Json& lists, int64_t players
 // The formulas above on the subsets that captum and Quantus were given; below they are those that
 // the metrics draw.
 TEST(MetricsGolden, SubsetsGiveTheInfidelityOfCaptumAndTheCorrelationOfQuantus) {
-  for (const Json& one : golden()["subsets"]) {
-    const AnswerTable table = table_of(golden()["games"][one["game"].get<size_t>()]);
+  for (const Json& one : golden_metrics()["subsets"]) {
+    const AnswerTable table = table_of_game(golden_metrics()["games"][one["game"].get<size_t>()]);
     const auto scores = one["scores"].get<Numbers>();
     const bool of_probability = one["answer"] == "value";
     const auto drops =
@@ -295,7 +276,7 @@ TEST(MetricsGolden, InfidelityIsTheMeanOverSubsetsOfAllSizes) {
 }
 
 TEST(MetricsGolden, NoiseGivesTheSensitivityOfCaptumAndTheLipschitzConstantOfQuantus) {
-  for (const Json& one : golden()["noise"]) {
+  for (const Json& one : golden_metrics()["noise"]) {
     const auto scores = one["scores"].get<Numbers>();
     MeasureOptions options;
     double lipschitz = 0;
@@ -316,7 +297,7 @@ TEST(MetricsGolden, NoiseGivesTheSensitivityOfCaptumAndTheLipschitzConstantOfQua
 // The model is a sum, and the attributions its terms. Quantus compares the drop of all units so far
 // with the attribution of the last one.
 TEST(MetricsGolden, SensitivityNOfExactTermsIsOneWhereThatOfQuantusIsNot) {
-  const Json& one = golden()["sensitivity_n"];
+  const Json& one = golden_metrics()["sensitivity_n"];
   for (const Json& terms : one["attributions"]) {
     const auto scores = terms.get<Numbers>();
     const AnswerTable sum = AnswerTable::of(6, [&](const std::vector<bool>& visible) {

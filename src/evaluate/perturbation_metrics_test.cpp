@@ -3,35 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/numpy_random.h"
-#include "tests/support/source_folder.h"
-#include "tests/support/table_answers.h"
+#include "tests/support/golden_metrics.h"
 
 namespace whyformer {
 namespace {
 
 using Json = nlohmann::json;
 using Values = std::vector<double>;
-
-const Json& references() {
-  static const Json json =
-      Json::parse(std::ifstream(source_folder() / "tests/golden/metrics.json"));
-  return json;
-}
-
-AnswerTable game_table(const Json& game) {
-  AnswerTable table{.players = game["players"]};
-  for (size_t row = 0; row < game["value"].size(); ++row) {
-    table.rows.push_back({.value = game["value"][row],
-                          .output = game["output"][row],
-                          .keeps_label = game["keeps"][row] == 1});
-  }
-  return table;
-}
 
 AnswerTable drawn_table(int64_t players, uint32_t seed) {
   NumpyRandom random(seed);
@@ -57,8 +38,8 @@ double magnitude(double score) { return std::abs(score); }
 
 TEST(PerturbationGolden, EqualsSamekQuantusAndRoad) {
   int64_t different_irof = 0;
-  for (const Json& game : references()["games"]) {
-    const AnswerTable table = game_table(game);
+  for (const Json& game : golden_metrics()["games"]) {
+    const AnswerTable table = table_of_game(game);
     for (const Json& one : game["cases"]) {
       SCOPED_TRACE(one["name"].get<std::string>());
       const Values scores = one["scores"].get<Values>();
@@ -81,7 +62,7 @@ TEST(PerturbationGolden, EqualsSamekQuantusAndRoad) {
 }
 
 TEST(KeepRemoveGolden, StepsOfOnePercentAreThoseOfShap) {
-  const Json& one = references()["many_units"];
+  const Json& one = golden_metrics()["many_units"];
   const Values weights = one["weights"].get<Values>(), scores = one["scores"].get<Values>();
   std::set<std::vector<bool>> asked;
   const AskHidden ask = [&](const std::vector<std::vector<bool>>& questions) {

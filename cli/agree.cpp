@@ -10,6 +10,7 @@
 #include "whyformer/error.h"
 #include "whyformer/method_agreement.h"
 #include "whyformer/report.h"
+#include "whyformer/threads.h"
 
 namespace whyformer::cli {
 namespace {
@@ -66,23 +67,26 @@ AgreementRequest request_of(const AgreeArguments& a, const Model& model,
 
 std::vector<AgreementInput> inputs_of(const std::vector<CorpusArguments::Entry>& corpus,
                                       const Model& model, const AgreementRequest& request) {
-  std::vector<AgreementInput> inputs;
+  std::vector<AgreementInput> inputs, compared(corpus.size());
   ProgressBar bar("comparing");
-  for (const CorpusArguments::Entry& entry : corpus) {
-    AgreementInput input{.name = entry.input.name};
-    input.problem = entry.problem;
-    try {
-      AgreementRequest own = request;
-      own.explain.target = entry.input.target;
-      if (entry.problem.empty()) {
-        input = agreement_input(model, entry.input.name, entry.input.input, own);
-      }
-    } catch (const Interrupted&) {
-      break;
-    }
-    inputs.push_back(std::move(input));
+  const auto compare = [&](int64_t i) {
+    const CorpusArguments::Entry& entry = corpus[i];
+    compared[i] = {.name = entry.input.name};
+    compared[i].problem = entry.problem;
+    if (!entry.problem.empty()) return;
+    AgreementRequest own = request;
+    own.explain.target = entry.input.target;
+    compared[i] = agreement_input(model, entry.input.name, entry.input.input, own);
+  };
+  const auto keep = [&](int64_t i) {
+    inputs.push_back(std::move(compared[i]));
     bar.show(static_cast<int64_t>(inputs.size()), static_cast<int64_t>(corpus.size()));
-    if (interrupted()) break;
+    return !interrupted();
+  };
+  try {
+    work_in_order(static_cast<int64_t>(corpus.size()), compare, keep);
+  } catch (const Interrupted&) {
+    // What is done stays.
   }
   bar.clear();
   return inputs;

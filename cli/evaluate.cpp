@@ -14,6 +14,7 @@
 #include "whyformer/growing_file.h"
 #include "whyformer/protocols.h"
 #include "whyformer/report.h"
+#include "whyformer/threads.h"
 
 namespace whyformer::cli {
 namespace {
@@ -147,17 +148,22 @@ class Evaluator {
     }
     ProgressBar bar("evaluating");
     std::vector<EvaluatedInput> done;
-    for (const CorpusArguments::Entry& entry : corpus) {
-      const auto known = kept.find(entry.input.name);
-      try {
-        done.push_back(known != kept.end() ? std::move(known->second)
-                                           : evaluate(model_, entry, request_));
-      } catch (const Interrupted&) {
-        break;
-      }
+    std::vector<EvaluatedInput> measured(corpus.size());
+    const auto measure = [&](int64_t i) {
+      const auto known = kept.find(corpus[i].input.name);
+      measured[i] =
+          known != kept.end() ? std::move(known->second) : evaluate(model_, corpus[i], request_);
+    };
+    const auto keep = [&](int64_t i) {
+      done.push_back(std::move(measured[i]));
       if (file != nullptr) file->add(to_json(done.back()) + "\n");
       bar.show(static_cast<int64_t>(done.size()), static_cast<int64_t>(corpus.size()));
-      if (interrupted()) break;
+      return !interrupted();
+    };
+    try {
+      work_in_order(static_cast<int64_t>(corpus.size()), measure, keep);
+    } catch (const Interrupted&) {
+      // What is done stays.
     }
     if (file != nullptr) file->finish();
     bar.clear();

@@ -7,12 +7,16 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
+#include <thread>
+
 #include "bindings.h"
 #include "long_work.h"
 #include "whyformer/error.h"
 #include "whyformer/method_agreement.h"
 #include "whyformer/protocols.h"
 #include "whyformer/report.h"
+#include "whyformer/threads.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -34,19 +38,27 @@ KnownRegion region_of(const GivenRegion& given) {
   };
 }
 
-// One input after the other; where the caller stops it, what there is by then stays.
+// Where the caller stops it, what there is by then stays. Python is asked on its own thread only.
 template <class One, class Measure>
 std::vector<One> each_input(size_t count, const Progress& watch, const Measure& measure) {
-  std::vector<One> done;
+  std::vector<One> done, measured(count);
   const auto total = static_cast<int64_t>(count);
-  for (int64_t i = 0; i < total; ++i) {
-    try {
-      done.push_back(measure(i, [&](int64_t, int64_t) { return watch(i, total); }));
-    } catch (const Interrupted&) {
-      if (done.empty()) throw;
-      break;
-    }
-    if (!watch(i + 1, total)) break;
+  const std::thread::id own_thread = std::this_thread::get_id();
+  std::atomic<int64_t> finished = 0;
+  std::atomic<bool> goes_on = true;
+  const Progress ask = [&](int64_t, int64_t) {
+    if (std::this_thread::get_id() == own_thread && !watch(finished, total)) goes_on = false;
+    return goes_on.load();
+  };
+  const auto keep = [&](int64_t i) {
+    done.push_back(std::move(measured[i]));
+    finished = i + 1;
+    return ask(i + 1, total);
+  };
+  try {
+    work_in_order(total, [&](int64_t i) { measured[i] = measure(i, ask); }, keep);
+  } catch (const Interrupted&) {
+    if (done.empty()) throw;
   }
   return done;
 }
@@ -84,8 +96,9 @@ Evaluation evaluated(const Model& model, const std::vector<EvaluationEntry>& ent
                      EvaluationRequest request, const nb::object& progress) {
   return run_long(progress, [&](const Progress& watch) {
     const auto measure = [&](int64_t i, const Progress& goes_on) {
-      request.explain.progress = goes_on;
-      return evaluate(model, entries[i], request);
+      EvaluationRequest own = request;
+      own.explain.progress = goes_on;
+      return evaluate(model, entries[i], own);
     };
     return summarise(model.name(), each_input<EvaluatedInput>(entries.size(), watch, measure),
                      request);
@@ -117,8 +130,9 @@ AgreementReport agreed(const Model& model, const std::vector<InputValue>& inputs
                        AgreementRequest request, const nb::object& progress) {
   return run_long(progress, [&](const Progress& watch) {
     const auto compare = [&](int64_t i, const Progress& goes_on) {
-      request.explain.progress = goes_on;
-      return agreement_input(model, "input " + std::to_string(i), inputs[i], request);
+      AgreementRequest own = request;
+      own.explain.progress = goes_on;
+      return agreement_input(model, "input " + std::to_string(i), inputs[i], own);
     };
     return summarise(model.name(), each_input<AgreementInput>(inputs.size(), watch, compare),
                      request);

@@ -8,7 +8,7 @@
 namespace whyformer {
 namespace {
 
-struct Cells {
+struct OverlapCount {
   double both = 0, either = 0;
   void add(bool a, bool b) {
     both += a && b ? 1 : 0;
@@ -16,7 +16,7 @@ struct Cells {
   }
 };
 
-EvaluationInput marked(const std::string& text, TextSpan span) {
+EvaluationInput sentence_with_span(const std::string& text, TextSpan span) {
   return {.name = text, .input = TextInput{text, {}}, .region = region_of_spans({span})};
 }
 
@@ -27,9 +27,10 @@ TEST(Evaluate, MeanIouSumsCellsOverInputsBeforeTheDivision) {
   EvaluationRequest request{.metrics = {"mean-iou", "iou"}, .random_rankings = 2};
   request.explain.methods = {{"gradient-x-input"}};
   const Model model = Model::built_in();
-  const std::vector<EvaluatedInput> inputs{evaluate(model, marked(texts[0], {2, 10}), request),
-                                           evaluate(model, marked(texts[1], {0, 4}), request)};
-  Cells object, background;
+  const std::vector<EvaluatedInput> inputs{
+      evaluate(model, sentence_with_span(texts[0], {2, 10}), request),
+      evaluate(model, sentence_with_span(texts[1], {0, 4}), request)};
+  OverlapCount object, background;
   double own_iou = 0, reversed_both = 0, reversed_either = 0;
   for (size_t input = 0; input < inputs.size(); ++input) {
     const std::vector<double>& all = inputs[input].methods[0].scores;
@@ -37,7 +38,7 @@ TEST(Evaluate, MeanIouSumsCellsOverInputsBeforeTheDivision) {
     ASSERT_EQ(scores.size(), regions[input].size());
     const double mean =
         std::accumulate(scores.begin(), scores.end(), 0.0) / static_cast<double>(scores.size());
-    Cells own;
+    OverlapCount own;
     for (size_t i = 0; i < scores.size(); ++i) {
       const bool in = regions[input][i];
       object.add(scores[i] > mean, in);

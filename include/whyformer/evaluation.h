@@ -105,7 +105,7 @@ struct EvaluatedInput {
 };
 
 // An input that cannot be explained has a problem; throws InvalidInput for unknown methods, metrics
-// and options, and Interrupted.
+// and options and for a method that is asked for twice, and Interrupted.
 EvaluatedInput evaluate(const Model& model, const EvaluationInput& input,
                         const EvaluationRequest& request);
 // A broken entry keeps its problem.

@@ -36,7 +36,8 @@ struct AgreementInput {
   std::string problem;  // why there are none; empty otherwise
 };
 
-// Throws InvalidInput for unknown methods and options, and Interrupted.
+// Throws InvalidInput for unknown methods and options and for a method that is asked for twice, and
+// Interrupted.
 AgreementInput agreement_input(const Model& model, const std::string& name, const InputValue& input,
                                const AgreementRequest& request);
 

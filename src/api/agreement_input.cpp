@@ -42,6 +42,7 @@ AgreementInput agreement_input(const Model& model, const std::string& name, cons
   if (jobs_of(request.explain.methods).size() < 2) {
     throw InvalidInput("agreement needs two methods at least");
   }
+  require_each_once(request.explain.methods);
   AgreementInput result{.name = name};
   try {
     const Explanation first = explain(model, input, request.explain)[0];
@@ -52,7 +53,7 @@ AgreementInput agreement_input(const Model& model, const std::string& name, cons
     }
     add_again(model, input, first, request.explain, result);
   } catch (const Error& error) {
-    result.problem = error.what();
+    return {.name = name, .problem = error.what()};
   }
   return result;
 }

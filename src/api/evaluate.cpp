@@ -25,6 +25,7 @@ std::vector<bool> region_of(const EvaluationInput& input, const Explanation& exp
 // Names that do not exist are mistakes of the request, not of an input.
 void check_request(const EvaluationRequest& request) {
   jobs_of(request.explain.methods);
+  require_each_once(request.explain.methods);
   if (!request.protocol.empty()) return check_protocol(request);
   if (request.metrics.empty()) throw InvalidInput("no metric was asked for");
   if (request.hidings.empty()) throw InvalidInput("no way of hiding was asked for");
@@ -57,8 +58,6 @@ EvaluatedInput evaluate(const Model& model, const EvaluationInput& input,
   EvaluatedInput result{.name = input.name};
   try {
     measure(model, input, request, result);
-  } catch (const Interrupted&) {
-    throw;
   } catch (const Error& error) {
     result.problem = error.what();
   }

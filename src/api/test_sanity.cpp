@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <set>
 
 #include "api/explained_input.h"
 #include "base/random.h"
@@ -36,11 +35,7 @@ struct Change {
 void check(const std::vector<InputValue>& inputs, const SanityRequest& request) {
   if (inputs.empty()) throw InvalidInput("there are no inputs to explain");
   if (request.methods.empty()) throw InvalidInput("there are no methods to check");
-  std::set<std::string> seen;
-  for (const MethodRequest& method : request.methods) {
-    if (!seen.insert(method.name).second)
-      throw InvalidInput(fmt::format("the method '{}' was asked for twice", method.name));
-  }
+  require_each_once(request.methods);
   for (const InputValue& input : inputs) {
     if (input.index() == inputs[0].index()) continue;
     throw InvalidInput(fmt::format("{} and {} cannot be judged together",

@@ -91,6 +91,32 @@ TEST(Sanity, AttentionOfTheLastLayerSeesWhatLiesBeforeIt) {
   }
 }
 
+TEST(Sanity, RandomWeightsOfALayerLeaveTheMapsBelowItAsTheyAre) {
+  const auto maps_with = [](std::optional<Randomisation> randomisation) {
+    ExplainedInput explained(sentiment(), TextInput{kTexts[2], {}},
+                             {.methods = {{"raw-attention"}}}, WholeRun::kNo, randomisation);
+    std::vector<std::vector<float>> layers;
+    for (const AttentionMap& map : explained.explain(explained.targets()[0]).attention) {
+      const float* numbers = map.values.get();
+      layers.emplace_back(numbers, numbers + map.heads * map.queries * map.keys);
+    }
+    return layers;
+  };
+  const auto own = maps_with(std::nullopt);
+  const auto layers = static_cast<int64_t>(own.size());
+  ASSERT_GT(layers, 1);
+  for (int64_t layer = 0; layer < layers; ++layer) {
+    for (const bool cascading : {false, true}) {
+      // Step 0 is the head.
+      const auto random = maps_with(Randomisation{cascading, layers - layer, 3});
+      for (int64_t other = 0; other < layers; ++other) {
+        const bool same = random[other] == own[other];
+        EXPECT_EQ(same, other < layer) << "layer " << other << ", random from " << layer;
+      }
+    }
+  }
+}
+
 TEST(Sanity, GradientsSeeTheClassAndEveryWeight) {
   for (const std::string name : {"gradient-x-input", "gae"}) {
     const MethodSanity& one = method(text_report(), name);

@@ -422,6 +422,8 @@ TEST(Evaluate, MistakesOfTheRequestAreRefused) {
   request.metrics = {};
   EXPECT_THROW(evaluate(model, sentence(), request), InvalidInput);
   EXPECT_THROW(evaluate(model, sentence(), built_in_request({"no-method"})), InvalidInput);
+  const auto twice = built_in_request({"leave-one-out", "leave-one-out"});
+  EXPECT_THROW(evaluate(model, sentence(), twice), InvalidInput);
 }
 
 TEST(AgreementInputs, HaveScoresOfOrdinaryUnitsAndASecondSeedWhereMethodsDraw) {
@@ -435,6 +437,9 @@ TEST(AgreementInputs, HaveScoresOfOrdinaryUnitsAndASecondSeedWhereMethodsDraw) {
   EXPECT_THAT(found.again[0], IsEmpty());
   ASSERT_EQ(found.again[1].size(), 3u);
   EXPECT_NE(found.again[1], found.scores[1]);
+  request.explain.methods[0] = {"smooth-grad"};  // with other options it is not told apart
+  EXPECT_THROW(agreement_input(Model::built_in(), "", TextInput{"good", {}}, request),
+               InvalidInput);
   request.explain.methods.pop_back();
   EXPECT_THROW(agreement_input(Model::built_in(), "", TextInput{"good", {}}, request),
                InvalidInput);

@@ -1,7 +1,8 @@
 #include "evaluate/keep_remove.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "evaluate/magnitudes.h"
 
 namespace whyformer {
 namespace {
@@ -18,9 +19,7 @@ double read_at(const std::vector<double>& curve, double x) {
 Ranking curve_order(const Evidence& evidence, CurveUnits units) {
   if (units == CurveUnits::kPositive) return evidence.ranking();
   if (units == CurveUnits::kNegative) return evidence.lowest_first();
-  std::vector<double> magnitudes;
-  for (const double score : evidence.scores) magnitudes.push_back(std::abs(score));
-  return descending_order(magnitudes);
+  return descending_order(magnitudes_of(evidence.scores));
 }
 
 bool takes_part(double score, CurveUnits units) {

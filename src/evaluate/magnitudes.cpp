@@ -10,6 +10,13 @@ bool all_finite(std::span<const double> scores) {
   return std::ranges::all_of(scores, [](double score) { return std::isfinite(score); });
 }
 
+std::vector<double> magnitudes_of(std::span<const double> scores) {
+  std::vector<double> magnitudes;
+  magnitudes.reserve(scores.size());
+  for (const double score : scores) magnitudes.push_back(std::abs(score));
+  return magnitudes;
+}
+
 double sum_of_magnitudes(std::span<const double> scores) {
   double sum = 0;
   for (const double score : scores) sum += std::abs(score);

@@ -8,6 +8,7 @@
 namespace whyformer {
 
 bool all_finite(std::span<const double> scores);
+std::vector<double> magnitudes_of(std::span<const double> scores);
 double sum_of_magnitudes(std::span<const double> scores);
 // Divided by the power of two above the largest magnitude: no digit changes, and sums of scores
 // near the largest number do not overflow.

@@ -6,6 +6,7 @@
 #include "evaluate/drawn_scores.h"
 #include "evaluate/hideable_units.h"
 #include "evaluate/magnitudes.h"
+#include "evaluate/measured_values.h"
 #include "evaluate/noisy_inputs.h"
 #include "whyformer/protocols.h"
 
@@ -27,6 +28,8 @@ Candidate negated(Candidate candidate) {
   return candidate;
 }
 
+bool sums_ratios(const Metric& metric) { return metric.over_maps == OverMaps::kRatioOfSums; }
+
 // Metrics for one way of hiding.
 class Measurement {
  public:
@@ -40,11 +43,11 @@ class Measurement {
         seed_(run.seed()) {}
 
   // Every question is noted before the first one runs.
-  std::vector<std::vector<MetricValue>> measure(const std::vector<Candidate>& candidates) {
+  std::vector<MeasuredRow> measure(const std::vector<Candidate>& candidates) {
     return answers_.complete([&] {
-      std::vector<std::vector<MetricValue>> values;
-      for (const Candidate& candidate : candidates) values.push_back(values_of(candidate));
-      return values;
+      std::vector<MeasuredRow> rows;
+      for (const Candidate& candidate : candidates) rows.push_back(row_of(candidate));
+      return rows;
     });
   }
 
@@ -52,11 +55,9 @@ class Measurement {
   int64_t asked() const { return answers_.asked(); }
 
  private:
-  std::vector<MetricValue> values_of(const Candidate& candidate) {
+  MeasuredRow row_of(const Candidate& candidate) {
     const std::vector<double> scores = units_.pick(candidate.scores);
-    if (scores.empty() || !all_finite(scores)) {
-      return std::vector<MetricValue>(metrics_.size(), std::nullopt);
-    }
+    if (scores.empty() || !all_finite(scores)) return MeasuredRow(metrics_.size());
     std::vector<NoisyScores> noisy;
     for (size_t copy = 0; copy < candidate.noisy.size(); ++copy) {
       noisy.push_back({units_.pick(candidate.noisy[copy]), noise_lengths_[copy]});
@@ -69,17 +70,19 @@ class Measurement {
                             .of_probability = candidate.of_probability,
                             .noisy = noisy,
                             .seed = seed_};
-    std::vector<MetricValue> values;
-    for (const Metric* metric : metrics_) values.push_back(value_of(*metric, evidence));
-    return values;
+    MeasuredRow row;
+    for (const Metric* metric : metrics_) row.push_back(value_of(*metric, evidence));
+    return row;
   }
 
-  MetricValue value_of(const Metric& metric, const Evidence& evidence) {
-    if (metric.measure != nullptr) return metric.measure(evidence);
-    if (region_ == nullptr) return std::nullopt;
+  MeasuredValue value_of(const Metric& metric, const Evidence& evidence) {
+    if (metric.measure != nullptr) return {metric.measure(evidence)};
+    if (region_ == nullptr) return {};
     const std::vector<bool> region = units_.pick(*region_);
-    if (std::ranges::count(region, true) == 0) return std::nullopt;  // nothing to find
-    return localisation(metric.info.name, evidence.scores, region);
+    if (std::ranges::count(region, true) == 0) return {};  // nothing to find
+    MeasuredValue measured{localisation(metric.info.name, evidence.scores, region)};
+    if (sums_ratios(metric)) measured.ratios = metric.in_region(evidence.scores, region);
+    return measured;
   }
 
   const std::vector<const Metric*>& metrics_;
@@ -102,26 +105,6 @@ std::vector<const Metric*> metrics_for(const EvaluationRequest& request, size_t 
     if (belongs_to(metric, hiding)) metrics.push_back(&metric);
   }
   return metrics;
-}
-
-// The baseline's value is the mean over its rankings.
-std::vector<MetricValue> mean_of_rankings(std::span<const std::vector<MetricValue>> rows) {
-  std::vector<MetricValue> means;
-  for (size_t column = 0; column < rows[0].size(); ++column) {
-    double sum = 0;
-    int64_t count = 0;
-    for (const std::vector<MetricValue>& row : rows) {
-      if (!row[column]) continue;
-      sum += *row[column];
-      ++count;
-    }
-    means.push_back(count > 0 ? MetricValue(sum / static_cast<double>(count)) : std::nullopt);
-  }
-  return means;
-}
-
-void append_values(std::vector<MetricValue>& all, const std::vector<MetricValue>& more) {
-  all.insert(all.end(), more.begin(), more.end());
 }
 
 // Scores under noise, for all methods at once: they share the run of each copy.
@@ -166,19 +149,25 @@ void measure_methods(const EvaluationRequest& request, const Explanation& explan
   for (size_t hiding = 0; hiding < request.hidings.size(); ++hiding) {
     const std::vector<const Metric*> metrics = metrics_for(request, hiding);
     Measurement measurement(metrics, run, request.hidings[hiding], region, lengths);
-    const auto values = measurement.measure(candidates);
+    const std::vector<MeasuredRow> rows = measurement.measure(candidates);
     for (size_t i = 0; i < methods; ++i) {
-      append_values(result.methods[i].values, values[i]);
-      if (i < reversed) append_values(result.methods[i].reversed, values[methods + i]);
+      MeasuredMethod& own = result.methods[i];
+      append_measured(rows[i], own.values, own.ratios);
+      if (i < reversed) append_measured(rows[methods + i], own.reversed, own.reversed_ratios);
     }
     if (request.random_rankings > 0) {
-      append_values(random.values, mean_of_rankings(std::span(values).subspan(methods + reversed)));
-      if (request.reversed_rankings) random.reversed = random.values;
+      append_measured(mean_of_rows(std::span(rows).subspan(methods + reversed)), random.values,
+                      random.ratios);
     }
     if (hiding == 0) result.units = measurement.units();
     result.evaluations += measurement.asked();
   }
-  if (request.random_rankings > 0) result.methods.push_back(std::move(random));
+  if (request.random_rankings == 0) return;
+  if (request.reversed_rankings) {
+    random.reversed = random.values;
+    random.reversed_ratios = random.ratios;
+  }
+  result.methods.push_back(std::move(random));
 }
 
 std::vector<EvaluationColumn> columns_of(const EvaluationRequest& request) {
@@ -192,7 +181,8 @@ std::vector<EvaluationColumn> columns_of(const EvaluationRequest& request) {
                          .higher_is_better = metric->info.higher_is_better,
                          .summary = metric->info.summary,
                          .paper = metric->info.paper,
-                         .misleads = metric->info.misleads});
+                         .misleads = metric->info.misleads,
+                         .sums_ratios = sums_ratios(*metric)});
     }
   }
   return columns;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 
 #include "evaluate/bootstrap.h"
@@ -12,11 +11,6 @@
 
 namespace whyformer {
 namespace {
-
-std::vector<double> magnitudes_of(std::vector<double> scores) {
-  for (double& score : scores) score = std::abs(score);
-  return scores;
-}
 
 std::optional<double> value_of(const std::optional<Correlation>& correlation) {
   return correlation ? std::optional(correlation->value) : std::nullopt;
@@ -151,14 +145,14 @@ AgreementValues agreement_of(const std::vector<double>& a, const std::vector<dou
   const std::vector<double> left = request.magnitudes ? magnitudes_of(a) : a,
                             right = request.magnitudes ? magnitudes_of(b) : b;
   const int64_t k = top_k_of(request, left.size());
-  AgreementValues values{value_of(spearman(left, right)), value_of(kendall_tau_b(left, right)),
-                         top_k_overlap(left, right, k)};
-  values[4] = rank_biased_overlap(left, right, request.persistence);
-  if (signs.both && !request.magnitudes) {
-    values[3] = signed_top_k_overlap(left, right, k);
-    values[5] = sign_agreement(left, right);
-  }
-  return values;
+  using Value = std::optional<double>;
+  const bool have_signs = signs.both && !request.magnitudes;
+  return {value_of(spearman(left, right)),
+          value_of(kendall_tau_b(left, right)),
+          top_k_overlap(left, right, k),
+          have_signs ? Value(signed_top_k_overlap(left, right, k)) : std::nullopt,
+          rank_biased_overlap(left, right, request.persistence),
+          have_signs ? Value(sign_agreement(left, right)) : std::nullopt};
 }
 
 AgreementReport summarise(const ModelName& model, const std::vector<AgreementInput>& inputs,

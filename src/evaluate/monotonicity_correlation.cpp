@@ -1,5 +1,4 @@
-#include <cmath>
-
+#include "evaluate/magnitudes.h"
 #include "evaluate/metric.h"
 #include "whyformer/agreement.h"
 
@@ -15,13 +14,12 @@ const Metric kMonotonicityCorrelation{
              .family = MetricFamily::kFaithfulness,
              .misleads = "ignores signs; units that matter only together count as unimportant"},
     .measure = [](const Evidence& evidence) -> std::optional<double> {
-      std::vector<double> magnitudes, changes;
+      std::vector<double> changes;
       for (int64_t i = 0; i < evidence.answers.players(); ++i) {
         const double drop = evidence.drop(only_hidden(evidence.answers.players(), i));
-        magnitudes.push_back(std::abs(evidence.scores[i]));
         changes.push_back(drop * drop);
       }
-      const auto found = spearman(magnitudes, changes);
+      const auto found = spearman(magnitudes_of(evidence.scores), changes);
       if (!found) return std::nullopt;
       return found->value;
     }};

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <unordered_set>
 
+#include "evaluate/magnitudes.h"
 #include "evaluate/ranks.h"
 #include "whyformer/agreement.h"
 #include "whyformer/error.h"
@@ -23,12 +24,6 @@ std::vector<int64_t> top_units(std::span<const double> scores, int64_t k) {
   std::vector<int64_t> order = descending_order(scores);
   order.resize(static_cast<size_t>(k));
   return order;
-}
-
-std::vector<double> magnitudes(std::span<const double> scores) {
-  std::vector<double> result;
-  for (const double score : scores) result.push_back(std::abs(score));
-  return result;
 }
 
 int sign_of(double score) { return (score > 0) - (score < 0); }
@@ -58,8 +53,8 @@ double jaccard(std::span<const double> a, std::span<const double> b, int64_t k) 
 
 double signed_top_k_overlap(std::span<const double> a, std::span<const double> b, int64_t k) {
   require_equal_length("Overlap of the top k with signs", a.size(), b.size());
-  const std::vector<int64_t> top_a = top_units(magnitudes(a), k);
-  const std::vector<int64_t> top_b = top_units(magnitudes(b), k);
+  const std::vector<int64_t> top_a = top_units(magnitudes_of(a), k);
+  const std::vector<int64_t> top_b = top_units(magnitudes_of(b), k);
   const std::unordered_set<int64_t> of_b(top_b.begin(), top_b.end());
   const auto agrees = [&](int64_t unit) {
     const auto i = static_cast<size_t>(unit);
@@ -70,8 +65,8 @@ double signed_top_k_overlap(std::span<const double> a, std::span<const double> b
 
 double signed_rank_agreement(std::span<const double> a, std::span<const double> b, int64_t k) {
   require_equal_length("Signed-rank agreement", a.size(), b.size());
-  const std::vector<int64_t> top_a = top_units(magnitudes(a), k);
-  const std::vector<int64_t> top_b = top_units(magnitudes(b), k);
+  const std::vector<int64_t> top_a = top_units(magnitudes_of(a), k);
+  const std::vector<int64_t> top_b = top_units(magnitudes_of(b), k);
   int64_t agreeing = 0;
   for (size_t rank = 0; rank < top_a.size(); ++rank) {
     const auto unit = static_cast<size_t>(top_a[rank]);

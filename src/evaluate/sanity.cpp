@@ -7,18 +7,13 @@
 #include <cstring>
 
 #include "evaluate/bootstrap.h"
+#include "evaluate/magnitudes.h"
 #include "evaluate/structural_similarity.h"
 #include "whyformer/agreement.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
 namespace {
-
-std::vector<double> magnitudes_of(std::span<const double> scores) {
-  std::vector<double> result;
-  for (const double score : scores) result.push_back(std::abs(score));
-  return result;
-}
 
 std::optional<double> rank_correlation(std::span<const double> a, std::span<const double> b) {
   const auto found = spearman(a, b);

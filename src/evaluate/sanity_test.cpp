@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/numpy_random.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -77,6 +78,32 @@ TEST(Summarise, AveragesWhatIsDefinedAndCountsIt) {
   EXPECT_FALSE(found.structure.mean);
   EXPECT_EQ(found.inputs, 3);
   EXPECT_EQ(found.identical, 1);
+}
+
+// Spearman's correlation of n independent scores has the variance 1 / (n - 1), so its mean over
+// inputs has the deviation 1 / sqrt(inputs · (n - 1)).
+TEST(Summarise, OfScoresThatHaveNothingInCommonIsAboutZero) {
+  constexpr size_t kInputs = 900, kUnits = 10;
+  NumpyRandom random(5);
+  const auto draw = [&] {
+    std::vector<double> scores;
+    for (size_t i = 0; i < kUnits; ++i) scores.push_back(random.normal());
+    return scores;
+  };
+  const ScoredUnits units{.special = std::vector<bool>(kUnits, false)};
+  std::vector<ScoreSimilarity> inputs;
+  double squares = 0;
+  for (size_t i = 0; i < kInputs; ++i) {
+    const std::vector<double> before = draw(), after = draw();
+    inputs.push_back(compare_scores(units, before, after));
+    squares += *inputs.back().signed_scores * *inputs.back().signed_scores;
+  }
+  const SanityComparison found = summarise({}, inputs, 0);
+  const double deviation = 1 / std::sqrt(static_cast<double>(kInputs * (kUnits - 1)));
+  EXPECT_NEAR(*found.signed_scores.mean, 0, 4 * deviation);
+  EXPECT_NEAR(*found.magnitudes.mean, 0, 4 * deviation);
+  EXPECT_NEAR(squares / kInputs, 1.0 / (kUnits - 1), 0.02);  // about four deviations
+  EXPECT_EQ(found.identical, 0);
 }
 
 TEST(Summarise, OfOneInputHasNoInterval) {

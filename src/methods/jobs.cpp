@@ -8,6 +8,7 @@
 #include <cmath>
 #include <exception>
 #include <limits>
+#include <set>
 #include <span>
 
 #include "base/pulse.h"
@@ -34,6 +35,14 @@ std::vector<Job> jobs_of(const std::vector<MethodRequest>& methods) {
     jobs.push_back({&method, complete_options(method, asked.options)});
   }
   return jobs;
+}
+
+void require_each_once(const std::vector<MethodRequest>& methods) {
+  std::set<std::string> seen;
+  for (const MethodRequest& method : methods) {
+    if (seen.insert(method.name).second) continue;
+    throw InvalidInput(fmt::format("the method '{}' was asked for twice", method.name));
+  }
 }
 
 Needs needs_of(const std::vector<Job>& jobs) {

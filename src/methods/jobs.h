@@ -17,6 +17,10 @@ struct Job {
 // Throws InvalidInput for unknown methods and options.
 std::vector<Job> jobs_of(const std::vector<MethodRequest>& methods);
 
+// For results over many inputs, which find a method by its name: two of one name, with different
+// options, would be taken for one. Throws InvalidInput.
+void require_each_once(const std::vector<MethodRequest>& methods);
+
 // What the shared run must keep for all of them.
 Needs needs_of(const std::vector<Job>& jobs);
 

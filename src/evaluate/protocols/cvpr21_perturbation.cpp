@@ -26,16 +26,16 @@ std::optional<std::vector<double>> accuracies(const ProtocolCase& one, const Pix
   return right;
 }
 
-std::vector<std::vector<ProtocolValue>> measure_perturbation(const ProtocolCase& one,
-                                                             std::span<const ScoredInput> scored) {
+std::vector<MeasuredRow> measure_perturbation(const ProtocolCase& one,
+                                              std::span<const ScoredInput> scored) {
   const PixelMaps maps(one.run, kCvpr21Perturbation.info.name);
-  std::vector<std::vector<ProtocolValue>> all;
+  std::vector<MeasuredRow> all;
   for (const ScoredInput& method : scored) {
     std::vector<double> map = maps.map_of(method);
     const auto positive = accuracies(one, maps, descending_order(map));
     for (double& score : map) score = -score;
     const auto negative = accuracies(one, maps, descending_order(map));
-    std::vector<ProtocolValue> values;
+    MeasuredRow values;
     for (const auto* curve : {&positive, &negative}) {
       values.push_back({*curve ? MetricValue(area_under(kShares, **curve)) : std::nullopt});
     }

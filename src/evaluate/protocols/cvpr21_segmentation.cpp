@@ -25,8 +25,7 @@ double mean_average_precision(const std::vector<double>& map, const std::vector<
   return 100 * average_precision(scores, truth);
 }
 
-std::vector<ProtocolValue> segmentation_of(const std::vector<double>& map,
-                                           std::vector<bool> object) {
+MeasuredRow segmentation_of(const std::vector<double>& map, std::vector<bool> object) {
   std::vector<bool> segment = above_mean(map);
   double right = 0;
   for (size_t i = 0; i < segment.size(); ++i) right += segment[i] == object[i] ? 1 : 0;
@@ -44,8 +43,8 @@ std::vector<ProtocolValue> segmentation_of(const std::vector<double>& map,
           {precision}};
 }
 
-std::vector<std::vector<ProtocolValue>> measure_segmentation(const ProtocolCase& one,
-                                                             std::span<const ScoredInput> scored) {
+std::vector<MeasuredRow> measure_segmentation(const ProtocolCase& one,
+                                              std::span<const ScoredInput> scored) {
   const PixelMaps maps(one.run, kCvpr21Segmentation.info.name);
   if (!one.input.pixels) {
     throw InvalidInput(fmt::format("{} needs the mask of the object in each picture",
@@ -56,7 +55,7 @@ std::vector<std::vector<ProtocolValue>> measure_segmentation(const ProtocolCase&
     throw InvalidInput(fmt::format("the mask has {} pixels, the picture that the model saw {}",
                                    object.size(), maps.pixels()));
   }
-  std::vector<std::vector<ProtocolValue>> all;
+  std::vector<MeasuredRow> all;
   for (const ScoredInput& method : scored) {
     all.push_back(segmentation_of(maps.map_of(method), object));
   }

@@ -106,15 +106,15 @@ MetricValue f1_of_first(const WordUnits& words, const std::vector<int64_t>& rank
   return 2.0 * static_cast<double>(found) / static_cast<double>(count + in_rationale);
 }
 
-std::vector<std::vector<ProtocolValue>> measure_rationales(const ProtocolCase& one,
-                                                           std::span<const ScoredInput> scored) {
+std::vector<MeasuredRow> measure_rationales(const ProtocolCase& one,
+                                            std::span<const ScoredInput> scored) {
   const WordUnits words(one);
   const bool has_rationale = std::ranges::count(words.marked(), true) > 0;
-  std::vector<std::vector<ProtocolValue>> all;
+  std::vector<MeasuredRow> all;
   for (const ScoredInput& method : scored) {
     const std::vector<double> scores = words.scores_of(method);
     const std::vector<int64_t> ranking = ranked_words(words, scores);
-    std::vector<ProtocolValue> points;
+    MeasuredRow points;
     double sum = 0, defined = 0;
     for (const double count : kWordCounts) {
       points.push_back({f1_of_first(words, ranking, static_cast<int64_t>(count))});
@@ -122,10 +122,9 @@ std::vector<std::vector<ProtocolValue>> measure_rationales(const ProtocolCase& o
       sum += *points.back().value;
       defined += 1;
     }
-    std::vector<ProtocolValue> values{
-        {defined > 0 ? MetricValue(sum / defined) : std::nullopt},
-        {has_rationale ? MetricValue(localisation("auprc", scores, words.marked()))
-                       : std::nullopt}};
+    MeasuredRow values{{defined > 0 ? MetricValue(sum / defined) : std::nullopt},
+                       {has_rationale ? MetricValue(localisation("auprc", scores, words.marked()))
+                                      : std::nullopt}};
     values.insert(values.end(), points.begin(), points.end());
     all.push_back(std::move(values));
   }
@@ -133,10 +132,10 @@ std::vector<std::vector<ProtocolValue>> measure_rationales(const ProtocolCase& o
 }
 
 // The predicted class's probability without the highest words, and with them alone.
-std::vector<std::vector<ProtocolValue>> measure_removed_words(const ProtocolCase& one,
-                                                              std::span<const ScoredInput> scored) {
+std::vector<MeasuredRow> measure_removed_words(const ProtocolCase& one,
+                                               std::span<const ScoredInput> scored) {
   const WordUnits words(one);
-  std::vector<std::vector<ProtocolValue>> all(scored.size(), std::vector<ProtocolValue>(2));
+  std::vector<MeasuredRow> all(scored.size(), MeasuredRow(2));
   if (words.read().empty()) return all;
   const size_t units = one.explanation.units.size();
   const std::vector<int64_t> sizes = eraser_sizes(static_cast<int64_t>(words.read().size()));

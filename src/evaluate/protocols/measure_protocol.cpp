@@ -1,7 +1,5 @@
 #include "evaluate/protocols/measure_protocol.h"
 
-#include <algorithm>
-
 #include "evaluate/drawn_scores.h"
 #include "evaluate/magnitudes.h"
 
@@ -28,8 +26,8 @@ std::vector<ScoredInput> scored_by_all(const ProtocolCase& one, const Evaluation
 }
 
 // Scores that are not finite have no values.
-std::vector<std::vector<ProtocolValue>> measured_where_finite(
-    const ProtocolPart& part, const ProtocolCase& one, const std::vector<ScoredInput>& scored) {
+std::vector<MeasuredRow> measured_where_finite(const ProtocolPart& part, const ProtocolCase& one,
+                                               const std::vector<ScoredInput>& scored) {
   std::vector<ScoredInput> finite;
   std::vector<size_t> places;
   for (size_t i = 0; i < scored.size(); ++i) {
@@ -37,42 +35,10 @@ std::vector<std::vector<ProtocolValue>> measured_where_finite(
     finite.push_back(scored[i]);
     places.push_back(i);
   }
-  std::vector<std::vector<ProtocolValue>> all(scored.size(),
-                                              std::vector<ProtocolValue>(part.columns.size()));
+  std::vector<MeasuredRow> all(scored.size(), MeasuredRow(part.columns.size()));
   const auto values = part.measure(one, finite);
   for (size_t i = 0; i < places.size(); ++i) all[places[i]] = values[i];
   return all;
-}
-
-void append_measured(const std::vector<ProtocolValue>& measured, std::vector<MetricValue>& values,
-                     std::vector<std::vector<Ratio>>& ratios) {
-  for (const ProtocolValue& one : measured) {
-    values.push_back(one.value);
-    ratios.push_back(one.ratios);
-  }
-}
-
-// Values are the mean over rankings; ratios are summed, so that each ranking counts alike.
-std::vector<ProtocolValue> of_all_rankings(std::span<const std::vector<ProtocolValue>> rankings) {
-  std::vector<ProtocolValue> result(rankings[0].size());
-  for (size_t column = 0; column < result.size(); ++column) {
-    double sum = 0, count = 0;
-    for (const std::vector<ProtocolValue>& ranking : rankings) {
-      const ProtocolValue& own = ranking[column];
-      if (own.value) {
-        sum += *own.value;
-        count += 1;
-      }
-      std::vector<Ratio>& ratios = result[column].ratios;
-      ratios.resize(std::max(ratios.size(), own.ratios.size()));
-      for (size_t i = 0; i < own.ratios.size(); ++i) {
-        ratios[i].part += own.ratios[i].part;
-        ratios[i].whole += own.ratios[i].whole;
-      }
-    }
-    if (count > 0) result[column].value = sum / count;
-  }
-  return result;
 }
 
 void add_methods(const ProtocolCase& one, int64_t random_rankings, EvaluatedInput& result) {
@@ -100,7 +66,7 @@ void measure_protocol(const ProtocolPart& part, const ProtocolCase& one,
   }
   if (request.random_rankings > 0) {
     MeasuredMethod& random = result.methods.back();
-    append_measured(of_all_rankings(std::span(values).subspan(methods + reversed)), random.values,
+    append_measured(mean_of_rows(std::span(values).subspan(methods + reversed)), random.values,
                     random.ratios);
     if (reversed > 0) {
       random.reversed = random.values;

@@ -161,8 +161,7 @@ struct OpenPicture {
         explained(painter(), picture, request, WholeRun::kYes),
         explanation(explained.explain(explained.targets()[0])) {}
 
-  std::vector<ProtocolValue> measure(const Protocol& protocol, EvaluationInput input,
-                                     const ScoredInput& scored) {
+  MeasuredRow measure(const Protocol& protocol, EvaluationInput input, const ScoredInput& scored) {
     std::vector<std::string> notes;
     const ProtocolCase one{input, explanation, std::nullopt, explained.whole(), notes};
     return protocol.parts[0].measure(one, std::span(&scored, 1))[0];
@@ -187,7 +186,7 @@ TEST(Cvpr21Segmentation, PerfectMapsHaveEverythingAndInvertedOnesNothing) {
   const EvaluationInput input{.pixels = [&](const Explanation&) { return mask; }};
   ScoredInput scored{open.explanation.attributions[0].scores, {}};
   for (const bool inside : mask) scored.pixels.push_back(inside ? 5 : 2);
-  for (const ProtocolValue& value : open.measure(kCvpr21Segmentation, input, scored)) {
+  for (const MeasuredValue& value : open.measure(kCvpr21Segmentation, input, scored)) {
     EXPECT_NEAR(*value.value, 100, 1e-9);
   }
   for (double& score : scored.pixels) score = -score;

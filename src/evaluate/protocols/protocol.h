@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "evaluate/measured_values.h"
 #include "run/run.h"
 #include "whyformer/protocols.h"
 
@@ -29,11 +30,6 @@ struct ProtocolCase {
   std::vector<std::string>& notes;
 };
 
-struct ProtocolValue {
-  MetricValue value;
-  std::vector<Ratio> ratios = {};  // of columns that sum them
-};
-
 // Columns that are measured from the scores for one class.
 struct ProtocolPart {
   ExplainedClass explained = ExplainedClass::kPredicted;
@@ -41,8 +37,8 @@ struct ProtocolPart {
   // The values of each scored input, one for each column; nothing for columns that are not defined.
   // Scores are finite. Throws InvalidInput where the input does not have what the protocol
   // perturbs.
-  std::vector<std::vector<ProtocolValue>> (*measure)(const ProtocolCase& one,
-                                                     std::span<const ScoredInput> scored) = nullptr;
+  std::vector<MeasuredRow> (*measure)(const ProtocolCase& one,
+                                      std::span<const ScoredInput> scored) = nullptr;
 };
 
 struct Protocol {

@@ -21,8 +21,8 @@ std::vector<int64_t> step_counts(const PixelMaps& maps) {
   return counts;
 }
 
-std::vector<std::vector<ProtocolValue>> measure_rise(const ProtocolCase& one,
-                                                     std::span<const ScoredInput> scored) {
+std::vector<MeasuredRow> measure_rise(const ProtocolCase& one,
+                                      std::span<const ScoredInput> scored) {
   const PixelMaps maps(one.run, kRise.info.name);
   const OutputSpace space =
       one.run.has_probabilities() ? OutputSpace::kProbability : OutputSpace::kLogit;
@@ -34,7 +34,7 @@ std::vector<std::vector<ProtocolValue>> measure_rise(const ProtocolCase& one,
     }
     return normalised_area(values);
   };
-  std::vector<std::vector<ProtocolValue>> all;
+  std::vector<MeasuredRow> all;
   for (const ScoredInput& method : scored) {
     const Ranking ranking = descending_order(maps.map_of(method));
     all.push_back({{area(ranking, PixelMaps::Painted::kFirst, "zero")},

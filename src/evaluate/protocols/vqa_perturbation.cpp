@@ -77,8 +77,8 @@ PairCurve curve_of(const ProtocolCase& one, std::span<const std::vector<double>>
 }
 
 // First side positive, negative, second side positive, negative: accuracy, answer, curves.
-std::vector<ProtocolValue> values_of_curves(const std::vector<PairCurve>& curves) {
-  std::vector<ProtocolValue> values;
+MeasuredRow values_of_curves(const std::vector<PairCurve>& curves) {
+  MeasuredRow values;
   for (const PairCurve& curve : curves) {
     values.push_back(
         {curve.accuracy ? MetricValue(area_under(kRemovedShares, *curve.accuracy)) : std::nullopt});
@@ -94,10 +94,10 @@ std::vector<ProtocolValue> values_of_curves(const std::vector<PairCurve>& curves
   return values;
 }
 
-std::vector<std::vector<ProtocolValue>> measure_pair(const ProtocolCase& one,
-                                                     std::span<const ScoredInput> scored) {
+std::vector<MeasuredRow> measure_pair(const ProtocolCase& one,
+                                      std::span<const ScoredInput> scored) {
   const std::vector<Side> sides = sides_of(one);
-  std::vector<std::vector<ProtocolValue>> all;
+  std::vector<MeasuredRow> all;
   for (const ScoredInput& method : scored) {
     std::vector<PairCurve> curves;
     for (const Side& side : sides) {

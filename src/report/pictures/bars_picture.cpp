@@ -48,7 +48,7 @@ class BarsPicture {
   BarsPicture(const Explanation& explanation, const ReportOptions& options)
       : explanation_(explanation),
         options_(options),
-        is_text_(!has_grid(explanation)),
+        in_rows_(!has_grid(explanation)),
         aligned_(aligned_items(explanation, options.special)),
         means_(mean_strengths(aligned_)) {
     measure();
@@ -217,7 +217,7 @@ class BarsPicture {
     for (const Attribution& attribution : explanation_.attributions) {
       if (!attribution.estimate) continue;
       height += kEstimateHeading + kEstimateGap;
-      if (is_text_) height += text_plot(attribution, room).height();
+      if (in_rows_) height += text_plot(attribution, room).height();
       if (force_bar(explanation_, attribution)) height += kForceHeight;
     }
     return height > 0 ? height + kEstimateGap : 0;
@@ -236,7 +236,7 @@ class BarsPicture {
       const std::string line = printable(attribution.method + ": " + estimate_line(attribution));
       canvas_->text(kMargin, y + 8, fitted(line, room, 12), {.size = 12, .bold = true});
       y += kEstimateHeading;
-      if (is_text_) {
+      if (in_rows_) {
         const TextPlot text = text_plot(attribution, room);
         text.draw(*canvas_, kMargin, y);
         y += text.height();
@@ -270,7 +270,7 @@ class BarsPicture {
 
   const Explanation& explanation_;
   ReportOptions options_;
-  bool is_text_;  // all units are tokens in a row
+  bool in_rows_;  // no unit stands in a grid
   AlignedItems aligned_;
   std::vector<Item> means_;
   Measures measures_;

@@ -57,7 +57,7 @@ void metric_table(const Evaluation& evaluation, size_t column, EvaluationLines& 
     const EvaluationCell& cell = evaluation.cells[method][column];
     const std::string rank = cell.rank ? fmt::format("{}.", *cell.rank) : "";
     const double strength = cell.mean && scale > 0 ? *cell.mean / scale : 0;
-    const std::string reversed = cell.reversed && method + 1 < evaluation.methods.size()
+    const std::string reversed = cell.reversed && evaluation.methods[method] != kRandomBaseline
                                      ? fmt::format("reversed {:.3g}", *cell.reversed)
                                      : "";
     out.line(

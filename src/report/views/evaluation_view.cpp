@@ -99,7 +99,9 @@ std::vector<MeanRank> mean_ranks(const Evaluation& evaluation) {
 
 std::string test_words(const Evaluation& evaluation, size_t column) {
   std::string best;
-  std::vector<std::string> alike, apart;  // apart: no input that both have
+  // ahead: better on the inputs that both have; apart: there are none
+  std::vector<std::string> alike, ahead, apart;
+  const bool higher = evaluation.columns[column].higher_is_better;
   for (const EvaluationTest& test : evaluation.tests) {
     if (test.column != column) continue;
     best = test.best;
@@ -107,15 +109,21 @@ std::string test_words(const Evaluation& evaluation, size_t column) {
       apart.push_back(test.other);
     } else if (!test.p_value || *test.p_value > kLevel) {
       alike.push_back(test.other);
+    } else if (higher ? *test.difference < 0 : *test.difference > 0) {
+      ahead.push_back(test.other);
     }
   }
   if (best.empty()) return "";
   const std::string title = column_title(evaluation, column);
-  if (alike.empty() && apart.empty()) {
+  if (alike.empty() && ahead.empty() && apart.empty()) {
     return fmt::format("{}: {} is better than all others.", title, best);
   }
   std::string words = fmt::format("{}: {} is best", title, best);
   if (!alike.empty()) words += fmt::format(", not told apart from {}", fmt::join(alike, ", "));
+  if (!ahead.empty()) {
+    words +=
+        fmt::format(", but worse than {} on the inputs that both have", fmt::join(ahead, ", "));
+  }
   if (!apart.empty()) {
     words +=
         fmt::format(", not compared with {} for want of common inputs", fmt::join(apart, ", "));

@@ -36,6 +36,31 @@ TEST(EvaluationView, MethodsWithoutCommonInputsAreNotCalledAlike) {
               HasSubstr("not compared with b for want of common inputs"));
 }
 
+// By its mean over ten easy inputs the first is best; on all of them the second is better.
+TEST(EvaluationView, TheBestMeanIsNotCalledBetterThanAMethodThatWinsOnTheInputsOfBoth) {
+  std::vector<EvaluatedInput> inputs;
+  for (int i = 0; i < 20; ++i) {
+    EvaluatedInput input{.name = std::to_string(i)};
+    const bool easy = i < 10;
+    const double value = easy ? 8 + i : 0;
+    input.methods.push_back({.method = "a", .values = {easy ? MetricValue(value) : std::nullopt}});
+    input.methods.push_back({.method = "b", .values = {value + (easy ? 1 + i / 64.0 : 0)}});
+    inputs.push_back(input);
+  }
+  const Evaluation found = summarise({}, inputs, {.metrics = {"comprehensiveness"}});
+  ASSERT_EQ(found.tests.size(), 1u);
+  ASSERT_LT(*found.tests[0].p_value, 0.05);
+  EXPECT_EQ(test_words(found, 0),
+            "comprehensiveness ↑: a is best, but worse than b on the inputs that both have.");
+}
+
+TEST(EvaluationView, EveryMethodShowsItsReversedRankingWhereThereIsNoBaseline) {
+  EvaluatedInput input{.name = "one"};
+  input.methods.push_back({.method = "a", .values = {0.5}, .reversed = {0.125}});
+  const Evaluation found = summarise({}, {input}, {.metrics = {"comprehensiveness"}});
+  EXPECT_THAT(to_terminal(found, {.colour = false, .width = 100}), HasSubstr("reversed 0.125"));
+}
+
 TEST(EvaluationView, ADifferenceWithoutCommonInputsIsNullInJsonAndADashOnThePage) {
   const Evaluation evaluation = without_common_inputs();
   const auto json = nlohmann::json::parse(to_json(evaluation));

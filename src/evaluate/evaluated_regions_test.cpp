@@ -1,0 +1,69 @@
+// Metrics of regions over several inputs, as evaluations sum them up.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "whyformer/evaluation.h"
+
+namespace whyformer {
+namespace {
+
+struct OverlapCount {
+  double both = 0, either = 0;
+  void add(bool a, bool b) {
+    both += a && b ? 1 : 0;
+    either += a || b ? 1 : 0;
+  }
+};
+
+EvaluationInput sentence_with_span(const std::string& text, TextSpan span) {
+  return {.name = text, .input = TextInput{text, {}}, .region = region_of_spans({span})};
+}
+
+// One token is one word of these sentences; the first and the last unit are special.
+TEST(Evaluate, MeanIouSumsCellsOverInputsBeforeTheDivision) {
+  const std::vector<std::string> texts{"a charming and often affecting journey", "good"};
+  const std::vector<std::vector<bool>> regions{{false, true, false, false, false, false}, {true}};
+  EvaluationRequest request{.metrics = {"mean-iou", "iou"}, .random_rankings = 2};
+  request.explain.methods = {{"gradient-x-input"}};
+  const Model model = Model::built_in();
+  const std::vector<EvaluatedInput> inputs{
+      evaluate(model, sentence_with_span(texts[0], {2, 10}), request),
+      evaluate(model, sentence_with_span(texts[1], {0, 4}), request)};
+  OverlapCount object, background;
+  double own_iou = 0, reversed_both = 0, reversed_either = 0;
+  for (size_t input = 0; input < inputs.size(); ++input) {
+    const std::vector<double>& all = inputs[input].methods[0].scores;
+    const std::vector<double> scores(all.begin() + 1, all.end() - 1);
+    ASSERT_EQ(scores.size(), regions[input].size());
+    const double mean =
+        std::accumulate(scores.begin(), scores.end(), 0.0) / static_cast<double>(scores.size());
+    OverlapCount own;
+    for (size_t i = 0; i < scores.size(); ++i) {
+      const bool in = regions[input][i];
+      object.add(scores[i] > mean, in);
+      background.add(!(scores[i] > mean), !in);
+      own.add(scores[i] > mean, in);
+      reversed_both += scores[i] < mean && in ? 1 : 0;
+      reversed_either += scores[i] < mean || in ? 1 : 0;
+    }
+    own_iou += own.both / own.either / 2;
+  }
+  const Evaluation found = summarise({}, inputs, request);
+  const double expected = (object.both / object.either + background.both / background.either) / 2;
+  const EvaluationCell& cell = found.cells[0][0];
+  EXPECT_DOUBLE_EQ(*cell.mean, expected);
+  EXPECT_NE(*cell.mean, (*inputs[0].methods[0].values[0] + *inputs[1].methods[0].values[0]) / 2);
+  EXPECT_EQ(cell.inputs, 2);
+  EXPECT_DOUBLE_EQ(*found.cells[0][1].mean, own_iou);  // every input counts alike
+  EXPECT_EQ(inputs[0].methods[0].reversed_ratios[0][0].part +
+                inputs[1].methods[0].reversed_ratios[0][0].part,
+            reversed_both);
+  EXPECT_EQ(inputs[0].methods[0].reversed_ratios[0][0].whole +
+                inputs[1].methods[0].reversed_ratios[0][0].whole,
+            reversed_either);
+  EXPECT_TRUE(found.cells[1][0].mean);  // the baseline
+}
+
+}  // namespace
+}  // namespace whyformer

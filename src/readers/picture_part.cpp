@@ -6,6 +6,7 @@
 #include <array>
 #include <numeric>
 
+#include "base/parallel.h"
 #include "readers/pictures/blurred.h"
 #include "readers/pictures/linear_imputation.h"
 #include "run/input.h"
@@ -284,16 +285,19 @@ FedGraph PicturePart::painted(const std::vector<std::vector<bool>>& pixels,
                               const std::string& how) const {
   const std::vector<double> own = pixels_.to_doubles();
   const bool imputes = how == "impute";
-  std::vector<double> other = imputes ? own : paint(how).to_doubles();
+  const std::vector<double> same = imputes ? std::vector<double>() : paint(how).to_doubles();
+  const auto count = static_cast<int64_t>(pixels.size()), size = static_cast<int64_t>(own.size());
   const int64_t plane = pixels_.dim(1) * pixels_.dim(2);
-  std::vector<double> values;
-  values.reserve(pixels.size() * own.size());
-  for (const std::vector<bool>& hidden : pixels) {
-    if (imputes) other = noisily_imputed(own, pixels_.shape(), hidden);
-    for (size_t i = 0; i < own.size(); ++i) {
-      values.push_back(hidden[static_cast<int64_t>(i) % plane] ? other[i] : own[i]);
+  std::vector<double> values(count * size);
+  parallel_for(count, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t picture = begin; picture < end; ++picture) {
+      const std::vector<bool>& hidden = pixels[picture];
+      const auto other = imputes ? noisily_imputed(own, pixels_.shape(), hidden) : same;
+      for (int64_t i = 0; i < size; ++i) {
+        values[picture * size + i] = hidden[i % plane] ? other[i] : own[i];
+      }
     }
-  }
+  });
   Shape shape = pixels_.shape();
   shape.insert(shape.begin(), static_cast<int64_t>(pixels.size()));
   return fed(Tensor::of<double>(shape, std::span<const double>(values)).cast(kind_.dtype));

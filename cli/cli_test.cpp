@@ -147,6 +147,8 @@ TEST_F(CommandLine, InspectShowsWhatWasFound) {
   EXPECT_EQ(json["read_out"], "token 0");
   EXPECT_GE(json["attention"].size(), 2u);
   EXPECT_THAT(run("inspect").out, HasSubstr("attention sites"));
+  EXPECT_THAT(run("inspect --html " + path("found.html")).error,
+              HasSubstr("wrote " + path("found.html")));
 }
 
 TEST_F(CommandLine, InspectShowsWhereRelevanceGoes) {

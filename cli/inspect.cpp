@@ -56,13 +56,14 @@ ModelInfo inspected(const std::string& path, const InspectArguments& arguments) 
   }
 }
 
-void write_pictures(const ModelInfo& info, const InspectArguments& arguments) {
+OutputFiles written_pictures(const ModelInfo& info, const InspectArguments& arguments) {
   OutputFiles files;
   files.add(arguments.svg, [&] { return model_picture(info, PictureFormat::kSvg); });
   files.add(arguments.png, [&] { return model_picture(info, PictureFormat::kPng); });
   files.add(arguments.html, [&] { return to_html(info); });
   const KeepAnswers keep;
   files.write();
+  return files;
 }
 
 void inspect_relevance(const Model& model, const InspectArguments& arguments) {
@@ -125,11 +126,13 @@ void run(const InspectArguments& a) {
     return inspect_relevance(folder.empty() ? Model::built_in() : Model::load(folder), a);
   }
   const ModelInfo info = folder.empty() ? Model::built_in().inspect() : inspected(folder, a);
-  write_pictures(info, a);
-  if (a.json)
+  const OutputFiles files = written_pictures(info, a);
+  if (a.json) {
     print(to_json(info) + "\n");
-  else
-    print(to_terminal(info));
+    return;
+  }
+  print(to_terminal(info));
+  files.name_them();
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ namespace {
 
 struct AgreeArguments {
   CorpusArguments corpus;
+  CLI::Option* models = nullptr;  // may be given several times
   std::string with;
   int64_t top_k = 0;
   double persistence = 0.9;
@@ -26,6 +27,9 @@ struct AgreeArguments {
 
 void add_arguments(CLI::App& command, AgreeArguments& a) {
   a.corpus.add_inputs_to(command);
+  a.models = command.get_option("--model")->take_first();
+  a.models->description(a.models->get_description() +
+                        "; may be repeated, for the spread over trained models");
   a.corpus.add_methods_to(command);
   command
       .add_option("--with", a.with,
@@ -68,7 +72,7 @@ AgreementRequest request_of(const AgreeArguments& a, const Model& model,
 std::vector<AgreementInput> inputs_of(const std::vector<CorpusArguments::Entry>& corpus,
                                       const Model& model, const AgreementRequest& request) {
   std::vector<AgreementInput> inputs, compared(corpus.size());
-  ProgressBar bar("comparing");
+  ProgressBar bar("inputs");
   const auto compare = [&](int64_t i) {
     const CorpusArguments::Entry& entry = corpus[i];
     compared[i] = {.name = entry.input.name};
@@ -92,11 +96,17 @@ std::vector<AgreementInput> inputs_of(const std::vector<CorpusArguments::Entry>&
   return inputs;
 }
 
-void write_reports(const AgreeArguments& a, const AgreementReport& report) {
-  OutputFiles files;
-  files.add(a.html, [&] { return to_html(report); });
+void add_pictures(const AgreeArguments& a, const AgreementReport& report, OutputFiles& files) {
   files.add(a.svg, [&] { return agreement_picture(report, PictureFormat::kSvg); });
   files.add(a.png, [&] { return agreement_picture(report, PictureFormat::kPng); });
+}
+void add_pictures(const AgreeArguments&, const AgreementOverModels&, OutputFiles&) {}
+
+template <typename Report>
+void write_reports(const AgreeArguments& a, const Report& report) {
+  OutputFiles files;
+  files.add(a.html, [&] { return to_html(report); });
+  add_pictures(a, report, files);
   files.add(a.json, [&] { return to_json(report) + "\n"; });
   files.write();
   if (a.json == "-") {
@@ -107,10 +117,8 @@ void write_reports(const AgreeArguments& a, const AgreementReport& report) {
   files.name_them();
 }
 
-void run(const AgreeArguments& a) {
-  check_outputs({a.json, a.html, a.svg, a.png}, {a.corpus.file});
-  const std::vector<CorpusArguments::Entry> corpus = a.corpus.read();
-  const Model model = a.corpus.load(corpus);
+AgreementReport report_of(const AgreeArguments& a, const Model& model,
+                          const std::vector<CorpusArguments::Entry>& corpus) {
   const AgreementRequest request = request_of(a, model, corpus[0].input.input);
   const KeepAnswers keep;
   const std::vector<AgreementInput> inputs = inputs_of(corpus, model, request);
@@ -120,7 +128,36 @@ void run(const AgreeArguments& a) {
     report.notes.push_back(
         fmt::format("Interrupted after {} of {} inputs.", inputs.size(), corpus.size()));
   }
-  write_reports(a, report);
+  return report;
+}
+
+// One model after the other; an interruption keeps those that are done.
+void run_over_models(AgreeArguments a, const std::vector<std::string>& models,
+                     const std::vector<CorpusArguments::Entry>& corpus) {
+  if (!a.svg.empty() || !a.png.empty())
+    throw InvalidInput(
+        "the heat map shows one model: leave out --svg and --png, or give one --model");
+  std::vector<AgreementReport> reports;
+  for (const std::string& name : models) {
+    if (interrupted()) break;
+    a.corpus.model.model = name;
+    a.corpus.table_model.reset();
+    reports.push_back(report_of(a, a.corpus.load(corpus), corpus));
+    reports.back().model.name = name;
+  }
+  write_reports(a, over_models(std::move(reports)));
+}
+
+void run(const AgreeArguments& a) {
+  check_outputs({a.json, a.html, a.svg, a.png}, a.corpus.files());
+  const std::vector<CorpusArguments::Entry> corpus = a.corpus.read();
+  const std::vector<std::string> models = a.models->results();
+  if (models.size() > 1) {
+    run_over_models(a, models, corpus);
+  } else {
+    const AgreementReport report = report_of(a, a.corpus.load(corpus), corpus);
+    write_reports(a, report);
+  }
   if (interrupted()) throw Interrupted();
 }
 

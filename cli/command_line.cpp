@@ -41,8 +41,10 @@ int run(CLI::App& program, int argc, const char* const* argv) {
     const std::string unknown = about_unknown_words(program, argc, argv);
     const bool extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
     const std::string about = unknown.empty() && extra ? about_extra_words(program) : unknown;
+    const auto commands = program.get_subcommands();
     return fail(kUserError,
-                fmt::format("{}; see 'whyformer --help'", about.empty() ? error.what() : about));
+                fmt::format("{}; see 'whyformer {}--help'", about.empty() ? error.what() : about,
+                            commands.empty() ? "" : commands[0]->get_name() + " "));
   } catch (const Interrupted&) {
     return fail(exit_code_of_interruption(), "interrupted");
   } catch (const Error& error) {
@@ -68,9 +70,6 @@ int run_command_line(int argc, const char* const* argv) {
   CLI::App program("Why this prediction? Explains what a transformer answers.", "whyformer");
   program.set_version_flag("--version", version_text());
   program.require_subcommand(1);
-  program.footer(
-      "Start with:  whyformer explain \"I cannot wait for next time\"\n"
-      "Each command has its own --help.");
   add_explain(program);
   add_evaluate(program);
   add_agree(program);
@@ -82,6 +81,10 @@ int run_command_line(int argc, const char* const* argv) {
   add_tokenize(program);
   add_inspect(program);
   add_methods(program);
+  // After the commands, which would take it over as theirs.
+  program.footer(
+      "Start with:  whyformer explain \"I cannot wait for next time\"\n"
+      "Each command has its own --help.");
   refuse_empty_names(program);
   leave_arguments_alone(program);
   catch_interrupts();

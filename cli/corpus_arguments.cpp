@@ -91,7 +91,9 @@ void CorpusArguments::add_inputs_to(CLI::App& command) {
 
 void CorpusArguments::add_methods_to(CLI::App& command) {
   start_group(command, OptionGroup::kMethods);
-  command.add_option("--method", methods, "methods, separated by commas; see 'whyformer methods'")
+  command
+      .add_option("--method", methods,
+                  "methods, separated by commas, also METHOD:PRESET; see 'whyformer methods'")
       ->delimiter(',')
       ->type_name("NAMES");
   command
@@ -106,12 +108,30 @@ void CorpusArguments::add_methods_to(CLI::App& command) {
 }
 
 void CorpusArguments::add_data_sets_to(CLI::App& command) {
+  start_group(command, OptionGroup::kInput);
   CLI::Option* has_data =
       command.add_option("--data", data, "ERASER folder: docs and test.jsonl")->type_name("DIR");
   command.add_option("--split", split, "train, val or test")
       ->needs(has_data)
       ->check(CLI::IsMember({"train", "val", "test"}))
       ->capture_default_str();
+}
+
+// A wrong folder would leave every metric of localisation undefined.
+void CorpusArguments::check_masks(const std::vector<Entry>& corpus) const {
+  if (masks.empty()) return;
+  if (!std::filesystem::is_directory(masks))
+    throw FileError(fmt::format("cannot read '{}': there is no such folder", masks));
+  std::string missing;
+  for (const Entry& entry : corpus) {
+    if (!is_picture(entry.input.input)) continue;
+    const std::filesystem::path mask = mask_in(masks, entry.input.input);
+    if (std::filesystem::exists(mask)) return;
+    if (missing.empty()) missing = mask.filename().string();
+  }
+  if (missing.empty()) return;
+  throw FileError(
+      fmt::format("no picture has a mask in '{}': expected files such as '{}'", masks, missing));
 }
 
 std::vector<CorpusArguments::Entry> CorpusArguments::read() const {
@@ -122,13 +142,15 @@ std::vector<CorpusArguments::Entry> CorpusArguments::read() const {
                            ? "no inputs: give --file texts.tsv, --pictures DIR or --table rows.csv"
                            : "give one of --file, --pictures, --table and --data");
   }
+  table.refuse_without_table();
   if (!data.empty()) return read_eraser(data, split, examples);
   std::vector<Entry> corpus;
   if (table.given()) {
-    const NamedTable rows = table.read();
+    const Model model = load_table_model();
+    const NamedTable rows = table.read(model);
     const int64_t count = examples > 0 ? std::min(examples, rows.table.rows) : rows.table.rows;
-    for (int64_t row = 0; row < count; ++row) {
-      corpus.push_back({{fmt::format("row {}", row), table.input(rows, row)}, {}});
+    for (RowInput& input : table.inputs(model, rows, count)) {
+      corpus.push_back({{fmt::format("row {}", corpus.size()), std::move(input)}, {}});
     }
     return corpus;
   }
@@ -144,17 +166,26 @@ std::vector<CorpusArguments::Entry> CorpusArguments::read() const {
     corpus.push_back(std::move(next));
   }
   if (corpus.empty()) throw InvalidInput(fmt::format("there is no picture in '{}'", pictures));
+  check_masks(corpus);
   return corpus;
 }
 
+Model CorpusArguments::load_table_model() const {
+  if (!table_model) table_model = model.load_for_tables();
+  return *table_model;
+}
+
 Model CorpusArguments::load(const std::vector<Entry>& corpus) const {
+  if (table.given()) return load_table_model();
   return is_picture(corpus[0].input.input) ? model.load_for_pictures() : model.load();
 }
 
 ExplainRequest CorpusArguments::request(const std::vector<std::string>& fallback) const {
   ExplainRequest request;
   for (const std::string& name : methods.empty() ? fallback : methods) {
-    if (!name.empty()) request.methods.push_back({method_named(name).name, {}});
+    if (name.empty()) continue;
+    method_named(name);  // says so where there is none
+    request.methods.push_back({name, {}});
   }
   for (const std::string& option : options) add_option(request, option);
   request.seed = seed;

@@ -20,19 +20,29 @@ struct CorpusArguments {
   int64_t seed = 0;
   int64_t memory_megabytes = 1024;
   bool explain_labels = false;
+  mutable std::optional<Model> table_model = {};  // tells how a table is read
 
   void add_inputs_to(CLI::App& command);
   void add_methods_to(CLI::App& command);
   // Folders of data sets as they are published.
   void add_data_sets_to(CLI::App& command);
 
+  // What is read, so that no output overwrites it.
+  std::vector<std::string> files() const {
+    return {file, pictures, table.table, table.background, model.model};
+  }
+
   using Entry = EvaluationEntry;
   // Throws InvalidInput where none or several corpora are given.
   std::vector<Entry> read() const;
   // The built-in model for such inputs where none is named.
   Model load(const std::vector<Entry>& corpus) const;
+  Model load_table_model() const;
   // Methods with their options, seed and memory; `fallback` where none is named.
   ExplainRequest request(const std::vector<std::string>& fallback) const;
+
+ private:
+  void check_masks(const std::vector<Entry>& corpus) const;
 };
 
 }  // namespace whyformer::cli

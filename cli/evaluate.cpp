@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -146,7 +147,7 @@ class Evaluator {
       file = std::make_unique<GrowingFile>(a_.keep);
       file->add(question + "\n");
     }
-    ProgressBar bar("evaluating");
+    ProgressBar bar("inputs");
     std::vector<EvaluatedInput> done;
     std::vector<EvaluatedInput> measured(corpus.size());
     const auto measure = [&](int64_t i) {
@@ -196,7 +197,7 @@ void write_reports(const EvaluateArguments& a, const Evaluation& evaluation) {
 
 void run(const EvaluateArguments& a) {
   if (!a.protocol.empty()) protocol_named(a.protocol);
-  check_outputs({a.json, a.csv, a.html, a.svg, a.png, a.keep}, {a.corpus.file});
+  check_outputs({a.json, a.csv, a.html, a.svg, a.png, a.keep}, a.corpus.files());
   const std::vector<CorpusArguments::Entry> corpus = a.corpus.read();
   const Model model = a.corpus.load(corpus);
   EvaluationRequest request;
@@ -219,6 +220,11 @@ void run(const EvaluateArguments& a) {
   }
   write_reports(a, evaluation);
   if (interrupted()) throw Interrupted();
+  const auto failed = [](const EvaluatedInput& input) { return !input.problem.empty(); };
+  if (std::ranges::all_of(evaluation.inputs, failed)) {
+    throw InvalidInput(fmt::format("none of the inputs could be evaluated; the first, {}: {}",
+                                   evaluation.inputs[0].name, evaluation.inputs[0].problem));
+  }
 }
 
 }  // namespace

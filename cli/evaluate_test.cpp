@@ -115,6 +115,21 @@ TEST_F(Evaluate, RefusesWhatCannotBeMeant) {
   expect_refusal("evaluate --method gae --metric pointing -f " + corpus(), "no metric 'pointing'");
   expect_refusal("evaluate --method ga -f " + corpus(), "there is no method 'ga'");
   expect_refusal("agree --method gae -f " + corpus(), "two methods at least");
+  const std::string pictures = "evaluate --method gae --metric pointing-game --pictures " +
+                               std::string(WHYFORMER_SOURCE_DIR) + "/tests/data/pictures/objects";
+  expect_refusal(pictures + " --masks /no/such/folder", "cannot read '/no/such/folder'");
+  expect_refusal(pictures + " --masks " + path(""), "no picture has a mask");
+  expect_refusal("evaluate --method gae --row 3 --table rows.csv", "--row");
+  write("rows.csv", "a,b\n1,2\n3,4\n");
+  expect_refusal("evaluate --method gae --table " + path("rows.csv") + " --csv " + path("rows.csv"),
+                 "would overwrite what is read");
+}
+
+TEST_F(Evaluate, FailsWhereNothingCouldBeEvaluated) {
+  write("texts.jsonl", "{\"label\": 1}\n");
+  const Answer answer = run("evaluate --method gae -f " + path("texts.jsonl"));
+  EXPECT_EQ(answer.code, 2);
+  EXPECT_THAT(answer.error, HasSubstr("none of the inputs could be evaluated"));
 }
 
 TEST_F(Evaluate, MethodsAgreeWithThemselvesAndLessWithOthers) {
@@ -128,6 +143,47 @@ TEST_F(Evaluate, MethodsAgreeWithThemselvesAndLessWithOthers) {
   EXPECT_TRUE(json["pairs"][0]["sign"]["mean"].is_null()) << "gae has no signs";
   EXPECT_FALSE(json["pairs"][1]["sign"]["mean"].is_null());
   EXPECT_EQ(json["inputs"], 4);
+}
+
+// Rows of the wine table with the examples' model.
+class AgreeOnTables : public CommandLine {
+ protected:
+  static std::string model() {
+    return " --model " WHYFORMER_SOURCE_DIR "/examples/data/wine.onnx ";
+  }
+  static std::string wine() {
+    return std::string(" --examples 6 --table " WHYFORMER_SOURCE_DIR "/examples/data/wine.csv") +
+           model();
+  }
+};
+
+TEST_F(AgreeOnTables, TellsOfColumnsAndOfPresetsByTheirNames) {
+  const Answer answer =
+      run("agree --method raw-attention:gorishniy,raw-attention:borisov-column,gradient-x-input "
+          "--magnitudes --json -" +
+          wine());
+  ASSERT_EQ(answer.code, 0) << answer.error;
+  const auto json = nlohmann::json::parse(answer.out);
+  EXPECT_EQ(json["methods"], nlohmann::json({"raw-attention:gorishniy",
+                                             "raw-attention:borisov-column", "gradient-x-input"}));
+  EXPECT_EQ(json["columns"].size(), 13u);
+  EXPECT_EQ(json["by_column"].size(), 3u);
+  EXPECT_EQ(json["by_column"][0]["each"].size(), 13u);
+  EXPECT_FALSE(json["by_column"][0]["means"]["spearman"]["mean"].is_null());
+  EXPECT_NEAR(json["chance_of_top_k"].get<double>(), 2.0 / 13, 1e-12);
+}
+
+TEST_F(AgreeOnTables, ShowsTheSpreadOverSeveralModels) {
+  const Answer answer = run("agree --method rollout,gae" + wine() + model());
+  ASSERT_EQ(answer.code, 0) << answer.error;
+  EXPECT_THAT(answer.out, HasSubstr("Agreement of methods on 2 models"));
+  EXPECT_THAT(answer.out, HasSubstr("± 0.00"));
+  const auto json =
+      nlohmann::json::parse(run("agree --json - --method rollout,gae" + wine() + model()).out);
+  EXPECT_EQ(json["models"].size(), 2u);
+  EXPECT_EQ(json["spread"][0]["inputs"]["spearman"]["models"], 2);
+  EXPECT_EQ(json["spread"][0]["columns"]["spearman"]["mean"],
+            json["models"][0]["by_column"][0]["means"]["spearman"]["mean"]);
 }
 
 }  // namespace

@@ -49,6 +49,8 @@ void report(const ExplainArguments& a, const Explanations& explanations) {
   files.add(a.html, [&] { return to_html(explanations, {special_of(a)}); });
   files.add(a.svg, [&] { return plot_of(a, explanations, PictureFormat::kSvg); });
   files.add(a.png, [&] { return plot_of(a, explanations, PictureFormat::kPng); });
+  files.add(a.waterfall_svg, [&] { return waterfall_picture(first, PictureFormat::kSvg); });
+  files.add(a.waterfall_png, [&] { return waterfall_picture(first, PictureFormat::kPng); });
   files.add(a.attention_svg, [&] { return attention_of(a, first, PictureFormat::kSvg); });
   files.add(a.attention_png, [&] { return attention_of(a, first, PictureFormat::kPng); });
   files.add(a.json, [&] { return json; });
@@ -65,7 +67,7 @@ void report(const ExplainArguments& a, const Explanations& explanations) {
 void explain_one(const ExplainArguments& a, const Model& model, const InputValue& input) {
   ExplainRequest request = request_of(a, model, input);
   const KeepAnswers keep;
-  ProgressBar bar("explaining");
+  ProgressBar bar("evaluations");
   request.progress = [&bar](int64_t done, int64_t total) {
     bar.show(done, total);
     return !interrupted();
@@ -102,20 +104,22 @@ void explain_lines(const ExplainArguments& a, const std::string& path) {
 }
 
 void explain_table(const ExplainArguments& a) {
-  const Model model = a.input.model.load();
-  const NamedTable rows = a.table.read();
-  if (a.table.has_row->count() > 0 || rows.table.rows == 1) {
-    return explain_one(a, model, a.table.input(rows, a.table.row));
+  const Model model = a.input.model.load_for_tables();
+  const NamedTable rows = a.table.read(model);
+  if (a.table.has_row->count() > 0) {
+    return explain_one(a, model, a.table.input(model, rows, a.table.row_in(rows)));
   }
+  if (rows.table.rows == 1) return explain_one(a, model, a.table.input(model, rows, 0));
   refuse_pictures(a);
-  RowInput input = a.table.input(rows, 0);
+  RowInput input = a.table.input(model, rows, 0);
   ExplainRequest request = request_of(a, model, input);
   request.progress = [](int64_t, int64_t) { return !interrupted(); };
   const KeepAnswers keep;
   AnswerLines answers(a.json, "rows", rows.table.rows);
   for (int64_t row = 0; row < rows.table.rows; ++row) {
-    const auto first = rows.table.values.begin() + row * rows.table.columns;
-    input.values.assign(first, first + rows.table.columns);
+    RowInput next = row_of(rows, row);
+    input.values = std::move(next.values);
+    input.cells = std::move(next.cells);
     const auto explain_row = [&] { return explain(model, input, request).front(); };
     if (!answers.add(fmt::format("row {}", row), explain_row)) break;
   }

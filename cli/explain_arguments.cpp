@@ -18,16 +18,18 @@ void add_inputs(CLI::App& command, ExplainArguments& a) {
       ->type_name("FILE");
   a.input.picture.add_to(command);
   a.table.add_to(command);
+  a.table.add_row_to(command);
   a.input.arrays.add_to(command);
 }
 
 void add_methods(CLI::App& command, ExplainArguments& a) {
   start_group(command, OptionGroup::kMethods);
   command
-      .add_option("--method", a.methods,
-                  "methods, separated by commas; see 'whyformer methods' (default: "
-                  "gae,integrated-gradients; for pictures: gae,transformer-attribution,grad-cam; "
-                  "without attention: methods that need none)")
+      .add_option(
+          "--method", a.methods,
+          "methods, separated by commas, also METHOD:PRESET; see 'whyformer methods' (default: "
+          "gae,integrated-gradients; for pictures: gae,transformer-attribution,grad-cam; "
+          "without attention: methods that need none)")
       ->delimiter(',')
       ->type_name("NAMES");
   command
@@ -73,6 +75,11 @@ void add_outputs(CLI::App& command, ExplainArguments& a) {
       ->type_name("FILE");
   command.add_option("--png", a.png, "bars, or heat maps on the picture, as PNG")
       ->type_name("FILE");
+  command
+      .add_option("--waterfall-svg", a.waterfall_svg,
+                  "waterfall from the base to the output as SVG, of a method that adds up")
+      ->type_name("FILE");
+  command.add_option("--waterfall-png", a.waterfall_png, "the same as PNG")->type_name("FILE");
   a.has_grain = command.add_option("--grain", a.grain, "interpolation of heat maps on a picture")
                     ->check(CLI::IsMember({"smooth", "blocks"}))
                     ->capture_default_str();
@@ -117,17 +124,17 @@ void add_option(ExplainRequest& request, const std::string& assignment) {
     throw InvalidInput(
         fmt::format("option '{}': write METHOD.NAME=VALUE, such as rollout.start=1", assignment));
   }
-  const MethodInfo& method = method_named(assignment.substr(0, dot));
-  const Options values = parse_option(method, std::string_view(assignment).substr(dot + 1));
+  const std::string name = assignment.substr(0, dot);
+  const Options values =
+      parse_option(method_named(name), std::string_view(assignment).substr(dot + 1));
   bool used = false;
   for (MethodRequest& asked : request.methods) {
-    if (asked.name != method.name) continue;
+    if (asked.name != name) continue;
     asked.options.insert(asked.options.end(), values.begin(), values.end());
     used = true;
   }
   if (!used) {
-    throw InvalidInput(
-        fmt::format("option '{}': add {} to --method to use it", assignment, method.name));
+    throw InvalidInput(fmt::format("option '{}': add {} to --method to use it", assignment, name));
   }
 }
 
@@ -192,7 +199,7 @@ void ExplainArguments::add_to(CLI::App& command) {
 }
 
 void ExplainArguments::check() const {
-  check_outputs({html, json, svg, png, attention_svg, attention_png},
+  check_outputs({html, json, svg, png, waterfall_svg, waterfall_png, attention_svg, attention_png},
                 {file, input.model.model, input.picture.picture,
                  means_picture(input.text.positional) ? input.text.positional : "", table.table,
                  table.background, input.arrays.inputs});
@@ -204,6 +211,7 @@ void ExplainArguments::check() const {
 }
 
 void check_options_of_arrays(const ExplainArguments& a) {
+  a.table.refuse_without_table();
   a.input.arrays.check(a.input.model);
   refuse_what_texts_have(a);
   refuse_what_pictures_have(a);
@@ -222,12 +230,11 @@ void check_options_of_tables(const ExplainArguments& a) {
   refuse_what_pictures_have(a);
   if (a.input.text.given() || !a.file.empty())
     throw InvalidInput("give a text or a table, not both");
-  if (a.input.model.model.empty())
-    throw InvalidInput("--table goes with a model of tables: --model model.onnx");
   refuse_several_targets(a);
 }
 
 void check_options_of_pictures(const ExplainArguments& a) {
+  a.table.refuse_without_table();
   refuse_what_arrays_have(a);
   if (a.input.text.has_pair->count() == 0) refuse_what_texts_have(a);
   if (a.svg.empty() && a.png.empty() && (a.has_grain->count() > 0 || a.has_segment->count() > 0)) {
@@ -239,6 +246,7 @@ void check_options_of_pictures(const ExplainArguments& a) {
 
 void check_options_of_texts(const ExplainArguments& a) {
   refuse_names_of_methods(a);
+  a.table.refuse_without_table();
   refuse_what_arrays_have(a);
   refuse_what_pictures_have(a);
   if (a.input.text.given() && !a.file.empty())
@@ -247,8 +255,10 @@ void check_options_of_texts(const ExplainArguments& a) {
 }
 
 void refuse_pictures(const ExplainArguments& a) {
-  if (!a.html.empty() || !a.svg.empty() || !a.png.empty() || !a.attention_svg.empty() ||
-      !a.attention_png.empty()) {
+  const bool any = !a.html.empty() || !a.svg.empty() || !a.png.empty() ||
+                   !a.waterfall_svg.empty() || !a.waterfall_png.empty() ||
+                   !a.attention_svg.empty() || !a.attention_png.empty();
+  if (any) {
     throw InvalidInput(
         "pages and pictures show one text or row; for many of them use --json, or 'whyformer "
         "importance'");
@@ -261,7 +271,9 @@ ExplainRequest request_of(const ExplainArguments& a, const Model& model, const I
   if (a.input.arrays.given()) a.input.arrays.fill(request, a.input.model);
   for (const std::string& name :
        a.methods.empty() ? fitting_methods(model, input, request.target) : a.methods) {
-    if (!name.empty()) request.methods.push_back({method_named(name).name, {}});
+    if (name.empty()) continue;
+    method_named(name);  // says so where there is none
+    request.methods.push_back({name, {}});
   }
   for (const std::string& option : a.options) add_option(request, option);
   request.fold = a.words == "mean"  ? WordFold::kMean

@@ -17,7 +17,7 @@ struct ExplainArguments {
   std::string file;
   std::vector<std::string> methods;
   std::vector<std::string> options;
-  std::string html, json, svg, png, attention_svg, attention_png;
+  std::string html, json, svg, png, waterfall_svg, waterfall_png, attention_svg, attention_png;
   std::string special = "show", words = "sum", precision = "single";
   std::string grain = "smooth", segment = "none";
   CLI::Option *has_grain = nullptr, *has_segment = nullptr, *has_words = nullptr;

@@ -1,5 +1,6 @@
 // Methods that hide parts of the input, rows of tables and importance, as people call them.
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 
 #include "command_line_fixture.h"
@@ -146,6 +147,8 @@ TEST_F(HidingCommands, TellsWhatCountsOverManyTexts) {
   EXPECT_EQ(answer.code, 0);
   EXPECT_THAT(answer.out, HasSubstr("boring"));
   EXPECT_THAT(answer.error, HasSubstr("left out line 2"));
+  for (const std::string file : {"page.html", "plot.svg", "summary.json"})
+    EXPECT_THAT(answer.error, HasSubstr("wrote " + path(file)));
   EXPECT_THAT(read("page.html"), HasSubstr("<svg"));
   EXPECT_THAT(read("plot.svg"), HasSubstr("boring"));
   EXPECT_EQ(nlohmann::json::parse(read("summary.json")).at("schema"), "whyformer.summary/1");
@@ -167,6 +170,33 @@ TEST_F(HidingCommands, TellsWhichColumnsAModelNeeds) {
                  "has no column 'z'");
   expect_refusal("importance --method sage --file " + path("rows.csv"), "--answers COLUMN");
   expect_refusal("importance", "nothing to look at");
+}
+
+TEST_F(HidingCommands, ShowsFourImportancesSideBySide) {
+  write("rows.csv",
+        "a,b,c,d,k,l,m,y\n0.5,1.2,-0.3,0.7,1,0,2,0\n0.1,-1.2,0.3,0.2,0,1,1,1\n-0.5,0.2,1.3,-0.7,2,"
+        "1,0,1\n");
+  const std::string command = "importance --all" + kTableModel + "--table " + path("rows.csv") +
+                              " --answers y --html " + path("page.html") + " --json " +
+                              path("all.json");
+  const Answer answer = run(command);
+  ASSERT_EQ(answer.code, 0) << answer.error;
+  const auto json = nlohmann::json::parse(read("all.json"));
+  std::vector<std::string> methods;
+  for (const auto& one : json.at("importances")) {
+    methods.push_back(one.at("method"));
+    ASSERT_EQ(one.at("columns").size(), 7u);
+    EXPECT_FALSE(one.at("columns")[0].at("low").is_null());
+    std::set<int> ranks;
+    for (const auto& column : one.at("columns")) ranks.insert(column.at("rank").get<int>());
+    EXPECT_EQ(ranks.size(), 7u);
+  }
+  EXPECT_THAT(methods,
+              testing::ElementsAre("raw-attention:gorishniy", "shap", "permutation", "sage"));
+  EXPECT_THAT(answer.out, HasSubstr("Importances of the columns"));
+  EXPECT_THAT(read("page.html"), HasSubstr("raw-attention:gorishniy"));
+  expect_refusal("importance --all" + kTableModel + "--table " + path("rows.csv"),
+                 "--answers COLUMN");
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "model_arguments.h"
 #include "option_groups.h"
 #include "output_files.h"
+#include "whyformer/compared_importances.h"
 #include "whyformer/error.h"
 #include "whyformer/report.h"
 #include "whyformer/summary.h"
@@ -22,10 +23,11 @@ namespace {
 struct ImportanceArguments {
   ModelArguments model;
   std::string table, file, answers, method, score = "auto", target;
-  std::string json, html, svg, png, plot = "beeswarm";
+  std::string json, html, svg, png, plot = "beeswarm", column;
   std::vector<std::string> groups, options;
   int64_t repeats = 5, draws = 0, background_rows = 100, seed = 0;
   double precision = 0.025;
+  bool all = false;
 };
 
 void add_inputs(CLI::App& command, ImportanceArguments& a) {
@@ -47,6 +49,9 @@ void add_inputs(CLI::App& command, ImportanceArguments& a) {
 
 void add_methods(CLI::App& command, ImportanceArguments& a) {
   start_group(command, OptionGroup::kMethods);
+  command.add_flag("--all", a.all,
+                   "with answers: attention (--method, default raw-attention:gorishniy), shap, "
+                   "permutation and sage side by side, with ranks and intervals");
   command
       .add_option("--method", a.method,
                   "with answers: permutation (default) or sage; without: mean scores of any "
@@ -76,13 +81,19 @@ void add_methods(CLI::App& command, ImportanceArguments& a) {
 void add_outputs(CLI::App& command, ImportanceArguments& a) {
   start_group(command, OptionGroup::kOutput);
   command.add_option("--json", a.json, "JSON ('-': standard output)")->type_name("FILE");
-  command.add_option("--html", a.html, "HTML page with both plots (without answers)")
+  command.add_option("--html", a.html, "HTML page with all plots (without answers)")
       ->type_name("FILE");
   command.add_option("--svg", a.svg, "plot as SVG (without answers)")->type_name("FILE");
   command.add_option("--png", a.png, "plot as PNG (without answers)")->type_name("FILE");
-  command.add_option("--plot", a.plot, "kind of plot: a point per score, or mean |score| as bars")
-      ->check(CLI::IsMember({"beeswarm", "bar"}))
+  command
+      .add_option("--plot", a.plot,
+                  "kind of plot: a point per score, mean |score| as bars, features by inputs, or "
+                  "scores over the values of a column")
+      ->check(CLI::IsMember({"beeswarm", "bar", "heat-map", "dependence"}))
       ->capture_default_str();
+  command
+      .add_option("--column", a.column, "column of the dependence plot (default: the strongest)")
+      ->type_name("NAME");
 }
 
 void add_arguments(CLI::App& command, ImportanceArguments& a) {
@@ -113,10 +124,36 @@ ImportanceScore score_named(const std::string& name) {
   return name == "squared-error" ? ImportanceScore::kSquaredError : ImportanceScore::kAuto;
 }
 
+ImportanceReport importance_of(const ImportanceArguments& a, const Model& model,
+                               const NamedTable& rows, const std::vector<double>& answers,
+                               ImportanceMethod method) {
+  ProgressBar bar("rows");
+  ImportanceRequest request{.method = method,
+                            .score = score_named(a.score),
+                            .repeats = a.repeats,
+                            .precision = a.precision,
+                            .draws = a.draws,
+                            .background_rows = a.background_rows,
+                            .seed = a.seed,
+                            .progress = [&bar](int64_t done, int64_t total) {
+                              bar.show(done, total);
+                              return !interrupted();
+                            }};
+  for (const std::string& group : a.groups) request.groups.push_back(names_in(group));
+  ImportanceReport report = importance(model, rows, answers, request);
+  bar.clear();
+  return report;
+}
+
+// The right answers, which then are no column of the table any more.
+std::vector<double> take_answers(const ImportanceArguments& a, const Model& model,
+                                 NamedTable& rows) {
+  if (!model.reads_words()) return take_column(rows, a.answers);
+  return answers_in(model, take_cells(rows, a.answers));
+}
+
 // With the right answers: which columns the model needs to find them.
 void run_with_answers(const ImportanceArguments& a) {
-  if (a.model.model.empty())
-    throw InvalidInput("importance needs a model of tables: --model model.onnx");
   if (!a.options.empty() || !a.target.empty()) {
     throw InvalidInput(
         "--option and --target belong to methods that explain each row: leave out --answers");
@@ -124,42 +161,33 @@ void run_with_answers(const ImportanceArguments& a) {
   if (!a.html.empty() || !a.svg.empty() || !a.png.empty()) {
     throw InvalidInput("with --answers the importance is shown in the terminal and as JSON");
   }
-  const Model model = a.model.load();
-  NamedTable rows = read_table(a.table);
-  const std::vector<double> answers = take_column(rows, a.answers);
+  const Model model = a.model.load_for_tables();
+  NamedTable rows = read_table_for(model, a.table);
+  const std::vector<double> answers = take_answers(a, model, rows);
   const KeepAnswers keep;
-  ProgressBar bar("rows");
-  ImportanceRequest request{
-      .method = a.method == "sage" ? ImportanceMethod::kSage : ImportanceMethod::kPermutation,
-      .score = score_named(a.score),
-      .repeats = a.repeats,
-      .precision = a.precision,
-      .draws = a.draws,
-      .background_rows = a.background_rows,
-      .seed = a.seed,
-      .progress = [&bar](int64_t done, int64_t total) {
-        bar.show(done, total);
-        return !interrupted();
-      }};
-  for (const std::string& group : a.groups) request.groups.push_back(names_in(group));
-  const ImportanceReport report = importance(model, rows, answers, request);
-  bar.clear();
-  if (!a.json.empty() && a.json != "-") save(a.json, to_json(report) + "\n");
+  const ImportanceReport report =
+      importance_of(a, model, rows, answers,
+                    a.method == "sage" ? ImportanceMethod::kSage : ImportanceMethod::kPermutation);
+  OutputFiles files;
+  files.add(a.json, [&] { return to_json(report) + "\n"; });
+  files.write();
   if (a.json == "-")
     print(to_json(report) + "\n");
   else
     print(to_terminal(report));
+  files.name_them();
   if (interrupted()) throw Interrupted();  // what there was is given
 }
 
 ExplainRequest request_of(const ImportanceArguments& a) {
-  const MethodInfo& method = method_named(a.method.empty() ? "shap" : a.method);
+  const std::string name = a.method.empty() ? "shap" : a.method;
+  const MethodInfo& method = method_named(name);
   ExplainRequest request;
-  request.methods = {{method.name, {}}};
+  request.methods = {{name, {}}};
   for (const std::string& option : a.options) {
-    const bool named = option.starts_with(method.name + ".");
+    const bool named = option.starts_with(name + ".");
     const Options values =
-        parse_option(method, std::string_view(option).substr(named ? method.name.size() + 1 : 0));
+        parse_option(method, std::string_view(option).substr(named ? name.size() + 1 : 0));
     request.methods[0].options.insert(request.methods[0].options.end(), values.begin(),
                                       values.end());
   }
@@ -230,21 +258,87 @@ std::vector<Explanation> explain_texts(const ImportanceArguments& a, const Model
 }
 
 std::vector<Explanation> explain_rows(const ImportanceArguments& a, const Model& model,
-                                      const ExplainRequest& request) {
-  const NamedTable rows = read_table(a.table);
+                                      const NamedTable& rows, const ExplainRequest& request) {
   if (rows.table.rows == 1)
     throw InvalidInput("one row has nothing to be compared with: give a table of several");
-  const Table background = background_of(rows.table, a.background_rows);
+  const NamedTable background =
+      has_background(model) ? NamedTable() : background_of(rows, a.background_rows);
   ExplainedInputs inputs("row", rows.table.rows);
   for (int64_t row = 0; row < rows.table.rows; ++row) {
     const auto explain_row = [&] {
-      const auto first = rows.table.values.begin() + row * rows.table.columns;
-      const RowInput input{rows.names, {first, first + rows.table.columns}, background, {}};
+      RowInput input = row_of(rows, row);
+      input.background = background.table;
+      input.background_cells = background.cells;
       return explain(model, input, request).front();
     };
     if (!inputs.add(row, explain_row)) break;
   }
   return inputs.take();
+}
+
+// Methods that refuse the model are told in a note, those of a later row leave that row out.
+void add_explained_sides(const ImportanceArguments& a, const std::vector<Explanation>& rows,
+                         const ExplainRequest& request, std::vector<ImportanceSide>& sides) {
+  for (const MethodRequest& method : request.methods) {
+    const bool given = std::ranges::all_of(rows, [&](const Explanation& row) {
+      return std::ranges::any_of(row.attributions,
+                                 [&](const Attribution& one) { return one.method == method.name; });
+    });
+    if (given) sides.push_back(importance_side(rows, method.name, a.seed));
+  }
+}
+
+// Four importances of the same rows.
+void run_all(const ImportanceArguments& a) {
+  if (!a.svg.empty() || !a.png.empty())
+    throw InvalidInput(
+        "--all is shown in the terminal, as JSON and as a page: leave out --svg and --png");
+  if (!a.groups.empty()) throw InvalidInput("--all compares single columns: leave out --group");
+  ImportanceArguments attention = a;
+  if (a.method.empty()) attention.method = "raw-attention:gorishniy";
+  ExplainRequest request = request_of(attention);
+  request.methods.push_back({"shap", {}});
+  const Model model = a.model.load_for_tables();
+  NamedTable rows = read_table_for(model, a.table);
+  const std::vector<double> answers = take_answers(a, model, rows);
+  const KeepAnswers keep;
+  const std::vector<Explanation> explained = explain_rows(a, model, rows, request);
+  std::vector<ImportanceSide> sides;
+  add_explained_sides(a, explained, request, sides);
+  std::vector<std::string> notes;
+  for (const Refusal& refusal : explained[0].refused)
+    notes.push_back(fmt::format("{} was left out: {}.", refusal.method, refusal.reason));
+  for (const ImportanceMethod method : {ImportanceMethod::kPermutation, ImportanceMethod::kSage}) {
+    if (interrupted()) throw Interrupted();
+    ImportanceArguments own = a;
+    // Accuracy and r2 are no losses, which SAGE needs; it chooses the one that belongs to them.
+    if (method == ImportanceMethod::kSage && (a.score == "accuracy" || a.score == "r2"))
+      own.score = "auto";
+    const ImportanceReport report = importance_of(own, model, rows, answers, method);
+    sides.push_back(importance_side(report));
+    for (const std::string& note : report.notes) notes.push_back(report.method + ": " + note);
+  }
+  ComparedImportances found = compare_importances(std::move(sides));
+  found.model = model.name();
+  found.rows = rows.table.rows;
+  found.seed = a.seed;
+  found.notes = std::move(notes);
+  OutputFiles files;
+  files.add(a.html, [&] { return to_html(found); });
+  files.add(a.json, [&] { return to_json(found) + "\n"; });
+  files.write();
+  if (a.json == "-") return print(to_json(found) + "\n");
+  print(to_terminal(found, {.colour = may_colour(), .width = terminal_width()}));
+  files.name_them();
+}
+
+std::string plot_of(const ImportanceArguments& a, const Summary& summary, PictureFormat format) {
+  if (a.plot == "dependence") return dependence_picture(summary, a.column, format);
+  return summary_picture(summary,
+                         a.plot == "bar"        ? SummaryPlot::kBar
+                         : a.plot == "heat-map" ? SummaryPlot::kHeatMap
+                                                : SummaryPlot::kBeeswarm,
+                         format);
 }
 
 // Without answers: scores of a method over many texts or rows.
@@ -255,32 +349,46 @@ void run_over_many(const ImportanceArguments& a) {
         fmt::format("{} compares with the right answers: --answers COLUMN", a.method));
   }
   const ExplainRequest request = request_of(a);
-  const Model model = a.model.load();
+  const Model model = a.table.empty() ? a.model.load() : a.model.load_for_tables();
   const KeepAnswers keep;
   const std::vector<Explanation> explanations =
-      a.table.empty() ? explain_texts(a, model, request) : explain_rows(a, model, request);
+      a.table.empty() ? explain_texts(a, model, request)
+                      : explain_rows(a, model, read_table_for(model, a.table), request);
   const Summary summary = summarise(explanations, explanations[0].attributions[0].method);
-  const SummaryPlot plot = a.plot == "bar" ? SummaryPlot::kBar : SummaryPlot::kBeeswarm;
   OutputFiles files;
   files.add(a.html, [&] { return to_html(summary); });
-  files.add(a.svg, [&] { return summary_picture(summary, plot, PictureFormat::kSvg); });
-  files.add(a.png, [&] { return summary_picture(summary, plot, PictureFormat::kPng); });
+  files.add(a.svg, [&] { return plot_of(a, summary, PictureFormat::kSvg); });
+  files.add(a.png, [&] { return plot_of(a, summary, PictureFormat::kPng); });
   files.add(a.json, [&] { return to_json(summary) + "\n"; });
   files.write();
   if (a.json == "-")
     print(to_json(summary) + "\n");
   else
     print(to_terminal(summary, {.colour = may_colour(), .width = terminal_width()}));
+  files.name_them();
   if (interrupted()) throw Interrupted();
 }
 
 void run(const ImportanceArguments& a) {
   check_outputs({a.html, a.json, a.svg, a.png}, {a.file, a.table, a.model.model});
+  const bool draws = !a.svg.empty() || !a.png.empty();
+  if (!a.column.empty() && (a.plot != "dependence" || !draws)) {
+    throw InvalidInput(
+        "--column names the column of --plot dependence, which --svg and --png write");
+  }
+  if (a.plot == "dependence" && a.table.empty())
+    throw InvalidInput("--plot dependence draws values of a table's column: --table rows.csv");
   if (!a.table.empty() && !a.file.empty())
     throw InvalidInput("give a table or a file of texts, not both");
   if (a.table.empty() && a.file.empty()) {
     throw InvalidInput(
         "nothing to look at: --file texts.txt, or --table rows.csv with a model of tables");
+  }
+  if (a.all) {
+    if (a.answers.empty() || a.table.empty())
+      throw InvalidInput(
+          "--all compares with the right answers, too: --table rows.csv --answers COLUMN");
+    return run_all(a);
   }
   if (!a.answers.empty()) {
     if (a.table.empty()) throw InvalidInput("--answers names a column of a --table");

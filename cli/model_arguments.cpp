@@ -78,8 +78,23 @@ void ModelArguments::add_to(CLI::App& command) {
   start_group(command, OptionGroup::kModel);
   command
       .add_option("-m,--model", model,
-                  "HuggingFace model folder or ONNX file (default: a built-in model)")
+                  "HuggingFace model folder, ONNX file, folder with table.json, or checkpoint of a "
+                  "table model (default: a built-in model)")
       ->type_name("MODEL");
+  command
+      .add_option("--table-spec", table_spec,
+                  "table.json of a checkpoint: its columns, encodings and labels")
+      ->type_name("FILE");
+  command
+      .add_option("--context", context,
+                  "rows that explained ones attend to, of a model like SAINT (CSV; default: as "
+                  "table.json says, else none)")
+      ->type_name("FILE");
+  command
+      .add_option("--context-mode", context_mode,
+                  "frozen: the context does not see the explained row; live: it does, which takes "
+                  "longer")
+      ->check(CLI::IsMember({"frozen", "live"}));
   command.add_option("--threads", threads, "number of threads (default: all cores)")
       ->check(CLI::Range(1, 1024))
       ->type_name("N");
@@ -99,7 +114,13 @@ void ModelArguments::add_output_to(CLI::App& command) {
 
 Model ModelArguments::load_or(Model (*built_in)()) const {
   apply_threads();
-  if (!model.empty()) return Model::load(model, {output});
+  if (!model.empty())
+    return Model::load(model, {.output = output,
+                               .table_spec = table_spec,
+                               .context = context,
+                               .context_mode = context_mode});
+  if (!table_spec.empty())
+    throw InvalidInput("--table-spec goes with a checkpoint: --model model.pt");
   if (!output.empty()) throw InvalidInput("--output goes with an ONNX file: --model model.onnx");
   return built_in();
 }
@@ -107,6 +128,8 @@ Model ModelArguments::load_or(Model (*built_in)()) const {
 Model ModelArguments::load() const { return load_or(&Model::built_in); }
 
 Model ModelArguments::load_for_pictures() const { return load_or(&Model::built_in_for_pictures); }
+
+Model ModelArguments::load_for_tables() const { return load_or(&Model::built_in_for_tables); }
 
 void TextArguments::add_to(CLI::App& command) {
   start_group(command, OptionGroup::kInput);

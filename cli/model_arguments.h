@@ -11,14 +11,17 @@
 namespace whyformer::cli {
 
 struct ModelArguments {
-  std::string model;   // empty: the built-in one
-  std::string output;  // of an ONNX file; empty: chosen
+  std::string model;                  // empty: the built-in one
+  std::string output;                 // of an ONNX file; empty: chosen
+  std::string table_spec;             // of a bare checkpoint
+  std::string context, context_mode;  // of a model whose rows attend to each other
   int threads = 0;
 
   void add_to(CLI::App& command);
   void add_output_to(CLI::App& command);
   Model load() const;
   Model load_for_pictures() const;
+  Model load_for_tables() const;
   void apply_threads() const;  // the other two do it too
 
  private:

@@ -44,7 +44,7 @@ inline void check_folders_of(std::initializer_list<std::string> files) {
 // Before long work: throws FileError where a file could not be written because its folder is
 // missing, and InvalidInput where it would overwrite another or what the command reads.
 inline void check_outputs(std::initializer_list<std::string> files,
-                          std::initializer_list<std::string> inputs) {
+                          const std::vector<std::string>& inputs) {
   check_folders_of(files);
   for (auto file = files.begin(); file != files.end(); ++file) {
     for (auto other = files.begin(); other != file; ++other) {

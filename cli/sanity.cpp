@@ -71,7 +71,7 @@ SanityRequest request_of(const SanityArguments& a, const Model& model,
 }
 
 void run(const SanityArguments& a) {
-  check_outputs({a.json}, {a.corpus.file, a.corpus.table.table, a.corpus.model.model});
+  check_outputs({a.json}, a.corpus.files());
   if (a.corpus.explain_labels)
     throw InvalidInput("--labels has no effect here: one output is compared with itself");
   const std::vector<CorpusArguments::Entry> corpus = a.corpus.read();

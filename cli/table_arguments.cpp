@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+
 #include "option_groups.h"
 #include "whyformer/error.h"
 
@@ -9,58 +11,124 @@ namespace whyformer::cli {
 
 void TableArguments::add_to(CLI::App& command) {
   start_group(command, OptionGroup::kInput);
-  CLI::Option* has_table =
-      command.add_option("--table", table, "table of numbers (CSV or safetensors)")
-          ->type_name("FILE");
-  has_row =
-      command.add_option("--row", row, "row to explain, from 0 (default: all, as JSON lines)")
-          ->check(CLI::Range(int64_t{0}, int64_t{1} << 40))
-          ->needs(has_table)
-          ->type_name("N");
   command
-      .add_option("--background", background,
-                  "background rows, for hidden columns (default: the table)")
-      ->needs(has_table)
+      .add_option(
+          "--table", table,
+          "rows of a table (CSV or safetensors); without a model: for the built-in model of "
+          "a census table")
       ->type_name("FILE");
   command
-      .add_option("--background-rows", background_rows,
-                  "maximum number of background rows, drawn with seed 0")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
-      ->capture_default_str()
-      ->needs(has_table)
-      ->type_name("N");
+      .add_option("--background", background,
+                  "background rows, for hidden columns (default: those that came with the model, "
+                  "or the table)")
+      ->type_name("FILE");
+  has_background_rows = command
+                            .add_option("--background-rows", background_rows,
+                                        "maximum number of background rows, drawn with seed 0")
+                            ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
+                            ->capture_default_str()
+                            ->type_name("N");
   command
       .add_option("--kmeans", clusters,
                   "summarise the background by N k-means centres, as shap.kmeans")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 16))
-      ->needs(has_table)
       ->type_name("N");
 }
 
-NamedTable TableArguments::read() const { return read_table(table); }
-
-Background TableArguments::background_of_rows(const NamedTable& rows) const {
-  const NamedTable given =
-      background.empty() ? rows : in_order_of(rows.names, read_table(background));
-  if (clusters > 0) return kmeans_background(given.table, clusters);
-  return {background_of(given.table, background_rows), {}};
+void TableArguments::add_row_to(CLI::App& command) {
+  has_row = command
+                .add_option("--row", row,
+                            "row to explain: its number, from 0, or COLUMN=VALUE (default: all, as "
+                            "JSON lines; without --table: a row that came with the model)")
+                ->type_name("ROW");
 }
 
-RowInput TableArguments::input(const NamedTable& rows, int64_t number) const {
-  if (number >= rows.table.rows) {
-    throw InvalidInput(fmt::format("there is no row {}: the table has {}, from 0 to {}", number,
-                                   rows.table.rows, rows.table.rows - 1));
+void TableArguments::refuse_without_table() const {
+  if (given() || (background.empty() && clusters == 0 && has_background_rows->count() == 0)) {
+    return;
   }
-  RowInput input;
-  input.names = rows.names;
-  const auto first = rows.table.values.begin() + number * rows.table.columns;
-  input.values.assign(first, first + rows.table.columns);
-  if (rows.table.rows > 1 || !background.empty()) {
-    Background other = background_of_rows(rows);
-    input.background = std::move(other.rows);
-    input.weights = std::move(other.weights);
+  throw InvalidInput(
+      "--background, --background-rows and --kmeans go with a table: --table rows.csv");
+}
+
+NamedTable TableArguments::read(const Model& model) const {
+  if (!table.empty()) return read_table_for(model, table);
+  const NamedTable& own = rows_with(model);
+  if (own.table.rows > 0) return own;
+  throw InvalidInput("no rows came with this model: give a table, --table rows.csv");
+}
+
+namespace {
+
+int64_t row_with(const NamedTable& rows, const std::string& column, const std::string& value) {
+  NamedTable copy = rows;
+  const std::vector<std::string> cells = take_cells(copy, column);
+  int64_t found = -1;
+  for (size_t row = 0; row < cells.size(); ++row) {
+    if (cells[row] != value) continue;
+    if (found >= 0) {
+      throw InvalidInput(fmt::format(
+          "several rows have {} = {}: give the number of one, such as {}", column, value, found));
+    }
+    found = static_cast<int64_t>(row);
   }
+  if (found >= 0) return found;
+  throw InvalidInput(fmt::format("there is no row with {} = {}", column, value));
+}
+
+}  // namespace
+
+int64_t TableArguments::row_in(const NamedTable& rows) const {
+  const size_t equals = row.find('=');
+  if (equals != row.npos) return row_with(rows, row.substr(0, equals), row.substr(equals + 1));
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(row.data(), row.data() + row.size(), number);
+  if (error != std::errc() || end != row.data() + row.size() || number < 0) {
+    throw InvalidInput(fmt::format("--row {}: expected a number from 0 on, or COLUMN=VALUE", row));
+  }
+  if (number < rows.table.rows) return number;
+  throw InvalidInput(fmt::format("there is no row {}: the table has {}, from 0 to {}", number,
+                                 rows.table.rows, rows.table.rows - 1));
+}
+
+void TableArguments::fill_background(const Model& model, const NamedTable& rows,
+                                     RowInput& input) const {
+  const bool own = model.reads_words() && background.empty();
+  if (own && clusters == 0 && has_background(model)) return;
+  if (background.empty() && rows.table.rows < 2) return;
+  const NamedTable given =
+      background.empty() ? rows : in_order_of(rows.names, read_table_for(model, background));
+  if (clusters > 0) {
+    if (!given.cells.empty()) {
+      throw InvalidInput(
+          "--kmeans averages numbers; this model's columns hold words: leave it out");
+    }
+    Background centres = kmeans_background(given.table, clusters);
+    input.background = std::move(centres.rows);
+    input.weights = std::move(centres.weights);
+    return;
+  }
+  NamedTable drawn = background_of(given, background_rows);
+  input.background = std::move(drawn.table);
+  input.background_cells = std::move(drawn.cells);
+}
+
+RowInput TableArguments::input(const Model& model, const NamedTable& rows, int64_t number) const {
+  RowInput input = row_of(rows, number);
+  fill_background(model, rows, input);
   return input;
+}
+
+std::vector<RowInput> TableArguments::inputs(const Model& model, const NamedTable& rows,
+                                             int64_t count) const {
+  if (count == 0) return {};
+  std::vector<RowInput> inputs(count, input(model, rows, 0));
+  for (int64_t row = 0; row < count; ++row) {
+    RowInput own = row_of(rows, row);
+    inputs[row].values = std::move(own.values);
+    inputs[row].cells = std::move(own.cells);
+  }
+  return inputs;
 }
 
 }  // namespace whyformer::cli

@@ -11,19 +11,26 @@ namespace whyformer::cli {
 
 struct TableArguments {
   std::string table, background;
-  int64_t row = 0;
+  std::string row;  // a number from 0, or COLUMN=VALUE
   int64_t background_rows = 100, clusters = 0;
-  CLI::Option* has_row = nullptr;
+  CLI::Option *has_row = nullptr, *has_background_rows = nullptr;
 
   void add_to(CLI::App& command);
-  bool given() const { return !table.empty(); }
-  NamedTable read() const;
-  // One row of it with what stands in for hidden columns: the background's rows, or else the
-  // table's.
-  RowInput input(const NamedTable& rows, int64_t row) const;
-
- private:
-  Background background_of_rows(const NamedTable& rows) const;
+  void add_row_to(CLI::App& command);  // one row of it, for commands that explain one
+  bool given() const { return !table.empty() || (has_row != nullptr && has_row->count() > 0); }
+  // Throws InvalidInput where no table is given, but what belongs to one.
+  void refuse_without_table() const;
+  // The table, or the rows that came with the model.
+  NamedTable read(const Model& model) const;
+  // Which row is asked for. Throws InvalidInput where there is none, or several.
+  int64_t row_in(const NamedTable& rows) const;
+  // Rows that hidden columns are taken from: those given, the model's own (then nothing is told
+  // here), or else the table's.
+  void fill_background(const Model& model, const NamedTable& rows, RowInput& input) const;
+  // One row of it with its background.
+  RowInput input(const Model& model, const NamedTable& rows, int64_t row) const;
+  // The same for the first rows of it.
+  std::vector<RowInput> inputs(const Model& model, const NamedTable& rows, int64_t count) const;
 };
 
 }  // namespace whyformer::cli

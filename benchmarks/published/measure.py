@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import whyformer as wf
-from protocols import TOP_WORDS, marked_words, perturbation_area, segmentation_counts, token_f1, word_scores
-from sklearn.metrics import average_precision_score
+from protocols import (TOP_WORDS, area_under_precision, marked_words, perturbation_area, segmentation_counts, token_f1,
+                       word_scores)
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 import paint_pictures  # noqa: E402
@@ -64,7 +64,7 @@ def measure_pictures(model, methods, scenes):
 
 
 def measure_reviews(model, folder, count):
-    """F1 by the number of words [methods, reviews, sizes], and AUPRC [methods, reviews]."""
+    """F1 by the number of words [methods, reviews, sizes], NaN where fewer are read, and AUPRC [methods, reviews]."""
     rows = [json.loads(line) for line in (folder / "val.jsonl").read_text(encoding="utf-8").splitlines()][:count]
     f1, precision = np.zeros((len(METHODS), len(rows), len(TOP_WORDS))), np.zeros((len(METHODS), len(rows)))
     names = [method for method, _, _ in METHODS.values()]
@@ -76,5 +76,5 @@ def measure_reviews(model, folder, count):
         for number, name in enumerate(names):
             scores = word_scores(text, found.units, found[name].scores)
             f1[number, at] = token_f1(scores, marked)
-            precision[number, at] = average_precision_score(marked, scores.clip(0))
+            precision[number, at] = area_under_precision(scores, marked)
     return f1, precision

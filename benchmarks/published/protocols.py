@@ -3,7 +3,7 @@
 `whyformer evaluate --protocol NAME` has them, too; this is another route to the same numbers.
 """
 import numpy as np
-from sklearn.metrics import average_precision_score
+from sklearn.metrics import auc, average_precision_score, precision_recall_curve
 
 SHARES = np.arange(10) / 10
 TOP_WORDS = range(5, 85, 5)
@@ -38,8 +38,10 @@ def segmentation_counts(heat, mask):
     scores = scaled(heat)
     found = scores > scores.mean()
     pairs = [(~found, ~mask), (found, mask)]
+    # The authors' script turns the NaN of a constant map into 0 in both channels.
+    background = 1 - scores if np.ptp(heat) > 0 else scores
     precision = average_precision_score(np.concatenate([~mask.ravel(), mask.ravel()]),
-                                        np.concatenate([1 - scores.ravel(), scores.ravel()]))
+                                        np.concatenate([background.ravel(), scores.ravel()]))
     return np.array([(found == mask).sum(), mask.size, *((a & b).sum() for a, b in pairs),
                      *((a | b).sum() for a, b in pairs), precision])
 
@@ -66,14 +68,20 @@ def word_scores(text, units, scores):
 
 
 def token_f1(scores, rationale):
-    """F1 of the highest-ranked words and those that people marked, for each number of words."""
+    """F1 of the highest-ranked words and those that people marked, by number of words; NaN where fewer are read."""
     order = np.argsort(-scores, kind="stable")
     values = []
     for size in TOP_WORDS:
         chosen = order[:size][scores[order[:size]] >= 0]
         right = rationale[chosen].sum()
-        values.append(0.0 if right == 0 else 2 * right / (len(chosen) + rationale.sum()))
+        values.append(2 * right / (size + rationale.sum()) if len(chosen) == size else np.nan)
     return np.array(values)
+
+
+def area_under_precision(scores, rationale):
+    """ERASER's AUPRC: trapezoids, not the average precision. Words that are not read have a score of 0."""
+    precision, recall, _ = precision_recall_curve(rationale, scores.clip(0))
+    return auc(recall, precision)
 
 
 def marked_words(row, words):

@@ -15,6 +15,13 @@
 
 namespace whyformer {
 
+// Where a cell of a table lies among the rows that hidden columns are taken from: shares of these
+// rows, in which numbers and words are compared as the model reads them.
+struct BackgroundShare {
+  double below = 0;  // with a smaller number; 0 for categories
+  double equal = 0;  // with the same number or category
+};
+
 // A piece of the input that gets a score: a token, or a patch of a picture. Offsets count code
 // points of the original text (of the second text where segment is 1); a token that stands for no
 // text has start == end. Where a picture is compared with a text, the text's tokens come first,
@@ -26,9 +33,14 @@ struct Unit {
   bool special = false;
   int segment = 0;
   int64_t word = -1;  // index among the words of all segments; -1 for special tokens
-  // Of a row of a table: the name of the column, and its number.
+  // Of a row of a table: the name of the column, its number where it is one, and the cell as it was
+  // written.
   std::string column = {};
   std::optional<double> value = {};
+  std::string cell = {};
+  bool category = false;
+  bool missing = false;                            // the cell has no value
+  std::optional<BackgroundShare> background = {};  // nothing without a background
 };
 
 // Pieces of one word, folded.
@@ -64,7 +76,7 @@ struct Estimate {
 
 // The scores of one method.
 struct Attribution {
-  std::string method;
+  std::string method;            // as it was asked for, with its preset
   Options options;               // every option with the value that was used
   std::vector<double> scores;    // one per unit
   std::vector<WordScore> words;  // special tokens belong to no word; empty for pictures

@@ -66,6 +66,10 @@ struct ImportanceReport {
 ImportanceReport importance(const Model& model, const NamedTable& rows,
                             const std::vector<double>& answers, const ImportanceRequest& request);
 
+// Right answers as they are written in a table: labels of the model, numbers of its classes, or the
+// numbers of a regression. Throws InvalidInput for others.
+std::vector<double> answers_in(const Model& model, const std::vector<std::string>& cells);
+
 std::string to_json(const ImportanceReport& report);
 
 }  // namespace whyformer

@@ -46,11 +46,15 @@ struct PictureWithText {
 
 struct RowInput {
   std::vector<std::string> names;  // one for each value
-  std::vector<double> values;
+  std::vector<double> values;      // not a number: a word, or nothing
   // Rows that hidden columns are taken from, and their weights: one for each row, 0 or more, with
   // the sum 1. None: all count the same.
   Table background = {};
   std::vector<double> weights = {};
+  // Cells as they were written, for models that read words: one for each value of the row and of
+  // the background. Empty: numbers alone.
+  std::vector<std::string> cells = {};
+  std::vector<std::string> background_cells = {};
 };
 
 // Inputs of an ONNX file by name. Masks, positions, flags and caches may be left out.

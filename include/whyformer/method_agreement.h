@@ -27,10 +27,13 @@ struct AgreementRequest {
 // Scores of one input: of its ordinary units, by each method.
 struct AgreementInput {
   std::string name;
+  // What the units are called in every input, as columns of a table are; empty where each input has
+  // units of its own.
+  std::vector<std::string> columns = {};
   std::vector<std::string> methods;
   std::vector<bool>
       is_signed;  // whether a method's negative scores are evidence against the target
-  std::vector<std::vector<double>> scores;  // [method][unit]
+  std::vector<std::vector<double>> scores;  // [method][unit]; not a number where there is none
   // With another seed, for the ceiling; empty for methods that draw nothing.
   std::vector<std::vector<double>> again;
   std::string problem;  // why there are none; empty otherwise
@@ -41,8 +44,8 @@ struct AgreementInput {
 AgreementInput agreement_input(const Model& model, const std::string& name, const InputValue& input,
                                const AgreementRequest& request);
 
-// Of two sets of scores; nothing where a measure is not defined. Signs are compared only where both
-// sides have them.
+// Of two sets of scores; nothing where a measure is not defined. Units that one side does not score
+// are left out on both. Signs are compared only where both sides have them.
 struct SidesHaveSigns {
   bool both = true;
 };
@@ -51,10 +54,23 @@ AgreementValues agreement_of(const std::vector<double>& a, const std::vector<dou
 
 struct AgreementCell {
   std::optional<double> mean;        // over inputs
+  std::optional<double> deviation;   // sd over inputs; nothing with fewer than two
   std::optional<Interval> interval;  // nothing with fewer than two inputs
   int64_t inputs = 0;
+  int64_t left_out = 0;  // of correlations: inputs where one side's scores are all alike
 };
 using AgreementCells = std::array<AgreementCell, kAgreementMeasureCount>;
+
+// Of inputs that have the same columns.
+struct ColumnAgreement {
+  // Between the means of |score| over the inputs, one for each column. The interval resamples the
+  // inputs. Signs are gone.
+  AgreementCells means;
+  // Spearman's correlation over the inputs, for each column: whether a column that counts more than
+  // usual for one method does so for the other. Which columns count at all is not asked. It is what
+  // TabSurvey (Borisov et al., 2022) tells, with average ranks.
+  std::vector<std::optional<double>> each;
+};
 
 struct AgreementReport {
   static constexpr const char* kSchema = "whyformer.agreement/1";
@@ -67,6 +83,9 @@ struct AgreementReport {
   std::vector<AgreementCells> ceiling;
   // Pairs whose units were relabelled at random, which is what no agreement looks like.
   AgreementCells floor;
+  std::optional<double> chance_of_top_k;  // k / units, mean over inputs
+  std::vector<std::string> columns = {};  // that all inputs have; empty where they differ
+  std::vector<std::vector<ColumnAgreement>> by_column = {};  // [method][method], where they do not
   int64_t inputs = 0;
   int64_t seed = 0;
   std::vector<std::string> notes;
@@ -74,5 +93,25 @@ struct AgreementReport {
 
 AgreementReport summarise(const ModelName& model, const std::vector<AgreementInput>& inputs,
                           const AgreementRequest& request);
+
+// A number over trained models.
+struct AgreementSpread {
+  double mean = 0;
+  std::optional<double> deviation = {};  // nothing for one model
+  double least = 0, most = 0;
+  int64_t models = 0;
+};
+using AgreementSpreads = std::array<std::optional<AgreementSpread>, kAgreementMeasureCount>;
+
+// The same methods on several trained models: agreement belongs to trained weights, not to methods.
+struct AgreementOverModels {
+  static constexpr const char* kSchema = "whyformer.agreement-over-models/1";
+
+  std::vector<AgreementReport> models;
+  std::vector<std::string> methods;  // that every model has
+  // [method][method]: of the means over inputs, and of what is between mean |scores| of columns.
+  std::vector<std::vector<AgreementSpreads>> pairs, columns;
+};
+AgreementOverModels over_models(std::vector<AgreementReport> models);
 
 }  // namespace whyformer

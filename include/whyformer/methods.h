@@ -50,7 +50,7 @@ std::span<const MethodInfo> methods();
 // Every study over many inputs (heads.h, importance.h, concepts.h), in the order of listings.
 std::span<const MethodInfo> studies();
 
-// Throws InvalidInput that lists the known names, nearest first.
+// By "NAME" or "NAME:PRESET". Throws InvalidInput that lists the known names, nearest first.
 const MethodInfo& method_named(std::string_view name);
 
 // Reads "NAME=VALUE" as an option of the method; "preset=NAME" gives all options of a preset.

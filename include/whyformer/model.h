@@ -95,6 +95,13 @@ struct LoadOptions {
   // The model gets arrays, whatever it reads: no tokenizer and no picture processor is looked for.
   bool arrays = false;
   BatchAxes batch_axes = {};  // of arrays
+  // What a bare checkpoint of a table model does not hold: its table.json.
+  std::filesystem::path table_spec = {};
+  // Of a table model whose rows attend to each other (SAINT): the rows that an explained one
+  // attends to, a CSV file, and whether these see it, too ("live") or not ("frozen"). Empty: as
+  // table.json says, else no other rows.
+  std::filesystem::path context = {};
+  std::string context_mode = {};
 };
 
 // One output of a model given arrays.
@@ -106,7 +113,8 @@ struct OutputArray {
 // Immutable; copies share everything; safe to use from several threads.
 class Model {
  public:
-  // A HuggingFace folder, an ONNX file, or a folder with one. An ONNX file that reads neither
+  // A HuggingFace folder, an ONNX file, a folder with one, a folder with table.json, or a
+  // checkpoint of a table package with LoadOptions::table_spec. An ONNX file that reads neither
   // texts, pictures nor rows of tables takes arrays, as all ONNX files do; so does one without the
   // tokenizer that its texts need. Throws FileError, UnsupportedModel, or InvalidInput for an
   // output that the file does not have.
@@ -114,9 +122,11 @@ class Model {
   // What a HuggingFace folder would hold. Weights are not copied: their owners live as long as the
   // model. Throws InvalidInput for sizes that do not fit, and what a folder's load throws.
   static Model load(const ModelParts& parts);
-  // The small models inside the program: one judges sentences, the other names painted things.
+  // The small models inside the program: one judges sentences, one names painted things, one tells
+  // whether a person of a census table earns more than 50,000 dollars a year.
   static Model built_in();
   static Model built_in_for_pictures();
+  static Model built_in_for_tables();
 
   ModelName name() const;
   // SHA-256, in hexadecimal digits, of everything that the model was read from: files or parts,
@@ -129,6 +139,9 @@ class Model {
   bool reads_texts() const;
   bool reads_pictures() const;
   bool reads_tables() const;
+  // Whether columns are found by their names and cells are read as they are written, because a
+  // table.json came with the model.
+  bool reads_words() const;
 
   // Without a limit on the length, for models that read texts.
   TokenizedText tokenize(const TextInput& input) const;
@@ -180,8 +193,8 @@ class TextTokenizer {
 using Progress = std::function<bool(int64_t done, int64_t total)>;
 
 struct MethodRequest {
-  std::string name;
-  Options options = {};  // those not given take their defaults
+  std::string name;      // or NAME:PRESET, such as "raw-attention:gorishniy"
+  Options options = {};  // those not given take the preset's value, or their default
 };
 
 // Of the whole run. Double is slow; relevance rules whose denominators cancel may need it.

@@ -50,6 +50,12 @@ enum class PictureFormat { kSvg, kPng };
 std::string bars_picture(const Explanation& explanation, PictureFormat format,
                          const ReportOptions& options = {});
 
+// From the base at the bottom to the value at the top: the strongest nine words or columns, and all
+// others together. `method` may be left out: the first one whose scores add up. Throws InvalidInput
+// where they do not.
+std::string waterfall_picture(const Explanation& explanation, PictureFormat format,
+                              const std::string& method = "");
+
 // Pairwise interactions, a triangle per method that has them. Throws InvalidInput where none does.
 std::string interactions_picture(const Explanation& explanation, PictureFormat format);
 
@@ -101,11 +107,26 @@ std::string concepts_picture(const ConceptReport& report, PictureFormat format);
 
 // A method's scores over many inputs (whyformer/summary.h): bars, and a point per score.
 struct Summary;
-enum class SummaryPlot { kBar, kBeeswarm };
+enum class SummaryPlot {
+  kBar,
+  kBeeswarm,
+  kHeatMap,  // features by inputs, like inputs beside each other
+};
 std::string to_json(const Summary& summary, int indent = 2);
 std::string to_terminal(const Summary& summary, const TerminalOptions& options = {});
-std::string to_html(const Summary& summary);  // both plots and a table
+std::string to_html(const Summary& summary);  // all plots and a table
 std::string summary_picture(const Summary& summary, SummaryPlot plot, PictureFormat format);
+// Scores of one column of a table over its values or categories, in the colours of the column that
+// it seems to interact with most. An empty name: the strongest column. Throws InvalidInput for a
+// name that the summary does not have, and where it is not about a table.
+std::string dependence_picture(const Summary& summary, const std::string& column,
+                               PictureFormat format);
+
+// Importances of columns by several methods (whyformer/compared_importances.h).
+struct ComparedImportances;
+std::string to_json(const ComparedImportances& found, int indent = 2);
+std::string to_terminal(const ComparedImportances& found, const TerminalOptions& options = {});
+std::string to_html(const ComparedImportances& found);
 
 // Sanity checks (whyformer/sanity.h): similarities of explanations before and after, and verdicts.
 struct SanityReport;
@@ -130,6 +151,10 @@ std::string to_json(const AgreementReport& report, int indent = 2);
 std::string to_terminal(const AgreementReport& report, const TerminalOptions& options = {});
 std::string to_html(const AgreementReport& report);
 std::string agreement_picture(const AgreementReport& report, PictureFormat format);
+struct AgreementOverModels;
+std::string to_json(const AgreementOverModels& found, int indent = 2);
+std::string to_terminal(const AgreementOverModels& found, const TerminalOptions& options = {});
+std::string to_html(const AgreementOverModels& found);
 
 // What was found in a model (whyformer/model.h): its streams and attention sites.
 struct ModelInfo;

@@ -17,7 +17,11 @@ struct SummaryPoint {
   int64_t instance = 0;              // index of the explanation
   std::optional<double> value = {};  // of the table's column; none for tokens
   std::optional<double> level =
-      {};  // the same between the column's least (0) and largest (1) value
+      {};  // the same between the column's least (0) and largest (1) value; none for categories
+  // Of a table's column: the cell as it was written.
+  std::string cell = {};
+  bool category = false;
+  bool missing = false;  // the cell has no value
 };
 
 struct SummaryRow {
@@ -51,7 +55,8 @@ struct Summary {
   SummaryOrder order = SummaryOrder::kMean;
   std::vector<SummaryRow> rows;  // strongest first
   int64_t others = 0;            // features that the last row sums; 0: every row is one feature
-  int64_t left_out = 0;          // scores that are not a number
+  std::vector<SummaryRow> summed = {};  // these features one by one
+  int64_t left_out = 0;                 // scores that are not a number
   // What the explanations' own notes say (texts that were cut off, say), each once, with how many
   // inputs it is about.
   std::vector<std::string> notes = {};

@@ -21,6 +21,7 @@ void bind_sanity(nanobind::module_& module);
 void bind_relevance(nanobind::module_& module);
 void bind_evaluate(nanobind::module_& module);
 void bind_evaluation(nanobind::module_& module);
+void bind_table_specs(nanobind::module_& module);
 void bind_command_line(nanobind::module_& module);
 
 }  // namespace whyformer::python

@@ -27,6 +27,11 @@ void bind_units(nb::module_& module) {
       .def_ro("special", &Unit::special)
       .def_ro("segment", &Unit::segment)
       .def_ro("word", &Unit::word)
+      .def_ro("column", &Unit::column)
+      .def_ro("value", &Unit::value)
+      .def_ro("cell", &Unit::cell)
+      .def_ro("category", &Unit::category)
+      .def_ro("missing", &Unit::missing)
       .def("__repr__",
            [](nb::handle self) { return nb::str("<unit {!r}>").format(self.attr("text")); });
   nb::class_<WordScore>(module, "WordScore")

@@ -27,11 +27,19 @@ Table table_of(const Numbers& numbers) {
           {numbers.data(), numbers.data() + numbers.size()}};
 }
 
-RowInput row_input(std::vector<std::string> names, std::vector<double> values,
-                   const std::optional<Numbers>& background, std::vector<double> weights) {
-  RowInput row{std::move(names), std::move(values), {}, std::move(weights)};
-  if (background) row.background = table_of(*background);
-  return row;
+// Each row of a table, with the background that they share.
+std::vector<RowInput> row_inputs(const NamedTable& table, const NamedTable* background,
+                                 const std::vector<double>& weights) {
+  check_table(table);
+  std::vector<RowInput> rows;
+  for (int64_t row = 0; row < table.table.rows; ++row) {
+    rows.push_back(row_of(table, row));
+    rows.back().weights = weights;
+    if (background == nullptr) continue;
+    rows.back().background = background->table;
+    rows.back().background_cells = background->cells;
+  }
+  return rows;
 }
 
 // As safetensors calls it; empty where it has no name.
@@ -100,31 +108,32 @@ void bind_pictures(nb::module_& module) {
 }
 
 void bind_tables(nb::module_& module) {
-  nb::class_<RowInput>(module, "RowInput")
+  nb::class_<RowInput>(module, "RowInput");
+  nb::class_<NamedTable>(module, "NamedTable")
       .def(
           "__init__",
-          [](RowInput* self, std::vector<std::string> names, std::vector<double> values,
-             const std::optional<Numbers>& background, std::vector<double> weights) {
-            new (self) RowInput(
-                row_input(std::move(names), std::move(values), background, std::move(weights)));
+          [](NamedTable* self, std::vector<std::string> names, const Numbers& numbers,
+             std::vector<std::string> cells) {
+            new (self) NamedTable{std::move(names), table_of(numbers), std::move(cells)};
           },
-          "names"_a, "values"_a, "background"_a = nb::none(), "weights"_a = std::vector<double>());
-  nb::class_<NamedTable>(module, "NamedTable")
-      .def("__init__",
-           [](NamedTable* self, std::vector<std::string> names, const Numbers& numbers) {
-             new (self) NamedTable{std::move(names), table_of(numbers)};
-           })
+          "names"_a, "numbers"_a, "cells"_a = std::vector<std::string>())
       .def_ro("names", &NamedTable::names)
+      .def_ro("cells", &NamedTable::cells)
       .def_prop_ro("numbers", [](nb::handle self) {
         const Table& table = nb::cast<const NamedTable&>(self).table;
         return array_in(self, table.values,
                         {static_cast<size_t>(table.rows), static_cast<size_t>(table.columns)});
       });
+  module.def("row_inputs", &row_inputs, "table"_a, "background"_a.none() = nb::none(),
+             "weights"_a = std::vector<double>());
   module.def("read_table", &read_table, "path"_a);
+  module.def("read_table_for", &read_table_for, "model"_a, "path"_a);
+  module.def("rows_with", &rows_with, "model"_a, nb::rv_policy::copy);
+  module.def("column_names", &column_names, "model"_a);
+  module.def("answer_names", &answer_names, "model"_a);
+  module.def("has_background", &has_background, "model"_a);
   module.def("in_order_of", &in_order_of, "names"_a, "table"_a);
-  module.def("background_of", [](const NamedTable& table, int64_t most_rows) {
-    return NamedTable{table.names, background_of(table.table, most_rows)};
-  });
+  module.def("background_of", nb::overload_cast<const NamedTable&, int64_t>(&background_of));
 }
 
 }  // namespace

@@ -156,9 +156,10 @@ void bind_trace(nb::module_& module) {
 }
 
 Model load_path(const std::filesystem::path& path, const std::string& output, bool arrays,
-                const BatchAxes& batch_axes) {
-  return run_long(nb::none(),
-                  [&](const Progress&) { return Model::load(path, {output, arrays, batch_axes}); });
+                const BatchAxes& batch_axes, const std::string& table_spec) {
+  return run_long(nb::none(), [&](const Progress&) {
+    return Model::load(path, {output, arrays, batch_axes, table_spec});
+  });
 }
 
 Model load_parts(std::string name, std::map<std::string, std::string, std::less<>> documents,
@@ -178,14 +179,16 @@ nb::dict run_arrays(const Model& model, const ArrayViews& arrays) {
 void bind_model(nb::module_& module) {
   nb::class_<Model>(module, "Model")
       .def_static("load", &load_path, "path"_a, "output"_a = "", "arrays"_a = false,
-                  "batch_axes"_a = BatchAxes())
+                  "batch_axes"_a = BatchAxes(), "table_spec"_a = "")
       .def_static("load_parts", &load_parts, "name"_a, "documents"_a, "weights"_a)
       .def_static("built_in", &Model::built_in)
       .def_static("built_in_for_pictures", &Model::built_in_for_pictures)
+      .def_static("built_in_for_tables", &Model::built_in_for_tables)
       .def_prop_ro("name", &Model::name)
       .def_prop_ro("reads_texts", &Model::reads_texts)
       .def_prop_ro("reads_pictures", &Model::reads_pictures)
       .def_prop_ro("reads_tables", &Model::reads_tables)
+      .def_prop_ro("reads_words", &Model::reads_words)
       .def_prop_ro("outputs", &Model::outputs)
       .def("inspect",
            [](const Model& model) {

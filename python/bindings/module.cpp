@@ -18,5 +18,6 @@ NB_MODULE(_native, module) {
   bind_relevance(module);
   bind_evaluate(module);
   bind_evaluation(module);
+  bind_table_specs(module);
   bind_command_line(module);
 }

@@ -76,6 +76,16 @@ def test_weights_go_with_the_rows_of_a_background(taster, wines):
         explained(wines, np.ones(len(wines)))
 
 
+def test_explanations_of_numbers_are_made_for_shaps_plots(taster, wines):
+    found = taster.explain(wines.iloc[:3], "kernel-shap", target=0).to_shap()
+    np.testing.assert_array_equal(found["data"].astype(float), wines.iloc[:3].to_numpy())
+    assert found["feature_names"] == list(wines.columns)
+    expected = [one.values[0] for one in taster(wines.iloc[:3])]
+    np.testing.assert_allclose(found["base_values"] + found["values"].sum(axis=1), expected, atol=1e-4)
+    with pytest.raises(wf.InvalidInput, match="rows of a table"):
+        wf.load("sentiment").explain("fine", "gae").to_shap()
+
+
 def test_models_of_tables_can_be_inspected(taster):
     assert len(taster.inspect().sites) == 2
     assert taster.inspect().read_out == wf.inspect(WINE).read_out == "token 0"

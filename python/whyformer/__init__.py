@@ -33,6 +33,8 @@ from ._native import (
 )
 from ._results import Attribution, Explanation, Explanations
 from ._sanity import SanityReport, sanity
+from ._save_table import save_table_model
+from ._tables import TableSpec, describe_table
 from . import maskers, metrics
 
 __version__ = _version("whyformer")
@@ -40,10 +42,17 @@ __version__ = _version("whyformer")
 __all__ = [
     "Agreement", "Attribution", "ConceptReport", "Error", "Evaluation", "Explanation", "Explanations", "FileError",
     "FunctionExplanation", "HeadImportance", "Importance", "InvalidInput", "MethodInfo", "Model", "ModelInfo",
-    "ModelSummary", "OptionInfo", "Output", "SanityReport", "Summary", "UnsupportedModel", "agree", "evaluate",
-    "explain", "inspect", "lime", "load", "maskers", "methods", "metrics", "protocols", "relevance_policies", "sanity",
-    "set_threads", "shap", "studies", "summarise", "tcav", "threads",
+    "ModelSummary", "OptionInfo", "Output", "SanityReport", "Summary", "TableClassifier", "TableSpec",
+    "UnsupportedModel", "agree", "describe_table", "evaluate", "explain", "inspect", "lime", "load", "maskers", "methods", "metrics", "protocols",
+    "relevance_policies", "sanity", "save_table_model", "set_threads", "shap", "studies", "summarise", "tcav", "threads",
 ]
+
+
+def __getattr__(name: str):
+    if name == "TableClassifier":  # needs scikit-learn, which the package itself does not
+        from ._classifier import TableClassifier
+        return TableClassifier
+    raise AttributeError(f"module 'whyformer' has no attribute {name!r}")
 
 
 def explain(x, methods=None, *, model=None, **options):

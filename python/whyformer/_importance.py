@@ -99,7 +99,7 @@ def column_importance(model, table, answers, *, method: str = "permutation", sco
     request.background_rows, request.seed = background_rows, seed
     request.groups = [list(group) for group in groups]
     with Bar("rows", progress) as bar:
-        return Importance(_native.importance(model._native, _inputs.named_table(table),
+        return Importance(_native.importance(model._native, _inputs.named_table(table, model._native),
                                              [float(one) for one in answers], request, bar.callback))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from . import _native
+from ._cells import cell_rows, cell_text
 from ._native import InvalidInput
 
 
@@ -142,12 +143,20 @@ def column_names(x) -> list[str]:
     return names
 
 
-def named_table(x):
-    """Rows of numbers: a DataFrame, an array, a CSV or safetensors file, with names of columns where there are some."""
-    names = None
+def named_table(x, model=None):
+    """Rows: a DataFrame, an array, a CSV or safetensors file, with names of columns where there are some. Numbers alone,
+    unless `model` reads words; then cells are as they would be written."""
+    words = model is not None and model.reads_words
     if isinstance(x, (str, os.PathLike)):
-        return _native.read_table(os.fspath(x))
-    if hasattr(x, "to_numpy") and (hasattr(x, "columns") or hasattr(x, "index")):
+        return _native.read_table_for(model, os.fspath(x)) if words else _native.read_table(os.fspath(x))
+    is_frame = hasattr(x, "to_numpy") and (hasattr(x, "columns") or hasattr(x, "index"))
+    if words:
+        if not is_frame:
+            raise InvalidInput("this model finds columns by their names: give a DataFrame, a row of one or a CSV file, with "
+                               f"the columns {', '.join(_native.column_names(model))}")
+        return _table_of_words(x)
+    names = None
+    if is_frame:
         # A table, or one row of it.
         names = column_names(x)
         try:
@@ -167,6 +176,21 @@ def named_table(x):
     return _native.NamedTable(list(names), np.ascontiguousarray(array))
 
 
+def _table_of_words(x):
+    """Of a frame or one row of it."""
+    rows = cell_rows(x) if hasattr(x, "columns") else [[cell_text(cell) for cell in x.tolist()]]
+    cells = [cell for row in rows for cell in row]
+    numbers = np.array([_number(cell) for cell in cells]).reshape(len(rows), -1)
+    return _native.NamedTable(column_names(x), numbers, cells)
+
+
+def _number(cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        return np.nan
+
+
 def is_one_row(x) -> bool:
     """Whether numbers are one row of a table rather than a table."""
     if isinstance(x, (list, tuple)):
@@ -174,22 +198,16 @@ def is_one_row(x) -> bool:
     return getattr(x, "ndim", None) == 1
 
 
-def rows(x, background=None, weights=None, most_rows=100):
+def rows(x, background=None, weights=None, most_rows=100, model=None):
     """Inputs of a model of tables, and whether there is just one."""
     if background is None:
         refuse({"background_weights": weights}, "goes with background=, one weight for each of its rows")
-    single = is_one_row(x)
-    table = named_table(x)
+    table = named_table(x, model)
     behind = None
     if background is not None:
-        behind = _background(background, table.names, weights, most_rows)
-    elif len(table.numbers) > 1:
-        behind = _native.background_of(table, most_rows).numbers
+        behind = _native.in_order_of(table.names, named_table(background, model))
+        behind = behind if weights is not None else _native.background_of(behind, most_rows)
+    elif len(table.numbers) > 1 and not (model is not None and _native.has_background(model)):
+        behind = _native.background_of(table, most_rows)
     given = [] if weights is None else [float(w) for w in weights]
-    return [_native.RowInput(table.names, row.tolist(), behind, given) for row in table.numbers], single
-
-
-def _background(background, names: list[str], weights, most_rows: int) -> np.ndarray:
-    """Rows with their columns in the order of `names`; no more than `most_rows`, unless each has its weight."""
-    table = _native.in_order_of(names, named_table(background))
-    return table.numbers if weights is not None else _native.background_of(table, most_rows).numbers
+    return _native.row_inputs(table, behind, given), is_one_row(x)

@@ -11,15 +11,19 @@ from ._model import Model
 from ._model_summary import ModelSummary
 from ._native import FileError, InvalidInput, LengthsDoNotFit, UnsupportedModel
 
-BUILT_IN = {"sentiment": _native.Model.built_in, "pictures": _native.Model.built_in_for_pictures}
+BUILT_IN = {"sentiment": _native.Model.built_in, "pictures": _native.Model.built_in_for_pictures,
+            "income": _native.Model.built_in_for_tables}
 
 
 def load(source="sentiment", *, arrays: bool = False, batch_axes: Mapping[str, int | None] | None = None, tokenizer=None,
-         processor=None, example=None, name: str | None = None, output: str | None = None) -> Model:
+         processor=None, example=None, name: str | None = None, output: str | None = None, table=None) -> Model:
     """A model, from
 
     - a HuggingFace folder, an ONNX file, or a folder with one: its path;
-    - the package: "sentiment" judges sentences, "pictures" names painted things;
+    - a folder with table.json, as `save_table_model` writes it; weights of a table model alone with `table=`, which is a
+      table.json or what `describe_table` gives;
+    - the package: "sentiment" judges sentences, "pictures" names painted things, "income" judges rows of a census;
+    - memory: a `torch.nn.Module` of a table package with `table=`;
     - memory: a `transformers` model with its `tokenizer=`, or its image `processor=`. Weights are read where they lie, and
       matrices packed when they first run: load again after training on;
     - memory: any other `torch.nn.Module`, which PyTorch exports to ONNX: one that reads texts with a transformers
@@ -36,6 +40,12 @@ def load(source="sentiment", *, arrays: bool = False, batch_axes: Mapping[str, i
     if output is not None and (arrays or not isinstance(source, (str, os.PathLike)) or os.fspath(source) in BUILT_IN):
         raise InvalidInput("output= chooses among the outputs of an ONNX file that reads texts, pictures or rows; with "
                            "arrays it goes to explain()")
+    if table is not None:
+        from ._save_table import load_with_table
+
+        refuse({"tokenizer": tokenizer, "processor": processor, "example": example, "arrays": arrays,
+                "batch_axes": batch_axes, "output": output}, "does not go with table=")
+        return load_with_table(source, table, name)
     in_memory = {"tokenizer": tokenizer, "processor": processor, "example": example, "name": name}
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)

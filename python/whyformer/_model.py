@@ -113,7 +113,7 @@ class Model:
         if self._native.reads_pictures:
             return _inputs.pictures(x, pair)
         if self._native.reads_tables:
-            return _inputs.rows(x, background, weights)
+            return _inputs.rows(x, background, weights, model=self._native)
         if not self._native.reads_texts and not isinstance(x, str):
             raise InvalidInput("this model reads arrays: give a dictionary of them by the names of its inputs")
         return _inputs.texts(x, pair)
@@ -131,7 +131,7 @@ class Model:
             _inputs.refuse({"pair": pair, "similar_to": similar_to}, "does not go with arrays")
             return self.run(x)
         if self._native.reads_tables:
-            inputs, single = _inputs.named_table(x), _inputs.is_one_row(x)
+            inputs, single = _inputs.named_table(x, self._native), _inputs.is_one_row(x)
         else:
             inputs, single = self._inputs(x, pair)
         request = _native.AnswersRequest()

@@ -210,6 +210,10 @@ class Explanation(Sequence):
             table[one.method] = part["score"]
         return table
 
+    def to_shap(self, method: str | int = 0) -> dict:
+        """What `shap.Explanation(**result.to_shap())` takes, of a row of a table: for all of shap's plots."""
+        return Explanations([self]).to_shap(method, single=True)
+
     def to_html(self, special: str = "show") -> str:
         """A page that works offline."""
         return _native.to_html([self._native], _special(special))
@@ -290,6 +294,22 @@ class Explanations(Sequence):
             table.insert(0, "input", index)
         return pandas.concat(tables, ignore_index=True)
 
+    def to_shap(self, method: str | int = 0, *, single: bool = False) -> dict:
+        """What `shap.Explanation(**results.to_shap())` takes, of rows of a table explained for one target."""
+        columns = [[index for index, unit in enumerate(one.units) if unit.column] for one in self]  # without [CLS]
+        if not columns or not all(columns):
+            raise InvalidInput("only explanations of rows of a table are made for shap's plots")
+        if len({one.target.label for one in self}) > 1:
+            raise InvalidInput("the rows are explained for several targets: explain them again with target=")
+        found = [one[method] for one in self]
+        bases = np.array([np.nan if one.estimate is None else one.estimate.base for one in found])
+        cells = np.array([[_cell(one.units[index]) for index in own] for one, own in zip(self, columns)], dtype=object)
+        scores = np.array([one.scores[own] for one, own in zip(found, columns)])
+        together = {"values": scores, "base_values": bases, "data": cells}
+        if single:
+            together = {name: values[0] for name, values in together.items()}
+        return {**together, "feature_names": [unit.column for unit in self[0].units if unit.column]}
+
     def summary(self, method: str = "", rows: int = 10, order: str = "mean"):
         """What matters over all of them: bars and a beeswarm."""
         from ._importance import summarise
@@ -322,6 +342,13 @@ class Explanations(Sequence):
                                       [str(one) for one in shown])
         rest = f"<p>… and {more} more</p>" if more else ""
         return {"text/plain": "\n".join(str(one) for one in shown), "text/html": side_by_side + rest}
+
+
+def _cell(unit):
+    """A number where the column holds numbers, else the cell as it was written."""
+    if unit.missing:
+        return np.nan
+    return unit.cell if unit.category or unit.value is None else unit.value
 
 
 def _special(name: str):

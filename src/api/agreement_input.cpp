@@ -15,6 +15,17 @@ std::vector<double> ordinary(const Explanation& explanation, const Attribution& 
   return scores;
 }
 
+// None unless every unit is one.
+std::vector<std::string> columns_of(const Explanation& explanation) {
+  std::vector<std::string> columns;
+  for (const Unit& unit : explanation.units) {
+    if (unit.special) continue;
+    if (unit.column.empty()) return {};
+    columns.push_back(unit.column);
+  }
+  return columns;
+}
+
 // Methods that draw, with another seed.
 void add_again(const Model& model, const InputValue& input, const Explanation& first,
                ExplainRequest request, AgreementInput& result) {
@@ -46,6 +57,7 @@ AgreementInput agreement_input(const Model& model, const std::string& name, cons
   AgreementInput result{.name = name};
   try {
     const Explanation first = explain(model, input, request.explain)[0];
+    result.columns = columns_of(first);
     for (const Attribution& attribution : first.attributions) {
       result.methods.push_back(attribution.method);
       result.is_signed.push_back(attribution.is_signed);

@@ -133,7 +133,7 @@ std::optional<std::vector<double>> ExplainedInput::scores_again(const Explanatio
                                                                 size_t index) {
   const Attribution& own = explanation.attributions[index];
   const auto job = std::ranges::find_if(jobs_, [&](const Job& one) {
-    return one.method->info.name == own.method && one.options.all() == own.options;
+    return one.name == own.method && one.options.all() == own.options;
   });
   if (job->method->info.model_agnostic || prepared_.has_several_parts()) return std::nullopt;
   return run(*job).scores;

@@ -8,8 +8,10 @@
 #include "models/built_in.h"
 #include "models/model_files.h"
 #include "models/model_hash.h"
+#include "models/table_files.h"
 #include "readers/array_reader.h"
 #include "readers/load_readers.h"
+#include "readers/load_table.h"
 #include "readers/picture_reader.h"
 #include "readers/row_reader.h"
 #include "whyformer/error.h"
@@ -62,9 +64,17 @@ struct HashedReaders {
   HashOfModel hash;
 };
 
-HashedReaders readers_of_files(FileLookup files, const std::string& name) {
+// `weights`: the file of a bare checkpoint.
+HashedReaders readers_of_files(FileLookup files, const std::string& name,
+                               const std::string& weights = "", const LoadOptions& options = {}) {
   const NotedFiles noted(std::move(files));
-  LoadedReaders loaded = readers_of_folder(noted.lookup(), weights_in(noted.lookup()), name);
+  const FileLookup lookup = noted.lookup();
+  LoadedReaders loaded;
+  if (lookup(kTableSpecFile)) {
+    loaded.readers.push_back(table_reader(lookup, weights, name, options));
+  } else {
+    loaded = readers_of_folder(lookup, weights_in(lookup), name);
+  }
   return {std::move(loaded), noted.hash()};
 }
 
@@ -72,6 +82,11 @@ HashedReaders readers_of_path(const std::filesystem::path& path, const LoadOptio
   const std::string name = name_of_model(path);
   std::error_code error;
   const bool folder = std::filesystem::is_directory(path, error);
+  if (!options.table_spec.empty() || (folder && is_table_folder(path))) {
+    refuse_output(options.output, name);
+    TableFiles table = files_of_table(path, options.table_spec);
+    return readers_of_files(std::move(table.files), name, table.weights, options);
+  }
   const std::filesystem::path onnx = folder ? onnx_file_in(path) : path;
   if (options.arrays || std::filesystem::is_regular_file(onnx, error)) {
     const OnnxDocument document = open_onnx(path);
@@ -111,6 +126,11 @@ Model Model::built_in_for_pictures() {
   return {name_of(loaded), std::move(loaded.readers), std::move(hash)};
 }
 
+Model Model::built_in_for_tables() {
+  auto [loaded, hash] = readers_of_files(built_in_income(), "income");
+  return {name_of(loaded), std::move(loaded.readers), std::move(hash)};
+}
+
 ModelName Model::name() const { return name_; }
 
 template <class OneReader>
@@ -124,6 +144,44 @@ const OneReader* Model::find() const {
 bool Model::reads_texts() const { return find<TextReader>() != nullptr; }
 bool Model::reads_pictures() const { return find<PictureReader>() != nullptr; }
 bool Model::reads_tables() const { return find<RowReader>() != nullptr; }
+bool Model::reads_words() const {
+  const auto* rows = find<RowReader>();
+  return rows != nullptr && rows->layout().reads_words();
+}
+
+namespace {
+
+const RowReader* row_reader(const Model& model) {
+  if (!model.reads_tables()) return nullptr;
+  return static_cast<const RowReader*>(&model.reader_of(RowInput()));
+}
+
+}  // namespace
+
+const NamedTable& rows_with(const Model& model) {
+  static const NamedTable kNone;
+  const RowReader* rows = row_reader(model);
+  return rows == nullptr ? kNone : rows->rows();
+}
+
+std::vector<std::string> column_names(const Model& model) {
+  std::vector<std::string> names;
+  const RowReader* rows = row_reader(model);
+  if (rows == nullptr || rows->layout().spec() == nullptr) return names;
+  for (const ColumnSpec& column : rows->layout().spec()->columns) names.push_back(column.name);
+  return names;
+}
+
+std::vector<std::string> answer_names(const Model& model) {
+  const RowReader* rows = row_reader(model);
+  if (rows == nullptr || rows->layout().spec() == nullptr) return {};
+  return rows->source().output_names(rows->layout().count(RowInput()));
+}
+
+bool has_background(const Model& model) {
+  const RowReader* rows = row_reader(model);
+  return rows != nullptr && rows->layout().has_background();
+}
 
 const Reader& Model::reader_of(const InputValue& value) const {
   for (const auto& reader : readers_) {

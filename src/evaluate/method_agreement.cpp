@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "evaluate/bootstrap.h"
+#include "evaluate/column_agreement.h"
 #include "evaluate/magnitudes.h"
 #include "evaluate/ordered_path.h"
 
@@ -22,6 +24,9 @@ int64_t top_k_of(const AgreementRequest& request, size_t units) {
   return std::min(asked, count);
 }
 
+// The first measures are correlations, which scores that are all alike do not have.
+constexpr size_t kCorrelations = 2;
+
 // Values of a measure over inputs, summarised.
 AgreementCell agreement_cell(const std::vector<AgreementValues>& values, size_t measure,
                              int64_t seed) {
@@ -34,7 +39,9 @@ AgreementCell agreement_cell(const std::vector<AgreementValues>& values, size_t 
   }
   AgreementCell cell{.interval = mean_interval(defined, {.seed = seed}),
                      .inputs = static_cast<int64_t>(defined.size())};
+  if (measure < kCorrelations) cell.left_out = static_cast<int64_t>(values.size() - defined.size());
   if (!defined.empty()) cell.mean = sum / static_cast<double>(defined.size());
+  cell.deviation = sample_deviation(defined);
   return cell;
 }
 
@@ -50,6 +57,17 @@ std::vector<double> relabelled(const std::vector<double>& scores, int64_t seed, 
     moved.push_back(scores[unit]);
   }
   return moved;
+}
+
+using TwoSides = std::pair<std::vector<double>, std::vector<double>>;
+TwoSides scored_by_both(const std::vector<double>& a, const std::vector<double>& b) {
+  TwoSides both;
+  for (size_t unit = 0; unit < a.size(); ++unit) {
+    if (std::isnan(a[unit]) || std::isnan(b[unit])) continue;
+    both.first.push_back(a[unit]);
+    both.second.push_back(b[unit]);
+  }
+  return both;
 }
 
 // Inputs where a method has scores.
@@ -93,6 +111,24 @@ class ComparedInputs {
           agreement_of(*own, other != nullptr ? *other : *own, {has_sign(i, method)}, request_));
     }
     return agreement_cells(values, request_.explain.seed);
+  }
+
+  // Of two rankings that know nothing of each other, k / units, mean over inputs and neighbours in
+  // the list.
+  std::optional<double> chance_of_top_k(const std::vector<std::string>& methods) const {
+    double sum = 0;
+    int64_t count = 0;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      for (size_t k = 0; k + 1 < methods.size(); ++k) {
+        const auto *left = scores(i, methods[k]), *right = scores(i, methods[k + 1]);
+        if (left == nullptr || right == nullptr) continue;
+        const size_t units = scored_by_both(*left, *right).first.size();
+        if (units == 0) continue;
+        sum += static_cast<double>(top_k_of(request_, units)) / static_cast<double>(units);
+        ++count;
+      }
+    }
+    return count == 0 ? std::nullopt : std::optional(sum / static_cast<double>(count));
   }
 
   AgreementCells floor(const std::vector<std::string>& methods) const {
@@ -141,9 +177,12 @@ void add_agreement_notes(const std::vector<AgreementInput>& inputs, AgreementRep
 
 AgreementValues agreement_of(const std::vector<double>& a, const std::vector<double>& b,
                              SidesHaveSigns signs, const AgreementRequest& request) {
-  if (a.empty() || !all_finite(a) || !all_finite(b)) return {};
-  const std::vector<double> left = request.magnitudes ? magnitudes_of(a) : a,
-                            right = request.magnitudes ? magnitudes_of(b) : b;
+  const auto [scored_a, scored_b] = scored_by_both(a, b);
+  if (scored_a.empty() || !all_finite(scored_a) || !all_finite(scored_b)) return {};
+  // One unit that is left of several is no ranking.
+  if (scored_a.size() == 1 && a.size() > 1) return {};
+  const std::vector<double> left = request.magnitudes ? magnitudes_of(scored_a) : scored_a,
+                            right = request.magnitudes ? magnitudes_of(scored_b) : scored_b;
   const int64_t k = top_k_of(request, left.size());
   using Value = std::optional<double>;
   const bool have_signs = signs.both && !request.magnitudes;
@@ -173,6 +212,8 @@ AgreementReport summarise(const ModelName& model, const std::vector<AgreementInp
     report.ceiling.push_back(corpus.ceiling(a));
   }
   report.floor = corpus.floor(report.methods);
+  report.chance_of_top_k = corpus.chance_of_top_k(report.methods);
+  add_column_agreement(inputs, request, report);
   add_agreement_notes(inputs, report);
   return report;
 }

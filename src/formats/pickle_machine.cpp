@@ -16,8 +16,8 @@ namespace {
 
 class PickleMachine {
  public:
-  PickleMachine(ByteReader& reader, AllowedGlobal allowed)
-      : reader_(reader), allowed_(allowed), stack_(reader) {}
+  PickleMachine(ByteReader& reader, AllowedGlobal allowed, ForeignGlobals foreign)
+      : reader_(reader), allowed_(allowed), foreign_(foreign), stack_(reader, foreign) {}
 
   Pickle run() {
     while (true) {
@@ -26,7 +26,8 @@ class PickleMachine {
       const bool known =
           push_constant(instruction) || push_number(instruction) || push_text(instruction) ||
           skip_bytes(instruction) || build_container(instruction) || fill_container(instruction) ||
-          use_memo(instruction) || use_stack(instruction) || name_object(instruction);
+          use_memo(instruction) || use_stack(instruction) || name_object(instruction) ||
+          (foreign_ == ForeignGlobals::kOpaque && name_foreign_object(instruction));
       if (!known) refuse_instruction(instruction);
     }
   }
@@ -42,6 +43,7 @@ class PickleMachine {
   bool use_memo(char instruction);
   bool use_stack(char instruction);
   bool name_object(char instruction);
+  bool name_foreign_object(char instruction);
 
   // These return true: they are the end of an instruction.
   bool push(PickleValue value);
@@ -58,6 +60,7 @@ class PickleMachine {
 
   ByteReader& reader_;
   AllowedGlobal allowed_;
+  ForeignGlobals foreign_;
   PickleStack stack_;
 };
 
@@ -255,6 +258,29 @@ bool PickleMachine::name_object(char instruction) {
   }
 }
 
+// Spellings which tensors are never written with.
+bool PickleMachine::name_foreign_object(char instruction) {
+  switch (instruction) {
+    case 'S':  // a text in quotes
+      return push(PickleText{reader_.line()});
+    case '\x92':  // a class, its arguments, and those with names
+      stack_.pop();
+      stack_.call();
+      return true;
+    case 'i': {  // a class by name, with the arguments behind the mark
+      const std::string_view module = reader_.line();
+      const std::string_view name = reader_.line();
+      stack_.pop_to_mark();
+      return push(PickleOpaque{module, name});
+    }
+    case 'o':  // the same with the class first
+      stack_.call_behind_mark();
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool PickleMachine::push(PickleValue value) {
   stack_.push(std::move(value));
   return true;
@@ -308,6 +334,7 @@ bool PickleMachine::push_dict(const std::vector<PickleId>& keys_and_values) {
 
 bool PickleMachine::push_global(const PickleGlobal& global) {
   if (allowed_(global)) return push(global);
+  if (foreign_ == ForeignGlobals::kOpaque) return push(PickleOpaque{global.module, global.name});
   throw FileError(fmt::format(
       "{} refers to {}, which plain tensors have no need of; it was refused and nothing in the "
       "file was executed; use a safetensors file, or a state dict of tensors alone",
@@ -330,8 +357,8 @@ void PickleMachine::refuse_instruction(char instruction) const {
 
 }  // namespace
 
-Pickle read_pickle(ByteReader& reader, AllowedGlobal allowed) {
-  return PickleMachine(reader, allowed).run();
+Pickle read_pickle(ByteReader& reader, AllowedGlobal allowed, ForeignGlobals foreign) {
+  return PickleMachine(reader, allowed, foreign).run();
 }
 
 }  // namespace whyformer

@@ -42,12 +42,15 @@ struct PickleGlobal {
 struct PickleCall {  // of a PickleGlobal with a PickleList
   PickleId callable, arguments;
 };
+struct PickleOpaque {  // something of another package, named and never made
+  std::string_view module, name;
+};
 struct PicklePersistent {  // what torch.save puts in the place of a storage
   PickleId id;
 };
 using PickleValue =
     std::variant<PickleNone, bool, int64_t, double, PickleText, PickleBlob, PickleLong, PickleList,
-                 PickleDict, PickleGlobal, PickleCall, PicklePersistent>;
+                 PickleDict, PickleGlobal, PickleCall, PickleOpaque, PicklePersistent>;
 
 struct Pickle {
   std::vector<PickleValue> values;
@@ -68,8 +71,15 @@ struct Pickle {
 
 using AllowedGlobal = bool (*)(const PickleGlobal& global);
 
+// What becomes of a global which is not allowed.
+enum class ForeignGlobals {
+  kRefused,  // a FileError which names it
+  kOpaque    // a PickleOpaque, as is all that would be made with it
+};
+
 // Reads one pickle, to behind its STOP. collections.OrderedDict, if allowed, becomes a PickleDict.
-// Throws FileError for a global which is not allowed, naming it, and for a malformed pickle.
-Pickle read_pickle(ByteReader& reader, AllowedGlobal allowed);
+// Throws FileError for a malformed pickle.
+Pickle read_pickle(ByteReader& reader, AllowedGlobal allowed,
+                   ForeignGlobals foreign = ForeignGlobals::kRefused);
 
 }  // namespace whyformer

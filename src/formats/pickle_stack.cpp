@@ -64,12 +64,14 @@ void PickleStack::recall(uint64_t place) {
 }
 
 void PickleStack::append(const std::vector<PickleId>& items) {
+  if (is_opaque(top())) return;
   auto* list = std::get_if<PickleList>(&pickle_.values[top()]);
   if (list == nullptr) fail("an item for something which is not a list");
   list->items.insert(list->items.end(), items.begin(), items.end());
 }
 
 void PickleStack::assign(const std::vector<PickleId>& keys_and_values) {
+  if (is_opaque(top())) return;
   auto* dict = std::get_if<PickleDict>(&pickle_.values[top()]);
   if (dict == nullptr) fail("an item for something which is not a dict");
   if (keys_and_values.size() % 2 != 0) fail("a key without a value");
@@ -90,9 +92,24 @@ void PickleStack::call() {
   const PickleId callable = pop();
   const auto* list = pickle_.as<PickleList>(arguments);
   const auto* global = pickle_.as<PickleGlobal>(callable);
+  const bool foreign = foreign_ == ForeignGlobals::kOpaque && global == nullptr;
+  if (foreign) return push(made_by(callable));
   if (list == nullptr || global == nullptr) fail("a call of something which is not a function");
   if (global->is("collections", "OrderedDict")) return push(ordered_dict(*list));
   push(PickleCall{callable, arguments});
+}
+
+void PickleStack::call_behind_mark() {
+  const std::vector<PickleId> items = pop_to_mark();
+  if (items.empty()) fail("an object without a class");
+  push(made_by(items.front()));
+}
+
+PickleOpaque PickleStack::made_by(PickleId callable) const {
+  if (const auto* opaque = pickle_.as<PickleOpaque>(callable)) return *opaque;
+  if (const auto* global = pickle_.as<PickleGlobal>(callable))
+    return {global->module, global->name};
+  return {"?", "?"};
 }
 
 // Python 2 wrote OrderedDict([[key, value], ...]); Python 3 makes it empty and assigns.

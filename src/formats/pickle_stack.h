@@ -15,7 +15,8 @@ namespace whyformer {
 class PickleStack {
  public:
   // The reader, which must outlive this, is for the file and position in messages.
-  explicit PickleStack(const ByteReader& reader) : reader_(reader) {}
+  PickleStack(const ByteReader& reader, ForeignGlobals foreign)
+      : reader_(reader), foreign_(foreign) {}
 
   void push(PickleValue value);
   PickleId pop();
@@ -32,7 +33,7 @@ class PickleStack {
   void memorise() { memorise(memo_.size()); }
   void recall(uint64_t place);
 
-  // To the list or dict on top.
+  // To the list or dict on top; what is opaque keeps nothing.
   void append(const std::vector<PickleId>& items);
   void assign(const std::vector<PickleId>& keys_and_values);
 
@@ -41,6 +42,8 @@ class PickleStack {
 
   // Pops a function and its arguments, and pushes a note of the call, or an OrderedDict.
   void call();
+  // The same of what lies behind the mark, the function first.
+  void call_behind_mark();
 
   // The values so far, of which the top is the result.
   Pickle finish();
@@ -49,8 +52,12 @@ class PickleStack {
 
  private:
   PickleDict ordered_dict(const PickleList& arguments);
+  bool is_opaque(PickleId id) const { return pickle_.as<PickleOpaque>(id) != nullptr; }
+  // What a call of that would make.
+  PickleOpaque made_by(PickleId callable) const;
 
   const ByteReader& reader_;
+  ForeignGlobals foreign_;
   Pickle pickle_;
   std::vector<PickleId> stack_;
   std::vector<size_t> marks_;  // heights of the stack

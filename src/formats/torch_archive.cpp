@@ -45,7 +45,7 @@ std::string folder_in(const ZipArchive& zip, std::string_view what) {
       "{} is a zip archive, but not one torch.save wrote: it has no data.pkl", in_quotes(what)));
 }
 
-TorchArchive open_zip(const Bytes& file, std::string_view what) {
+TorchArchive open_zip(const Bytes& file, std::string_view what, ForeignGlobals foreign) {
   const auto zip = std::make_shared<ZipArchive>(file, what);
   const std::string folder = folder_in(*zip, what);
   const std::string byte_order = folder + "byteorder";
@@ -54,7 +54,7 @@ TorchArchive open_zip(const Bytes& file, std::string_view what) {
   TorchArchive archive;
   archive.text = zip->read(folder + "data.pkl");
   ByteReader reader(archive.text.text(), what);
-  archive.pickle = read_pickle(reader, is_tensor_global);
+  archive.pickle = read_pickle(reader, is_tensor_global, foreign);
   archive.storages = [zip, folder](std::string_view key) {
     return zip->read(fmt::format("{}data/{}", folder, key));
   };
@@ -127,12 +127,12 @@ Storages read_storages(ByteReader& reader, const Widths& widths, const Bytes& fi
   return storages;
 }
 
-TorchArchive open_legacy(const Bytes& file, std::string_view what) {
+TorchArchive open_legacy(const Bytes& file, std::string_view what, ForeignGlobals foreign) {
   ByteReader reader(file.text(), what);
   check_legacy_head(reader);
   TorchArchive archive;
   archive.text = file;
-  archive.pickle = read_pickle(reader, is_tensor_global);
+  archive.pickle = read_pickle(reader, is_tensor_global, foreign);
   Storages storages = read_storages(reader, storage_widths(archive.pickle, what), file);
   archive.storages = [storages = std::move(storages),
                       what = std::string(what)](std::string_view key) {
@@ -147,11 +147,11 @@ TorchArchive open_legacy(const Bytes& file, std::string_view what) {
 
 }  // namespace
 
-TorchArchive open_torch_archive(const Bytes& file, std::string_view what) {
-  if (file.text().starts_with("PK")) return open_zip(file, what);
+TorchArchive open_torch_archive(const Bytes& file, std::string_view what, ForeignGlobals foreign) {
+  if (file.text().starts_with("PK")) return open_zip(file, what, foreign);
   // The magic number comes first: after a protocol, or as decimal digits where there was none.
   if (file.text().starts_with('\x80') || file.text().starts_with('L')) {
-    return open_legacy(file, what);
+    return open_legacy(file, what, foreign);
   }
   throw FileError(
       fmt::format("{} is not a file which torch.save wrote; download it again", in_quotes(what)));

@@ -17,6 +17,7 @@ struct TorchArchive {
 
 // `what` names the file in messages. Throws FileError, or UnsupportedModel for a file which was
 // written on a big-endian machine or holds a program.
-TorchArchive open_torch_archive(const Bytes& file, std::string_view what);
+TorchArchive open_torch_archive(const Bytes& file, std::string_view what,
+                                ForeignGlobals foreign = ForeignGlobals::kRefused);
 
 }  // namespace whyformer

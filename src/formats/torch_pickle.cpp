@@ -8,6 +8,7 @@
 #include "formats/torch_archive.h"
 #include "formats/weights.h"
 #include "whyformer/error.h"
+#include "whyformer/printable.h"
 
 namespace whyformer {
 namespace {
@@ -15,10 +16,17 @@ namespace {
 constexpr size_t kLongestName = 4096;
 
 // Under these names training scripts put the weights beside the optimizer and the epoch.
-constexpr std::string_view kWrappers[] = {"state_dict", "model_state_dict", "model"};
+constexpr std::string_view kWrappers[] = {"state_dict", "model_state_dict", "model", "params"};
+
+constexpr std::string_view kTwoWaysOut =
+    "save model.state_dict() with torch.save, or load the module in Python and give it as it is";
 
 // Strided tensors in order take at most their storages' size, unless they overlap.
 uint64_t copy_limit(uint64_t file_size) { return 4 * file_size + (uint64_t{16} << 20); }
+
+std::string name_of_object(const PickleOpaque& opaque) {
+  return fmt::format("{}.{}", opaque.module, opaque.name);
+}
 
 class StateDictReader {
  public:
@@ -28,6 +36,11 @@ class StateDictReader {
         what_(what) {}
 
   StoredTensors read() {
+    if (const auto* whole = pickle_.as<PickleOpaque>(pickle_.root)) {
+      throw UnsupportedModel(
+          fmt::format("{} holds no weights but a whole {}, which is a program; it was not run: {}",
+                      in_quotes(what_), in_quotes(name_of_object(*whole)), kTwoWaysOut));
+    }
     const auto* root = pickle_.as<PickleDict>(pickle_.root);
     const PickleDict* weights = root != nullptr ? find_weights(*root) : nullptr;
     if (weights == nullptr) {
@@ -39,6 +52,12 @@ class StateDictReader {
     StoredTensors found;
     for (const auto& [key, value] : weights->items) {
       const auto* name = pickle_.as<PickleText>(key);
+      if (const auto* opaque = pickle_.as<PickleOpaque>(value)) {
+        throw UnsupportedModel(
+            fmt::format("{}: {} among its weights is a {}, not a tensor; it was not made: {}",
+                        in_quotes(what_), name == nullptr ? "something" : in_quotes(name->text),
+                        in_quotes(name_of_object(*opaque)), kTwoWaysOut));
+      }
       if (name == nullptr || !tensors_.is_tensor(value)) continue;
       if (name->text.size() > kLongestName) {
         throw_damaged(what_, fmt::format("is malformed: the name of a tensor has {} bytes",
@@ -82,6 +101,22 @@ StoredTensors read_torch_pickle(const Bytes& file, std::string_view what) {
   check_not_a_pointer(file.text(), what);
   const TorchArchive archive = open_torch_archive(file, what);
   return StateDictReader(archive, what, file.size()).read();
+}
+
+TrainingPickle read_training_pickle(const Bytes& file, std::string_view what) {
+  check_not_a_pointer(file.text(), what);
+  const TorchArchive archive = open_torch_archive(file, what, ForeignGlobals::kOpaque);
+  TrainingPickle result{StateDictReader(archive, what, file.size()).read(), {}};
+  constexpr size_t kMostNames = 100;
+  std::set<std::string> names;
+  for (const PickleValue& value : archive.pickle.values) {
+    const auto* opaque = std::get_if<PickleOpaque>(&value);
+    if (opaque == nullptr || names.size() == kMostNames) continue;
+    if (opaque->module.size() + opaque->name.size() < kLongestName)
+      names.insert(printable(name_of_object(*opaque)));
+  }
+  result.foreign.assign(names.begin(), names.end());
+  return result;
 }
 
 }  // namespace whyformer

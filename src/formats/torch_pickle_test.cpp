@@ -216,5 +216,69 @@ TEST(TorchPickle, RecognisesFilesOfOtherKinds) {
   EXPECT_THAT(error_for(""), HasSubstr("download it again"));
 }
 
+TrainingPickle read_training(const std::string& object) {
+  return read_training_pickle(bytes_of(legacy_file(object)), "x.pt");
+}
+
+// What os.system("true") would be, and an object with attributes as torch.save(model) writes it.
+const std::string kHarmful = "cos\nsystem\n" + text("true") + "\x85R";
+const std::string kModule = "cmine.models\nNet\n)\x81}" + text("training") + "\x88sb";
+
+TEST(TrainingPickle, ObjectsOfOtherPackagesAreNamedAndNothingIsRun) {
+  const std::string weights = "}" + text("w") + tensor_of({{4}, {1}}) + "s";
+  for (const std::string wrapper : {"params", "state_dict", "model", "model_state_dict"}) {
+    const TrainingPickle read =
+        read_training("}" + text("optimizer") + kModule + "s" + text("trap") + kHarmful + "s" +
+                      text(wrapper) + weights + "s");
+    EXPECT_THAT(to_float32(read.tensors.at("w")), testing::ElementsAre(0, 1, 2, 3));
+    EXPECT_THAT(read.foreign, testing::ElementsAre("mine.models.Net", "os.system"));
+  }
+}
+
+TEST(TrainingPickle, WhatIsMadeOfForeignObjectsIsForeign) {
+  const std::string weights = text("w") + tensor_of({{1}, {1}}) + "s";
+  // A call of what a call gave; a list and a dict of another kind; older spellings of objects.
+  const std::vector<std::string> objects{kHarmful + ")R",
+                                         "cmine\nList\n)\x81(NNe",
+                                         "cmine\nDict\n)\x81" + text("a") + "Ns",
+                                         "(Nimine\nOld\n",
+                                         "(cmine\nOld\nNo",
+                                         "cmine\nNew\n)}\x92",
+                                         "cmine\nText\nS'quoted'\n\x85R"};
+  for (const std::string& object : objects) {
+    const TrainingPickle read =
+        read_training("}" + text("other") + object + "s" + text("model") + "}" + weights + "s");
+    EXPECT_EQ(read.tensors.size(), 1u);
+    EXPECT_EQ(read.foreign.size(), 1u);
+  }
+}
+
+TEST(TrainingPickle, AWholeModuleIsRefusedWithTheTwoWaysOut) {
+  const std::string tensor = tensor_of({{1}, {1}});
+  const std::string module = "cmine.models\nNet\n)\x81}" + text("w") + tensor + "sb";
+  for (const std::string& object : {module, "cos\nsystem\n" + tensor + "\x85R"}) {
+    const std::string why = message_of<UnsupportedModel>([&] { read_training(object); });
+    EXPECT_THAT(why, HasSubstr(object == module ? "'mine.models.Net'" : "'os.system'"));
+    EXPECT_THAT(why, HasSubstr("it was not run"));
+    EXPECT_THAT(why, HasSubstr("model.state_dict()"));
+    EXPECT_THAT(why, HasSubstr("load the module in Python"));
+  }
+}
+
+TEST(TrainingPickle, AForeignObjectAmongTheWeightsIsRefusedByName) {
+  const std::string object =
+      "}" + text("w") + tensor_of({{1}, {1}}) + "s" + text("trap") + kHarmful + "s";
+  const std::string why = message_of<UnsupportedModel>([&] { read_training(object); });
+  EXPECT_THAT(why, HasSubstr("'trap' among its weights is a 'os.system'"));
+}
+
+TEST(TrainingPickle, PlainWeightsAreReadAsEver) {
+  for (const std::string name : {"types.bin", "strided_legacy.bin", "module.bin"}) {
+    const TrainingPickle read = read_training_pickle(map_file(golden_weights(name)), name);
+    expect_golden(read.tensors, name);
+    EXPECT_THAT(read.foreign, testing::IsEmpty());
+  }
+}
+
 }  // namespace
 }  // namespace whyformer

@@ -62,6 +62,16 @@ StoredTensors read_safetensors(const Bytes& file, std::string_view what);
 // refused by name.
 StoredTensors read_torch_pickle(const Bytes& file, std::string_view what);
 
+// What a training program saved: its weights, and what else it holds.
+struct TrainingPickle {
+  StoredTensors tensors;
+  std::vector<std::string> foreign;  // "package.Class" of each kind of other object, in order
+};
+// The same of a file that holds objects of other packages beside the weights (optimizers,
+// configurations): they are named, and neither made nor called. Refused are such an object among
+// the weights, and one that is all there is, as torch.save(model) writes it: that is a program.
+TrainingPickle read_training_pickle(const Bytes& file, std::string_view what);
+
 // The weights of a model folder: the first there is of model.safetensors,
 // model.safetensors.index.json with its shards, pytorch_model.bin, and
 // pytorch_model.bin.index.json with its shards.

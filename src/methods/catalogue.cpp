@@ -152,7 +152,18 @@ const std::string& OptionReader::word(std::string_view name) const {
 
 std::span<const Method* const> catalogue() { return kMethods; }
 
+Options preset_in(std::string_view name) {
+  const size_t colon = name.find(':');
+  if (colon == std::string_view::npos) return {};
+  return parse_option(method_named(name.substr(0, colon)),
+                      fmt::format("preset={}", name.substr(colon + 1)));
+}
+
 const Method& find_method(std::string_view name) {
+  if (const size_t colon = name.find(':'); colon != std::string_view::npos) {
+    preset_in(name);  // says so where there is no such preset
+    return find_method(name.substr(0, colon));
+  }
   std::vector<std::string> names;
   for (const Method* method : kMethods) {
     if (method->info.name == name) return *method;

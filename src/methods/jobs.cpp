@@ -32,7 +32,9 @@ std::vector<Job> jobs_of(const std::vector<MethodRequest>& methods) {
   std::vector<Job> jobs;
   for (const MethodRequest& asked : methods) {
     const Method& method = find_method(asked.name);
-    jobs.push_back({&method, complete_options(method, asked.options)});
+    Options options = preset_in(asked.name);
+    options.insert(options.end(), asked.options.begin(), asked.options.end());
+    jobs.push_back({&method, complete_options(method, options), asked.name});
   }
   return jobs;
 }
@@ -85,6 +87,17 @@ void take_scores_out_of_reach(const Run& run, Attribution& attribution) {
                   out.size(), attribution.scores.size()));
 }
 
+// Units that attention does not go over have no score by attention, which is not 0.
+void add_units_beside_tokens(const Run& run, Attribution& attribution) {
+  const int64_t units = run.input().units(), tokens = run.tokens();
+  if (tokens == units || static_cast<int64_t>(attribution.scores.size()) != tokens) return;
+  attribution.scores.resize(units, std::numeric_limits<double>::quiet_NaN());
+  attribution.notes.push_back(
+      fmt::format("{} do not take part in this model's attention: {} of {} units have no score.",
+                  run.input().beside_tokens(), units - tokens,
+                  std::ranges::count(run.input().special(), false)));
+}
+
 }  // namespace
 
 Attribution run_method(const Job& job, Run& run) {
@@ -98,7 +111,7 @@ Attribution run_method(const Job& job, Run& run) {
   const double own = std::chrono::duration<double>(Clock::now() - start).count() -
                      (run.shared_seconds() - shared_before);
   Attribution result;
-  result.method = job.method->info.name;
+  result.method = job.name;
   result.options = job.options.all();
   result.scores = std::move(scores.values);
   result.pixels.assign(scores.pixels.begin(), scores.pixels.end());
@@ -113,6 +126,7 @@ Attribution run_method(const Job& job, Run& run) {
   result.cost.seconds = own + run.seconds_read();
   if (!scores.stopped) note_scores_not_computed(result);
   take_scores_out_of_reach(run, result);
+  add_units_beside_tokens(run, result);
   return result;
 }
 
@@ -128,8 +142,8 @@ namespace {
 // `running`: the one that was given up; `left`: those that did not begin.
 void note_interruption(const Job* running, std::span<const Job> left, Explanation& explanation) {
   std::vector<std::string> names, when;
-  for (const Job& job : left) names.push_back(job.method->info.name);
-  if (running != nullptr) when.push_back("during " + running->method->info.name);
+  for (const Job& job : left) names.push_back(job.name);
+  if (running != nullptr) when.push_back("during " + running->name);
   if (!names.empty()) when.push_back(fmt::format("before {}", fmt::join(names, ", ")));
   if (when.empty()) return;
   explanation.notes.push_back(fmt::format("Interrupted {}.", fmt::join(when, ", ")));
@@ -140,7 +154,7 @@ void note_interruption(const Job* running, std::span<const Job> left, Explanatio
 void run_jobs(const std::vector<Job>& jobs, const JobRunner& runner, Explanation& explanation) {
   std::exception_ptr first_refusal;
   for (size_t i = 0; i < jobs.size(); ++i) {
-    const std::string& name = jobs[i].method->info.name;
+    const std::string& name = jobs[i].name;
     const auto refuse = [&](const Error& error) {
       if (!first_refusal) first_refusal = std::current_exception();
       explanation.refused.push_back({name, error.what()});

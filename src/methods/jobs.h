@@ -12,13 +12,14 @@ namespace whyformer {
 struct Job {
   const Method* method;
   OptionReader options;
+  std::string name = method->info.name;  // as asked for, with the preset
 };
 
 // Throws InvalidInput for unknown methods and options.
 std::vector<Job> jobs_of(const std::vector<MethodRequest>& methods);
 
 // For results over many inputs, which find a method by its name: two of one name, with different
-// options, would be taken for one. Throws InvalidInput.
+// options, would be taken for one. Different presets are different names. Throws InvalidInput.
 void require_each_once(const std::vector<MethodRequest>& methods);
 
 // What the shared run must keep for all of them.

@@ -81,7 +81,10 @@ extern const Method kSmoothGrad;
 extern const Method kTransformerAttribution;
 
 std::span<const Method* const> catalogue();
+// By "NAME" or "NAME:PRESET". Throws InvalidInput that lists what is known.
 const Method& find_method(std::string_view name);
+// The options of the preset in such a name; none where it has none.
+Options preset_in(std::string_view name);
 
 // The option that names a relevance policy or a file of one.
 OptionInfo policy_option(std::string fallback);

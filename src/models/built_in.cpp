@@ -13,6 +13,10 @@ extern const std::byte whyformer_sentiment_tokenizer_config[],
 extern const std::byte whyformer_pictures_config[], whyformer_pictures_config_end[];
 extern const std::byte whyformer_pictures_weights[], whyformer_pictures_weights_end[];
 extern const std::byte whyformer_pictures_processor[], whyformer_pictures_processor_end[];
+extern const std::byte whyformer_income_weights[], whyformer_income_weights_end[];
+extern const std::byte whyformer_income_table[], whyformer_income_table_end[];
+extern const std::byte whyformer_income_background[], whyformer_income_background_end[];
+extern const std::byte whyformer_income_rows[], whyformer_income_rows_end[];
 }
 
 namespace whyformer {
@@ -38,6 +42,12 @@ const std::array kPictures{
     EmbeddedFile{"preprocessor_config.json", whyformer_pictures_processor,
                  whyformer_pictures_processor_end}};
 
+const std::array kIncome{
+    EmbeddedFile{"model.safetensors", whyformer_income_weights, whyformer_income_weights_end},
+    EmbeddedFile{"table.json", whyformer_income_table, whyformer_income_table_end},
+    EmbeddedFile{"background.csv", whyformer_income_background, whyformer_income_background_end},
+    EmbeddedFile{"rows.csv", whyformer_income_rows, whyformer_income_rows_end}};
+
 FileLookup lookup_in(std::span<const EmbeddedFile> files) {
   return [files](std::string_view name) -> std::optional<Bytes> {
     for (const EmbeddedFile& file : files) {
@@ -52,5 +62,7 @@ FileLookup lookup_in(std::span<const EmbeddedFile> files) {
 FileLookup built_in_sentiment() { return lookup_in(kSentiment); }
 
 FileLookup built_in_pictures() { return lookup_in(kPictures); }
+
+FileLookup built_in_income() { return lookup_in(kIncome); }
 
 }  // namespace whyformer

@@ -9,5 +9,7 @@ namespace whyformer {
 FileLookup built_in_sentiment();
 // models/pictures.
 FileLookup built_in_pictures();
+// models/income.
+FileLookup built_in_income();
 
 }  // namespace whyformer

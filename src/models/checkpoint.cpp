@@ -74,7 +74,8 @@ Tensor as_float32(const StoredTensor& stored) {
 
 }  // namespace
 
-Checkpoint::Checkpoint(StoredTensors tensors) : tensors_(std::move(tensors)) {}
+Checkpoint::Checkpoint(StoredTensors tensors, std::string told_by)
+    : tensors_(std::move(tensors)), told_by_(std::move(told_by)) {}
 
 bool Checkpoint::has(std::string_view name) const {
   return tensors_.contains(name) || tensors_.contains(old_name(std::string(name)));
@@ -83,6 +84,10 @@ bool Checkpoint::has(std::string_view name) const {
 bool Checkpoint::has_prefix(std::string_view prefix) const {
   const auto found = tensors_.lower_bound(prefix);
   return found != tensors_.end() && found->first.starts_with(prefix);
+}
+
+std::optional<Shape> Checkpoint::shape_of(const std::string& name) const {
+  return has(name) ? std::optional(stored(name).shape) : std::nullopt;
 }
 
 int64_t Checkpoint::parameter_count() const {
@@ -96,9 +101,9 @@ const StoredTensor& Checkpoint::stored(const std::string& name) const {
   if (found == tensors_.end()) found = tensors_.find(old_name(name));
   if (found == tensors_.end()) {
     throw FileError(fmt::format(
-        "the checkpoint lacks the tensor '{}': config.json and the weights do not belong together, "
+        "the checkpoint lacks the tensor '{}': {} and the weights do not belong together, "
         "or some weights are missing",
-        name));
+        name, told_by_));
   }
   return found->second;
 }
@@ -106,10 +111,11 @@ const StoredTensor& Checkpoint::stored(const std::string& name) const {
 Tensor Checkpoint::tensor(const std::string& name, const Shape& shape, DType type) const {
   const StoredTensor& source = stored(name);
   if (!matches(source.shape, shape)) {
-    throw FileError(fmt::format("the tensor '{}' has the shape {} but config.json asks for {}",
-                                name, to_string(source.shape), wanted_text(shape)));
+    throw FileError(fmt::format("the tensor '{}' has the shape {} but {} asks for {}", name,
+                                to_string(source.shape), told_by_, wanted_text(shape)));
   }
   const std::lock_guard lock(mutex_);
+  asked_.insert(name);
   Tensor& known = converted_[{name, type}];
   if (!known.defined()) {
     const bool doubles = type == DType::kFloat64 && source.type == WeightType::kF64;
@@ -117,6 +123,28 @@ Tensor Checkpoint::tensor(const std::string& name, const Shape& shape, DType typ
     if (type != known.dtype()) known = known.cast(type);
   }
   return known;
+}
+
+std::vector<int64_t> Checkpoint::whole_numbers(const std::string& name) const {
+  const StoredTensor& source = stored(name);
+  if (source.type != WeightType::kI64 || source.shape.size() != 1) {
+    throw FileError(fmt::format("the tensor '{}' of type {} has the shape {}, not whole numbers",
+                                name, name_of(source.type), to_string(source.shape)));
+  }
+  std::vector<int64_t> numbers(source.count());
+  std::memcpy(numbers.data(), source.data.view.data(), source.data.size());
+  const std::lock_guard lock(mutex_);
+  asked_.insert(name);
+  return numbers;
+}
+
+std::vector<std::string> Checkpoint::never_asked() const {
+  std::vector<std::string> names;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, tensor] : tensors_) {
+    if (!asked_.contains(name)) names.push_back(name);
+  }
+  return names;
 }
 
 std::vector<std::string> Checkpoint::layers_left_out() const {
@@ -166,6 +194,24 @@ std::shared_ptr<const LinearWeights> Checkpoint::linear(const std::string& name,
       if (bias.defined()) bias = scaled_rows(bias, scale);
     }
     return std::make_shared<LinearWeights>(weight, bias);
+  });
+}
+
+std::shared_ptr<const LinearWeights> Checkpoint::linear(const LinearRows& rows, int64_t in,
+                                                        DType type) const {
+  return linear_once(fmt::format("{}/{}/{}", rows.weight, rows.first, rows.count), type, [&] {
+    Tensor weight, bias;
+    weight = rows.transposed ? tensor(rows.weight, {in, -1}, type).transpose(0, 1).contiguous()
+                             : tensor(rows.weight, {-1, in}, type);
+    const int64_t all = weight.dim(0), count = rows.count < 0 ? all : rows.count;
+    if (rows.first < 0 || count < 1 || rows.first > all || count > all - rows.first) {
+      throw FileError(fmt::format("the tensor '{}' has {} rows, but rows {} to {} are asked for",
+                                  rows.weight, all, rows.first, rows.first + count));
+    }
+    if (!rows.bias.empty()) {
+      bias = tensor(rows.bias, {all}, type).slice(0, rows.first, count).contiguous();
+    }
+    return std::make_shared<LinearWeights>(weight.slice(0, rows.first, count).contiguous(), bias);
   });
 }
 

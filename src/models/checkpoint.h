@@ -5,6 +5,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,12 +24,25 @@ struct LinearParts {
       {};  // a tensor [out] that multiplies its outputs (LayerScale); empty for none
 };
 
+// Some rows of a stored matrix as a Linear of their own: queries, keys and values may be one
+// matrix.
+struct LinearRows {
+  std::string weight = {};
+  std::string bias = {};  // empty: none
+  int64_t first = 0;
+  int64_t count = -1;       // all of them
+  bool transposed = false;  // stored as [in, out]
+};
+
 class Checkpoint {
  public:
-  explicit Checkpoint(StoredTensors tensors);
+  // `told_by` says, in messages, what the shapes of tensors come from.
+  explicit Checkpoint(StoredTensors tensors, std::string told_by = "config.json");
 
   bool has(std::string_view name) const;
   bool has_prefix(std::string_view prefix) const;
+  // Nothing where there is no such tensor.
+  std::optional<Shape> shape_of(const std::string& name) const;
   int64_t tensor_count() const { return static_cast<int64_t>(tensors_.size()); }
   int64_t parameter_count() const;
 
@@ -35,9 +50,13 @@ class Checkpoint {
   // Throws FileError that names the tensor and both shapes.
   Tensor tensor(const std::string& name, const Shape& shape, DType type) const;
 
+  // A vector of 64-bit integers.
+  std::vector<int64_t> whole_numbers(const std::string& name) const;
+
   // name + ".weight" [out, in] and name + ".bias" [out]; a scale becomes part of both.
   std::shared_ptr<const LinearWeights> linear(const std::string& name, int64_t out, int64_t in,
                                               DType type, const LinearParts& parts = {}) const;
+  std::shared_ptr<const LinearWeights> linear(const LinearRows& rows, int64_t in, DType type) const;
   // The same for a weight [features, channels, kernel…], as rows [channels · kernel].
   std::shared_ptr<const LinearWeights> convolution(const std::string& name, const Shape& weight,
                                                    DType type, Bias bias) const;
@@ -49,6 +68,8 @@ class Checkpoint {
   // What the users of a model should know, once a graph was built of it: which layers it leaves
   // out.
   std::vector<std::string> notes() const;
+  // Tensors that no graph was made of so far.
+  std::vector<std::string> never_asked() const;
 
  private:
   // Layers of which nothing was asked for, though of others beside them: "encoder.layer.2", …
@@ -59,7 +80,9 @@ class Checkpoint {
       const std::function<std::shared_ptr<const LinearWeights>()>& make) const;
 
   StoredTensors tensors_;
+  std::string told_by_;
   mutable std::mutex mutex_;
+  mutable std::set<std::string> asked_;
   mutable std::map<std::pair<std::string, DType>, Tensor> converted_;
   mutable std::map<std::pair<std::string, DType>, std::shared_ptr<const LinearWeights>> linears_;
 };

@@ -12,7 +12,16 @@ namespace whyformer {
 // Parses one of the model's JSON files. Throws FileError that names it.
 nlohmann::json parse_json_file(const Bytes& file, std::string_view name);
 
-enum class Problem { kSingleLabel, kMultiLabel, kRegression };
+enum class Problem {
+  kSingleLabel,
+  kMultiLabel,
+  kRegression,
+  kOneLogit  // two labels that one logit z tells apart: the outputs are -z and z
+};
+// Whether an output's probability is that of its own logit, whatever the others say.
+inline bool is_sigmoid(Problem problem) {
+  return problem == Problem::kMultiLabel || problem == Problem::kOneLogit;
+}
 
 class Config {
  public:

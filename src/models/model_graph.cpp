@@ -34,8 +34,29 @@ void feed_reference(const ModelGraph& graph, const std::vector<double>& referenc
                                .contiguous();
 }
 
+namespace {
+
+// Without those sites; streams know theirs by number.
+void leave_out(const std::vector<Value>& maps, Discovery& found) {
+  std::vector<int> number(found.sites.size(), -1);
+  std::vector<AttentionSite> kept;
+  for (size_t i = 0; i < found.sites.size(); ++i) {
+    if (std::find(maps.begin(), maps.end(), found.sites[i].attention) != maps.end()) continue;
+    number[i] = static_cast<int>(kept.size());
+    kept.push_back(found.sites[i]);
+  }
+  found.sites = std::move(kept);
+  for (Stream& stream : found.streams) {
+    for (int& site : stream.sites) site = number[site];
+    std::erase(stream.sites, -1);
+  }
+}
+
+}  // namespace
+
 void finish_graph(const Graph& whole, ModelGraph& built, int64_t batch) {
   built.found = discover(whole, built.output, batch);
+  leave_out(built.row_maps, built.found);
   ReadOut& read_out = built.found.read_out;
   // Only where several rows are read, or it must be measured which (see Run::read_out).
   const bool stays = read_out.kind == ReadOut::Kind::kChosen ||
@@ -49,6 +70,7 @@ void finish_graph(const Graph& whole, ModelGraph& built, int64_t batch) {
   std::vector<Value*> kept{&built.embeddings, &built.layers_input, &built.patches};
   for (Entry& entry : built.entries) kept.push_back(&entry.value);
   for (Value& value : built.beside) kept.push_back(&value);
+  for (Value& value : built.row_maps) kept.push_back(&value);
   for (AttentionSite& site : built.found.sites) kept.push_back(&site.attention);
   kept.push_back(&read_out.read);
   std::vector<Value> full;

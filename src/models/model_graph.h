@@ -77,6 +77,9 @@ struct ModelGraph {
   std::vector<Value> beside;   // the same of parts in front of the last, which has no layer before
   // Of models given arrays: what enters the first layer of each stream, as far as that was found.
   std::optional<std::vector<Value>> stream_inputs;
+  // Of rows of a table that attend to each other: maps [rows, heads, 1, 1 + others] from each
+  // explained row to itself and to the others. They are no sites: tokens are columns there.
+  std::vector<Value> row_maps;
   PatchGrid grid;  // of a picture
   Value patches;   // of a picture, [batch, patches, width], before positions
   Value output;

@@ -17,6 +17,7 @@ namespace {
 std::string task_of(std::optional<Problem> problem, const std::string& input) {
   if (!problem) return input + " embedding (no classifier)";
   if (*problem == Problem::kMultiLabel) return "multi-label classification";
+  if (*problem == Problem::kOneLogit) return "binary classification (one logit)";
   return *problem == Problem::kRegression ? "regression" : "single-label classification";
 }
 

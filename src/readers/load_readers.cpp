@@ -5,7 +5,9 @@
 #include "models/onnx_graph.h"
 #include "models/onnx_source.h"
 #include "models/onnx_text_inputs.h"
+#include "models/table_files.h"
 #include "readers/array_reader.h"
+#include "readers/load_table.h"
 #include "readers/pair_reader.h"
 #include "readers/row_reader.h"
 #include "whyformer/error.h"
@@ -52,7 +54,9 @@ void add_own_reader(const OnnxDocument& document, const std::string& name,
   if (auto pictures = onnx_picture_source(document, name, output)) {
     add_pictures(std::move(pictures), document.files, loaded);
   } else if (auto rows = onnx_row_source(document, name, output)) {
-    loaded.readers.push_back(std::make_shared<RowReader>(std::move(rows)));
+    loaded.readers.push_back(document.files(kTableSpecFile)
+                                 ? table_reader(document.files, std::move(rows))
+                                 : std::make_shared<RowReader>(std::move(rows)));
   } else {
     add_texts(document, name, output, loaded);
   }
@@ -85,8 +89,9 @@ LoadedReaders readers_of_onnx(const OnnxDocument& document, const std::string& n
     try {
       add_own_reader(document, name, options.output, loaded);
     } catch (const Error&) {
-      // Arrays do without a tokenizer and the like. An output is named for the other readers.
-      if (!options.output.empty()) throw;
+      // Arrays do without a tokenizer and the like. An output is named for the other readers, and
+      // table.json is there for rows.
+      if (!options.output.empty() || document.files(kTableSpecFile)) throw;
       loaded.refusal = std::current_exception();
     }
   }

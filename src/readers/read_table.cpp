@@ -1,15 +1,18 @@
-// Tables of numbers from CSV (RFC 4180) and safetensors files.
+// Tables from CSV (RFC 4180) and safetensors files.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <set>
 
 #include "base/bytes.h"
 #include "base/numpy_random.h"
 #include "readers/array_file.h"
+#include "readers/table_file.h"
 #include "whyformer/error.h"
 #include "whyformer/tables.h"
 
@@ -22,7 +25,8 @@ using CsvCells = std::vector<std::string>;
 
 // One line's cells, from `at` on; moves behind it. Quoted cells may hold commas, quotes and line
 // ends.
-CsvCells next_line(std::string_view text, size_t& at, const std::string& name, int64_t line) {
+CsvCells next_line(std::string_view text, size_t& at, const std::string& name, int64_t line,
+                   char separator = ',') {
   CsvCells cells(1);
   bool quoted = false;
   for (; at < text.size(); ++at) {
@@ -36,7 +40,7 @@ CsvCells next_line(std::string_view text, size_t& at, const std::string& name, i
         quoted = false;
     } else if (c == '"' && cells.back().empty()) {
       quoted = true;
-    } else if (c == ',') {
+    } else if (c == separator) {
       cells.emplace_back();
     } else if (c == '\n' || c == '\r') {
       at += c == '\r' && at + 1 < text.size() && text[at + 1] == '\n' ? 2 : 1;
@@ -151,6 +155,68 @@ NamedTable read_csv(std::string_view text, const std::string& name) {
   return result;
 }
 
+// The one of the three that the first line has most of, outside of quotes.
+char separator_in(std::string_view text) {
+  constexpr std::string_view kSeparators = ",;\t";
+  std::array<int64_t, kSeparators.size()> counts{};
+  bool quoted = false;
+  for (const char c : text) {
+    if (c == '"') quoted = !quoted;
+    if (!quoted && (c == '\n' || c == '\r')) break;
+    const size_t kind = kSeparators.find(c);
+    if (!quoted && kind != kSeparators.npos) ++counts[kind];
+  }
+  return kSeparators[std::ranges::max_element(counts) - counts.begin()];
+}
+
+std::string trimmed(const std::string& cell) {
+  const auto blank = " \t";
+  const size_t first = cell.find_first_not_of(blank);
+  if (first == cell.npos) return "";
+  return cell.substr(first, cell.find_last_not_of(blank) - first + 1);
+}
+
+void check_line(const CsvCells& cells, const NamedTable& table, const std::string& name,
+                int64_t line) {
+  if (static_cast<int64_t>(cells.size()) != table.table.columns) {
+    throw FileError(fmt::format("{}, line {}: {} cells where the first line has {}", name, line,
+                                cells.size(), table.table.columns));
+  }
+  if ((table.table.rows + 1) * table.table.columns > kMostCells)
+    throw FileError(name + ": the table is too large");
+}
+
+// Cells lose blanks around them; numbers in them are read, too.
+NamedTable read_words(std::string_view text, const std::string& name) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  const char separator = separator_in(text);
+  NamedTable result;
+  size_t at = 0;
+  for (int64_t line = 1; at < text.size(); ++line) {
+    CsvCells cells = next_line(text, at, name, line, separator);
+    if (cells.size() == 1 && cells[0].empty()) continue;
+    for (std::string& cell : cells) cell = trimmed(cell);
+    if (result.names.empty()) {
+      result.names = names_in(cells, name, line);
+      result.table.columns = static_cast<int64_t>(cells.size());
+      continue;
+    }
+    check_line(cells, result, name, line);
+    for (std::string& cell : cells) {
+      const std::optional<double> number = cell.empty() ? std::nullopt : number_in(cell);
+      result.table.values.push_back(number.value_or(std::numeric_limits<double>::quiet_NaN()));
+      result.cells.push_back(std::move(cell));
+    }
+    ++result.table.rows;
+  }
+  if (result.table.rows == 0) {
+    throw FileError(name +
+                    ": there are no rows; the first line has the names of the columns, then there "
+                    "is a line for each row");
+  }
+  return result;
+}
+
 NamedTable side_by_side(const NamedArrays& arrays, const std::string& name) {
   NamedTable result;
   std::vector<std::vector<double>> parts;
@@ -191,6 +257,19 @@ NamedTable read_table(const std::filesystem::path& path) {
   return read_csv(bytes.text(), name);
 }
 
+NamedTable read_cells(const std::filesystem::path& path) {
+  const Bytes bytes = map_file(path);
+  return cells_in(bytes, path.filename().string());
+}
+
+NamedTable cells_in(const Bytes& file, const std::string& name) {
+  return read_words(file.text(), name);
+}
+
+NamedTable read_table_for(const Model& model, const std::filesystem::path& path) {
+  return model.reads_words() ? read_cells(path) : read_table(path);
+}
+
 NamedTable in_order_of(const std::vector<std::string>& names, const NamedTable& table) {
   if (table.names.size() != names.size()) {
     throw InvalidInput(fmt::format("the background has {} columns, but the table has {}",
@@ -207,7 +286,8 @@ NamedTable in_order_of(const std::vector<std::string>& names, const NamedTable& 
   if (table.names == names || table.names == unnamed || names == unnamed) return table;
   NamedTable ordered{
       names,
-      {.rows = table.table.rows, .columns = table.table.columns, .values = table.table.values}};
+      {.rows = table.table.rows, .columns = table.table.columns, .values = table.table.values},
+      table.cells};
   for (size_t column = 0; column < names.size(); ++column) {
     const auto found = std::find(table.names.begin(), table.names.end(), names[column]);
     if (found == table.names.end()) {
@@ -216,60 +296,117 @@ NamedTable in_order_of(const std::vector<std::string>& names, const NamedTable& 
     }
     const int64_t from = found - table.names.begin();
     for (int64_t row = 0; row < table.table.rows; ++row) {
-      ordered.table.values[row * table.table.columns + static_cast<int64_t>(column)] =
-          table.table.values[row * table.table.columns + from];
+      const int64_t to = row * table.table.columns + static_cast<int64_t>(column);
+      ordered.table.values[to] = table.table.values[row * table.table.columns + from];
+      if (!table.cells.empty()) ordered.cells[to] = table.cells[row * table.table.columns + from];
     }
   }
   return ordered;
 }
 
-std::vector<double> take_column(NamedTable& table, const std::string& name) {
+namespace {
+
+int64_t column_named(const NamedTable& table, const std::string& name) {
   const auto found = std::find(table.names.begin(), table.names.end(), name);
   if (found == table.names.end()) {
     std::string known;
     for (const std::string& other : table.names) known += (known.empty() ? "" : ", ") + other;
     throw InvalidInput(fmt::format("the table has no column '{}'; it has {}", name, known));
   }
-  const int64_t column = found - table.names.begin();
-  std::vector<double> taken, rest;
-  for (size_t i = 0; i < table.table.values.size(); ++i) {
-    (static_cast<int64_t>(i) % table.table.columns == column ? taken : rest)
-        .push_back(table.table.values[i]);
+  return found - table.names.begin();
+}
+
+template <class T>
+std::vector<T> take_from(std::vector<T>& all, int64_t columns, int64_t column) {
+  std::vector<T> taken, rest;
+  for (size_t i = 0; i < all.size(); ++i) {
+    (static_cast<int64_t>(i) % columns == column ? taken : rest).push_back(std::move(all[i]));
   }
-  table.names.erase(found);
-  table.table.values = std::move(rest);
+  all = std::move(rest);
+  return taken;
+}
+
+}  // namespace
+
+std::vector<double> take_column(NamedTable& table, const std::string& name) {
+  const int64_t column = column_named(table, name);
+  take_from(table.cells, table.table.columns, column);
+  std::vector<double> taken = take_from(table.table.values, table.table.columns, column);
+  table.names.erase(table.names.begin() + column);
   --table.table.columns;
   return taken;
+}
+
+std::vector<std::string> take_cells(NamedTable& table, const std::string& name) {
+  const int64_t column = column_named(table, name);
+  std::vector<std::string> cells = take_from(table.cells, table.table.columns, column);
+  const bool numbers_alone = cells.empty();
+  const std::vector<double> numbers = take_from(table.table.values, table.table.columns, column);
+  for (size_t row = 0; row < numbers.size() && numbers_alone; ++row) {
+    cells.push_back(fmt::format("{}", numbers[row]));
+  }
+  table.names.erase(table.names.begin() + column);
+  --table.table.columns;
+  return cells;
 }
 
 void check_table(const NamedTable& named) {
   const Table& table = named.table;
   const auto names = static_cast<int64_t>(named.names.size());
   const auto numbers = static_cast<int64_t>(table.values.size());
-  if (table.columns <= 0 || names != table.columns || numbers != table.rows * table.columns) {
+  if (table.columns <= 0 || names != table.columns || numbers != table.rows * table.columns ||
+      (!named.cells.empty() && static_cast<int64_t>(named.cells.size()) != numbers)) {
     throw InvalidInput(fmt::format("a table of {} rows and {} columns has {} names and {} numbers",
                                    table.rows, table.columns, names, numbers));
   }
 }
 
+RowInput row_of(const NamedTable& named, int64_t row) {
+  const int64_t columns = named.table.columns;
+  const auto first = named.table.values.begin() + row * columns;
+  RowInput input{named.names, {first, first + columns}};
+  if (!named.cells.empty()) {
+    const auto cell = named.cells.begin() + row * columns;
+    input.cells.assign(cell, cell + columns);
+  }
+  return input;
+}
+
 std::vector<InputValue> rows_of(const NamedTable& named) {
   check_table(named);
-  const Table& table = named.table;
   std::vector<InputValue> rows;
-  for (int64_t row = 0; row < table.rows; ++row) {
-    const auto first = table.values.begin() + row * table.columns;
-    rows.push_back(RowInput{named.names, {first, first + table.columns}});
-  }
+  for (int64_t row = 0; row < named.table.rows; ++row) rows.push_back(row_of(named, row));
   return rows;
 }
 
+namespace {
+
+// Which rows, in the order in which they are drawn.
+std::vector<int64_t> drawn_rows(int64_t rows, int64_t most) {
+  std::vector<int64_t> order = NumpyRandom(0).permutation(rows);
+  order.resize(most);
+  return order;
+}
+
+}  // namespace
+
 Table background_of(const Table& table, int64_t most_rows) {
   if (table.rows <= most_rows) return table;
-  std::vector<int64_t> order = NumpyRandom(0).permutation(table.rows);
   Table chosen{.rows = most_rows, .columns = table.columns};
-  for (int64_t i = 0; i < most_rows; ++i) {
-    const auto first = table.values.begin() + order[i] * table.columns;
+  for (const int64_t row : drawn_rows(table.rows, most_rows)) {
+    const auto first = table.values.begin() + row * table.columns;
     chosen.values.insert(chosen.values.end(), first, first + table.columns);
+  }
+  return chosen;
+}
+
+NamedTable background_of(const NamedTable& table, int64_t most_rows) {
+  NamedTable chosen{table.names, background_of(table.table, most_rows), table.cells};
+  if (table.table.rows <= most_rows || table.cells.empty()) return chosen;
+  chosen.cells.clear();
+  for (const int64_t row : drawn_rows(table.table.rows, most_rows)) {
+    const auto first = table.cells.begin() + row * table.table.columns;
+    chosen.cells.insert(chosen.cells.end(), first, first + table.table.columns);
   }
   return chosen;
 }

@@ -6,45 +6,50 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <map>
 
+#include "readers/background_share.h"
 #include "readers/column_tokens.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
 
-RowPart::RowPart(std::shared_ptr<const RowSource> source, RowInput row, RunKind kind)
-    : source_(std::move(source)), row_(std::move(row)), kind_(std::move(kind)) {
-  const auto count = static_cast<int64_t>(row_.values.size());
-  all_columns_ = source_->columns(count);
-  if (row_.background.rows > 0 && row_.background.columns != count) {
-    throw InvalidInput(fmt::format("the background has {} columns, but the row has {}",
-                                   row_.background.columns, count));
+RowPart::RowPart(std::shared_ptr<const RowSource> source, std::vector<TableColumn> places,
+                 PlacedRow row, RunKind kind)
+    : source_(std::move(source)),
+      places_(std::move(places)),
+      row_(std::move(row)),
+      column_of_place_(places_.size(), kNoColumn),
+      kind_(std::move(kind)) {
+  for (size_t column = 0; column < row_.columns.size(); ++column) {
+    for (const int64_t place : row_.columns[column].places) {
+      column_of_place_[place] = static_cast<int64_t>(column);
+    }
   }
   // Which unit a column is, is told by what its numbers change in the model as it is.
   RunKind own_weights = kind_;
   own_weights.randomisation.reset();
-  const FedGraph own = source_->fed(
-      std::vector{RowSource::sample_of(all_columns_, row_.values, kind_.dtype)}, own_weights);
+  const FedGraph own = source_->fed(std::vector{sample()}, own_weights);
   graph_ = own.graph;
   choose_units(own);
   name_units();
 }
 
-std::vector<int64_t> RowPart::columns_by_segments(const Discovery& found) const {
+std::vector<int64_t> RowPart::places_by_segments(const Discovery& found) const {
   std::vector<int64_t> tokens;
   if (found.streams.empty()) return tokens;
   for (const StreamSegment& segment : found.streams[0].segments) {
     for (int64_t i = 0; i < segment.length; ++i) {
-      const auto column = std::find_if(
-          all_columns_.begin(), all_columns_.end(),
-          [&](const TableColumn& one) { return one.input == segment.input && one.index == i; });
-      tokens.push_back(column == all_columns_.end() ? kNoColumn : column - all_columns_.begin());
+      const auto place = std::ranges::find_if(places_, [&](const TableColumn& one) {
+        return one.input == segment.input && one.index == i;
+      });
+      tokens.push_back(place == places_.end() ? kNoColumn : place - places_.begin());
     }
   }
   return tokens;
 }
 
-std::vector<int64_t> RowPart::columns_by_changes(const FedGraph& own) const {
+std::vector<int64_t> RowPart::places_by_changes(const FedGraph& own) const {
   const Value tokens = graph_->layers_input;
   if (graph_->graph.shape(tokens).size() != 3 || entries().empty()) return {};
   std::vector<Value> values;
@@ -57,7 +62,7 @@ std::vector<int64_t> RowPart::columns_by_changes(const FedGraph& own) const {
       const size_t width = numbers.size() / entry.enters.size();
       for (size_t i = 0; i < numbers.size(); ++i) {
         const size_t index = i / width;
-        if (entry.enters[index] && changed[column_of(entry, index)])
+        if (entry.enters[index] && changed[place_of(entry, index)])
           numbers[i] += 1 + 0.5 * static_cast<double>(i % 3);
       }
       const Tensor& like = pass[entry.value];
@@ -66,42 +71,63 @@ std::vector<int64_t> RowPart::columns_by_changes(const FedGraph& own) const {
     }
     return run(graph_->graph, feeds, {.outputs = {tokens}})[tokens];
   };
-  return columns_of_tokens(static_cast<int64_t>(all_columns_.size()), run_changed);
+  return columns_of_tokens(static_cast<int64_t>(places_.size()), run_changed);
 }
 
+// Columns that no token stands for follow the tokens: attention says nothing about them.
 void RowPart::choose_units(const FedGraph& own) {
-  const auto count = static_cast<int64_t>(all_columns_.size());
   const Discovery& found = graph_->found;
-  std::vector<int64_t> tokens = columns_by_segments(found);
-  const auto size = static_cast<int64_t>(tokens.size());
+  std::vector<int64_t> tokens = places_by_segments(found);
   const std::vector<int64_t> shown =
-      found.sites.empty() ? std::vector<int64_t>() : columns_by_changes(own);
+      found.sites.empty() ? std::vector<int64_t>() : places_by_changes(own);
   bool one_each = true;
   for (size_t token = 0; token < tokens.size() && shown.size() == tokens.size(); ++token) {
     one_each &= shown[token] != kSeveralColumns;
     if (shown[token] >= 0) tokens[token] = shown[token];
   }
-  attends_by_unit_ = !found.sites.empty() && one_each;
+  attends_by_unit_ = !found.sites.empty() && one_each && source_->why_no_maps().empty();
+  tokens_ = static_cast<int64_t>(tokens.size());
   for (const AttentionSite& site : found.sites) {
-    attends_by_unit_ &= site.windows == 1 && found.covers_tokens(site, size);
+    attends_by_unit_ &= site.windows == 1 && found.covers_tokens(site, tokens_);
   }
-  for (int64_t column = 0; column < count; ++column) {
-    attends_by_unit_ &= std::count(tokens.begin(), tokens.end(), column) == 1;
+  std::vector<int64_t> beside;
+  columns_.clear();
+  for (const int64_t place : tokens) {
+    columns_.push_back(place < 0 ? kNoColumn : column_of_place_[place]);
   }
-  columns_ = tokens;
-  if (!attends_by_unit_) {
-    columns_.resize(count);
-    for (int64_t column = 0; column < count; ++column) columns_[column] = column;
+  for (int64_t column = 0; column < column_count(); ++column) {
+    const int64_t own_tokens = std::ranges::count(columns_, column);
+    attends_by_unit_ &= own_tokens <= 1;
+    if (own_tokens == 0) beside.push_back(column);
   }
+  // Without table.json, numbers that no token was found for are more likely to have been missed.
+  attends_by_unit_ &= beside.empty() || (row_.named && beside.size() < row_.columns.size());
+  if (attends_by_unit_) {
+    columns_.insert(columns_.end(), beside.begin(), beside.end());
+    return;
+  }
+  columns_.resize(column_count());
+  tokens_ = column_count();
+  for (int64_t column = 0; column < column_count(); ++column) columns_[column] = column;
+}
+
+std::string RowPart::beside_tokens() const {
+  bool numbers = true;
+  for (size_t unit = tokens_; unit < columns_.size(); ++unit) {
+    numbers &= !row_.columns[columns_[unit]].category;
+  }
+  return numbers ? "Numerical columns" : "Some columns";
 }
 
 std::string RowPart::why_no_maps() const {
+  if (const std::string why = source_->why_no_maps(); !why.empty()) return why;
   return "this model's attention does not go over all columns of the table, so there is no map of "
          "them; shap and its relatives, lime, leave-one-out, saliency and gradient-x-input explain "
          "it";
 }
 
 void RowPart::name_units() {
+  const std::vector<double> weights = background_weights();
   int64_t length = 0, word = 0;
   for (const int64_t column : columns_) {
     if (column < 0) {
@@ -112,7 +138,8 @@ void RowPart::name_units() {
       shown_text_ += ", ";
       length += 2;
     }
-    const std::string cell = fmt::format("{} = {:.6g}", row_.names[column], row_.values[column]);
+    const PlacedColumn& own = row_.columns[column];
+    const std::string cell = fmt::format("{} = {}", own.name, own.missing ? "missing" : own.shown);
     // Offsets count code points.
     const int64_t size =
         std::count_if(cell.begin(), cell.end(), [](char c) { return (c & 0xC0) != 0x80; });
@@ -120,8 +147,12 @@ void RowPart::name_units() {
                       .start = length,
                       .end = length + size,
                       .word = word++,
-                      .column = row_.names[column],
-                      .value = row_.values[column]});
+                      .column = own.name,
+                      .value = own.number,
+                      .cell = own.shown,
+                      .category = own.category,
+                      .missing = own.missing,
+                      .background = background_share(row_, own, weights)});
     shown_text_ += cell;
     length += size;
   }
@@ -139,7 +170,7 @@ const PartTraits& RowPart::traits() const {
 FedGraph RowPart::run_rows(const std::vector<std::vector<double>>& rows) const {
   std::vector<Sample> samples;
   for (const std::vector<double>& row : rows) {
-    samples.push_back(RowSource::sample_of(all_columns_, row, kind_.dtype));
+    samples.push_back(RowSource::sample_of(places_, row, kind_.dtype));
   }
   return source_->fed(samples, kind_);
 }
@@ -162,10 +193,29 @@ std::vector<double> RowPart::mean_row() const {
   for (int64_t i = 0; i < table.rows * table.columns; ++i) {
     mean[i % table.columns] += weights[i / table.columns] * table.values[i];
   }
-  for (size_t column = 0; column < mean.size(); ++column) {
-    if (all_columns_[column].whole) mean[column] = std::round(mean[column]);
+  for (size_t place = 0; place < mean.size(); ++place) {
+    if (places_[place].whole) mean[place] = std::round(mean[place]);
+  }
+  for (const PlacedColumn& column : row_.columns) {
+    if (column.category) take_mode(column, mean);
   }
   return mean;
+}
+
+void RowPart::take_mode(const PlacedColumn& column, std::vector<double>& row) const {
+  const Table& table = row_.background;
+  const std::vector<double> weights = background_weights();
+  std::map<std::vector<double>, double> share;
+  for (int64_t other = 0; other < table.rows; ++other) {
+    std::vector<double> numbers;
+    for (const int64_t place : column.places) {
+      numbers.push_back(table.values[other * table.columns + place]);
+    }
+    share[numbers] += weights[other];
+  }
+  const auto most = std::ranges::max_element(
+      share, [](const auto& a, const auto& b) { return a.second < b.second; });
+  for (size_t i = 0; i < column.places.size(); ++i) row[column.places[i]] = most->first[i];
 }
 
 std::vector<double> RowPart::hidden_row(const std::string& how, int64_t background) const {
@@ -187,7 +237,8 @@ Variant RowPart::hiding(const std::vector<bool>& hidden, const std::string& how,
   const bool one_way = how == "auto" && !background;
   const std::vector<double> other = hidden_row(one_way ? "mean" : how, background.value_or(0));
   for (size_t unit = 0; unit < hidden.size(); ++unit) {
-    if (hidden[unit] && columns_[unit] >= 0) row[columns_[unit]] = other[columns_[unit]];
+    if (!hidden[unit] || columns_[unit] < 0) continue;
+    for (const int64_t place : row_.columns[columns_[unit]].places) row[place] = other[place];
   }
   Variant variant{0};
   for (const double number : row) variant.push_back(std::bit_cast<int64_t>(number));
@@ -205,7 +256,7 @@ FedGraph RowPart::run_of(std::span<const Variant> inputs) const {
 }
 
 std::vector<int64_t> RowPart::players() const {
-  std::vector<int64_t> units(row_.values.size());
+  std::vector<int64_t> units(row_.columns.size());
   for (size_t unit = 0; unit < columns_.size(); ++unit) {
     if (columns_[unit] >= 0) units[columns_[unit]] = static_cast<int64_t>(unit);
   }
@@ -221,8 +272,12 @@ std::vector<bool> RowPart::can_hide(const std::string& how) const {
     const std::vector<double> other = hidden_row(how, way);
     for (size_t unit = 0; unit < columns_.size(); ++unit) {
       if (columns_[unit] < 0) continue;
-      const double own = row_.values[columns_[unit]], hidden = other[columns_[unit]];
-      can[unit] = can[unit] || !(std::abs(own - hidden) <= 1e-8 + 1e-5 * std::abs(hidden));
+      for (const int64_t place : row_.columns[columns_[unit]].places) {
+        const double own = row_.values[place], hidden = other[place];
+        const bool both_missing = std::isnan(own) && std::isnan(hidden);
+        const bool alike = both_missing || std::abs(own - hidden) <= 1e-8 + 1e-5 * std::abs(hidden);
+        can[unit] = can[unit] || !alike;
+      }
     }
   }
   return can;
@@ -231,7 +286,7 @@ std::vector<bool> RowPart::can_hide(const std::string& how) const {
 // Neighbouring columns first, halves last.
 PlayerTree RowPart::player_tree() const {
   PlayerTree tree;
-  const auto count = static_cast<int64_t>(row_.values.size());
+  const int64_t count = column_count();
   std::vector<int64_t> nodes(count);
   for (int64_t i = 0; i < count; ++i) nodes[i] = i;
   while (nodes.size() > 1) {
@@ -249,11 +304,11 @@ PlayerTree RowPart::player_tree() const {
   return tree;
 }
 
-int64_t RowPart::column_of(const Entry& entry, size_t index) const {
-  for (size_t column = 0; column < all_columns_.size(); ++column) {
-    const TableColumn& one = all_columns_[column];
+int64_t RowPart::place_of(const Entry& entry, size_t index) const {
+  for (size_t place = 0; place < places_.size(); ++place) {
+    const TableColumn& one = places_[place];
     if (one.input == entry.input && one.index == entry.first + static_cast<int64_t>(index)) {
-      return static_cast<int64_t>(column);
+      return static_cast<int64_t>(place);
     }
   }
   throw Error(fmt::format("the input '{}' has no column {}", entry.input,
@@ -264,13 +319,13 @@ template <class Visit>
 void RowPart::for_each_unit(const Entry& entry, Visit visit) const {
   const std::vector<int64_t> unit_of = players();
   for (size_t index = 0; index < entry.enters.size(); ++index) {
-    if (entry.enters[index]) visit(unit_of[column_of(entry, index)], index);
+    if (entry.enters[index]) visit(unit_of[column_of_place_[place_of(entry, index)]], index);
   }
 }
 
 Tensor RowPart::rows(Depth depth, const std::vector<Tensor>& values) const {
   if (depth != Depth::kInput) {
-    if (attends_by_unit_) return values[0];
+    if (attends_by_unit_ && tokens_ == unit_count()) return values[0];
     throw InvalidInput(why_no_maps());
   }
   if (values.empty()) {
@@ -278,18 +333,23 @@ Tensor RowPart::rows(Depth depth, const std::vector<Tensor>& values) const {
         "the model takes whole numbers, and where they become vectors was not found: methods by "
         "attention and by hiding columns explain it");
   }
-  size_t width = 1;
-  for (size_t k = 0; k < values.size(); ++k) {
-    width = std::max(width, static_cast<size_t>(values[k].size()) / entries()[k].enters.size());
-  }
-  std::vector<double> all(unit_count() * width, 0.0);  // what a column has less than others stays 0
+  // A column of several numbers has them one behind the other; what it has less than others stays
+  // 0.
+  std::vector<std::vector<double>> by_unit(unit_count());
   for (size_t k = 0; k < values.size(); ++k) {
     const std::vector<double> numbers = values[k].to_doubles();
-    const size_t own = numbers.size() / entries()[k].enters.size();
+    const auto own = static_cast<int64_t>(numbers.size() / entries()[k].enters.size());
     for_each_unit(entries()[k], [&](int64_t unit, size_t index) {
-      std::copy_n(numbers.begin() + static_cast<int64_t>(index * own), own,
-                  all.begin() + unit * static_cast<int64_t>(width));
+      const auto first = numbers.begin() + static_cast<int64_t>(index) * own;
+      by_unit[unit].insert(by_unit[unit].end(), first, first + own);
     });
+  }
+  size_t width = 1;
+  for (const std::vector<double>& row : by_unit) width = std::max(width, row.size());
+  std::vector<double> all;
+  for (std::vector<double>& row : by_unit) {
+    row.resize(width, 0.0);
+    all.insert(all.end(), row.begin(), row.end());
   }
   return Tensor::of<double>({unit_count(), static_cast<int64_t>(width)},
                             std::span<const double>(all))
@@ -299,6 +359,7 @@ Tensor RowPart::rows(Depth depth, const std::vector<Tensor>& values) const {
 std::vector<Tensor> RowPart::from_rows(Depth depth, const Tensor& rows) const {
   if (depth != Depth::kInput) return {rows};
   const std::vector<double> all = rows.to_doubles();
+  std::vector<int64_t> taken(unit_count(), 0);  // numbers of each unit
   std::vector<Tensor> values;
   for (const Entry& one : entries()) {
     const Shape& together = graph_->graph.shape(one.value);
@@ -309,11 +370,12 @@ std::vector<Tensor> RowPart::from_rows(Depth depth, const Tensor& rows) const {
     std::vector<double> numbers;
     // Columns that enter elsewhere keep their number.
     for (size_t index = 0; index < one.enters.size(); ++index) {
-      numbers.insert(numbers.end(), own, row_.values[column_of(one, index)]);
+      numbers.insert(numbers.end(), own, row_.values[place_of(one, index)]);
     }
     for_each_unit(one, [&](int64_t unit, size_t index) {
-      std::copy_n(all.begin() + unit * rows.dim(1), own,
+      std::copy_n(all.begin() + unit * rows.dim(1) + taken[unit], own,
                   numbers.begin() + static_cast<int64_t>(index) * own);
+      taken[unit] += own;
     });
     values.push_back(
         Tensor::of<double>(shape, std::span<const double>(numbers)).cast(rows.dtype()));

@@ -1,22 +1,26 @@
-// A row of a table with its model. Units are the model's tokens where attention goes over all
-// columns (a class token and one for each column), else the columns.
+// A row of a table with its model. Units are the model's tokens where each is one column (and a
+// class token, if there is one), then columns that attention does not go over; else the columns.
 #pragma once
 
 #include "models/row_source.h"
+#include "readers/row_layout.h"
 #include "run/part.h"
 
 namespace whyformer {
 
 class RowPart final : public Part, public PartEntrance {
  public:
-  RowPart(std::shared_ptr<const RowSource> source, RowInput row, RunKind kind);
+  RowPart(std::shared_ptr<const RowSource> source, std::vector<TableColumn> places, PlacedRow row,
+          RunKind kind);
 
-  const RowInput& row() const { return row_; }
   // The row as a text, "age = 39, hours = 40".
   const std::string& shown_text() const { return shown_text_; }
   bool attends_by_unit() const { return attends_by_unit_; }
+  // Units that are tokens, and what the others are.
+  int64_t token_count() const { return tokens_; }
+  std::string beside_tokens() const;
   std::string why_no_maps() const;
-  Sample sample() const { return RowSource::sample_of(all_columns_, row_.values, kind_.dtype); }
+  Sample sample() const { return RowSource::sample_of(places_, row_.values, kind_.dtype); }
   std::vector<double> background_weights() const;
   std::vector<int64_t> out_of_reach() const;
 
@@ -40,26 +44,31 @@ class RowPart final : public Part, public PartEntrance {
 
  private:
   int64_t unit_count() const { return static_cast<int64_t>(units_.size()); }
+  int64_t column_count() const { return static_cast<int64_t>(row_.columns.size()); }
   void choose_units(const FedGraph& own);
   void name_units();
-  // The column of each token: as the graph tells, and as it shows when columns change.
-  std::vector<int64_t> columns_by_segments(const Discovery& found) const;
-  std::vector<int64_t> columns_by_changes(const FedGraph& own) const;
+  // The place of each token: as the graph tells, and as it shows when numbers change.
+  std::vector<int64_t> places_by_segments(const Discovery& found) const;
+  std::vector<int64_t> places_by_changes(const FedGraph& own) const;
   FedGraph run_rows(const std::vector<std::vector<double>>& rows) const;
   std::vector<double> mean_row() const;
+  // The most frequent numbers of a column in the background.
+  void take_mode(const PlacedColumn& column, std::vector<double>& row) const;
   std::vector<double> hidden_row(const std::string& how, int64_t background) const;
   const std::vector<Entry>& entries() const { return graph_->entries; }
-  int64_t column_of(const Entry& entry, size_t index) const;
-  // Calls visit(unit, index of the column in the entry) for every column that enters there.
+  int64_t place_of(const Entry& entry, size_t index) const;
+  // Calls visit(unit, index of the number in the entry) for every number that enters there.
   template <class Visit>
   void for_each_unit(const Entry& entry, Visit visit) const;
 
   std::shared_ptr<const RowSource> source_;
-  RowInput row_;
+  std::vector<TableColumn> places_;
+  PlacedRow row_;
+  std::vector<int64_t> column_of_place_;
   RunKind kind_;
-  std::vector<TableColumn> all_columns_;
   std::shared_ptr<const ModelGraph> graph_;  // of one row
   std::vector<int64_t> columns_;             // behind each unit; -1 for class tokens
+  int64_t tokens_ = 0;
   std::vector<Unit> units_;
   std::string shown_text_;
   bool attends_by_unit_ = false;

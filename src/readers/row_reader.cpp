@@ -2,70 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "whyformer/error.h"
 
 namespace whyformer {
-namespace {
-
-int64_t columns_of(const InputValue& value) {
-  return static_cast<int64_t>(std::get<RowInput>(value).values.size());
-}
-
-void check_weights(const RowInput& row) {
-  constexpr double kRounding = 1e-6;
-  if (row.weights.empty()) return;
-  if (static_cast<int64_t>(row.weights.size()) != row.background.rows) {
-    throw InvalidInput(fmt::format("the background has {} rows, but {} weights",
-                                   row.background.rows, row.weights.size()));
-  }
-  double sum = 0;
-  for (size_t i = 0; i < row.weights.size(); ++i) {
-    const double weight = row.weights[i];
-    if (!std::isfinite(weight) || weight < 0) {
-      throw InvalidInput(fmt::format(
-          "the weight of background row {} is {}: expected a number of 0 or more", i, weight));
-    }
-    sum += weight;
-  }
-  if (std::abs(sum - 1) <= kRounding) return;
-  throw InvalidInput(fmt::format("the weights of the background sum to {:g}, not to 1", sum));
-}
-
-void check(const RowInput& row) {
-  if (row.names.size() != row.values.size()) {
-    throw InvalidInput(
-        fmt::format("a row of {} numbers with {} names", row.values.size(), row.names.size()));
-  }
-  const Table& background = row.background;
-  if (background.rows < 0 ||
-      static_cast<int64_t>(background.values.size()) != background.rows * background.columns) {
-    throw InvalidInput(fmt::format("a background of {} rows and {} columns has {} numbers",
-                                   background.rows, background.columns, background.values.size()));
-  }
-  check_weights(row);
-}
-
-// Columns in the order in which the model takes them.
-RowInput in_order(const RowSource& source, const RowInput& given) {
-  check(given);
-  RowInput row = given;
-  const std::vector<int64_t> places = source.places_of(given.names);
-  const auto count = static_cast<int64_t>(places.size());
-  for (int64_t column = 0; column < count; ++column) {
-    row.names[column] = given.names[places[column]];
-    row.values[column] = given.values[places[column]];
-    for (int64_t other = 0; given.background.columns == count && other < given.background.rows;
-         ++other) {
-      row.background.values[other * count + column] =
-          given.background.values[other * count + places[column]];
-    }
-  }
-  return row;
-}
-
-}  // namespace
 
 ModelInfo RowReader::info() const {
   throw InvalidInput(fmt::format(
@@ -77,7 +16,7 @@ Answered RowReader::answered(const InputValue& value, const Question& question) 
   if (question.similar_to) {
     throw InvalidInput("similarity to a text has no meaning for rows of a table");
   }
-  const int64_t columns = columns_of(value);
+  const int64_t columns = layout_.count(std::get<RowInput>(value));
   const std::optional<Problem> problem = source_->problem(columns);
   return {.kind = {.dtype = question.dtype, .randomisation = question.randomisation},
           .problem = problem,
@@ -87,22 +26,22 @@ Answered RowReader::answered(const InputValue& value, const Question& question) 
 
 Sample RowReader::sample(const InputValue& value, DType dtype, std::vector<std::string>&) const {
   const auto& row = std::get<RowInput>(value);
-  check(row);
-  const std::vector<int64_t> places = source_->places_of(row.names);
-  std::vector<double> values;
-  for (const int64_t place : places) values.push_back(row.values[place]);
-  return RowSource::sample_of(source_->columns(columns_of(value)), values, dtype);
+  const std::vector<double> numbers = layout_.numbers(row);
+  return RowSource::sample_of(layout_.places(row), numbers, dtype);
 }
 
 int64_t RowReader::most_at_once(const InputValue& value) const {
-  return source_->most_rows_at_once(columns_of(value));
+  return source_->most_rows_at_once(layout_.count(std::get<RowInput>(value)));
 }
 
 Reading RowReader::read(const InputValue& value, const Question& question) const {
-  const RowInput row = in_order(*source_, std::get<RowInput>(value));
+  const auto& given = std::get<RowInput>(value);
   Reading reading;
+  reading.notes = notes_;
+  PlacedRow row = layout_.placed(given, reading.notes);
   reading.answered = answered(value, question);
-  auto part = std::make_unique<RowPart>(source_, row, reading.answered.kind);
+  auto part = std::make_unique<RowPart>(source_, layout_.places(given), std::move(row),
+                                        reading.answered.kind);
   reading.shown.text = part->shown_text();
   reading.shown.units = part->units();
   InputFacts facts{.source = source_,
@@ -110,6 +49,8 @@ Reading RowReader::read(const InputValue& value, const Question& question) const
                    .sample = part->sample(),
                    .most_at_once = most_at_once(value),
                    .why_no_maps = part->attends_by_unit() ? "" : part->why_no_maps(),
+                   .tokens = part->token_count(),
+                   .beside_tokens = part->beside_tokens(),
                    .background_weights = part->background_weights(),
                    .out_of_reach = part->out_of_reach()};
   std::vector<std::unique_ptr<const Part>> parts;
@@ -123,14 +64,21 @@ std::vector<std::string> RowReader::default_methods(const InputValue* value,
   if (value == nullptr) {
     throw InvalidInput("which methods fit a model of tables depends on the row and its background");
   }
-  const RowInput row = in_order(*source_, std::get<RowInput>(*value));
-  const RowPart part(source_, row, {});
+  const auto& given = std::get<RowInput>(*value);
+  std::vector<std::string> notes;
+  const PlacedRow row = layout_.placed(given, notes);
+  const bool has_background = row.background.rows > 0;
+  const RowPart part(source_, layout_.places(given), row, {});
+  if (layout_.reads_words() && has_background) {
+    if (part.attends_by_unit()) return {"shap", "gae", "raw-attention"};
+    return {"shap", "leave-one-out"};
+  }
   if (part.attends_by_unit()) return {"gae", "integrated-gradients"};
   // Baselines and hidden columns come from a background; whole numbers that pick nothing have no
   // gradient.
-  const auto graph = source_->graph(source_->key_for(columns_of(*value)));
+  const auto graph = source_->graph(source_->key_for(layout_.count(given)));
   const bool has_gradient = !graph->entries.empty();
-  if (row.background.rows == 0 && has_gradient) return {"gradient-x-input", "saliency"};
+  if (!has_background && has_gradient) return {"gradient-x-input", "saliency"};
   if (!has_gradient) return {"leave-one-out"};
   return {"integrated-gradients", "leave-one-out"};
 }

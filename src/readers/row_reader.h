@@ -9,9 +9,20 @@ namespace whyformer {
 
 class RowReader final : public Reader {
  public:
-  explicit RowReader(std::shared_ptr<const RowSource> source) : source_(std::move(source)) {}
+  explicit RowReader(std::shared_ptr<const RowSource> source)
+      : source_(std::move(source)), layout_(source_) {}
+  // Of a model with table.json; `rows` are examples that come with it, as they were written.
+  // `notes` must be known of each answer.
+  RowReader(std::shared_ptr<const RowSource> source, RowLayout layout, NamedTable rows,
+            std::vector<std::string> notes = {})
+      : source_(std::move(source)),
+        layout_(std::move(layout)),
+        rows_(std::move(rows)),
+        notes_(std::move(notes)) {}
 
   const RowSource& source() const override { return *source_; }
+  const RowLayout& layout() const { return layout_; }
+  const NamedTable& rows() const { return rows_; }
   bool takes(const InputValue& value) const override {
     return std::holds_alternative<RowInput>(value);
   }
@@ -27,6 +38,9 @@ class RowReader final : public Reader {
 
  private:
   std::shared_ptr<const RowSource> source_;
+  RowLayout layout_;
+  NamedTable rows_ = {};
+  std::vector<std::string> notes_ = {};
 };
 
 }  // namespace whyformer

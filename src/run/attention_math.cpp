@@ -39,7 +39,7 @@ Matrix fuse_heads(const Tensor& maps, HeadFusion fusion) {
         for (int64_t j = 0; j < columns; ++j) {
           if (head == 0)
             out[j] = row[j];
-          else if (fusion == HeadFusion::kMean)
+          else if (fusion == HeadFusion::kMean || fusion == HeadFusion::kSum)
             out[j] += row[j];
           else if (fusion == HeadFusion::kMax)
             out[j] = larger_of(out[j], row[j]);

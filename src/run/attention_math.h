@@ -23,7 +23,7 @@ struct Matrix {
   double at(int64_t i, int64_t j) const { return values[i * columns + j]; }
 };
 
-enum class HeadFusion { kMean, kMax, kMin };
+enum class HeadFusion { kMean, kSum, kMax, kMin };
 HeadFusion head_fusion_named(const std::string& name);
 
 // One matrix from maps [heads, queries, keys].

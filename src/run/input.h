@@ -30,6 +30,9 @@ struct InputFacts {
   int64_t most_at_once = GraphSource::kAnyNumber;
   // What keeps attention maps from having a row and a column for each unit; empty where they have.
   std::string why_no_maps = {};
+  // Units that are tokens, which attention goes over; they come first. -1: all of them.
+  int64_t tokens = -1;
+  std::string beside_tokens = {};  // what the others are: "numerical columns"
   // Units of each token stream of the model, where it has several.
   std::vector<UnitRange> streams = {};
   // Rows of a table that hidden columns are taken from have weights, which sum to 1; other inputs
@@ -50,6 +53,8 @@ class Input {
   const std::vector<std::unique_ptr<const Part>>& parts() const { return parts_; }
   const std::vector<bool>& special() const { return special_; }
   int64_t units() const { return static_cast<int64_t>(special_.size()); }
+  int64_t tokens() const { return facts_.tokens < 0 ? units() : facts_.tokens; }
+  const std::string& beside_tokens() const { return facts_.beside_tokens; }
   const std::vector<UnitRange>& streams() const { return facts_.streams; }
   bool of_element() const { return facts_.of_element; }
   bool attends_by_unit() const { return facts_.why_no_maps.empty(); }

@@ -31,13 +31,13 @@ double in_space(OutputSpace space, const std::vector<double>& outputs, int64_t t
     throw InvalidInput(
         "this output is no class, so it has no probability: explain it with space=logit");
   }
-  const bool by_itself = *problem == Problem::kMultiLabel || outputs.size() == 1;
+  const bool by_itself = is_sigmoid(*problem) || outputs.size() == 1;
   const double log_odds = by_itself ? own : own - log_sum_exp(outputs, target);
   return space == OutputSpace::kLogOdds ? log_odds : 1 / (1 + std::exp(-log_odds));
 }
 
 std::vector<double> probabilities_of(std::vector<double> outputs, Problem problem) {
-  if (problem == Problem::kMultiLabel || outputs.size() == 1) {
+  if (is_sigmoid(problem) || outputs.size() == 1) {
     for (double& output : outputs) output = 1 / (1 + std::exp(-output));
     return outputs;
   }

@@ -270,7 +270,7 @@ std::vector<double> Run::measured_read_out() const {
       found.first + (several_streams() ? input_.streams()[found.stream].first : 0);
   std::vector<double> by_unit(static_cast<size_t>(first), 0.0);
   by_unit.insert(by_unit.end(), shares.begin(), shares.end());
-  by_unit.resize(std::max(by_unit.size(), static_cast<size_t>(input_.units())), 0.0);
+  by_unit.resize(std::max(by_unit.size(), static_cast<size_t>(tokens())), 0.0);
   return by_unit;
 }
 

@@ -42,7 +42,7 @@ class Run {
   Run(Input input, Settings settings);
 
   const Input& input() const { return input_; }
-  int64_t tokens() const { return input_.units(); }
+  int64_t tokens() const { return input_.tokens(); }
   int64_t seed() const { return settings_.seed; }
 
   // The answers of the shared run. The target must be set before gradients are read.
@@ -89,6 +89,8 @@ class Run {
   // Share of each token row in the read-out: 1 at [CLS], or 1/n each for mean pooling. Where the
   // graph does not tell, by the size of the outputs' gradient at each row.
   std::vector<double> read_out() const;
+  // Whether the graph, or the caller, tells it.
+  bool read_out_is_known() const { return found_read_out().kind != ReadOut::Kind::kUnknown; }
   // The one row that is read, if it is one.
   std::optional<int64_t> read_out_row() const;
 
@@ -102,7 +104,9 @@ class Run {
   // The target's value in that space. Throws InvalidInput where the model has no probabilities.
   double in_space(OutputSpace space, const std::vector<double>& outputs) const;
   bool has_probabilities() const;
-  bool labels_exclude_each_other() const { return settings_.problem == Problem::kSingleLabel; }
+  bool labels_exclude_each_other() const {
+    return settings_.problem == Problem::kSingleLabel || settings_.problem == Problem::kOneLogit;
+  }
 
   // Target value and its gradient at a depth when that value is replaced; one entry per
   // replacement.

@@ -7,6 +7,7 @@
 
 #include "report/views/text.h"
 #include "tests/support/sample_pictures.h"
+#include "tests/support/sample_rows.h"
 #include "tests/support/sample_sequence.h"
 #include "tests/support/sample_streams.h"
 #include "tests/support/sample_trust.h"
@@ -410,6 +411,10 @@ std::vector<NamedSample> all_samples() {
           {"hostile picture", hostile_picture_sample()},
           {"streams", documented_streams_sample()},
           {"trust", trust_sample()},
+          {"row", row_sample()},
+          {"row of one column", wide_row_sample(1)},
+          {"row of 500 columns", wide_row_sample(500)},
+          {"hostile row", hostile_row_sample()},
           {"nothing", Explanation()}};
 }
 

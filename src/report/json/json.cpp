@@ -19,6 +19,18 @@ Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
+Json background_json(const std::optional<BackgroundShare>& share) {
+  if (!share) return nullptr;
+  return {{"below", share->below}, {"equal", share->equal}};
+}
+
+// Of a row of a table.
+Json cell_json(const Unit& unit) {
+  return {{"column", unit.column},   {"kind", unit.category ? "category" : "number"},
+          {"value", unit.cell},      {"number", unit.value ? Json(*unit.value) : Json(nullptr)},
+          {"missing", unit.missing}, {"background", background_json(unit.background)}};
+}
+
 Json units_json(const Explanation& explanation) {
   Json list = Json::array();
   for (const Unit& unit : explanation.units) {
@@ -28,6 +40,7 @@ Json units_json(const Explanation& explanation) {
                     {"special", unit.special},
                     {"segment", unit.segment},
                     {"word", unit.word}});
+    if (!unit.column.empty()) list.back()["cell"] = cell_json(unit);
   }
   return list;
 }

@@ -28,6 +28,8 @@ std::string to_json(const Summary& summary, int indent) {
       Json entry{{"score", point.score}, {"instance", point.instance}};
       if (point.value) entry["value"] = *point.value;
       if (point.level) entry["level"] = *point.level;
+      if (point.category) entry["category"] = point.cell;
+      if (point.missing) entry["missing"] = true;
       points.push_back(std::move(entry));
     }
     json["rows"].push_back(

@@ -9,6 +9,8 @@ extern const std::string_view kPageTemplate;
 extern const std::string_view kPageStyle;
 extern const std::string_view kPageScript;        // the scripts, one after the other
 extern const std::string_view kPageScriptSha256;  // hexadecimal, for the page's security policy
+extern const std::string_view kRowPageScript;
+extern const std::string_view kRowPageScriptSha256;
 extern const std::string_view kPicturePageScript;
 extern const std::string_view kPicturePageScriptSha256;
 

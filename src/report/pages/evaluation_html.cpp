@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 
 #include "report/pages/still_page.h"
+#include "report/pictures/evaluation_curves.h"
+#include "report/pictures/evaluation_picture.h"
+#include "report/views/agreement_view.h"
 #include "report/views/evaluation_view.h"
 #include "report/views/text.h"
 #include "whyformer/report.h"
@@ -14,9 +17,13 @@ constexpr const char* kEvaluationStyle = R"(
 header { margin-bottom: 18px; }
 .plot { background: #fff; padding: 4px; max-width: 100%; overflow-x: auto; }
 .plot svg { display: block; max-width: 100%; height: auto; }
+/* On a phone panels side by side would be too small to read: they scroll. */
+@media (max-width: 700px) { .means svg { max-width: none; } }
+.curves { display: flex; flex-wrap: wrap; gap: 12px; }
 .table-frame { margin-top: 8px; max-width: 100%; overflow-x: auto; }
 th:first-child, td:first-child { text-align: left; }
 td, th { text-align: right; white-space: nowrap; padding: 3px 8px; }
+td.name, th.name { text-align: left; }
 .strong { font-weight: 600; }
 )";
 
@@ -68,7 +75,7 @@ std::string tests_table(const Evaluation& evaluation) {
   return framed_table(head, rows);
 }
 
-std::string curve_tables(const Evaluation& evaluation) {
+std::string curve_section(const Evaluation& evaluation) {
   std::string tables;
   for (const EvaluationCurve& curve : curves_with_values(evaluation)) {
     std::string head = head_cell(curve.name), rows;
@@ -85,7 +92,12 @@ std::string curve_tables(const Evaluation& evaluation) {
     }
     tables += framed_table(head, rows);
   }
-  return tables.empty() ? "" : "<h2>Curves</h2>\n" + tables;
+  if (tables.empty()) return "";
+  std::string plots;
+  for (const std::string& picture : curve_pictures(evaluation)) {
+    plots += "<div class=\"card plot\">" + picture + "</div>\n";
+  }
+  return "<h2>Curves</h2>\n<div class=\"curves\">\n" + plots + "</div>\n" + tables;
 }
 
 std::string explained_metrics(const Evaluation& evaluation) {
@@ -97,6 +109,11 @@ std::string explained_metrics(const Evaluation& evaluation) {
                          escape_markup(info.paper), escape_markup(info.misleads));
   }
   return "<h2>What the numbers mean</h2>\n<ul>\n" + items + "</ul>\n";
+}
+
+std::string chance_words(const AgreementReport& found, size_t measure) {
+  if (!found.chance_of_top_k || kAgreementMeasures[measure] != std::string_view("top-k")) return "";
+  return fmt::format(". Chance, k / units: {:.2f}", *found.chance_of_top_k);
 }
 
 std::string agreement_table(const AgreementReport& found, size_t measure) {
@@ -111,7 +128,8 @@ std::string agreement_table(const AgreementReport& found, size_t measure) {
     rows += "</tr>\n";
   }
   return framed_table(head, rows) +
-         faint_paragraph("Units relabelled: " + agreement_words(found.floor[measure]));
+         faint_paragraph("Units relabelled: " + agreement_words(found.floor[measure]) +
+                         chance_words(found, measure));
 }
 
 }  // namespace
@@ -119,14 +137,13 @@ std::string agreement_table(const AgreementReport& found, size_t measure) {
 
 std::string to_html(const Evaluation& evaluation) {
   using namespace report;
-  std::string main = "<div class=\"card plot\">" +
-                     evaluation_picture(evaluation, PictureFormat::kSvg) + "</div>\n" +
+  std::string main = "<div class=\"card plot means\">" + means_picture(evaluation) + "</div>\n" +
                      "<h2>Means and intervals</h2>\n" + means_table(evaluation) +
                      "<h2>The best against the others</h2>\n" + tests_table(evaluation) +
                      faint_paragraph(
                          "Wilcoxon's signed-rank test over inputs, p-values corrected by Holm for "
                          "each metric.") +
-                     curve_tables(evaluation) + explained_metrics(evaluation);
+                     curve_section(evaluation) + explained_metrics(evaluation);
   for (const std::string& note : evaluation.notes) main += faint_paragraph(note);
   return still_page({.title = evaluation_title(evaluation),
                      .facts = evaluation_facts(evaluation),
@@ -143,9 +160,28 @@ std::string to_html(const AgreementReport& found) {
   }
   main += faint_paragraph(
       "Diagonal: the same method with another seed, which is as far as methods can agree.");
+  for (const ReportTable& table : column_tables(found)) main += table_markup(table);
   for (const std::string& note : found.notes) main += faint_paragraph(note);
   return still_page({.title = "Agreement of methods on " + found.model.name,
                      .facts = agreement_facts(found),
+                     .style = kEvaluationStyle},
+                    main);
+}
+
+std::string to_html(const AgreementOverModels& found) {
+  using namespace report;
+  std::string main;
+  for (const ReportTable& table : model_tables(found)) main += table_markup(table);
+  for (const AgreementReport& one : found.models) {
+    for (const ReportTable& table : column_tables(one)) {
+      ReportTable own = table;
+      own.title = one.model.name + ": " + table.title;
+      main += table_markup(own);
+    }
+    for (const std::string& note : one.notes) main += faint_paragraph(one.model.name + ": " + note);
+  }
+  return still_page({.title = fmt::format("Agreement of methods on {} models", found.models.size()),
+                     .facts = found.models.empty() ? "" : agreement_facts(found.models[0]),
                      .style = kEvaluationStyle},
                     main);
 }

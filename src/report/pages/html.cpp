@@ -11,6 +11,7 @@
 #include "report/pages/picture_page_data.h"
 #include "report/views/panel_layout.h"
 #include "report/views/picture_view.h"
+#include "report/views/row_view.h"
 #include "report/views/text.h"
 #include "report/views/view.h"
 #include "whyformer/report.h"
@@ -111,13 +112,15 @@ std::string to_html(const Explanation& explanation, const ReportOptions& options
   check_explanation(explanation);
   if (has_grid(explanation)) return html_of_picture(layout_of({&explanation, 1}), options);
   const PackedAttention attention = pack_attention(explanation.attention, kMapBudget);
+  const bool row = is_row(explanation);
   return filled(kPageTemplate, [&](std::string_view name) -> std::string {
-    if (name == "POLICY") return content_security_policy(kPageScriptSha256);
+    if (name == "POLICY")
+      return content_security_policy(row ? kRowPageScriptSha256 : kPageScriptSha256);
     if (name == "TITLE") return escape_markup(title(explanation));
     if (name == "STYLE") return style_sheet();
     if (name == "DATA") return harmless_in_script(page_data(explanation, attention, options));
     if (name == "MAPS") return map_blocks(attention);
-    return std::string(kPageScript);  // SCRIPT
+    return std::string(row ? kRowPageScript : kPageScript);  // SCRIPT
   });
 }
 

@@ -16,6 +16,7 @@
 #include "report/views/trust_view.h"
 #include "tests/support/sample_explanations.h"
 #include "tests/support/sample_pictures.h"
+#include "tests/support/sample_rows.h"
 #include "tests/support/sample_trust.h"
 #include "tests/support/source_folder.h"
 #include "whyformer/report.h"
@@ -271,6 +272,29 @@ TEST_F(HtmlInBrowser, PicturesAnswerToPointerKeyboardAndControls) {
   EXPECT_EQ(result["thumbnail chooses"], "3");
   EXPECT_EQ(result["back to the class token"], "[CLS]");
   EXPECT_EQ(result["table rows"], 197);
+}
+
+TEST_F(HtmlInBrowser, ARowIsATableThatIsSortedByAClickedMethod) {
+  const Visit seen = visit(with_reader(to_html(row_sample()), "row_browser_test.js"));
+  EXPECT_THAT(seen.log, Not(HasSubstr("CONSOLE")));
+  const nlohmann::json result = result_of(seen.dom);
+  ASSERT_TRUE(result.is_object()) << seen.log;
+  using List = std::vector<std::string>;
+  EXPECT_THAT(result["facts"].get<std::string>(), HasSubstr("5 columns"));
+  EXPECT_EQ(result["columns"], List({"married", "age", "town", "hours", "capital-gain"}));
+  EXPECT_EQ(result["cells"], List({"no", "39", "Saint-Rémy", "40.0", "missing"}));
+  EXPECT_EQ(result["missing"], 1);
+  EXPECT_EQ(result["hatched"], 3);  // gae has no score for numbers
+  EXPECT_EQ(result["age says"], List({"+0.500 ± 0.010", "–", "above 50 %, equal to 3 %"}));
+  EXPECT_EQ(result["age lies at"], "50%");
+  EXPECT_EQ(result["town has"], "15%");
+  EXPECT_EQ(result["sorted by gae"], List({"town", "married", "age", "capital-gain", "hours"}));
+  EXPECT_EQ(result["as in the table"], List({"age", "town", "capital-gain", "hours", "married"}));
+  EXPECT_EQ(result["steps"], List({"married = no", "age = 39", "town = Saint-Rémy", "hours = 40.0",
+                                   "capital-gain = missing"}));
+  EXPECT_EQ(result["marks"], List({"f(x) = 0.375", "base = -1.000"}));
+  EXPECT_THAT(result["step tells"].get<std::string>(), testing::StartsWith("married = no"));
+  EXPECT_EQ(result["fits"], true);
 }
 
 TEST_F(HtmlInBrowser, HostileTextStaysText) {

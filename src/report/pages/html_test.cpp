@@ -5,6 +5,7 @@
 #include <regex>
 
 #include "tests/support/sample_explanations.h"
+#include "tests/support/sample_rows.h"
 #include "whyformer/report.h"
 
 namespace whyformer::report {
@@ -32,6 +33,26 @@ TEST(Html, HostileTextCannotLeaveItsBlock) {
   EXPECT_THAT(page, Not(HasSubstr("<img")));
   EXPECT_THAT(page, Not(HasSubstr("owned'\"><")));
   EXPECT_THAT(data_of(page)["methods"][0]["name"].get<std::string>(), HasSubstr("</script><img"));
+}
+
+TEST(Html, HostileCellsOfARowCannotLeaveTheirBlock) {
+  const std::string page = to_html(hostile_row_sample());
+  EXPECT_THAT(page, Not(HasSubstr("<img")));
+  EXPECT_THAT(page, Not(HasSubstr("alert(2)</script>")));
+  EXPECT_THAT(data_of(page)["row"][0]["name"].get<std::string>(), HasSubstr("\\x1b[2J"));
+}
+
+TEST(Html, ARowHasItsCellsAndWhereTheyLieInTheBackground) {
+  const nlohmann::json data = data_of(to_html(row_sample()));
+  ASSERT_EQ(data["row"].size(), 5);
+  EXPECT_EQ(data["row"][1]["cell"], "Saint-Rémy");
+  EXPECT_EQ(data["row"][1]["kind"], "category");
+  EXPECT_EQ(data["row"][0]["background"]["below"], 0.5);
+  EXPECT_EQ(data["pieces"][1]["text"], "age");  // maps have the names of columns
+  EXPECT_TRUE(data["methods"][1]["scores"][1].is_null());
+  EXPECT_EQ(data["methods"][0]["estimate"]["waterfall"]["steps"].size(), 5);
+  EXPECT_TRUE(data_of(to_html(wide_row_sample(1)))["row"][0]["background"].is_null());
+  EXPECT_FALSE(data_of(to_html(sample_explanation())).contains("row"));
 }
 
 TEST(Html, TemplateMarksInTextAreNotFilled) {

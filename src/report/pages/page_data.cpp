@@ -5,9 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "report/views/estimate_view.h"
+#include "report/views/row_view.h"
 #include "report/views/text.h"
 #include "report/views/trust_view.h"
 #include "report/views/view.h"
+#include "report/views/waterfall.h"
 
 namespace whyformer::report {
 namespace {
@@ -21,18 +23,21 @@ std::string visible_gap(const std::string& gap) {
   return gap.find_first_not_of(" \n\t\r") == std::string::npos ? gap : printable(gap);
 }
 
+// Columns of a table go by their names alone: the page shows their cells beside them.
 Json pieces_json(const Explanation& explanation) {
   Json list = Json::array();
+  const bool row = is_row(explanation);
   const std::vector<TextPiece> pieces = pieces_of(explanation);
   for (size_t i = 0; i < pieces.size(); ++i) {
     const TextPiece& piece = pieces[i];
-    list.push_back({{"gap", visible_gap(piece.gap)},
-                    {"text", printable(piece.text)},
-                    {"after", visible_gap(piece.after)},
-                    {"token", printable(explanation.units[i].text)},
-                    {"special", piece.special},
-                    {"segment", piece.segment},
-                    {"word", explanation.units[i].word}});
+    list.push_back(
+        {{"gap", visible_gap(piece.gap)},
+         {"text", printable(row && !piece.special ? explanation.units[i].column : piece.text)},
+         {"after", visible_gap(piece.after)},
+         {"token", printable(explanation.units[i].text)},
+         {"special", piece.special},
+         {"segment", piece.segment},
+         {"word", explanation.units[i].word}});
   }
   return list;
 }
@@ -74,6 +79,47 @@ Json interactions_json(const Interactions& interactions) {
           {"units", interactions.units},
           {"values", values},
           {"scale", interactions.scale}};
+}
+
+Json waterfall_json(const Waterfall& fall) {
+  Json steps = Json::array();
+  for (const WaterfallStep& step : fall.steps) {
+    steps.push_back({{"text", printable(step.text)},
+                     {"score", step.score},
+                     {"from", step.from},
+                     {"to", step.to}});
+  }
+  const auto said = [&](double place) {
+    return format_score(place, fall.scale, ScoreKind::kMagnitude);
+  };
+  return {{"base", fall.base},
+          {"value", fall.value},
+          {"low", fall.axis.low},
+          {"high", fall.axis.high},
+          {"ticks", ticks_of(fall.axis)},
+          {"base_text", said(fall.base)},
+          {"value_text", said(fall.value)},
+          {"steps", steps}};
+}
+
+Json row_json(const Explanation& explanation) {
+  Json list = Json::array();
+  for (const RowColumn& column : row_columns(explanation)) {
+    const Unit& unit = explanation.units[column.unit];
+    Json background = nullptr;
+    if (unit.background) {
+      background = {{"below", unit.background->below},
+                    {"equal", unit.background->equal},
+                    {"said", column.background}};
+    }
+    list.push_back({{"unit", column.unit},
+                    {"name", printable(column.name)},
+                    {"cell", printable(column.cell)},
+                    {"kind", column.kind},
+                    {"missing", unit.missing},
+                    {"background", background}});
+  }
+  return list;
 }
 
 // Infinite ones become null; "none" is where nothing was estimated.
@@ -174,6 +220,8 @@ Json token_method_json(const Explanation& explanation, const Attribution& attrib
   json["estimate"]["force"] = bar ? force_json(*bar) : Json(nullptr);
   json["estimate"]["interactions"] =
       interactions ? interactions_json(*interactions) : Json(nullptr);
+  const auto fall = is_row(explanation) ? waterfall_of(explanation, attribution) : std::nullopt;
+  if (fall) json["estimate"]["waterfall"] = waterfall_json(*fall);
   return json;
 }
 
@@ -211,6 +259,7 @@ Json page_json(const Explanation& explanation, const ReportOptions& options) {
 std::string page_data(const Explanation& explanation, const PackedAttention& attention,
                       const ReportOptions& options) {
   Json data = page_json(explanation, options);
+  if (is_row(explanation)) data["row"] = row_json(explanation);
   data["answers"] = labels_json(explanation);
   data["target"] = label_json(target_label(explanation));
   data["methods"] = methods_json(explanation);

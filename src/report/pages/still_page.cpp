@@ -11,7 +11,8 @@ std::string still_page(const PageHead& head, const std::string& main) {
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
       "http-equiv=\"Content-Security-Policy\" "
-      "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n<meta name=\"viewport\" "
+      "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n<meta "
+      "name=\"viewport\" "
       "content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" "
       "content=\"light dark\">\n<meta "
       "name=\"generator\" "

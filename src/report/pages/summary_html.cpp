@@ -1,7 +1,10 @@
-// A summary as a page without a script: both plots for light and for dark paper, and a table.
+// A summary as a page without a script: all plots for light and for dark paper, and a table.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "report/pages/still_page.h"
+#include "report/views/dependence.h"
 #include "report/views/summary_view.h"
 #include "report/views/text.h"
 #include "whyformer/report.h"
@@ -10,6 +13,7 @@ namespace whyformer {
 namespace report {
 namespace {
 
+constexpr size_t kMostDependencePlots = 4;
 constexpr const char* kSummaryStyle = R"(
 header { margin-bottom: 18px; }
 .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 520px), 1fr)); gap: 16px;
@@ -23,14 +27,42 @@ th:nth-child(2), td:nth-child(2) { text-align: right; }
 th:first-child, td:first-child { text-align: left; unicode-bidi: plaintext; }
 )";
 
-std::string plot(const Summary& summary, SummaryPlot which) {
+// `draw` takes a style; each card has the plot for light and for dark paper.
+template <class Draw>
+std::string card(Draw draw) {
   const auto drawn = [&](const Palette& palette) {
-    return draw_summary(summary, which, {.palette = palette, .titled = false});
+    return draw(SummaryStyle{.palette = palette, .titled = false});
   };
   return fmt::format(
       "<div class=\"card\"><div class=\"for-light\">{}</div><div "
       "class=\"for-dark\">{}</div></div>\n",
       drawn(kLightPalette), drawn(kDarkPalette));
+}
+
+std::string plots(const Summary& summary) {
+  std::string cards;
+  for (const SummaryPlot which :
+       {SummaryPlot::kBar, SummaryPlot::kBeeswarm, SummaryPlot::kHeatMap}) {
+    // Texts have few words in common: a grid of them would be nearly empty.
+    if (which == SummaryPlot::kHeatMap && (summary.instances < 2 || !is_of_table(summary)))
+      continue;
+    cards += card([&](const SummaryStyle& style) { return draw_summary(summary, which, style); });
+  }
+  return cards;
+}
+
+// Of the strongest columns of a table; nothing for texts.
+std::string dependence_plots(const Summary& summary) {
+  const std::vector<const SummaryRow*> columns = columns_of(summary);
+  if (columns.empty() || summary.instances < 2) return "";
+  std::string cards;
+  for (size_t i = 0; i < std::min(columns.size(), kMostDependencePlots); ++i) {
+    cards += card([&](const SummaryStyle& style) {
+      return draw_dependence(summary, columns[i]->name, style);
+    });
+  }
+  return "<h2>Scores over the values of the strongest columns</h2>\n<div class=\"plots\">" + cards +
+         "</div>\n";
 }
 
 std::string table(const Summary& summary) {
@@ -67,8 +99,8 @@ std::string to_html(const Summary& summary) {
   using namespace report;
   return still_page(
       {.title = summary_title(summary), .facts = summary_facts(summary), .style = kSummaryStyle},
-      fmt::format("<div class=\"plots\">{}{}</div>\n{}{}", plot(summary, SummaryPlot::kBar),
-                  plot(summary, SummaryPlot::kBeeswarm), table(summary), note_paragraphs(summary)));
+      fmt::format("<div class=\"plots\">{}</div>\n{}{}{}", plots(summary),
+                  dependence_plots(summary), table(summary), note_paragraphs(summary)));
 }
 
 }  // namespace whyformer

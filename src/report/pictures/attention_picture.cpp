@@ -9,6 +9,7 @@
 #include "report/pictures/attention_overlay.h"
 #include "report/pictures/canvas.h"
 #include "report/views/attention_pack.h"
+#include "report/views/row_view.h"
 #include "report/views/text.h"
 #include "report/views/view.h"
 #include "whyformer/error.h"
@@ -84,9 +85,14 @@ class AttentionSheet {
         which_(which),
         options_(options),
         panels_(maps_shown(explanation, which)),
+        is_row_(is_row(explanation)),
         rows_(shown(panels_.front().queries)),
         columns_(shown(panels_.front().keys)) {
     for (const TextPiece& piece : pieces_of(explanation)) names_.push_back(printable(piece.text));
+    if (is_row_) {
+      for (const RowColumn& column : row_columns(explanation))
+        names_[column.unit] = printable(column.name);
+    }
     measure();
   }
 
@@ -106,10 +112,16 @@ class AttentionSheet {
   }
 
  private:
+  // Columns of a table that no token stands for follow those that have one.
+  bool is_over_units(int64_t count) const {
+    const auto units = static_cast<int64_t>(explanation_.units.size());
+    return count == units || (is_row_ && count < units);
+  }
+
   // Tokens of the text where the map is over them; plain positions of other maps are all shown.
   std::vector<int64_t> shown(int64_t count) const {
     std::vector<int64_t> indices;
-    const bool over_units = count == static_cast<int64_t>(explanation_.units.size());
+    const bool over_units = is_over_units(count);
     for (int64_t i = 0; i < count; ++i) {
       if (!over_units || is_shown(explanation_.units[static_cast<size_t>(i)], options_.special)) {
         indices.push_back(i);
@@ -119,8 +131,7 @@ class AttentionSheet {
   }
 
   std::string name(int64_t index, int64_t count) const {
-    return count == static_cast<int64_t>(names_.size()) ? names_[static_cast<size_t>(index)]
-                                                        : fmt::format("#{}", index);
+    return is_over_units(count) ? names_[static_cast<size_t>(index)] : fmt::format("#{}", index);
   }
 
   double label_room(const std::vector<int64_t>& indices, int64_t count) const {
@@ -247,6 +258,7 @@ class AttentionSheet {
   AttentionPicture which_;
   ReportOptions options_;
   std::vector<AttentionPanel> panels_;
+  bool is_row_;  // of a table
   std::vector<int64_t> rows_;
   std::vector<int64_t> columns_;
   std::vector<std::string> names_;

@@ -1,10 +1,13 @@
 // Evaluations as a picture: for each metric a point and an interval per method, and where the
-// reversed ranking stands; and agreement as a heat map.
+// reversed ranking stands; the curves; and agreement as a heat map.
+#include "report/pictures/evaluation_picture.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "report/pictures/evaluation_curves.h"
 #include "report/pictures/picture_sheet.h"
 #include "report/views/evaluation_view.h"
 #include "report/views/text.h"
@@ -17,6 +20,7 @@ namespace {
 constexpr double kEvaluationNames = 170, kEvaluationPlot = 210, kEvaluationGap = 30,
                  kEvaluationRow = 22, kEvaluationTitle = 34, kEvaluationAxis = 26;
 constexpr size_t kEvaluationColumns = 3;
+static_assert(kEvaluationNames + kEvaluationPlot == kCurveWidth);  // they stand in one grid
 
 const TextStyle kEvaluationEnd{.size = 11, .anchor = Anchor::kEnd};
 const TextStyle kEvaluationFaintMiddle{
@@ -33,10 +37,12 @@ struct ValueRange {
 
 class EvaluationPicture {
  public:
-  explicit EvaluationPicture(const Evaluation& evaluation)
-      : evaluation_(evaluation), columns_(columns_with_values(evaluation)) {
+  EvaluationPicture(const Evaluation& evaluation, std::vector<EvaluationCurve> curves)
+      : evaluation_(evaluation),
+        columns_(columns_with_values(evaluation)),
+        curves_(std::move(curves)) {
     const size_t panels = std::max<size_t>(1, columns_.size());
-    across_ = std::min(panels, kEvaluationColumns);
+    across_ = std::min(std::max(panels, curves_.size()), kEvaluationColumns);
     panel_height_ = kEvaluationTitle +
                     kEvaluationRow * static_cast<double>(evaluation.methods.size()) +
                     kEvaluationAxis;
@@ -44,7 +50,8 @@ class EvaluationPicture {
     width_ = 2 * kSheetMargin +
              static_cast<double>(across_) * (kEvaluationNames + kEvaluationPlot + kEvaluationGap) -
              kEvaluationGap;
-    height_ = 2 * kSheetMargin + 60 + rows * (panel_height_ + kEvaluationGap);
+    curves_top_ = kSheetMargin + 60 + rows * (panel_height_ + kEvaluationGap);
+    height_ = curves_top_ + curves_height() + kSheetMargin;
   }
 
   std::string draw(PictureFormat format) {
@@ -55,10 +62,33 @@ class EvaluationPicture {
     wrapped_text(*canvas_, kSheetMargin + 32, width_,
                  evaluation_facts(evaluation_) + ". Circle: reversed ranking.");
     for (size_t i = 0; i < columns_.size(); ++i) panel(columns_[i], i);
+    if (!curves_.empty()) curves();
     return canvas_->finish();
   }
 
  private:
+  double room() const { return width_ - 2 * kSheetMargin; }
+
+  double curve_rows_height() const {
+    const auto rows = static_cast<double>((curves_.size() + across_ - 1) / across_);
+    return rows * (kCurveHeight + kEvaluationGap);
+  }
+
+  double curves_height() const {
+    return curves_.empty() ? 0 : curve_rows_height() + legend_height(evaluation_, room());
+  }
+
+  void curves() {
+    for (size_t i = 0; i < curves_.size(); ++i) {
+      const auto place = static_cast<double>(i % across_), line = static_cast<double>(i / across_);
+      draw_curve(*canvas_,
+                 {kSheetMargin + place * (kCurveWidth + kEvaluationGap),
+                  curves_top_ + line * (kCurveHeight + kEvaluationGap), kCurveWidth, kCurveHeight},
+                 evaluation_, curves_[i]);
+    }
+    draw_legend(*canvas_, kSheetMargin, curves_top_ + curve_rows_height(), room(), evaluation_);
+  }
+
   ValueRange range_of(size_t column) const {
     ValueRange range;
     for (const auto& row : evaluation_.cells) {
@@ -122,8 +152,9 @@ class EvaluationPicture {
 
   const Evaluation& evaluation_;
   std::vector<size_t> columns_;
+  std::vector<EvaluationCurve> curves_;
   size_t across_ = 1;
-  double width_ = 0, height_ = 0, panel_height_ = 0;
+  double width_ = 0, height_ = 0, panel_height_ = 0, curves_top_ = 0;
   std::unique_ptr<Canvas> canvas_;
 };
 
@@ -185,10 +216,15 @@ class AgreementPicture {
 };
 
 }  // namespace
+
+std::string means_picture(const Evaluation& evaluation) {
+  return EvaluationPicture(evaluation, {}).draw(PictureFormat::kSvg);
+}
+
 }  // namespace report
 
 std::string evaluation_picture(const Evaluation& evaluation, PictureFormat format) {
-  return report::EvaluationPicture(evaluation).draw(format);
+  return report::EvaluationPicture(evaluation, report::curves_with_values(evaluation)).draw(format);
 }
 
 std::string agreement_picture(const AgreementReport& found, PictureFormat format) {

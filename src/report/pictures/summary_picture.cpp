@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "report/views/axis.h"
 #include "report/views/beeswarm.h"
 #include "report/views/summary_view.h"
 #include "report/views/text.h"
@@ -18,12 +19,6 @@ constexpr double kMargin = 24, kHeader = 66, kPlotWidth = 460, kRow = 30, kBarHe
 constexpr double kWidestName = 190, kNumberWidth = 74, kAxisHeight = 56;
 constexpr double kSwarmRoom = 48;  // above and below the middle of a row
 constexpr std::array<double, 4> kRadii{3.2, 2.4, 1.7, 1.1};
-constexpr double kFaintestLevel = 0.35;  // on the ramp: what lies below is too near to the paper
-
-struct AxisRange {
-  double low = 0;
-  double high = 0;
-};
 
 // Of all scores and zero, a little wider.
 AxisRange range_of(const Summary& summary) {
@@ -36,19 +31,6 @@ AxisRange range_of(const Summary& summary) {
   }
   const double spare = range.high > range.low ? 0.04 * (range.high - range.low) : 1;
   return {range.low - spare, range.high + spare};
-}
-
-// Multiples of 1, 2 or 5 times a power of ten, about six of them.
-std::vector<double> ticks_of(const AxisRange& range) {
-  const double rough = (range.high - range.low) / 6;
-  const double power = std::pow(10, std::floor(std::log10(rough)));
-  const double share = rough / power;
-  const double step = power * (share <= 1.5 ? 1 : share <= 3.5 ? 2 : share <= 7.5 ? 5 : 10);
-  std::vector<double> ticks;
-  if (!std::isfinite(step) || !(step > 0)) return ticks;
-  for (double i = std::ceil(range.low / step); i * step <= range.high; ++i)
-    ticks.push_back(i * step);
-  return ticks;
 }
 
 class SummaryPicture {
@@ -145,15 +127,11 @@ class SummaryPicture {
   }
 
   Colour colour_of(const SummaryPoint& point) const {
-    if (point.level) return level_colour(*point.level);
-    if (has_levels(summary_))
-      return palette_.faint_ink;  // a sum of columns has no value of its own
+    if (point.level) return level_colour(palette_, *point.level);
+    if (is_of_table(summary_))
+      return palette_.faint_ink;  // categories, and sums of columns, have no value on a scale
     return hue(palette_, point.score,
                summary_.is_signed ? ScoreKind::kSigned : ScoreKind::kMagnitude);
-  }
-
-  Colour level_colour(double level) const {
-    return attention_colour(palette_, kFaintestLevel + (1 - kFaintestLevel) * level);
   }
 
   void points(size_t row, double middle) {
@@ -161,9 +139,20 @@ class SummaryPicture {
     const std::vector<SummaryPoint>& points = summary_.rows[row].points;
     for (size_t i = 0; i < points.size(); ++i) {
       const double offset = swarms_[row].offsets[i];
-      if (!std::isnan(offset))
-        canvas_->circle(x(points[i].score), middle + offset, radius_, colour_of(points[i]));
+      if (std::isnan(offset)) continue;
+      canvas_->circle(x(points[i].score), middle + offset, radius_, colour_of(points[i]));
+      if (points[i].missing) hollow(x(points[i].score), middle + offset, radius_);
     }
+  }
+
+  void hollow(double at, double middle, double radius) {
+    canvas_->circle(at, middle, 0.6 * radius, palette_.paper);
+  }
+
+  bool has(bool SummaryPoint::*what) const {
+    return std::ranges::any_of(summary_.rows, [&](const SummaryRow& row) {
+      return std::ranges::any_of(row.points, what);
+    });
   }
 
   void axis() {
@@ -172,8 +161,7 @@ class SummaryPicture {
     canvas_->line(left_, y, left_ + kPlotWidth, y, palette_.faint_ink);
     for (const double tick : ticks_of(range_)) {
       canvas_->line(x(tick), y, x(tick), y + 4, palette_.faint_ink);
-      canvas_->text(x(tick), y + 13, fmt::format("{:.4g}", std::abs(tick) < 1e-12 ? 0 : tick),
-                    faint(Anchor::kMiddle));
+      canvas_->text(x(tick), y + 13, format_tick(tick), faint(Anchor::kMiddle));
     }
     std::string name = "score";
     if (!summary_.space.empty()) name += " in " + printable(summary_.space);
@@ -190,7 +178,7 @@ class SummaryPicture {
       canvas_->text(at + 14, y, text, faint());
       at += 14 + text_width(text, 11) + 18;
     };
-    if (!has_levels(summary_)) {
+    if (!is_of_table(summary_)) {
       if (summary_.is_signed) key(palette_.positive, "for the target");
       if (summary_.is_signed) key(palette_.negative, "against it");
       return;
@@ -201,8 +189,15 @@ class SummaryPicture {
     // Each reaches to the end, under the next: side by side, fine lines of paper would show between
     // them.
     for (int i = 0; i < 60; ++i)
-      canvas_->rectangle({at + 1.5 * i, y - 5, 1.5 * (60 - i), 10}, level_colour(i / 59.0));
+      canvas_->rectangle({at + 1.5 * i, y - 5, 1.5 * (60 - i), 10},
+                         level_colour(palette_, i / 59.0));
     canvas_->text(at + 98, y, "high", faint());
+    at += 98 + text_width("high", 11) + 18;
+    if (has(&SummaryPoint::category)) key(palette_.faint_ink, "category");
+    if (!has(&SummaryPoint::missing)) return;
+    const double place = at + 4;
+    key(palette_.faint_ink, "missing");
+    hollow(place, y, 4);
   }
 
   const Summary& summary_;
@@ -220,6 +215,7 @@ class SummaryPicture {
 }  // namespace
 
 std::string draw_summary(const Summary& summary, SummaryPlot plot, const SummaryStyle& style) {
+  if (plot == SummaryPlot::kHeatMap) return draw_heat_map(summary, style);
   return SummaryPicture(summary, plot, style).draw();
 }
 

@@ -7,6 +7,7 @@
 
 #include "report/terminal/terminal_style.h"
 #include "report/terminal/terminal_text.h"
+#include "report/views/agreement_view.h"
 #include "report/views/evaluation_view.h"
 #include "report/views/model_title.h"
 #include "report/views/text.h"
@@ -19,6 +20,7 @@ namespace {
 constexpr int kNarrowestTable = 44;
 constexpr int kWidestName = 26;
 constexpr int kValueWidth = 26;
+constexpr int kAgreementWidth = 19;
 
 class EvaluationLines {
  public:
@@ -107,7 +109,9 @@ void measure_table(const AgreementReport& report, size_t measure, EvaluationLine
     for (size_t b = a + 1; b < report.methods.size(); ++b) {
       const AgreementCell& cell = report.pairs[a][b][measure];
       out.line("  " + left_aligned(name_of(a), kWidestName) + " " +
-               left_aligned(name_of(b), kWidestName) + " " + agreement_words(cell));
+               left_aligned(name_of(b), kWidestName) + " " +
+               left_aligned(agreement_words(cell), kAgreementWidth) + " " +
+               out.style().faint(agreement_extent(cell)));
     }
   }
   for (size_t a = 0; a < report.methods.size(); ++a) {
@@ -119,6 +123,17 @@ void measure_table(const AgreementReport& report, size_t measure, EvaluationLine
   }
   out.line(out.style().faint("  " + left_aligned("units relabelled (floor)", 2 * kWidestName + 1) +
                              " " + agreement_words(report.floor[measure])));
+  if (report.chance_of_top_k && kAgreementMeasures[measure] == std::string_view("top-k")) {
+    out.line(out.style().faint("  " + left_aligned("chance, k / units", 2 * kWidestName + 1) + " " +
+                               fmt::format("{:.2f}", *report.chance_of_top_k)));
+  }
+}
+
+void report_table(const ReportTable& table, EvaluationLines& out) {
+  out.line("");
+  out.line(out.style().bold(table.title));
+  for (const std::string& line : terminal_lines(table, out.width())) out.line(line);
+  out.faint_sentence(table.explained);
 }
 
 }  // namespace
@@ -157,8 +172,21 @@ std::string to_terminal(const AgreementReport& found, const TerminalOptions& opt
   for (size_t measure = 0; measure < kAgreementMeasureCount; ++measure) {
     measure_table(found, measure, out);
   }
+  for (const ReportTable& table : column_tables(found)) report_table(table, out);
   if (!found.notes.empty()) out.line("");
   for (const std::string& note : found.notes) out.faint_sentence(printable(note));
+  return out.finish();
+}
+
+std::string to_terminal(const AgreementOverModels& found, const TerminalOptions& options) {
+  using namespace report;
+  EvaluationLines out(options);
+  out.line(out.style().bold(fmt::format("Agreement of methods on {} models", found.models.size())));
+  for (const ReportTable& table : model_tables(found)) report_table(table, out);
+  for (const AgreementReport& one : found.models) {
+    for (const std::string& note : one.notes)
+      out.faint_sentence(printable(one.model.name + ": " + note));
+  }
   return out.finish();
 }
 

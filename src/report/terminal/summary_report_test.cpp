@@ -8,6 +8,7 @@
 
 #include "report/terminal/printed_lines.h"
 #include "report/views/beeswarm.h"
+#include "report/views/palette.h"
 #include "report/views/text.h"
 #include "tests/support/sample_explanations.h"
 #include "tests/support/sample_summaries.h"
@@ -76,9 +77,30 @@ TEST(SummaryPicture, PointsWithoutAPlaceAreCounted) {
               testing::ContainsRegex("[0-9]+ points found no place"));
 }
 
+TEST(SummaryPicture, CategoriesAreGreyAndMissingCellsHollow) {
+  Explanation word = table_row(20, 40, {1, 0.5}), gone = table_row(20, 40, {2, 0.25});
+  for (Explanation* row : {&word, &gone}) {
+    row->units[1].category = true;
+    row->units[1].value.reset();
+    row->units[1].cell = "full-time";
+  }
+  gone.units[0].missing = true;
+  gone.units[0].value.reset();
+  const Summary summary = summarise(std::vector{word, gone, table_row(30, 1, {3, 0.125})});
+  EXPECT_FALSE(summary.rows[0].points[1].level.has_value());
+  EXPECT_EQ(summary.rows[0].points[2].level, 1);  // missing cells do not take the others' levels
+  const std::string svg = summary_picture(summary, SummaryPlot::kBeeswarm, PictureFormat::kSvg);
+  const std::string grey = css(kLightPalette.faint_ink), paper = css(kLightPalette.paper);
+  // Two categories and a missing cell with their keys; hollow are the missing one and its key.
+  EXPECT_EQ(matches(svg, "(<circle[^>]*" + grey + ")").size(), 2 + 1 + 2);
+  EXPECT_EQ(matches(svg, "(<circle[^>]*" + paper + ")").size(), 2);
+  EXPECT_THAT(svg, HasSubstr(">category<"));
+}
+
 TEST(SummaryPicture, DrawsAsPng) {
   const Summary summary = summarise(table_rows(), "");
-  for (const SummaryPlot plot : {SummaryPlot::kBar, SummaryPlot::kBeeswarm}) {
+  for (const SummaryPlot plot :
+       {SummaryPlot::kBar, SummaryPlot::kBeeswarm, SummaryPlot::kHeatMap}) {
     EXPECT_TRUE(summary_picture(summary, plot, PictureFormat::kPng).starts_with("\x89PNG"));
   }
 }
@@ -101,6 +123,12 @@ TEST(SummaryPage, HoldsBothPlotsForLightAndDarkAndATable) {
   EXPECT_EQ(matches(page, "(<tr>)").size(), 11);
   EXPECT_THAT(page, HasSubstr("<td>boring</td>"));
   EXPECT_THAT(page, Not(HasSubstr("<script")));
+}
+
+TEST(SummaryPage, OfATableAlsoHasTheHeatMapAndADependencePlotPerColumn) {
+  const std::string page = to_html(summarise(table_rows()));
+  EXPECT_EQ(matches(page, "(<svg )").size(), 2 * (3 + 2));
+  EXPECT_THAT(page, HasSubstr("img-src data:"));  // the heat map is an image
 }
 
 TEST(SummaryPage, MarkupInTextIsEscaped) {

@@ -5,12 +5,14 @@
 #include <cmath>
 
 #include "report/terminal/picture_terminal.h"
+#include "report/terminal/row_terminal.h"
 #include "report/terminal/stream_terminal.h"
 #include "report/terminal/terminal_estimate.h"
 #include "report/terminal/terminal_style.h"
 #include "report/terminal/terminal_table.h"
 #include "report/terminal/terminal_text.h"
 #include "report/views/picture_view.h"
+#include "report/views/row_view.h"
 #include "report/views/text.h"
 #include "report/views/trust_view.h"
 #include "report/views/view.h"
@@ -27,23 +29,29 @@ constexpr int kNarrowestTerminal = 44;
 class TerminalReport {
  public:
   TerminalReport(const Explanation& explanation, const TerminalOptions& options)
-      : explanation_(explanation), options_(options), style_{options.colour} {
+      : explanation_(explanation),
+        options_(options),
+        style_{options.colour},
+        is_row_(is_row(explanation)) {
     options_.width = std::max(options_.width, kNarrowestTerminal);
   }
 
   std::string write() {
     prediction();
     const std::vector<Attribution>& methods = explanation_.attributions;
+    if (is_row_) lines(row_lines(explanation_, options_));
     if (methods.empty()) {
       lines({""});
-      lines(plain_lines(explanation_, options_));
+      if (!is_row_) lines(plain_lines(explanation_, options_));
       lines({"", style_.faint("No method was run.")});
     }
     for (const Attribution& attribution : methods) method(attribution);
-    if (methods.size() > 1) lines(side_by_side_lines(explanation_, options_));
+    if (methods.size() > 1 && !is_row_) lines(side_by_side_lines(explanation_, options_));
     lines({""});
     legend();
-    sentences(hidden_tokens_sentence(explanation_, options_.special), explanation_.notes);
+    const std::string hidden =
+        is_row_ ? "" : hidden_tokens_sentence(explanation_, options_.special);
+    sentences(hidden, explanation_.notes);
     sentences("", trust_setting_lines(explanation_));
     while (out_.ends_with("\n\n")) out_.pop_back();
     return std::move(out_);
@@ -114,8 +122,9 @@ class TerminalReport {
       answer_line("Explained", target, "  (not the prediction)");
     }
     const ModelName& model = explanation_.model;
-    std::string counts = fmt::format(" · {} token{}", explanation_.units.size(),
-                                     explanation_.units.size() == 1 ? "" : "s");
+    const size_t count = is_row_ ? row_columns(explanation_).size() : explanation_.units.size();
+    std::string counts =
+        fmt::format(" · {} {}{}", count, is_row_ ? "column" : "token", count == 1 ? "" : "s");
     if (answers.size() > 1)
       counts += fmt::format(" · {} labels", explanation_.output.values.size());
     const std::string name = printable(fmt::format("{} ({})", model.name, model.architecture));
@@ -128,9 +137,9 @@ class TerminalReport {
     for (const std::string& line : wrapped_sentence(cost_line(attribution), options_.width)) {
       lines({style_.faint(line)});
     }
-    lines(heat_lines(explanation_, attribution, options_));
+    if (!is_row_) lines(heat_lines(explanation_, attribution, options_));
     estimate(attribution);
-    if (explanation_.attributions.size() == 1) {
+    if (explanation_.attributions.size() == 1 && !is_row_) {
       lines({""});
       bars(attribution);
     }
@@ -140,9 +149,12 @@ class TerminalReport {
   void estimate(const Attribution& attribution) {
     const std::string line = estimate_line(attribution);
     if (!line.empty()) lines(wrapped_sentence(line, options_.width));
-    if (const auto bar = force_bar(explanation_, attribution)) lines(force_lines(*bar, options_));
+    const auto bar = is_row_ ? std::nullopt : force_bar(explanation_, attribution);
+    if (bar) lines(force_lines(*bar, options_));
     if (const auto interactions = interactions_of(explanation_, attribution)) {
-      sentences("Pairwise interactions, beyond the effects of each token alone:", {});
+      sentences(fmt::format("Pairwise interactions, beyond the effects of each {} alone:",
+                            is_row_ ? "column" : "token"),
+                {});
       lines(pair_lines(*interactions, options_));
     }
   }
@@ -152,7 +164,9 @@ class TerminalReport {
     std::string first;
     const bool broken = std::any_of(attribution.scores.begin(), attribution.scores.end(),
                                     [](double score) { return !std::isfinite(score); });
-    if (broken) {
+    if (broken && is_row_) {
+      first = "Columns with – have no score by this method.";
+    } else if (broken) {
       first = "Some scores are missing or not a number (–); they are not coloured.";
     } else if (scale == 0) {
       first = "All scores are zero.";
@@ -198,6 +212,7 @@ class TerminalReport {
   const Explanation& explanation_;
   TerminalOptions options_;
   TerminalStyle style_;
+  bool is_row_;  // of a table: its columns stand in one table with the scores of all methods
   std::string out_;
 };
 

@@ -29,27 +29,6 @@ std::string plain(double number, double scale) {
   return format_score(number, scale, ScoreKind::kMagnitude);
 }
 
-// Consecutive units of one word are one segment.
-std::vector<ForceSegment> summed_words(const Explanation& explanation,
-                                       const Attribution& attribution) {
-  const std::vector<TextPiece> pieces = pieces_of(explanation);
-  std::vector<ForceSegment> segments;
-  int64_t word = -1;
-  for (size_t i = 0; i < explanation.units.size(); ++i) {
-    const Unit& unit = explanation.units[i];
-    if (!segments.empty() && unit.word >= 0 && unit.word == word) {
-      segments.back().text += pieces[i].gap + pieces[i].text;
-      segments.back().score += attribution.scores[i];
-    } else {
-      segments.push_back({.text = pieces[i].text,
-                          .first_unit = static_cast<int64_t>(i),
-                          .score = attribution.scores[i]});
-    }
-    word = unit.word;
-  }
-  return segments;
-}
-
 // The shap package's rule: seven steps over the axis, rounded, from its middle, none near the ends.
 // Where its digits leave no step at all, one more does.
 void set_ticks(ForceBar& bar) {
@@ -90,6 +69,26 @@ std::string estimate_line(const Attribution& attribution) {
     line += fmt::format(" · model output {}", plain(estimate.value, scale));
   }
   return line + unfinished;
+}
+
+std::vector<ForceSegment> summed_words(const Explanation& explanation,
+                                       const Attribution& attribution) {
+  const std::vector<TextPiece> pieces = pieces_of(explanation);
+  std::vector<ForceSegment> segments;
+  int64_t word = -1;
+  for (size_t i = 0; i < explanation.units.size(); ++i) {
+    const Unit& unit = explanation.units[i];
+    if (!segments.empty() && unit.word >= 0 && unit.word == word) {
+      segments.back().text += pieces[i].gap + pieces[i].text;
+      segments.back().score += attribution.scores[i];
+    } else {
+      segments.push_back({.text = pieces[i].text,
+                          .first_unit = static_cast<int64_t>(i),
+                          .score = attribution.scores[i]});
+    }
+    word = unit.word;
+  }
+  return segments;
 }
 
 std::optional<ForceBar> force_bar(const Explanation& explanation, const Attribution& attribution) {

@@ -20,6 +20,10 @@ struct ForceSegment {
   double to = 0;
 };
 
+// Consecutive units of one word are one segment; places on the axis are left at 0.
+std::vector<ForceSegment> summed_words(const Explanation& explanation,
+                                       const Attribution& attribution);
+
 // Scores for the target end at the value, stacked to its left; scores against it begin there. The
 // widest are nearest.
 struct ForceBar {

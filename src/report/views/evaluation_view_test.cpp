@@ -4,13 +4,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <regex>
 
+#include "report/pictures/evaluation_curves.h"
 #include "whyformer/report.h"
 
 namespace whyformer::report {
 namespace {
 
+using testing::ContainsRegex;
+using testing::DoubleNear;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -73,6 +79,90 @@ TEST(EvaluationView, ADifferenceWithoutCommonInputsIsNullInJsonAndADashOnThePage
   const std::string page = to_html(evaluation);
   EXPECT_THAT(page, HasSubstr("<td class=\"number\">b</td><td class=\"number\">–</td>"));
   EXPECT_THAT(page, Not(HasSubstr("+0<")));
+}
+
+// Accuracy at three shares for two methods and the baseline; the last point of the second is not
+// defined.
+Evaluation with_a_curve() {
+  Evaluation found;
+  found.protocol = "protocol";
+  found.methods = {"one", "two", kRandomBaseline};
+  found.columns.push_back({.metric = "area", .hiding = ""});
+  for (const double x : {0.0, 0.5, 1.0}) {
+    found.columns.push_back(
+        {.metric = "accuracy", .hiding = "", .point = CurvePoint{"accuracy <b>", x}});
+  }
+  const std::vector<std::vector<std::optional<double>>> means = {
+      {50, 100, 50, 0}, {60, 100, 75, std::nullopt}, {10, 100, 25, 25}};
+  found.costs.resize(3);
+  for (const auto& row : means) {
+    found.cells.emplace_back();
+    for (const auto& mean : row) found.cells.back().push_back({.mean = mean});
+  }
+  return found;
+}
+
+// Ends of the lines of a colour.
+std::vector<std::array<double, 4>> lines_of(const std::string& svg, Colour colour) {
+  std::vector<std::array<double, 4>> found;
+  const std::regex line(
+      "<line x1=\"([0-9.]+)\" y1=\"([0-9.]+)\" x2=\"([0-9.]+)\" "
+      "y2=\"([0-9.]+)\" stroke=\"" +
+      css(colour) + "\"/>");
+  for (std::sregex_iterator at(svg.begin(), svg.end(), line), end; at != end; ++at) {
+    found.push_back(
+        {std::stod((*at)[1]), std::stod((*at)[2]), std::stod((*at)[3]), std::stod((*at)[4])});
+  }
+  return found;
+}
+
+TEST(EvaluationCurves, FollowTheMeansAndLeaveAGapWhereNothingIsDefined) {
+  const std::vector<std::string> pictures = curve_pictures(with_a_curve());
+  ASSERT_EQ(pictures.size(), 1u);
+  // From 100 over 50 to 0 at equal distances is one straight line; the last is the legend's.
+  const auto first = lines_of(pictures[0], kLightPalette.positive);
+  ASSERT_EQ(first.size(), 3u);
+  EXPECT_NEAR(first[0][2] - first[0][0], first[1][2] - first[1][0], 0.02);
+  EXPECT_NEAR(first[0][3] - first[0][1], first[1][3] - first[1][1], 0.02);
+  EXPECT_GT(first[0][3], first[0][1]);
+  // From 100 to 75: half as steep, and no second piece.
+  const auto second = lines_of(pictures[0], kLightPalette.negative);
+  ASSERT_EQ(second.size(), 2u);
+  EXPECT_NEAR(2 * (second[0][3] - second[0][1]), first[0][3] - first[0][1], 0.03);
+}
+
+TEST(EvaluationCurves, AreDrawnOnThePageAndInThePictureWithTheirMethods) {
+  const Evaluation evaluation = with_a_curve();
+  for (const std::string& drawn :
+       {to_html(evaluation), evaluation_picture(evaluation, PictureFormat::kSvg)}) {
+    EXPECT_EQ(lines_of(drawn, kLightPalette.positive).size(), 3u);
+    EXPECT_THAT(drawn, HasSubstr("accuracy &lt;b&gt; ↑"));
+    EXPECT_THAT(drawn, HasSubstr(">two</text>"));
+  }
+  EXPECT_THAT(to_html(without_common_inputs()), Not(HasSubstr("<h2>Curves</h2>")));
+}
+
+TEST(EvaluationCurves, MoreMethodsThanHuesDifferByTheirMarks) {
+  Evaluation evaluation = with_a_curve();
+  evaluation.methods = {"a", "b", "c", "d"};
+  evaluation.cells.push_back(evaluation.cells[0]);
+  const std::string picture = curve_pictures(evaluation)[0];
+  const std::string blue = css(kLightPalette.positive);
+  // Method "a" has discs, method "d" squares of the same hue.
+  EXPECT_THAT(picture, ContainsRegex("<circle [^>]*fill=\"" + blue));
+  EXPECT_THAT(picture, ContainsRegex("<rect [^>]*fill=\"" + blue));
+}
+
+TEST(RoundValues, ZeroHasNoSign) {
+  EXPECT_FALSE(std::signbit(round_values(0, 100).front()));
+  EXPECT_THAT(curve_pictures(with_a_curve())[0], Not(HasSubstr(">-0<")));
+}
+
+TEST(RoundValues, AreAtRoundDistancesWithinTheRange) {
+  EXPECT_THAT(round_values(0, 1), ElementsAre(0, DoubleNear(0.2, 1e-12), DoubleNear(0.4, 1e-12),
+                                              DoubleNear(0.6, 1e-12), DoubleNear(0.8, 1e-12), 1));
+  EXPECT_THAT(round_values(5, 80), ElementsAre(20, 40, 60, 80));
+  EXPECT_THAT(round_values(-30, 20), ElementsAre(-30, -20, -10, 0, 10, 20));
 }
 
 }  // namespace

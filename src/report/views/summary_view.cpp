@@ -53,9 +53,16 @@ std::string format_bar(double value, double largest) {
   return fmt::format("{:+.{}f}", value, decimals);
 }
 
-bool has_levels(const Summary& summary) {
-  return std::any_of(summary.rows.begin(), summary.rows.end(), [](const SummaryRow& row) {
-    return !row.points.empty() && row.points.front().level.has_value();
+Colour level_colour(const Palette& palette, double level) {
+  constexpr double kFaintest = 0.35;
+  return attention_colour(palette, kFaintest + (1 - kFaintest) * level);
+}
+
+bool is_of_table(const Summary& summary) {
+  return std::ranges::any_of(summary.rows, [](const SummaryRow& row) {
+    return std::ranges::any_of(row.points, [](const SummaryPoint& point) {
+      return point.level || point.category || point.missing;
+    });
   });
 }
 

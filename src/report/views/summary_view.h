@@ -21,7 +21,8 @@ std::string summary_facts(
     const Summary& summary);  // "mean |score| in logit · 200 instances · model"
 std::string format_bar(double value, double largest);  // "+0.12"
 
-bool has_levels(const Summary& summary);  // of a table's columns, which colour the points
+// Whether its features are columns of a table, whose values colour the points.
+bool is_of_table(const Summary& summary);
 
 struct SummaryStyle {
   PictureFormat format = PictureFormat::kSvg;
@@ -29,5 +30,12 @@ struct SummaryStyle {
   bool titled = true;  // a page has the title already
 };
 std::string draw_summary(const Summary& summary, SummaryPlot plot, const SummaryStyle& style);
+std::string draw_heat_map(const Summary& summary, const SummaryStyle& style);
+std::string draw_dependence(const Summary& summary, const std::string& column,
+                            const SummaryStyle& style);
+
+// On the ramp of values, from low (0) to high (1): what lies below its start is too near to the
+// paper.
+Colour level_colour(const Palette& palette, double level);
 
 }  // namespace whyformer::report

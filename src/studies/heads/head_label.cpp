@@ -55,7 +55,7 @@ HeadLabel label_given(Problem problem, const std::vector<std::string>& output_na
 
 HeadLabel label_predicted(Problem problem, const std::vector<double>& outputs) {
   if (problem == Problem::kRegression) return {{}, outputs};
-  if (problem == Problem::kSingleLabel) {
+  if (problem == Problem::kSingleLabel || problem == Problem::kOneLogit) {
     return {{std::max_element(outputs.begin(), outputs.end()) - outputs.begin()}, {}};
   }
   HeadLabel label;
@@ -78,6 +78,7 @@ std::vector<double> loss_gradient(Problem problem, const std::vector<double>& ou
       gradient = softmax(outputs);
       gradient[label.classes[0]] -= 1;
       break;
+    case Problem::kOneLogit:  // its loss, -log of the sigmoid, is half in each output
     case Problem::kMultiLabel:
       for (double& value : gradient) value = 1 / (1 + std::exp(-value)) / count;
       for (const int64_t index : label.classes) gradient[index] -= 1 / count;

@@ -18,6 +18,7 @@ double loss(Problem problem, const std::vector<double>& outputs, int64_t label) 
     case Problem::kSingleLabel:
       for (const double value : outputs) sum += std::exp(value);
       return std::log(sum) - outputs[label];
+    case Problem::kOneLogit:
     case Problem::kMultiLabel:
       for (size_t i = 0; i < outputs.size(); ++i) {
         const double p = 1 / (1 + std::exp(-outputs[i]));

@@ -1,8 +1,10 @@
 #include "whyformer/importance.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -12,67 +14,15 @@
 #include "base/pulse.h"
 #include "readers/row_reader.h"
 #include "studies/importance/scores.h"
+#include "studies/importance/table_predictor.h"
 #include "whyformer/error.h"
 #include "whyformer/printable.h"
 
 namespace whyformer {
 namespace {
 
-constexpr int64_t kRowsAtOnce = 256;
-
-// Predictions of a table model for rows in the table's own order of columns.
-class Predictor {
- public:
-  Predictor(const RowSource& model, const NamedTable& table)
-      : model_(model),
-        columns_(table.table.columns),
-        all_columns_(model.columns(columns_)),
-        places_(model.places_of(table.names)),
-        problem_(model.problem(columns_).value_or(Problem::kSingleLabel)),
-        width_(static_cast<int64_t>(model.output_names(columns_).size())) {}
-
-  int64_t width() const { return width_; }
-  Problem problem() const { return problem_; }
-  int64_t predicted() const { return predicted_; }
-
-  std::vector<double> operator()(const std::vector<double>& values, int64_t count) {
-    std::vector<double> outputs;
-    const int64_t step = std::min(kRowsAtOnce, model_.most_rows_at_once(columns_));
-    for (int64_t begin = 0; begin < count; begin += step) {
-      std::vector<Sample> rows;
-      for (int64_t row = begin; row < std::min(count, begin + step); ++row) {
-        std::vector<double> numbers;
-        for (const int64_t place : places_) numbers.push_back(values[row * columns_ + place]);
-        rows.push_back(RowSource::sample_of(all_columns_, numbers, DType::kFloat32));
-      }
-      const FedGraph fed = model_.fed(rows, {});
-      const Value output = fed.graph->output;
-      const Pass pass = run(fed.graph->graph, fed.feeds, {.outputs = {output}});
-      const std::vector<double> part = pass[output].to_doubles();
-      outputs.insert(outputs.end(), part.begin(), part.end());
-    }
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      if (std::isfinite(outputs[i])) continue;
-      throw InvalidInput(fmt::format(
-          "the model answers {} for a row: look for huge numbers in the table", outputs[i]));
-    }
-    predicted_ += count;
-    to_predictions(outputs, width_, problem_);
-    return outputs;
-  }
-
- private:
-  const RowSource& model_;
-  int64_t columns_;
-  std::vector<TableColumn> all_columns_;
-  std::vector<int64_t> places_;
-  Problem problem_;
-  int64_t width_;
-  int64_t predicted_ = 0;
-};
-
 void check_answers(const std::vector<double>& answers, const NamedTable& table,
-                   const Predictor& predict) {
+                   const TablePredictor& predict) {
   if (static_cast<int64_t>(answers.size()) != table.table.rows) {
     throw InvalidInput(fmt::format("{} answers for {} rows", answers.size(), table.table.rows));
   }
@@ -98,29 +48,30 @@ struct Groups {
   std::vector<std::string> names;
 };
 
-Groups groups_of(const NamedTable& table, const std::vector<std::vector<std::string>>& asked) {
-  std::vector<int> group_of(table.names.size(), -1);
+Groups groups_of(const std::vector<std::string>& names,
+                 const std::vector<std::vector<std::string>>& asked) {
+  std::vector<int> group_of(names.size(), -1);
   for (size_t group = 0; group < asked.size(); ++group) {
     for (const std::string& name : asked[group]) {
-      const auto found = std::find(table.names.begin(), table.names.end(), name);
-      if (found == table.names.end())
+      const auto found = std::find(names.begin(), names.end(), name);
+      if (found == names.end())
         throw InvalidInput(fmt::format("there is no column '{}' for a group", name));
-      int& own = group_of[found - table.names.begin()];
+      int& own = group_of[found - names.begin()];
       if (own >= 0) throw InvalidInput(fmt::format("the column '{}' is in two groups", name));
       own = static_cast<int>(group);
     }
   }
   Groups groups;
   std::set<int> done;
-  for (size_t column = 0; column < table.names.size(); ++column) {
+  for (size_t column = 0; column < names.size(); ++column) {
     const int group = group_of[column];
     if (group >= 0 && !done.insert(group).second) continue;
     std::vector<int64_t> members;
     std::string name;
-    for (size_t other = column; other < table.names.size(); ++other) {
+    for (size_t other = column; other < names.size(); ++other) {
       if (other != column && (group < 0 || group_of[other] != group)) continue;
       members.push_back(static_cast<int64_t>(other));
-      name += (name.empty() ? "" : " + ") + table.names[other];
+      name += (name.empty() ? "" : " + ") + names[other];
     }
     groups.columns.push_back(std::move(members));
     groups.names.push_back(std::move(name));
@@ -136,14 +87,13 @@ void add_columns(ImportanceReport& report, const std::vector<std::string>& names
 
 // A question about a table: who predicts, what is right, and how that is scored.
 struct ImportanceQuestion {
-  const NamedTable& rows;
   const std::vector<double>& answers;
   const ImportanceRequest& request;
   ImportanceScore score;
   Groups groups;
 };
 
-void add_permutation(const ImportanceQuestion& asked, Predictor& predict, const Watch& watch,
+void add_permutation(const ImportanceQuestion& asked, TablePredictor& predict, const Watch& watch,
                      ImportanceReport& report) {
   report.method = "permutation";
   const TableScore score_rows = [&](const std::vector<double>& values,
@@ -154,7 +104,7 @@ void add_permutation(const ImportanceQuestion& asked, Predictor& predict, const 
                     theirs);
   };
   const PermutationImportance found =
-      permutation_importance(asked.rows.table, score_rows,
+      permutation_importance(predict.table(), score_rows,
                              {.repeats = asked.request.repeats,
                               .seed = numpy_seed(asked.request.seed),
                               .groups = asked.groups.columns},
@@ -168,7 +118,7 @@ void add_permutation(const ImportanceQuestion& asked, Predictor& predict, const 
   add_columns(report, asked.groups.names, found.means, found.errors);
 }
 
-void add_sage(const ImportanceQuestion& asked, Predictor& predict, const Watch& watch,
+void add_sage(const ImportanceQuestion& asked, TablePredictor& predict, const Watch& watch,
               ImportanceReport& report) {
   report.method = "sage";
   const TablePrediction predict_rows = [&](const std::vector<double>& values, int64_t count) {
@@ -178,7 +128,7 @@ void add_sage(const ImportanceQuestion& asked, Predictor& predict, const Watch& 
     return loss_of(asked.score, prediction, asked.answers[row]);
   };
   const SageValues found =
-      sage(asked.rows.table, background_of(asked.rows.table, asked.request.background_rows),
+      sage(predict.table(), background_of(predict.table(), asked.request.background_rows),
            predict_rows, loss,
            {.seed = numpy_seed(asked.request.seed),
             .precision = asked.request.precision,
@@ -201,10 +151,11 @@ ImportanceReport importance(const Model& model, const NamedTable& rows,
   const auto start = std::chrono::steady_clock::now();
   check_table(rows);
   const auto& reader = static_cast<const RowReader&>(model.reader_of(RowInput()));
-  Predictor predict(reader.source(), rows);
+  TablePredictor predict(reader, rows);
   check_answers(answers, rows, predict);
   const ImportanceScore score = chosen_score(request.score, request.method, predict.problem());
-  const ImportanceQuestion asked{rows, answers, request, score, groups_of(rows, request.groups)};
+  const ImportanceQuestion asked{answers, request, score,
+                                 groups_of(predict.names(), request.groups)};
   int64_t done = 0, total = 1;
   const Watch watch = [&](int64_t evaluations, int64_t of) {
     done = evaluations;
@@ -214,6 +165,7 @@ ImportanceReport importance(const Model& model, const NamedTable& rows,
   const PulseScope pulses([&] { return watch(done, total); });
   ImportanceReport report;
   report.model = model.name();
+  report.notes = predict.notes();
   report.score = score_name(score);
   report.rows = rows.table.rows;
   report.seed = request.seed;
@@ -222,6 +174,30 @@ ImportanceReport importance(const Model& model, const NamedTable& rows,
   report.evaluations = predict.predicted();
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;
+}
+
+std::vector<double> answers_in(const Model& model, const std::vector<std::string>& cells) {
+  const auto& reader = static_cast<const RowReader&>(model.reader_of(RowInput()));
+  const Answered answered = reader.answered(RowInput(), {});
+  std::vector<double> answers;
+  for (const std::string& cell : cells) {
+    double number = 0;
+    const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), number);
+    const bool is_number = error == std::errc() && end == cell.data() + cell.size();
+    const auto label = std::ranges::find(answered.labels, cell);
+    if (label != answered.labels.end() && answered.problem != Problem::kRegression) {
+      answers.push_back(static_cast<double>(label - answered.labels.begin()));
+    } else if (is_number) {
+      answers.push_back(number);
+    } else {
+      throw InvalidInput(fmt::format(
+          "the answer '{}' of row {} is no number{}", cell.substr(0, 40), answers.size(),
+          answered.problem == Problem::kRegression
+              ? ""
+              : fmt::format(", and no label of this model: {}", fmt::join(answered.labels, ", "))));
+    }
+  }
+  return answers;
 }
 
 std::string to_json(const ImportanceReport& report) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -99,13 +100,16 @@ class SummaryCollector {
         continue;
       }
       const Unit& unit = explanation.units[i];
-      const std::string name = unit.special ? kSpecialTokens
-                               : unit.value ? unit.column
-                                            : trimmed(pieces[i].text);
+      const std::string name = unit.special           ? kSpecialTokens
+                               : !unit.column.empty() ? unit.column
+                                                      : trimmed(pieces[i].text);
       row_named(name, unit.special)
           .points.push_back({.score = attribution.scores[i],
                              .instance = summary_.instances,
-                             .value = unit.value});
+                             .value = unit.value,
+                             .cell = unit.cell,
+                             .category = unit.category,
+                             .missing = unit.missing});
     }
     ++summary_.instances;
   }
@@ -132,15 +136,22 @@ class SummaryCollector {
     return summary_.rows[place->second];
   }
 
+  // Categories have no order, and missing cells no value.
   static void set_levels(SummaryRow& row) {
+    const auto has_place = [](const SummaryPoint& point) {
+      return !point.category && !point.missing;
+    };
     double least = HUGE_VAL, most = -HUGE_VAL;
     for (const SummaryPoint& point : row.points) {
+      if (!has_place(point)) continue;
       if (!point.value || !std::isfinite(*point.value)) return;
       least = std::min(least, *point.value);
       most = std::max(most, *point.value);
     }
-    for (SummaryPoint& point : row.points)
+    for (SummaryPoint& point : row.points) {
+      if (!has_place(point)) continue;
       point.level = most > least ? (*point.value - least) / (most - least) : 0.5;
+    }
   }
 
   void sum_others() {
@@ -156,6 +167,9 @@ class SummaryCollector {
       rest.points.push_back({.score = score, .instance = instance});
     summary_.others = static_cast<int64_t>(summary_.rows.size() - kept);
     rest.name = fmt::format("Sum of {} other features", summary_.others);
+    const auto first = summary_.rows.begin() + static_cast<ptrdiff_t>(kept);
+    summary_.summed.assign(std::make_move_iterator(first),
+                           std::make_move_iterator(summary_.rows.end()));
     summary_.rows.resize(kept);
     summary_.rows.push_back(std::move(rest));
   }

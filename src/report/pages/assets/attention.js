@@ -11,13 +11,13 @@ class AttentionSection {
       dir: "auto",
       role: "listbox",
       id: "row",
-      "aria-label": "One token's attention; click a token to choose it"
+      "aria-label": `One ${unitName}'s attention; click a ${unitName} to choose it`
     });
     this.rowSaid = el("p", {class: "row-words small", id: "row-words", role: "status"});
     this.rowControls =
         el("div", {class: "controls"},
            choice(
-               "Shown", [["row", "what the token attends to"], ["column", "what attends to the token"]],
+               "Shown", [["row", `what the ${unitName} attends to`], ["column", `what attends to the ${unitName}`]],
                "row", (direction) => this.choose({direction})));
     root.append(el("h2", {}, "Attention"), this.body());
     this.row.addEventListener("click", (event) => {
@@ -132,7 +132,7 @@ class AttentionSection {
   drawRow() {
     const {query, direction} = this.chosen;
     if (!this.row.isConnected) return;
-    const list = entryLists.pieces;
+    const list = entryLists.pieces.slice(0, maps[this.chosen.index].keys);
     const weights = list.map(
         (_, i) => (direction === "row" ? this.weightBetween(query, i) : this.weightBetween(i, query)));
     const spans = layTokens(this.row, list);

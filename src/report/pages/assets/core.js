@@ -8,6 +8,8 @@ const state = {
   sort: "strength"
 };
 
+const unitName = data.row ? "column" : "token";
+
 function el(tag, properties = {}, ...children) {
   return dressed(document.createElement(tag), properties, children);
 }

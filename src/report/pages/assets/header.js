@@ -14,10 +14,10 @@ function headline() {
         el("p", {}, "Explained here: ", el("strong", {}, data.target.label),
            ` (${formatAnswer(data.target)}), which is not the prediction.`));
   }
-  const count = data.pieces.length;
+  const count = (data.row ?? data.pieces).length;
   box.append(
       el("p", {class: "facts"},
-         [data.model, data.architecture, `${count} token${count === 1 ? "" : "s"}`].filter(Boolean).join(" · ")));
+         [data.model, data.architecture, `${count} ${unitName}${count === 1 ? "" : "s"}`].filter(Boolean).join(" · ")));
   if (data.notes.length) box.append(notesList(data.notes));
   return box;
 }
@@ -29,7 +29,7 @@ function drawHeader() {
   const toolbar = document.getElementById("toolbar");
   if (!data.methods.length) {
     toolbar.append(el("span", {class: "faint"}, "No method was run, so there are no scores to show."));
-  } else {
+  } else if (!data.row) {
     toolbar.append(
         switchOf("Units", "unit", [["pieces", "Tokens"], ["words", "Words"]]),
         choice(
@@ -37,7 +37,7 @@ function drawHeader() {
             [["strength", "strongest first"], ["score", "highest first"], ["position", "in text order"]],
             state.sort, (sort) => change({sort})));
   }
-  if (data.pieces.some((piece) => piece.special)) {
+  if (data.pieces.some((piece) => piece.special) && (!data.row || data.attention.maps.length)) {
     toolbar.append(choice(
         "Special tokens",
         [["show", "shown"], ["hide", "hidden, counted in the scale"], ["exclude", "left out of the scale"]],

@@ -51,7 +51,8 @@ function largestWeight(weights) {
   return largest;
 }
 
-const fitsUnits = (count) => count === data.pieces.length;
+// Columns of a table that no token stands for follow those that have one.
+const fitsUnits = (count) => count === data.pieces.length || (data.row && count < data.pieces.length);
 const tokenName = (count, index) => (fitsUnits(count) ? data.pieces[index].text : `#${index}`);
 
 // Which queries (or keys) are drawn: special tokens and the slice of a pair decide.

@@ -1,3 +1,16 @@
+async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = el("textarea", {});
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+}
+
 // All scores, tokens by methods: built when opened, sortable, copyable.
 class ScoreTable {
   constructor(root) {
@@ -81,16 +94,7 @@ class ScoreTable {
   }
 
   async copy() {
-    try {
-      await navigator.clipboard.writeText(this.text());
-    } catch {
-      const area = el("textarea", {});
-      area.value = this.text();
-      document.body.append(area);
-      area.select();
-      document.execCommand("copy");
-      area.remove();
-    }
+    await copyText(this.text());
     this.said.textContent = "Copied.";
   }
 }

@@ -1,0 +1,381 @@
+#include "models/checkpoint_row_source.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "models/architectures/tables/table_family.h"
+#include "whyformer/error.h"
+
+namespace whyformer {
+namespace {
+
+constexpr int64_t kMostTableRows = 1 << 20;
+
+bool marks_missing(const TableSpec& spec) {
+  return std::ranges::any_of(spec.columns, [](const ColumnSpec& column) {
+    return column.missing.how == MissingCell::How::kMask;
+  });
+}
+
+// Rows beside the explained ones.
+struct RowContext {
+  RowsAttended::Kind kind = RowsAttended::Kind::kAlone;
+  std::vector<Sample> rows = {};
+};
+
+class CheckpointRowSource final : public RowSource {
+ public:
+  CheckpointRowSource(TableSpec spec, StoredTensors tensors, std::string name);
+  CheckpointRowSource(const CheckpointRowSource& alone, RowContext context);
+
+  std::vector<TableColumn> columns(int64_t total) const override;
+  std::optional<int64_t> column_count() const override;
+  std::vector<std::string> output_names(int64_t columns) const override;
+  std::optional<Problem> problem(int64_t columns) const override;
+  int64_t most_rows_at_once(int64_t columns) const override;
+  bool rows_attend() const override { return table_.rows_attend; }
+  std::string why_no_maps() const override;
+
+  int64_t parameter_count() const override { return checkpoint_->parameter_count(); }
+  int64_t tensor_count() const override { return checkpoint_->tensor_count(); }
+
+ private:
+  std::shared_ptr<const ModelGraph> build(const ShapeKey& key) const override;
+  void feed(const ModelGraph& graph, std::span<const Sample> samples, Feeds& feeds) const override;
+
+  TableWeights weights() const { return {*checkpoint_, spec_}; }
+  TableInputs add_inputs(GraphBuilder& graph, ModelGraph& built) const;
+  const RowsAttended& attended(DType type) const;
+  RowsAttended context_rows(DType type) const;
+  Value presented(TableEncoder& build, Value answer) const;
+  bool is_one_logit() const { return spec_.task.kind == TaskSpec::Kind::kBinary && outputs_ == 1; }
+  int64_t shown_outputs() const { return is_one_logit() ? 2 : outputs_; }
+  void read_outputs();
+  void add_notes();
+  void check_ids(const Sample& sample) const;
+  std::string column_at(std::string_view input, int64_t at) const;
+  int64_t width_of(std::string_view input) const;
+
+  TableSpec spec_;
+  std::shared_ptr<const Checkpoint> checkpoint_;
+  const TableFamily& family_;
+  TableFacts table_;
+  int64_t heads_ = 0;
+  bool has_missing_ = false;
+  int64_t outputs_ = 0;  // of the weights
+  RowContext context_;
+  mutable std::mutex mutex_;
+  mutable std::map<DType, RowsAttended> attended_;  // computed once
+};
+
+CheckpointRowSource::CheckpointRowSource(TableSpec spec, StoredTensors tensors, std::string name)
+    : RowSource({.name = std::move(name),
+                 .architecture = {},
+                 .problem = {},
+                 .output_names = {},
+                 .head_left_out = {},
+                 .work_left_out = {},
+                 .notes = {}}),
+      spec_(std::move(spec)),
+      checkpoint_(std::make_shared<Checkpoint>(without_wrapper(std::move(tensors)), "its family")),
+      family_(table_family_of(weights())),
+      table_(family_.facts(weights())),
+      heads_(heads_of(family_, weights(), table_)),
+      has_missing_(table_.has_missing && marks_missing(spec_)) {
+  check_sizes(family_, table_);
+  facts_.architecture = family_.package;
+  read_outputs();
+  facts_.problem = problem(0);
+  facts_.output_names = output_names(0);
+  add_notes();
+}
+
+int64_t CheckpointRowSource::width_of(std::string_view input) const {
+  if (input == "x_cont") return table_.numbers;
+  if (input == "x_cat") return table_.categories();
+  return has_missing_ ? table_.numbers + table_.categories() : 0;
+}
+
+// Building a small graph now shows at once whether the family and the weights belong together.
+void CheckpointRowSource::read_outputs() {
+  GraphBuilder graph;
+  ModelGraph built;
+  built.key = {.dtype = DType::kFloat32};
+  const TableInputs inputs = add_inputs(graph, built);
+  // With attention between rows, so that all its tensors are looked at.
+  const RowsAttended among{
+      .kind = RowsAttended::Kind::kTogether, .keys = {}, .values = {}, .tokens = {}};
+  TableEncoder encoder(graph, weights(), table_, heads_, DType::kFloat32, 1, among);
+  outputs_ = graph.shape(family_.answer(encoder, inputs)).back();
+  const TaskSpec& task = spec_.task;
+  if (task.output == TaskSpec::Output::kOneLogit && !is_one_logit()) {
+    throw UnsupportedModel(fmt::format(
+        "table.json tells of one logit for two classes, but the task is {} and the model has {} "
+        "outputs",
+        task.kind == TaskSpec::Kind::kBinary ? "binary" : "another", outputs_));
+  }
+  const auto labels = static_cast<int64_t>(task.labels.size());
+  if (labels > 0 && labels != shown_outputs()) {
+    throw UnsupportedModel(fmt::format("table.json has {} labels, but the model has {} outputs{}",
+                                       labels, outputs_,
+                                       is_one_logit() ? ", one for two classes" : ""));
+  }
+}
+
+void CheckpointRowSource::add_notes() {
+  facts_.notes.insert(facts_.notes.end(), table_.notes.begin(), table_.notes.end());
+  std::vector<std::string> left = checkpoint_->never_asked();
+  std::erase_if(left, [&](const std::string& name) {
+    return name.ends_with("num_batches_tracked") ||
+           element_count(*checkpoint_->shape_of(name)) == 0 ||  // of columns that there are none of
+           std::ranges::any_of(family_.without_use,
+                               [&](std::string_view start) { return name.starts_with(start); });
+  });
+  if (!left.empty()) {
+    constexpr size_t kMostListed = 6;
+    const size_t count = left.size();
+    left.resize(std::min(count, kMostListed));
+    facts_.notes.push_back(fmt::format(
+        "The weights were read as {} with {} numbers, {} categories and {} blocks; {} tensors have "
+        "no place in it and were left out: '{}'{}.",
+        family_.name, table_.numbers, table_.categories(), table_.blocks, count,
+        fmt::join(left, "', '"), count > kMostListed ? ", …" : ""));
+  }
+  if (spec_.task.output == TaskSpec::Output::kProbabilities) {
+    facts_.notes.push_back("The model's outputs are probabilities: scores explain them as such.");
+  }
+}
+
+std::optional<int64_t> CheckpointRowSource::column_count() const {
+  return width_of("x_cont") + width_of("x_cat") + width_of("x_missing");
+}
+
+std::vector<TableColumn> CheckpointRowSource::columns(int64_t total) const {
+  std::vector<TableColumn> columns;
+  for (const char* input : {"x_cont", "x_cat", "x_missing"}) {
+    for (int64_t i = 0; i < width_of(input); ++i)
+      columns.push_back({input, i, std::string_view(input) == "x_cat"});
+  }
+  if (total != static_cast<int64_t>(columns.size())) {
+    throw InvalidInput(fmt::format(
+        "the model takes {} columns ({} numbers, {} categories{}), but the table has {}",
+        columns.size(), table_.numbers, table_.categories(),
+        has_missing_ ? ", and for each whether it is missing" : "", total));
+  }
+  return columns;
+}
+
+std::optional<Problem> CheckpointRowSource::problem(int64_t) const {
+  switch (spec_.task.kind) {
+    case TaskSpec::Kind::kRegression:
+      return Problem::kRegression;
+    case TaskSpec::Kind::kMultilabel:
+      return Problem::kMultiLabel;
+    default:
+      return is_one_logit() ? Problem::kOneLogit : Problem::kSingleLabel;
+  }
+}
+
+std::vector<std::string> CheckpointRowSource::output_names(int64_t) const {
+  if (!spec_.task.labels.empty()) return spec_.task.labels;
+  if (outputs_ == 1 && !spec_.task.name.empty() && !is_one_logit()) return {spec_.task.name};
+  std::vector<std::string> names;
+  for (int64_t i = 0; i < shown_outputs(); ++i) names.push_back(fmt::format("LABEL_{}", i));
+  return names;
+}
+
+TableInputs CheckpointRowSource::add_inputs(GraphBuilder& graph, ModelGraph& built) const {
+  const ShapeKey& key = built.key;
+  const auto added = [&](const std::string& name, DType type, InputRole role) {
+    const int64_t width = width_of(name);
+    if (width == 0) return Value{};
+    return built.inputs[name] = graph.input(name, {key.batch, width}, type, role);
+  };
+  return {.numbers = added("x_cont", key.dtype, InputRole::kExplained),
+          .categories = added("x_cat", DType::kInt64, InputRole::kExplained),
+          .missing = added("x_missing", key.dtype, InputRole::kGiven)};
+}
+
+Value CheckpointRowSource::presented(TableEncoder& build, Value answer) const {
+  const TaskSpec& task = spec_.task;
+  if (is_one_logit()) {
+    const Value other = unary(build.graph(), answer, UnaryFunction::kNegate, "other_class");
+    return concat(build.graph(), other, answer, 1, "both_classes");
+  }
+  if (task.kind != TaskSpec::Kind::kRegression || (task.mean == 0 && task.std == 1)) return answer;
+  const auto number = [&](double value) {
+    return Tensor::of<double>({1}, {value}).cast(build.type());
+  };
+  return build.plus(build.times(answer, number(task.std), "unit/std"), number(task.mean),
+                    "unit/mean");
+}
+
+std::shared_ptr<const ModelGraph> CheckpointRowSource::build(const ShapeKey& key) const {
+  if (key.batch < 1 || key.batch > kMostTableRows) {
+    throw InvalidInput(fmt::format("{} rows at once: at most {}", key.batch, kMostTableRows));
+  }
+  for (const auto& [name, shape] : key.shapes) {
+    if (shape != Shape{width_of(name)}) {
+      throw InvalidInput(fmt::format("the input '{}' has the shape {}, but the model takes {}",
+                                     name, to_string(shape), to_string({width_of(name)})));
+    }
+  }
+  auto built = std::make_shared<ModelGraph>();
+  built->key = key;
+  GraphBuilder graph;
+  const TableInputs inputs = add_inputs(graph, *built);
+  TableEncoder encoder(graph, weights(), table_, heads_, key.dtype, key.batch, attended(key.dtype));
+  const Value answer = family_.answer(encoder, inputs);
+  for (const TableEncoder::RowSite& site : encoder.row_sites()) built->row_maps.push_back(site.map);
+  built->output = presented(encoder, answer);
+  if (inputs.numbers.valid()) {
+    built->entries.push_back(
+        {inputs.numbers, "x_cont", 0, std::vector<bool>(table_.numbers, true)});
+  }
+  if (encoder.picked().valid()) {
+    built->entries.push_back(
+        {encoder.picked(), "x_cat", 0, std::vector<bool>(table_.categories(), true)});
+  }
+  built->embeddings = built->layers_input = encoder.tokens();
+  finish_graph(graph.finish(), *built, key.batch);
+  return built;
+}
+
+const RowsAttended& CheckpointRowSource::attended(DType type) const {
+  const std::lock_guard lock(mutex_);
+  const auto known = attended_.find(type);
+  return known != attended_.end() ? known->second : attended_[type] = context_rows(type);
+}
+
+// What the context's rows are among themselves.
+RowsAttended CheckpointRowSource::context_rows(DType type) const {
+  using Kind = RowsAttended::Kind;
+  RowsAttended result{.kind = context_.kind, .keys = {}, .values = {}, .tokens = {}};
+  if (context_.rows.empty()) return result;
+  ModelGraph built;
+  built.key = {.batch = static_cast<int64_t>(context_.rows.size()), .dtype = type};
+  GraphBuilder graph;
+  const TableInputs inputs = add_inputs(graph, built);
+  const RowsAttended among{.kind = Kind::kTogether, .keys = {}, .values = {}, .tokens = {}};
+  TableEncoder encoder(graph, weights(), table_, heads_, type, built.key.batch, among);
+  family_.answer(encoder, inputs);
+  std::vector<Value> wanted{encoder.tokens()};
+  for (const TableEncoder::RowSite& site : encoder.row_sites())
+    wanted.insert(wanted.end(), {site.keys, site.values});
+  built.graph = graph.finish();
+  Feeds feeds;
+  feed(built, context_.rows, feeds);
+  const Pass pass = run(built.graph, feeds, {.keep = Keep::kOutputs, .outputs = wanted});
+  result.tokens = pass[encoder.tokens()];
+  for (const TableEncoder::RowSite& site : encoder.row_sites()) {
+    result.keys.push_back(pass[site.keys].contiguous());
+    result.values.push_back(pass[site.values].contiguous());
+  }
+  return result;
+}
+
+CheckpointRowSource::CheckpointRowSource(const CheckpointRowSource& alone, RowContext context)
+    : RowSource(alone.facts()),
+      spec_(alone.spec_),
+      checkpoint_(alone.checkpoint_),
+      family_(alone.family_),
+      table_(alone.table_),
+      heads_(alone.heads_),
+      has_missing_(alone.has_missing_),
+      outputs_(alone.outputs_),
+      context_(std::move(context)) {
+  for (const Sample& sample : context_.rows) check_ids(sample);
+}
+
+int64_t CheckpointRowSource::most_rows_at_once(int64_t) const {
+  if (context_.kind != RowsAttended::Kind::kLive) return kMostTableRows;
+  // Each has the rows of its context beside it.
+  constexpr int64_t kMostTogether = 1 << 12;
+  return std::max<int64_t>(1, kMostTogether / static_cast<int64_t>(1 + context_.rows.size()));
+}
+
+std::string CheckpointRowSource::why_no_maps() const {
+  if (!table_.mixes_keys) return {};
+  return fmt::format(
+      "the keys of {} are learned mixtures of all columns (Linformer), so that its attention maps "
+      "do not say which column is looked at; shap and its relatives, lime, leave-one-out, saliency "
+      "and gradient-x-input explain it",
+      family_.package);
+}
+
+std::string CheckpointRowSource::column_at(std::string_view input, int64_t at) const {
+  for (const ColumnSpec& column : spec_.columns) {
+    if (column.input == input && std::ranges::find(column.at, at) != column.at.end())
+      return fmt::format("'{}'", column.name);
+  }
+  return fmt::format("{} of '{}'", at, input);
+}
+
+// One table has the rows of all columns, so that an id too high would pick another column's.
+void CheckpointRowSource::check_ids(const Sample& sample) const {
+  const auto ids = sample.find("x_cat");
+  if (ids == sample.end()) return;
+  const auto* id = ids->second.data<int64_t>();
+  for (int64_t at = 0; at < table_.categories(); ++at) {
+    if (id[at] >= 0 && id[at] < table_.category_counts[at]) continue;
+    throw InvalidInput(fmt::format("column {} has the id {}, but the model knows 0 to {} there",
+                                   column_at("x_cat", at), id[at], table_.category_counts[at] - 1));
+  }
+}
+
+void CheckpointRowSource::feed(const ModelGraph& graph, std::span<const Sample> samples,
+                               Feeds& feeds) const {
+  for (const Sample& sample : samples) check_ids(sample);
+  GraphSource::feed(graph, samples, feeds);
+}
+
+}  // namespace
+
+std::shared_ptr<const RowSource> checkpoint_row_source(const TableSpec& spec, StoredTensors tensors,
+                                                       std::string name) {
+  return std::make_shared<CheckpointRowSource>(spec, std::move(tensors), std::move(name));
+}
+
+namespace {
+
+const CheckpointRowSource& with_attending_rows(const RowSource& source) {
+  const auto* found = dynamic_cast<const CheckpointRowSource*>(&source);
+  if (found != nullptr && found->rows_attend()) return *found;
+  throw UnsupportedModel(fmt::format(
+      "the rows of '{}' do not attend to each other, so that there is no context to give",
+      source.name()));
+}
+
+}  // namespace
+
+std::shared_ptr<const RowSource> with_context(const std::shared_ptr<const RowSource>& source,
+                                              std::vector<Sample> context, ContextMode mode) {
+  const CheckpointRowSource& alone = with_attending_rows(*source);
+  if (context.empty()) return source;
+  const auto kind =
+      mode == ContextMode::kLive ? RowsAttended::Kind::kLive : RowsAttended::Kind::kFrozen;
+  return std::make_shared<CheckpointRowSource>(alone, RowContext{kind, std::move(context)});
+}
+
+std::shared_ptr<const RowSource> with_blocks(const std::shared_ptr<const RowSource>& source) {
+  return std::make_shared<CheckpointRowSource>(with_attending_rows(*source),
+                                               RowContext{RowsAttended::Kind::kTogether});
+}
+
+std::vector<int64_t> possible_heads(const TableSpec& spec, const StoredTensors& tensors) {
+  const Checkpoint checkpoint(without_wrapper(tensors), "its family");
+  const TableWeights weights{checkpoint, spec};
+  const TableFacts facts = table_family_of(weights).facts(weights);
+  std::vector<int64_t> heads = facts.possible_heads;
+  if (facts.heads) {
+    std::erase(heads, *facts.heads);
+    heads.insert(heads.begin(), *facts.heads);
+  }
+  return heads;
+}
+
+}  // namespace whyformer

@@ -1,0 +1,299 @@
+// Rows of tables in an ONNX file.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "discovery/axis_use.h"
+#include "models/onnx_graph.h"
+#include "models/onnx_source.h"
+#include "models/picked_rows.h"
+#include "models/sample_ranges.h"
+#include "models/table_files.h"
+#include "ops/ops.h"
+#include "whyformer/error.h"
+
+namespace whyformer {
+namespace {
+
+constexpr int64_t kMostRows = 1 << 20;
+constexpr int64_t kMostColumns = 1 << 16;
+
+// Tokens of a text are integers in rows as well, but a row of a table has numbers or a name of its
+// own.
+bool is_text_input(const std::string& name) {
+  return name == "input_ids" || name == "attention_mask" || name == "token_type_ids" ||
+         name.ends_with("_ids");
+}
+
+bool takes_rows(const onnx::OnnxFile& file) {
+  for (const onnx::InputInfo& input : file.graph.inputs) {
+    if (input.shape.size() != 2 || is_text_input(input.name)) return false;
+  }
+  return !file.graph.inputs.empty();
+}
+
+// Whole numbers that are used as numbers.
+Value cast_of(const Graph& graph, Value input) {
+  for (const int user : graph.users(input)) {
+    const Node& node = graph.nodes()[user];
+    if (is_a<ops::Cast>(*node.op) && graph.type(node.outputs[0]).dtype != DType::kInt64)
+      return node.outputs[0];
+  }
+  return {};
+}
+
+// The vectors that columns pick, and which columns do.
+std::vector<bool> add_picked_rows(const Graph& graph, const std::string& name, Value input,
+                                  std::vector<Entry>& entries) {
+  const Shape& shape = graph.shape(input);
+  std::vector<bool> pick(shape[1], false);
+  for (const PickedRows& picked : rows_picked_by(graph, input)) {
+    const int64_t first = picked.positions ? picked.positions->start : 0;
+    const int64_t count = picked.positions ? picked.positions->length : shape[1];
+    const Shape& rows = graph.shape(picked.rows);
+    const bool each = rows.size() == 3 && rows[1] == count;
+    const bool one = rows.size() == 2 && count == 1;
+    if (rows[0] != shape[0] || !(each || one)) continue;
+    entries.push_back({picked.rows, name, first, std::vector<bool>(count, true)});
+    std::fill_n(pick.begin() + first, count, true);
+  }
+  return pick;
+}
+
+// Columns of real numbers that are cut to whole ones: no gradient passes there.
+void leave_out_cut_columns(const Graph& graph, Value input, std::vector<bool>& columns) {
+  for (const Node& node : graph.nodes()) {
+    if (!is_a<ops::Cast>(*node.op) || graph.type(node.outputs[0]).dtype != DType::kInt64) continue;
+    Value value = node.inputs[0];
+    std::optional<SlicedRows> positions;
+    while (value != input && graph.producer(value) >= 0) {
+      const Node& before = graph.nodes()[graph.producer(value)];
+      const auto rows = sliced_rows(*before.op);
+      if ((!rows && !is_a<ops::Reshape>(*before.op)) || (rows && (positions || rows->axis != 1)))
+        break;
+      if (rows) positions = rows;
+      value = before.inputs[0];
+    }
+    if (value != input) continue;
+    if (positions)
+      std::fill_n(columns.begin() + positions->start, positions->length, false);
+    else if (graph.users(input).size() == 1)
+      columns.assign(columns.size(), false);
+  }
+}
+
+void add_entries(const Graph& graph, const std::string& name, Value input,
+                 std::vector<Entry>& entries) {
+  std::vector<bool> others = add_picked_rows(graph, name, input, entries);
+  others.flip();
+  const bool whole = graph.type(input).dtype == DType::kInt64;
+  if (!whole) leave_out_cut_columns(graph, input, others);
+  if (std::ranges::count(others, true) == 0) return;
+  const Value numbers = whole ? cast_of(graph, input) : input;
+  if (numbers.valid() && graph.shape(numbers) == graph.shape(input))
+    entries.push_back({numbers, name, 0, others});
+}
+
+class OnnxRowSource final : public RowSource {
+ public:
+  // `task` is what table.json says of the answers, where there is one.
+  OnnxRowSource(std::shared_ptr<const onnx::OnnxModel> model, const Config& config,
+                std::string name, const std::string& output, std::optional<TaskSpec> task);
+
+  std::vector<TableColumn> columns(int64_t total) const override;
+  std::vector<std::string> output_names(int64_t columns) const override;
+  std::optional<Problem> problem(int64_t columns) const override;
+  int64_t most_rows_at_once(int64_t columns) const override;
+
+  int64_t parameter_count() const override { return model_->file().parameters().numbers; }
+  int64_t tensor_count() const override { return model_->file().parameters().tensors; }
+
+ private:
+  std::shared_ptr<const ModelGraph> build(const ShapeKey& key) const override;
+  onnx::BuildRequest request_for(const ShapeKey& key) const;
+  int64_t output_width(int64_t columns) const;
+  int64_t rows_that_stay_apart(int64_t columns) const;
+
+  Config config_;
+  std::optional<TaskSpec> task_;
+  std::shared_ptr<const onnx::OnnxModel> model_;
+  std::string output_;
+  int64_t most_rows_ = 1;
+  mutable std::mutex mutex_;
+  mutable std::map<int64_t, int64_t> most_rows_at_once_;  // by the number of columns
+};
+
+OnnxRowSource::OnnxRowSource(std::shared_ptr<const onnx::OnnxModel> model, const Config& config,
+                             std::string name, const std::string& asked,
+                             std::optional<TaskSpec> task)
+    : RowSource({.name = std::move(name),
+                 .architecture = config.model_type().empty() ? "ONNX" : config.model_type()}),
+      config_(config),
+      task_(std::move(task)),
+      model_(std::move(model)) {
+  most_rows_ = kMostRows;
+  for (const onnx::InputInfo& input : model_->file().graph.inputs) {
+    if (input.shape[0] > 0) most_rows_ = std::min(most_rows_, input.shape[0]);
+  }
+  check_output(model_->file(), asked);
+  output_ = asked;
+  for (const auto& output : model_->file().graph.outputs) {
+    if (!asked.empty()) break;
+    if (output_.empty() || output.name.find("logits") != output.name.npos) output_ = output.name;
+  }
+}
+
+std::vector<TableColumn> OnnxRowSource::columns(int64_t total) const {
+  const auto& inputs = model_->file().graph.inputs;
+  int64_t known = 0;
+  std::vector<std::string> open;
+  for (const onnx::InputInfo& input : inputs) {
+    if (input.shape[1] > 0)
+      known += input.shape[1];
+    else
+      open.push_back(input.name);
+  }
+  if (open.size() > 1) {
+    throw UnsupportedModel(fmt::format(
+        "the inputs '{}' and '{}' may have any number of columns each: export the model "
+        "with fixed ones",
+        open[0], open[1]));
+  }
+  if (total > kMostColumns || (open.empty() ? total != known : total <= known)) {
+    throw InvalidInput(fmt::format("the model takes {}{} columns, but the table has {}",
+                                   open.empty() ? "" : "more than ", known, total));
+  }
+  std::vector<TableColumn> columns;
+  for (const onnx::InputInfo& input : inputs) {
+    const int64_t width = input.shape[1] > 0 ? input.shape[1] : total - known;
+    for (int64_t i = 0; i < width; ++i)
+      columns.push_back({input.name, i, !onnx::is_float(input.type)});
+  }
+  return columns;
+}
+
+onnx::BuildRequest OnnxRowSource::request_for(const ShapeKey& key) const {
+  onnx::BuildRequest request;
+  request.floats = key.dtype;
+  for (const auto& [name, shape] : key.shapes) {
+    request.inputs[name] = {{key.batch, shape[0]}, std::nullopt, InputRole::kExplained};
+  }
+  return request;
+}
+
+int64_t OnnxRowSource::most_rows_at_once(int64_t columns) const {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = most_rows_at_once_.find(columns);
+    if (known != most_rows_at_once_.end()) return known->second;
+  }
+  const int64_t most = rows_that_stay_apart(columns);
+  const std::lock_guard lock(mutex_);
+  return most_rows_at_once_[columns] = most;
+}
+
+// Asked of two rows, in the graph.
+int64_t OnnxRowSource::rows_that_stay_apart(int64_t columns) const {
+  if (most_rows_ == 1) return 1;
+  onnx::BuildRequest of_two = request_for(key_for(columns, {.batch = 2}));
+  of_two.outputs = {output_};
+  onnx::BuiltGraph built;
+  try {
+    built = model_->build(of_two);
+  } catch (const InvalidInput&) {
+    return 1;  // one row is written into the file, or the file says what is wrong with one
+  }
+  bool apart = true;
+  for (const auto& [name, value] : built.inputs) {
+    const AxisUse rows(built.graph, value, 0);
+    if (rows.has_attention()) {
+      throw UnsupportedModel(
+          fmt::format("the rows of '{}' attend to each other in this model (as in SAINT): its "
+                      "answer for a row depends on the rows that run with it, "
+                      "so a row cannot be explained by itself, nor by copies of it with columns "
+                      "hidden. Give the rows that belong together as one "
+                      "array: a number of the answer is then explained by all of them",
+                      name));
+    }
+    apart &= rows.stays_apart();
+  }
+  if (!apart) return 1;
+  return has_dynamic_ranges(built.graph)
+             ? std::min(most_rows_, most_together(*model_, of_two, output_))
+             : most_rows_;
+}
+
+std::shared_ptr<const ModelGraph> OnnxRowSource::build(const ShapeKey& key) const {
+  const int64_t rows = key.batch;
+  if (rows < 1 || rows > kMostRows) {
+    throw InvalidInput(fmt::format("{} rows at once: at most {}", rows, kMostRows));
+  }
+  int64_t columns = 0;
+  for (const auto& [name, shape] : key.shapes) columns += shape[0];
+  most_rows_at_once(columns);  // rows that attend to each other have no answers of their own
+  auto built = std::make_shared<ModelGraph>();
+  built->key = key;
+  OnnxGraph imported = build_onnx(*model_, request_for(key), output_, rows);
+  built->inputs = imported.inputs;
+  built->output = imported.output;
+  const Shape& answer = imported.graph.shape(built->output);
+  if (answer.empty() || answer[0] != rows || answer.size() > 2) {
+    throw UnsupportedModel(fmt::format(
+        "the output '{}' has the shape {} for {} rows: expected some numbers for each row", output_,
+        to_string(answer), rows));
+  }
+  Value input = imported.graph.inputs()[0];
+  for (const onnx::InputInfo& one : model_->file().graph.inputs) {
+    const Value value = imported.input(one.name);
+    if (!value.valid()) continue;
+    add_entries(imported.graph, one.name, value, built->entries);
+    const bool first_of_numbers =
+        onnx::is_float(one.type) && imported.graph.type(input).dtype == DType::kInt64;
+    if (first_of_numbers) input = value;
+  }
+  built->embeddings = built->layers_input =
+      first_layer_input(imported.graph, discover(imported.graph, built->output, rows), input);
+  finish_graph(imported.graph, *built, rows);
+  return built;
+}
+
+int64_t OnnxRowSource::output_width(int64_t columns) const {
+  const auto built = graph(key_for(columns));
+  const Shape& shape = built->graph.shape(built->output);
+  return shape.size() == 2 ? shape[1] : 1;
+}
+
+std::vector<std::string> OnnxRowSource::output_names(int64_t columns) const {
+  const int64_t width = output_width(columns);
+  if (!task_ || task_->labels.empty()) return config_.labels(width);
+  // One logit is that of the second label.
+  if (width == 1 && task_->labels.size() == 2) return {task_->labels[1]};
+  if (static_cast<int64_t>(task_->labels.size()) == width) return task_->labels;
+  throw FileError(fmt::format("table.json names {} labels, but the model has {} outputs",
+                              task_->labels.size(), width));
+}
+
+std::optional<Problem> OnnxRowSource::problem(int64_t columns) const {
+  const int64_t width = output_width(columns);
+  if (!task_) return config_.problem(width);
+  if (task_->kind == TaskSpec::Kind::kRegression) return Problem::kRegression;
+  const bool apart = task_->kind == TaskSpec::Kind::kMultilabel || width == 1;
+  return apart ? Problem::kMultiLabel : Problem::kSingleLabel;
+}
+
+}  // namespace
+
+std::shared_ptr<const RowSource> onnx_row_source(const OnnxDocument& document, std::string name,
+                                                 const std::string& output) {
+  if (!takes_rows(document.model->file())) return nullptr;
+  std::optional<TaskSpec> task;
+  if (const std::optional<Bytes> table = document.files(kTableSpecFile)) {
+    task = parse_table_spec(*table, kTableSpecFile).task;
+  }
+  return std::make_shared<OnnxRowSource>(document.model, document.config(), std::move(name), output,
+                                         std::move(task));
+}
+
+}  // namespace whyformer

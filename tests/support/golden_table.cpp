@@ -1,0 +1,98 @@
+#include "tests/support/golden_table.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+
+#include "base/files.h"
+#include "tests/support/source_folder.h"
+
+namespace whyformer {
+namespace {
+
+std::filesystem::path folder() { return source_folder() / "tests/golden/tables/models"; }
+
+template <typename T>
+std::vector<T> numbers_in(const StoredTensor& tensor) {
+  std::vector<T> numbers(tensor.count());
+  std::memcpy(numbers.data(), tensor.data.view.data(), tensor.data.size());
+  return numbers;
+}
+
+// What table.json would tell of columns with so many categories.
+ColumnSpec column_of_categories(int64_t at, int64_t count) {
+  ColumnSpec column{.name = "category " + std::to_string(at),
+                    .kind = ColumnKind::kCategory,
+                    .input = "x_cat",
+                    .at = {at}};
+  for (int64_t id = 0; id < count; ++id) {
+    column.categories.push_back("word " + std::to_string(id));
+    column.ids.push_back(id);
+  }
+  return column;
+}
+
+}  // namespace
+
+GoldenTable::GoldenTable(const std::string& name) {
+  tensors = read_safetensors(map_file(folder() / (name + ".safetensors")), name);
+  const std::string prefix = "weights.";
+  const std::string activation = "activation.";
+  for (const auto& [key, tensor] : tensors) {
+    if (key.starts_with(prefix)) weights[key.substr(prefix.size())] = tensor;
+    if (key.starts_with(activation)) spec.model.activation = key.substr(activation.size());
+  }
+  spec.model.heads = numbers_in<int64_t>(tensors.at("heads"))[0];
+  const int64_t numbers = has("x_cont") ? shape("x_cont")[1] : 0;
+  for (int64_t at = 0; at < numbers; ++at) {
+    spec.columns.push_back({.name = "number " + std::to_string(at), .input = "x_cont", .at = {at}});
+  }
+  if (has("counts")) {
+    int64_t at = 0;
+    for (const int64_t count : numbers_in<int64_t>(tensors.at("counts")))
+      spec.columns.push_back(column_of_categories(at++, count));
+  }
+  for (ColumnSpec& column : spec.columns) {
+    if (has("x_missing")) column.missing.how = MissingCell::How::kMask;
+  }
+  const int64_t outputs = shape("answers")[1];
+  spec.task.kind = outputs == 1 ? TaskSpec::Kind::kRegression : TaskSpec::Kind::kMulticlass;
+  spec.task.output = outputs == 1 ? TaskSpec::Output::kValue : TaskSpec::Output::kLogits;
+}
+
+std::vector<double> GoldenTable::values(const std::string& name) const {
+  return numbers_in<double>(tensors.at(name));
+}
+
+std::vector<Sample> GoldenTable::samples(DType type) const {
+  std::vector<Sample> samples(rows());
+  for (const char* input : {"x_cont", "x_cat", "x_missing"}) {
+    if (!has(input)) continue;
+    const StoredTensor& stored = tensors.at(input);
+    const int64_t width = stored.shape[1];
+    for (int64_t row = 0; row < rows(); ++row) {
+      Tensor& one = samples[row][input];
+      if (stored.type == WeightType::kI64) {
+        const auto all = numbers_in<int64_t>(stored);
+        one = Tensor::of<int64_t>({width}, std::span(all).subspan(row * width, width));
+      } else {
+        const auto all = numbers_in<double>(stored);
+        one = Tensor::of<double>({width}, std::span(all).subspan(row * width, width)).cast(type);
+      }
+    }
+  }
+  return samples;
+}
+
+std::vector<std::string> golden_tables() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder())) {
+    // steps.safetensors has no model.
+    const std::string name = entry.path().stem().string();
+    if (entry.path().extension() == ".safetensors" && name != "steps") names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace whyformer

@@ -6,6 +6,7 @@
 
 #include "onnx/onnx_model.h"
 #include "tests/support/array_test_helpers.h"
+#include "tests/support/temporary_folder.h"
 #include "whyformer/methods.h"
 
 namespace whyformer {
@@ -153,21 +154,16 @@ TEST(InspectLayouts, LengthsAreChosenForWhereTheTokensAre) {
 }
 
 TEST(TextLayouts, AFileThatTakesTokensFirstIsNoTextModel) {
-  const std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / "whyformer_tokens_first";
-  std::filesystem::create_directories(folder);
-  std::filesystem::copy_file(file_of("tokens-first-ids"), folder / "model.onnx",
-                             std::filesystem::copy_options::overwrite_existing);
+  const TemporaryFolder folder;
+  std::filesystem::copy_file(file_of("tokens-first-ids"), folder.path() / "model.onnx");
   std::filesystem::copy_file(source_folder() / "models/sentiment/tokenizer.json",
-                             folder / "tokenizer.json",
-                             std::filesystem::copy_options::overwrite_existing);
+                             folder.path() / "tokenizer.json");
   std::string message;
   try {
-    default_methods(Model::load(folder));
+    default_methods(Model::load(folder.path()));
   } catch (const UnsupportedModel& error) {
     message = error.what();
   }
-  std::filesystem::remove_all(folder);
   EXPECT_THAT(message,
               testing::AllOf(testing::HasSubstr("'input_ids'"), testing::HasSubstr("give arrays")));
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "tests/support/temporary_folder.h"
 #include "tests/support/tiny_model.h"
 #include "whyformer/error.h"
 #include "whyformer/model.h"
@@ -32,19 +33,15 @@ void add_doubles(TinyModel& model, const std::string& name, const Shape& shape,
 }
 
 double answer_in_double(const TinyModel& model, const ArrayViews& inputs) {
-  const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
-  const std::filesystem::path file =
-      std::filesystem::path(testing::TempDir()) / ("whyformer_numbers_" + test + ".onnx");
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "model.onnx";
   std::ofstream(file, std::ios::binary) << model.text();
   ExplainRequest request;
   request.target = OutputElement{"y", {0, 0}};
   request.methods = {{"leave-one-out", {}}};
   request.hiding_id = 0;
   request.precision = Precision::kDouble;
-  const double value =
-      explain(Model::load(file, {.arrays = true}), inputs, request)[0].target.value;
-  std::filesystem::remove(file);
-  return value;
+  return explain(Model::load(file, {.arrays = true}), inputs, request)[0].target.value;
 }
 
 TinyModel table_of_doubles() {

@@ -84,8 +84,8 @@ TinyModel reader_of_texts(FileLengths lengths) {
 }
 
 struct BothModels {
-  SavedFolder one{reader_of_texts(FileLengths::kOne), kWordTokenizer, "one"};
-  SavedFolder any{reader_of_texts(FileLengths::kAny), kWordTokenizer, "any"};
+  SavedFolder one{reader_of_texts(FileLengths::kOne), kWordTokenizer};
+  SavedFolder any{reader_of_texts(FileLengths::kAny), kWordTokenizer};
   Model fixed = Model::load(one.file());
   Model free = Model::load(any.file());
 };

@@ -8,6 +8,7 @@
 
 #include "formats/weights.h"
 #include "tests/support/source_folder.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/support/tiny_model.h"
 #include "whyformer/error.h"
 #include "whyformer/lengths.h"
@@ -30,16 +31,12 @@ using testing::Not;
 
 class SavedModel {
  public:
-  explicit SavedModel(const TinyModel& model) {
-    const std::string own = testing::UnitTest::GetInstance()->current_test_info()->name();
-    path_ = std::filesystem::temp_directory_path() / ("whyformer_" + own + ".onnx");
-    save(path_, model.text());
-  }
-  ~SavedModel() { std::filesystem::remove(path_); }
+  explicit SavedModel(const TinyModel& model) { save(path_, model.text()); }
   const std::filesystem::path& path() const { return path_; }
 
  private:
-  std::filesystem::path path_;
+  const TemporaryFolder folder_;
+  const std::filesystem::path path_ = folder_.path() / "model.onnx";
 };
 
 void name_axes(TinyModel& model, int input, const std::vector<std::string>& names) {
@@ -212,41 +209,34 @@ TEST(OddOnnxFiles, PositionsOfAPictureAreWhereItsChannelsAreNot) {
 }
 
 TEST(OddOnnxFiles, APictureProcessorOfAnotherSizeThanTheFilesIsRefused) {
-  const std::filesystem::path folder = testing::TempDir() + "whyformer_picture_folder";
-  std::filesystem::create_directories(folder);
+  const TemporaryFolder folder;
   std::filesystem::copy_file(source_folder() / "tests/golden/onnx/models/vit.eager.legacy.17.onnx",
-                             folder / "model.onnx",
-                             std::filesystem::copy_options::overwrite_existing);
+                             folder.path() / "model.onnx");
   const PictureFile picture{source_folder() / "tests/data/pictures/objects/object-000.png"};
   const ExplainRequest request{.methods = {{"saliency", {}}}};
   const auto explained_with = [&](const std::string& size) {
-    save(folder / "preprocessor_config.json",
+    save(folder.path() / "preprocessor_config.json",
          R"({"image_processor_type": "ViTImageProcessor", "size": {"height": )" + size +
              R"(, "width": 32}})");
-    return explain(Model::load(folder), picture, request).size();
+    return explain(Model::load(folder.path()), picture, request).size();
   };
   EXPECT_EQ(explained_with("32"), 1u);
   EXPECT_THAT(refusal<InvalidInput>([&] { explained_with("48"); }), HasSubstr("made for 32x32"));
-  std::filesystem::remove_all(folder);
 }
 
 // A folder with a tokenizer, and a model that looks ids up in a table.
 class TextFolder {
  public:
-  explicit TextFolder(const TinyModel& model)
-      : folder_(testing::TempDir() + "whyformer_text_folder") {
-    std::filesystem::create_directories(folder_);
+  explicit TextFolder(const TinyModel& model) {
     for (const char* file : {"tokenizer.json", "tokenizer_config.json"}) {
-      std::filesystem::copy_file(source_folder() / "models/sentiment" / file, folder_ / file,
-                                 std::filesystem::copy_options::overwrite_existing);
+      std::filesystem::copy_file(source_folder() / "models/sentiment" / file, path() / file);
     }
-    save(folder_ / "model.onnx", model.text());
+    save(path() / "model.onnx", model.text());
   }
-  ~TextFolder() { std::filesystem::remove_all(folder_); }
-  const std::filesystem::path& path() const { return folder_; }
+  const std::filesystem::path& path() const { return folder_.path(); }
 
  private:
-  std::filesystem::path folder_;
+  const TemporaryFolder folder_;
 };
 
 TinyModel with_rows_of_a_table(const std::string& output, bool one_number) {

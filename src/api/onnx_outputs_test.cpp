@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "tests/support/source_folder.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/support/tiny_model.h"
 #include "whyformer/error.h"
 #include "whyformer/model.h"
@@ -43,27 +44,23 @@ TinyModel with_own_vector(const std::string& name) {
 class FolderOfOutputs {
  public:
   explicit FolderOfOutputs(const TinyModel& model, const std::string& pooling = "") {
-    const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
-    folder_ = std::filesystem::path(testing::TempDir()) / ("whyformer_outputs_" + test);
-    std::filesystem::create_directories(folder_ / "1_Pooling");
+    std::filesystem::create_directory(path() / "1_Pooling");
     for (const char* file : {"tokenizer.json", "tokenizer_config.json"}) {
-      std::filesystem::copy_file(source_folder() / "models/sentiment" / file, folder_ / file,
-                                 std::filesystem::copy_options::overwrite_existing);
+      std::filesystem::copy_file(source_folder() / "models/sentiment" / file, path() / file);
     }
-    std::ofstream(folder_ / "model.onnx", std::ios::binary) << model.text();
-    if (!pooling.empty()) std::ofstream(folder_ / "1_Pooling/config.json") << pooling;
+    std::ofstream(path() / "model.onnx", std::ios::binary) << model.text();
+    if (!pooling.empty()) std::ofstream(path() / "1_Pooling/config.json") << pooling;
   }
-  ~FolderOfOutputs() { std::filesystem::remove_all(folder_); }
 
   Explanation explained(const std::string& output = "", const std::string& hidden_by = "") const {
     ExplainRequest request{.methods = {{"leave-one-out", {}}}, .target = int64_t{0}};
     if (!hidden_by.empty()) request.methods[0].options = {{"how", hidden_by}};
-    return explain(Model::load(folder_, {output}), TextInput{"a film", {}}, request)[0];
+    return explain(Model::load(path(), {output}), TextInput{"a film", {}}, request)[0];
   }
-  const std::filesystem::path& path() const { return folder_; }
+  const std::filesystem::path& path() const { return folder_.path(); }
 
  private:
-  std::filesystem::path folder_;
+  const TemporaryFolder folder_;
 };
 
 // The rows that the text's tokens have, by the table's formula.

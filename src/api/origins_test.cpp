@@ -208,8 +208,7 @@ TinyModel sound_with_groups(int64_t groups, bool second_convolution) {
 TEST(Origins, SoundBehindANormOverGroupsHasUnits) {
   for (const int64_t groups : {1, 2, 4}) {
     for (const bool second : {true, false}) {
-      const SavedFolder saved(sound_with_groups(groups, second), "",
-                              std::to_string(groups) + (second ? "b" : "a"));
+      const SavedFolder saved(sound_with_groups(groups, second));
       const std::vector<float> sound = waves(40);
       const ArrayViews inputs{
           {"input_values",
@@ -279,7 +278,7 @@ TEST(Origins, DeformableAttentionIsMentioned) {
               Contains(HasSubstr("1 deformable attention (first 'Softmax of weights')")));
   EXPECT_THAT(Model::load(saved.file()).inspect().notes,
               Contains(HasSubstr("deformable attention")));
-  const SavedFolder plain(patches_by_views(3), "", "plain");
+  const SavedFolder plain(patches_by_views(3));
   EXPECT_THAT(inspect(plain.file()).notes, Not(Contains(HasSubstr("deformable"))));
 }
 

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "onnx/onnx_file.h"
+#include "tests/support/temporary_folder.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -80,12 +81,12 @@ TEST(OtherFormats, AnythingElseMayBeOnnx) {
 }
 
 TEST(OtherFormats, AreRefusedWhereAnOnnxFileIsRead) {
-  const std::string path = testing::TempDir() + "other_formats_test.bin";
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "other_formats_test.bin";
   std::ofstream(path, std::ios::binary) << zip_of({"net/data.pkl"});
   EXPECT_THAT([&] { onnx::read_onnx(path); },
               testing::ThrowsMessage<UnsupportedModel>(
                   AllOf(HasSubstr("other_formats_test.bin' is a file of torch.save"))));
-  std::filesystem::remove(path);
 }
 
 }  // namespace

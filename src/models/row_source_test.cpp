@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "models/onnx_source.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/support/tiny_model.h"
 #include "whyformer/error.h"
 
@@ -28,18 +29,11 @@ TinyModel model_of_rows() {
   return tiny;
 }
 
-// Tests run side by side.
-std::filesystem::path own_file() {
-  const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
-  return std::filesystem::path(testing::TempDir()) / ("whyformer_rows_" + test + ".onnx");
-}
-
 std::shared_ptr<const RowSource> loaded_table(const TinyModel& tiny) {
-  const std::filesystem::path file = own_file();
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "model.onnx";
   std::ofstream(file, std::ios::binary) << tiny.text();
-  auto model = onnx_row_source(open_onnx(file), "rows", "");
-  std::filesystem::remove(file);
-  return model;
+  return onnx_row_source(open_onnx(file), "rows", "");
 }
 
 TEST(RowsOfATable, RunTogetherWhereTheyStayApart) {
@@ -77,7 +71,8 @@ TEST(OutputOfATable, IsTheOneThatWasAskedFor) {
   add_node(tiny.graph(), "MatMul", {"x", "w"}, {"logits"});
   add_node(tiny.graph(), "Neg", {"logits"}, {"others"});
   tiny.output("others");
-  const std::filesystem::path file = own_file();
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "model.onnx";
   std::ofstream(file, std::ios::binary) << tiny.text();
   const auto answer = [&](const std::string& output) {
     const auto model = onnx_row_source(open_onnx(file), "rows", output);
@@ -91,7 +86,6 @@ TEST(OutputOfATable, IsTheOneThatWasAskedFor) {
   EXPECT_THAT(answer("others"), testing::ElementsAre(-1, -2));
   EXPECT_THAT(refusal<InvalidInput>([&] { answer("none"); }),
               testing::HasSubstr("its outputs are 'logits', 'others'"));
-  std::filesystem::remove(file);
 }
 
 }  // namespace

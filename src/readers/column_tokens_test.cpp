@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "tests/support/temporary_folder.h"
 #include "tests/support/tiny_model.h"
 #include "whyformer/tables.h"
 
@@ -64,16 +65,13 @@ TinyModel attending_in_another_order() {
 
 Explanation explained(const TinyModel& model, const RowInput& row,
                       std::vector<MethodRequest> methods) {
-  const std::string own = testing::UnitTest::GetInstance()->current_test_info()->name();
-  const std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("whyformer_" + own + ".onnx");
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "model.onnx";
   save(path, model.text());
   ExplainRequest request;
   request.methods = std::move(methods);
   request.target = int64_t{0};
-  const Explanation found = explain(Model::load(path), row, request)[0];
-  std::filesystem::remove(path);
-  return found;
+  return explain(Model::load(path), row, request)[0];
 }
 
 TEST(ColumnTokens, ColumnsInAnotherOrderThanTheTokensAreNamedAndDrawnWhereTheirTokensAre) {

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "tests/support/source_folder.h"
+#include "tests/support/temporary_folder.h"
 #include "whyformer/answers.h"
 #include "whyformer/error.h"
 #include "whyformer/tables.h"
@@ -37,24 +38,16 @@ const char* const kSpec = R"({"schema": "whyformer.table/1",
   {"name": "size", "kind": "category", "input": "categories", "at": [2],
    "categories": ["S", "L"], "ids": [0, 1], "missing": {"how": "id", "id": 1}}]})";
 
-// Tests run side by side.
-std::filesystem::path own_folder() {
-  const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
-  return std::filesystem::path(testing::TempDir()) / ("whyformer_named_" + test);
-}
-
 Model named_model(const std::string& spec = kSpec) {
-  const std::filesystem::path folder = own_folder();
-  std::filesystem::create_directories(folder);
-  std::filesystem::copy_file(source_folder() / kGolden, folder / "model.onnx",
-                             std::filesystem::copy_options::overwrite_existing);
-  std::ofstream(folder / "table.json") << spec;
-  return Model::load(folder);
+  const TemporaryFolder folder;
+  std::filesystem::copy_file(source_folder() / kGolden, folder.path() / "model.onnx");
+  std::ofstream(folder.path() / "table.json") << spec;
+  return Model::load(folder.path());
 }
 
 NamedTable table_in(const std::string& csv) {
-  const std::filesystem::path path = own_folder() / "rows.csv";
-  std::filesystem::create_directories(path.parent_path());
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "rows.csv";
   std::ofstream(path) << csv;
   return read_cells(path);
 }

@@ -10,6 +10,7 @@
 
 #include "formats/weights.h"
 #include "tests/support/source_folder.h"
+#include "tests/support/temporary_folder.h"
 #include "whyformer/error.h"
 #include "whyformer/model.h"
 
@@ -38,17 +39,15 @@ class InputFile {
       tensors_.push_back({input.name, input.shape, values_.back()});
     }
     for (size_t i = 0; i < tensors_.size(); ++i) tensors_[i].values = values_[i];
-    const std::string own = testing::UnitTest::GetInstance()->current_test_info()->name();
-    path_ = std::filesystem::temp_directory_path() / ("whyformer_" + own + ".safetensors");
     save(path_, write_safetensors(tensors_));
   }
-  ~InputFile() { std::filesystem::remove(path_); }
   const std::filesystem::path& path() const { return path_; }
 
  private:
   std::vector<std::vector<float>> values_;
   std::vector<NamedFloats> tensors_;
-  std::filesystem::path path_;
+  const TemporaryFolder folder_;
+  const std::filesystem::path path_ = folder_.path() / "inputs.safetensors";
 };
 
 // A run with given arrays: what its trace holds as a file, and what was found in the model.

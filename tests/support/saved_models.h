@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 
+#include "tests/support/temporary_folder.h"
 #include "tests/support/tiny_model.h"
 #include "whyformer/model.h"
 
@@ -40,26 +41,17 @@ inline constexpr const char* kWordTokenizerConfig =
 // model.onnx in a folder of its own, which goes with the test.
 class SavedFolder {
  public:
-  explicit SavedFolder(const onnx::TinyModel& model, const std::string& tokenizer = "",
-                       const std::string& name = "model") {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    folder_ =
-        std::filesystem::temp_directory_path() /
-        (std::string("whyformer_") + test->test_suite_name() + "_" + test->name() + "_" + name);
-    std::filesystem::create_directories(folder_);
+  explicit SavedFolder(const onnx::TinyModel& model, const std::string& tokenizer = "") {
     save(file(), model.text());
     if (tokenizer.empty()) return;
-    save(folder_ / "tokenizer.json", tokenizer);
-    save(folder_ / "tokenizer_config.json", kWordTokenizerConfig);
+    save(folder_.path() / "tokenizer.json", tokenizer);
+    save(folder_.path() / "tokenizer_config.json", kWordTokenizerConfig);
   }
-  ~SavedFolder() { std::filesystem::remove_all(folder_); }
-  SavedFolder(const SavedFolder&) = delete;
-  SavedFolder& operator=(const SavedFolder&) = delete;
 
-  std::filesystem::path file() const { return folder_ / "model.onnx"; }
+  std::filesystem::path file() const { return folder_.path() / "model.onnx"; }
 
  private:
-  std::filesystem::path folder_;
+  const TemporaryFolder folder_;
 };
 
 // So many pixels each way, of changing colours.

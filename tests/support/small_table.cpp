@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
 
+#include "tests/support/temporary_folder.h"
 #include "tests/support/tiny_model.h"
 
 namespace whyformer {
@@ -144,13 +144,10 @@ std::string SmallTable::onnx() const {
 }
 
 Model SmallTable::load() const {
-  const std::string own = testing::UnitTest::GetInstance()->current_test_info()->name();
-  const std::filesystem::path path =
-      std::filesystem::temp_directory_path() / fmt::format("whyformer_{}_{}.onnx", own, ::getpid());
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "model.onnx";
   save(path, onnx());
-  Model model = Model::load(path);
-  std::filesystem::remove(path);
-  return model;
+  return Model::load(path);
 }
 
 }  // namespace whyformer

@@ -10,6 +10,7 @@
 #include "api/explained_input.h"
 #include "evaluate/protocols/protocol.h"
 #include "tests/support/source_folder.h"
+#include "tests/support/temporary_folder.h"
 #include "whyformer/answers.h"
 #include "whyformer/error.h"
 #include "whyformer/protocols.h"
@@ -21,23 +22,17 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// A folder that goes away with the test.
 class EraserFolder {
  public:
-  EraserFolder()
-      : path_(std::filesystem::temp_directory_path() /
-              ("whyformer-eraser-" + std::to_string(reinterpret_cast<uintptr_t>(this)))) {
-    std::filesystem::create_directories(path_ / "docs");
-  }
-  ~EraserFolder() { std::filesystem::remove_all(path_); }
+  EraserFolder() { std::filesystem::create_directory(path() / "docs"); }
 
   void write(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ / name) << text;
+    std::ofstream(path() / name) << text;
   }
-  const std::filesystem::path& path() const { return path_; }
+  const std::filesystem::path& path() const { return folder_.path(); }
 
  private:
-  std::filesystem::path path_;
+  const TemporaryFolder folder_;
 };
 
 std::string annotation(const std::string& id, const std::string& label,

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/temporary_folder.h"
 #include "whyformer/error.h"
 #include "whyformer/report.h"
 #include "whyformer/sanity.h"
@@ -99,23 +100,21 @@ TEST(SanityTerminal, MakesHostileNamesHarmless) {
 
 class SanityCards : public testing::Test {
  protected:
-  SanityCards() : folder_(testing::TempDir() + "sanity_cards") {
-    std::filesystem::remove_all(folder_);
+  SanityCards() {
     if (const char* before = std::getenv("XDG_CACHE_HOME")) before_ = before;
-    setenv("XDG_CACHE_HOME", folder_.c_str(), 1);
+    setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1);
   }
   ~SanityCards() override {
     if (before_.empty())
       unsetenv("XDG_CACHE_HOME");
     else
       setenv("XDG_CACHE_HOME", before_.c_str(), 1);
-    std::filesystem::remove_all(folder_);
   }
   std::filesystem::path card(const std::string& hash) const {
-    return folder_ / "whyformer" / "sanity" / (hash + ".json");
+    return folder_.path() / "whyformer" / "sanity" / (hash + ".json");
   }
 
-  std::filesystem::path folder_;
+  const TemporaryFolder folder_;
   std::string before_;
 };
 

@@ -10,6 +10,7 @@
 #include "studies/concepts/activations.h"
 #include "tests/support/concepts_test_helpers.h"
 #include "tests/support/source_folder.h"
+#include "tests/support/temporary_folder.h"
 #include "whyformer/concepts.h"
 #include "whyformer/error.h"
 
@@ -88,18 +89,12 @@ class TableFiles : public testing::Test {
           {input, array.shape(), {floats[i].data<float>(), static_cast<size_t>(array.size())}});
       ++i;
     }
-    const std::filesystem::path path = folder_ / (name + ".safetensors");
+    const std::filesystem::path path = folder_.path() / (name + ".safetensors");
     write_file(path, write_safetensors(named));
     return {read_array_views(path)};
   }
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() /
-              ("whyformer-tables-" + std::to_string(reinterpret_cast<uintptr_t>(this)));
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  std::filesystem::path folder_;
+  const TemporaryFolder folder_;
 };
 
 TEST_F(TableFiles, AColumnThatIsMovedIsADirection) {

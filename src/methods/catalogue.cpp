@@ -107,6 +107,19 @@ OptionValue parse_value(const MethodInfo& method, const OptionInfo& option, std:
   return std::string(text);
 }
 
+std::string_view type_of(const OptionValue& value) {
+  constexpr std::array<std::string_view, 4> kTypes{"true or false", "a whole number", "a number",
+                                                   "a word"};
+  return kTypes[value.index()];
+}
+
+std::string printed(const OptionValue& value) {
+  if (const auto* word = std::get_if<std::string>(&value)) return *word;
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  if (const auto* whole = std::get_if<int64_t>(&value)) return fmt::format("{}", *whole);
+  return plain(std::get<double>(value));
+}
+
 void check_value(const MethodInfo& method, const OptionInfo& option, OptionValue& value) {
   // A whole number is welcome where a number is.
   if (std::holds_alternative<double>(option.default_value) &&
@@ -114,7 +127,8 @@ void check_value(const MethodInfo& method, const OptionInfo& option, OptionValue
     value = static_cast<double>(std::get<int64_t>(value));
   }
   if (value.index() != option.default_value.index()) {
-    refuse(method, option, "?", "a value of another type, as 'whyformer methods' lists it");
+    refuse(method, option, printed(value),
+           fmt::format("{}, not {}", type_of(option.default_value), type_of(value)));
   }
   if (const auto* word = std::get_if<std::string>(&value)) {
     const auto& choices = option.choices;

@@ -21,10 +21,14 @@ def blanked(match: re.Match) -> str:
     return "\n" * match.group().count("\n")
 
 
+def without_literals(text: str) -> str:
+    return LITERAL.sub(blanked, text)
+
+
 def functions(text: str):
     """The first line and the number of lines of each function. The layout is clang-format's: the brace that opens a body
     ends its line."""
-    lines = [re.sub(r"^\s*#.*", ";", line) for line in LITERAL.sub(blanked, text).split("\n")]
+    lines = [re.sub(r"^\s*#.*", ";", line) for line in without_literals(text).split("\n")]
     scopes = []  # for each open brace, whether it holds declarations
     is_function = False  # or a list of values
     head = begin = 0  # where the declaration at hand, and the function at hand, began

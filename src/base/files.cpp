@@ -37,14 +37,14 @@ int write_and_flush(const TemporaryFile& file, std::string_view content) {
 }
 
 // A written temporary file that becomes `target`, or nothing.
-class Replacement {
+class FileReplacement {
  public:
-  Replacement(fs::path target, fs::path temporary)
+  FileReplacement(fs::path target, fs::path temporary)
       : target_(std::move(target)), temporary_(std::move(temporary)) {}
-  Replacement(Replacement&& other) noexcept
+  FileReplacement(FileReplacement&& other) noexcept
       : target_(std::move(other.target_)), temporary_(std::exchange(other.temporary_, {})) {}
-  Replacement& operator=(Replacement&&) = delete;
-  ~Replacement() {
+  FileReplacement& operator=(FileReplacement&&) = delete;
+  ~FileReplacement() {
     if (!temporary_.empty()) unlink(temporary_.c_str());
   }
 
@@ -65,7 +65,7 @@ void write_file(const fs::path& path, std::string_view content) {
 }
 
 void write_files(std::span<const FileContent> files) {
-  std::vector<Replacement> replacements;
+  std::vector<FileReplacement> replacements;
   std::vector<FileContent> in_place;
   for (const auto& [path, content] : files) {
     struct stat status;
@@ -81,7 +81,7 @@ void write_files(std::span<const FileContent> files) {
     if (const int error = write_and_flush(file, content); error != 0) fail_writing(path, error);
   }
   for (const auto& [path, content] : in_place) write_in_place(path, content);
-  for (Replacement& replacement : replacements) replacement.finish();
+  for (FileReplacement& replacement : replacements) replacement.finish();
 }
 
 std::filesystem::path behind_links(std::filesystem::path path) {

@@ -57,7 +57,7 @@ thread_local bool inside_body = false;
 
 // One region runs at a time. Its threads claim ranges from a shared counter; a worker that wakes up
 // late finds the region closed and goes back to sleep, so nobody ever waits for it.
-class Pool {
+class ThreadPool {
  public:
   int thread_count() const { return wanted_threads_.load(std::memory_order_relaxed); }
   void set_thread_count(int count) {
@@ -157,8 +157,8 @@ class Pool {
 };
 
 // Never destroyed, so that workers may outlive static destructors.
-Pool& pool() {
-  static Pool* const the_pool = new Pool;
+ThreadPool& pool() {
+  static ThreadPool* const the_pool = new ThreadPool;
   return *the_pool;
 }
 

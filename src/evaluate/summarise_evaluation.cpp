@@ -13,7 +13,7 @@ namespace whyformer {
 namespace {
 
 // Values of one column by input; nothing where it was not measured, is not defined or not finite.
-using Column = std::vector<MetricValue>;
+using MetricColumn = std::vector<MetricValue>;
 
 const MeasuredMethod* measured_in(const EvaluatedInput& input, const std::string& name) {
   const auto found =
@@ -21,9 +21,9 @@ const MeasuredMethod* measured_in(const EvaluatedInput& input, const std::string
   return found == input.methods.end() ? nullptr : &*found;
 }
 
-Column values_of_column(const std::vector<EvaluatedInput>& inputs, const std::string& method,
-                        size_t column, std::vector<MetricValue> MeasuredMethod::*values) {
-  Column result;
+MetricColumn values_of_column(const std::vector<EvaluatedInput>& inputs, const std::string& method,
+                              size_t column, std::vector<MetricValue> MeasuredMethod::*values) {
+  MetricColumn result;
   for (const EvaluatedInput& input : inputs) {
     const MeasuredMethod* measured = measured_in(input, method);
     const bool known = measured != nullptr && column < (measured->*values).size();
@@ -33,7 +33,7 @@ Column values_of_column(const std::vector<EvaluatedInput>& inputs, const std::st
   return result;
 }
 
-std::vector<double> defined(const Column& column) {
+std::vector<double> defined(const MetricColumn& column) {
   std::vector<double> values;
   for (const MetricValue& value : column) {
     if (value) values.push_back(*value);
@@ -131,8 +131,9 @@ void add_ranks(Evaluation& evaluation, size_t column) {
 
 EvaluationTest compared(const Evaluation& evaluation, size_t column, const std::string& best,
                         const std::string& other) {
-  const Column a = values_of_column(evaluation.inputs, best, column, &MeasuredMethod::values);
-  const Column b = values_of_column(evaluation.inputs, other, column, &MeasuredMethod::values);
+  const MetricColumn a = values_of_column(evaluation.inputs, best, column, &MeasuredMethod::values);
+  const MetricColumn b =
+      values_of_column(evaluation.inputs, other, column, &MeasuredMethod::values);
   std::vector<double> of_best, of_other;
   double difference = 0;
   for (size_t i = 0; i < a.size(); ++i) {

@@ -16,9 +16,9 @@ constexpr double kTiny = std::numeric_limits<float>::min();
 
 double smallest_positive(double a, double b) { return b > 0 && b < a ? b : a; }
 
-class Walk {
+class LeastAngleWalk {
  public:
-  Walk(const GramSystem& system, PathKind kind, int64_t most_passes)
+  LeastAngleWalk(const GramSystem& system, PathKind kind, int64_t most_passes)
       : system_(system),
         kind_(kind),
         most_passes_(most_passes),
@@ -173,7 +173,7 @@ class Walk {
 }  // namespace
 
 LeastAnglePath least_angle_path(const GramSystem& system, PathKind kind, int64_t most_passes) {
-  return Walk(system, kind, most_passes).run();
+  return LeastAngleWalk(system, kind, most_passes).run();
 }
 
 }  // namespace whyformer

@@ -49,7 +49,7 @@ bool is_small_enough_to_fold(const std::vector<ValueType>& inputs,
 }
 
 bool follows_integers(const Op& op, const ValueType& output) {
-  return output.dtype == DType::kInt64 || op.dependence() == Dependence::kOnNumbersAndIntegers;
+  return output.dtype == DType::kInt64 || op.depends_on() == DependsOn::kNumbersAndIntegers;
 }
 
 }  // namespace
@@ -139,7 +139,7 @@ std::vector<Value> GraphBuilder::add_all(std::shared_ptr<const Op> op, std::vect
   Node node{std::move(name), std::move(op), std::move(inputs), {}};
   for (ValueType& output : outputs) {
     const bool output_varies =
-        node.op->dependence() != Dependence::kOnNothing &&
+        node.op->depends_on() != DependsOn::kNothing &&
         (varies || (varies_by_integers && follows_integers(*node.op, output)));
     node.outputs.push_back(new_value(std::move(output), node.name, index, output_varies));
   }

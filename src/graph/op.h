@@ -57,7 +57,7 @@ struct AxisFlow {
 
 // What the outputs of an operator follow of what is explained. Numbers made from integers (a mask
 // from ids, say) do not follow them; rows of a table picked by them do.
-enum class Dependence { kOnNumbers, kOnNumbersAndIntegers, kOnNothing };
+enum class DependsOn { kNumbers, kNumbersAndIntegers, kNothing };
 
 class OpPair;
 
@@ -97,7 +97,7 @@ class Op {
   // Where axis `axis` of output 0 comes from; nothing if it is new or mixes several axes.
   virtual std::optional<AxisFlow> follow(int axis, ValueTypes inputs) const = 0;
 
-  virtual Dependence dependence() const { return Dependence::kOnNumbers; }
+  virtual DependsOn depends_on() const { return DependsOn::kNumbers; }
 
   // Whether a graph that folds computes it at once where all inputs are constants.
   virtual bool folds(ValueTypes /*inputs*/) const { return true; }

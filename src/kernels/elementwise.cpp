@@ -68,7 +68,7 @@ struct Silu {
   }
 };
 
-struct QuickGelu {
+struct QuickGeluFunction {
   static HWY_INLINE ValueAndSlope at(V x) {
     const V steep = hn::Mul(x, constant(1.702f));
     const Sigmoid s = sigmoid(steep);
@@ -145,7 +145,7 @@ void activate_floats(Activation f, const float* x, float* y, float* slope, int64
     case Activation::kSigmoid:
       return apply<Logistic>(x, y, slope, count);
     case Activation::kQuickGelu:
-      return apply<QuickGelu>(x, y, slope, count);
+      return apply<QuickGeluFunction>(x, y, slope, count);
   }
 }
 

@@ -188,7 +188,7 @@ struct Ahead {
 
 // A tile of sums. Loops over it must be unrolled whole, else the compiler keeps it in memory.
 template <int kRows>
-using Sums = Floats[kRows][kPanelVectors];
+using TileSums = Floats[kRows][kPanelVectors];
 
 // Fetches the tile of C while the sums are still to be made.
 template <int kRows>
@@ -200,7 +200,7 @@ HWY_INLINE void prefetch_output(const BlockOutput& out) {
 }
 
 template <int kRows>
-HWY_INLINE void write_out(Sums<kRows>& sum, const BlockOutput out) {
+HWY_INLINE void write_out(TileSums<kRows>& sum, const BlockOutput out) {
   const FloatTag d;
   const Floats scale = hn::Set(d, out.scale);
   HWY_UNROLL(8)
@@ -226,7 +226,7 @@ void multiply_tile(const float* a, int64_t row_stride, int64_t depth_stride,
   const FloatTag d;
   prefetch_output<kRows>(out);
   const float* HWY_RESTRICT row[kRows];
-  Sums<kRows> sum;
+  TileSums<kRows> sum;
   HWY_UNROLL(8)
   for (int r = 0; r < kRows; ++r) {
     row[r] = a + r * row_stride;

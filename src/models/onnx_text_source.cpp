@@ -33,7 +33,7 @@ int64_t tokens_written_into(const onnx::OnnxFile& file, const std::string& ids) 
 }
 
 // What a graph of texts is built for.
-struct TextShape {
+struct OnnxTextShape {
   int64_t batch = 1;
   int64_t tokens = 0;
   bool masked = false;  // takes an attention mask
@@ -317,7 +317,7 @@ class OnnxTextSource final : public TextSource {
     return offset ? rows - config_.id_or("pad_token_id", 1) - 1 : rows;
   }
 
-  onnx::BuildRequest request_for(const TextShape& key) const {
+  onnx::BuildRequest request_for(const OnnxTextShape& key) const {
     const Shape shape{key.batch, key.tokens};
     onnx::BuildRequest request;
     request.floats = key.dtype;
@@ -344,8 +344,8 @@ class OnnxTextSource final : public TextSource {
   std::shared_ptr<const ModelGraph> build(const ShapeKey& key) const override {
     auto built = std::make_shared<ModelGraph>();
     built->key = key;
-    const TextShape shape{key.batch, key.shape("input_ids")[0], key.shapes.contains("hidden"),
-                          key.dtype};
+    const OnnxTextShape shape{key.batch, key.shape("input_ids")[0], key.shapes.contains("hidden"),
+                              key.dtype};
     OnnxGraph imported = build_onnx(*model_, request_for(shape), output_, key.batch);
     check_tokens_meet(imported, shape);
     const Value ids = imported.input(inputs_.ids);
@@ -366,7 +366,7 @@ class OnnxTextSource final : public TextSource {
   }
 
   // Files that take [tokens, batch] would see each token as a text of its own.
-  void check_tokens_meet(const OnnxGraph& imported, const TextShape& key) const {
+  void check_tokens_meet(const OnnxGraph& imported, const OnnxTextShape& key) const {
     const Value ids = imported.input(inputs_.ids);
     if (key.tokens < 2 || !ids.valid() || !has_attention(imported.graph)) return;
     if (!AxisUse(imported.graph, ids, 1).stays_apart()) return;

@@ -53,7 +53,7 @@ class EmbeddingOp final : public ops::Embedding, public HoldsWeights {
     throw Error("Embedding: ids have no gradient; ask for the gradient of its output");
   }
 
-  Dependence dependence() const override { return Dependence::kOnNumbersAndIntegers; }
+  DependsOn depends_on() const override { return DependsOn::kNumbersAndIntegers; }
 
   std::optional<AxisFlow> follow(int axis, ValueTypes inputs) const override {
     if (axis == static_cast<int>(inputs[0].shape.size())) return std::nullopt;

@@ -43,7 +43,7 @@ class GatherOp final : public ops::Gather {
 
   bool moves_data() const override { return true; }
 
-  Dependence dependence() const override { return Dependence::kOnNumbersAndIntegers; }
+  DependsOn depends_on() const override { return DependsOn::kNumbersAndIntegers; }
 
   std::optional<AxisFlow> follow(int axis, ValueTypes inputs) const override {
     const int picks = static_cast<int>(inputs[1].shape.size());

@@ -237,7 +237,7 @@ class DynamicScaleOp final : public ops::DynamicScale {
 
   std::optional<AxisFlow> follow(int, ValueTypes) const override { return std::nullopt; }
 
-  Dependence dependence() const override { return Dependence::kOnNothing; }
+  DependsOn depends_on() const override { return DependsOn::kNothing; }
 
  private:
   Shape shape_for(const Shape& x) const {

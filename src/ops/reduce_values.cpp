@@ -28,7 +28,7 @@ int64_t times(int64_t a, int64_t b) {
 
 // Each reduction: where it starts, what an element adds, how two parts come together, and the end.
 template <typename A>
-struct Sum {
+struct SumReduction {
   static constexpr A start() { return 0; }
   static A term(A x) { return x; }
   static A merge(A a, A b) { return plus(a, b); }
@@ -36,7 +36,7 @@ struct Sum {
 };
 
 template <typename A>
-struct Mean : Sum<A> {
+struct MeanReduction : SumReduction<A> {
   static A finish(A total, int64_t count) {
     if constexpr (std::is_same_v<A, double>)
       return total / static_cast<double>(count);
@@ -46,24 +46,24 @@ struct Mean : Sum<A> {
 };
 
 template <typename A>
-struct L1 : Sum<A> {
+struct L1Reduction : SumReduction<A> {
   static A term(A x) { return x < 0 ? times(x, A{-1}) : x; }
 };
 
 template <typename A>
-struct SumOfSquares : Sum<A> {
+struct SumOfSquaresReduction : SumReduction<A> {
   static A term(A x) { return times(x, x); }
 };
 
 template <typename A>
-struct L2 : SumOfSquares<A> {
+struct L2Reduction : SumOfSquaresReduction<A> {
   static A finish(A total, int64_t) {
     return static_cast<A>(std::sqrt(static_cast<double>(total)));
   }
 };
 
 template <typename A>
-struct Product {
+struct ProductReduction {
   static constexpr A start() { return 1; }
   static A term(A x) { return x; }
   static A merge(A a, A b) { return times(a, b); }
@@ -72,7 +72,7 @@ struct Product {
 
 // What is not a number wins.
 template <typename A, bool kLargest>
-struct Extremum {
+struct ExtremumReduction {
   using Limits = std::numeric_limits<A>;
   static constexpr A start() {
     if constexpr (Limits::has_infinity)
@@ -85,9 +85,9 @@ struct Extremum {
   static A finish(A best, int64_t) { return best; }
 };
 template <typename A>
-using Max = Extremum<A, true>;
+using MaxReduction = ExtremumReduction<A, true>;
 template <typename A>
-using Min = Extremum<A, false>;
+using MinReduction = ExtremumReduction<A, false>;
 
 // Rows next to each other in memory. Eight parts at once, so that no sum waits for the one before.
 template <template <typename> typename F, typename T>
@@ -160,21 +160,21 @@ template <typename T>
 void reduce_with(Reduction f, const Tensor& x, Tensor& y, const AroundAxes& around) {
   switch (f) {
     case Reduction::kSum:
-      return reduce_as<Sum, T>(x, y, around);
+      return reduce_as<SumReduction, T>(x, y, around);
     case Reduction::kMean:
-      return reduce_as<Mean, T>(x, y, around);
+      return reduce_as<MeanReduction, T>(x, y, around);
     case Reduction::kMax:
-      return reduce_as<Max, T>(x, y, around);
+      return reduce_as<MaxReduction, T>(x, y, around);
     case Reduction::kMin:
-      return reduce_as<Min, T>(x, y, around);
+      return reduce_as<MinReduction, T>(x, y, around);
     case Reduction::kL1:
-      return reduce_as<L1, T>(x, y, around);
+      return reduce_as<L1Reduction, T>(x, y, around);
     case Reduction::kL2:
-      return reduce_as<L2, T>(x, y, around);
+      return reduce_as<L2Reduction, T>(x, y, around);
     case Reduction::kProduct:
-      return reduce_as<Product, T>(x, y, around);
+      return reduce_as<ProductReduction, T>(x, y, around);
     case Reduction::kSumOfSquares:
-      return reduce_as<SumOfSquares, T>(x, y, around);
+      return reduce_as<SumOfSquaresReduction, T>(x, y, around);
     case Reduction::kLogSumExp:
       break;  // made of two others
   }

@@ -16,7 +16,7 @@ constexpr size_t kMostPooled = size_t{1} << 30;
 
 // A block may serve a request down to 7/8 of its size, so that sizes close to each other share
 // blocks.
-class Pool {
+class MemoryPool {
  public:
   void* take(size_t& bytes) {
     // Blocks have such sizes; without this, small requests would find none of them close enough.
@@ -56,8 +56,8 @@ class Pool {
 };
 
 // Never destroyed: tensors of static lifetime may outlive any static pool.
-Pool& pool() {
-  static Pool* const instance = new Pool;
+MemoryPool& pool() {
+  static MemoryPool* const instance = new MemoryPool;
   return *instance;
 }
 

@@ -52,10 +52,10 @@ double belongs(int64_t target, double x, double y) {
   return 0.5 * std::exp(-y * 3);
 }
 
-struct Point {
+struct PatchMiddle {
   double x, y;
 };
-Point middle_of(const PictureView& picture, int64_t patch) {
+PatchMiddle middle_of(const PictureView& picture, int64_t patch) {
   return {
       (static_cast<double>(patch % picture.columns) + 0.5) / static_cast<double>(picture.columns),
       (static_cast<double>(patch / picture.columns) + 0.5) / static_cast<double>(picture.rows)};
@@ -82,7 +82,7 @@ Attribution make_attribution(const Explanation& explanation, const std::string& 
   attribution.cost = {1, 1, 0.0312};
   attribution.scores.assign(explanation.units.size(), 0.0);
   for (int64_t patch = 0; patch < picture.rows * picture.columns; ++patch) {
-    const Point at = middle_of(picture, patch);
+    const PatchMiddle at = middle_of(picture, patch);
     double score = belongs(target, at.x, at.y) * (0.7 + 0.3 * random.next()) + 0.1 * random.next();
     if (is_signed) score -= 0.05 + 0.6 * belongs(target == 0 ? 1 : 0, at.x, at.y);
     attribution.scores[static_cast<size_t>(picture.first_patch + patch)] = 0.02 * score;
@@ -117,11 +117,11 @@ AttentionMap make_map(const Explanation& explanation, int layer, int64_t heads) 
         double weight = 0.05 * random.next();
         const bool patches = query >= picture.first_patch && key >= picture.first_patch;
         if (patches) {
-          const Point from = middle_of(picture, query - picture.first_patch);
-          const Point to = middle_of(picture, key - picture.first_patch);
+          const PatchMiddle from = middle_of(picture, query - picture.first_patch);
+          const PatchMiddle to = middle_of(picture, key - picture.first_patch);
           weight += std::exp(-std::pow(std::hypot(from.x - to.x, from.y - to.y) / reach, 2));
         } else if (key >= picture.first_patch) {
-          const Point to = middle_of(picture, key - picture.first_patch);
+          const PatchMiddle to = middle_of(picture, key - picture.first_patch);
           weight += belongs(head % 3, to.x, to.y);
         }
         row[key] = static_cast<float>(weight);

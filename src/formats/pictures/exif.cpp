@@ -57,7 +57,7 @@ int width_of_type(uint64_t type) {
 }
 
 // Where the pixels of the upright picture are found: pixel (x, y) at first + x · right + y · down.
-struct Walk {
+struct PixelOrder {
   int64_t width;
   int64_t height;
   int64_t first;
@@ -65,7 +65,7 @@ struct Walk {
   int64_t down;
 };
 
-Walk walk_of(const Picture& picture, Orientation orientation) {
+PixelOrder walk_of(const Picture& picture, Orientation orientation) {
   const int64_t w = picture.width, h = picture.height;
   const int64_t last_column = w - 1, last_row = (h - 1) * w;
   switch (orientation) {
@@ -131,7 +131,7 @@ std::optional<Orientation> xmp_orientation(std::string_view packet) {
 
 Picture turned_upright(Picture picture, Orientation orientation) {
   if (orientation == Orientation::kUpright) return picture;
-  const Walk walk = walk_of(picture, orientation);
+  const PixelOrder walk = walk_of(picture, orientation);
   Picture upright{walk.width, walk.height, std::vector<uint8_t>(picture.pixels.size())};
   // In tiles: one of the two pictures is walked against its rows, and a tile of it stays in cache.
   constexpr int64_t kTile = 32;

@@ -15,25 +15,25 @@ struct OcclusionOptions {
   HidingOptions hiding = {};
 };
 
-struct Span {
+struct CellRange {
   int64_t begin, end;
 };
 
 // Windows along one side; the last is cut off at the border.
-std::vector<Span> spans(int64_t size, int64_t window, int64_t stride) {
-  std::vector<Span> result;
+std::vector<CellRange> spans(int64_t size, int64_t window, int64_t stride) {
+  std::vector<CellRange> result;
   for (int64_t begin = 0;; begin += stride) {
     result.push_back({begin, std::min(size, begin + window)});
     if (begin + window >= size) return result;
   }
 }
 
-struct Window {
-  Span rows, columns;
+struct OcclusionWindow {
+  CellRange rows, columns;
 };
 
 // Row by row.
-std::vector<Window> windows_of(const Cells& cells, const OcclusionOptions& options) {
+std::vector<OcclusionWindow> windows_of(const Cells& cells, const OcclusionOptions& options) {
   const auto or_unit = [](int64_t size, int64_t unit) { return size > 0 ? size : unit; };
   const int64_t high = or_unit(options.window, cells.unit_height),
                 wide = or_unit(options.window, cells.unit_width);
@@ -43,23 +43,24 @@ std::vector<Window> windows_of(const Cells& cells, const OcclusionOptions& optio
         fmt::format("occlusion.stride={} leaves gaps between windows of {}: make it smaller",
                     options.stride, std::min(high, wide)));
   }
-  std::vector<Window> windows;
-  for (const Span& rows : spans(cells.height, high, down)) {
-    for (const Span& columns : spans(cells.width, wide, right)) windows.push_back({rows, columns});
+  std::vector<OcclusionWindow> windows;
+  for (const CellRange& rows : spans(cells.height, high, down)) {
+    for (const CellRange& columns : spans(cells.width, wide, right))
+      windows.push_back({rows, columns});
   }
   return windows;
 }
 
 template <class Visit>
-void each_cell(const Window& window, const Cells& cells, const Visit& visit) {
+void each_cell(const OcclusionWindow& window, const Cells& cells, const Visit& visit) {
   for (int64_t y = window.rows.begin; y < window.rows.end; ++y) {
     for (int64_t x = window.columns.begin; x < window.columns.end; ++x) visit(y * cells.width + x);
   }
 }
 
 // How much the target falls for each window, of those that ran before the caller stopped it.
-std::vector<double> falls_of(const std::vector<Window>& windows, const Cells& cells, Run& run,
-                             const HidingOptions& hiding) {
+std::vector<double> falls_of(const std::vector<OcclusionWindow>& windows, const Cells& cells,
+                             Run& run, const HidingOptions& hiding) {
   const double whole = run.in_space(hiding.space, run.outputs());
   const auto step = static_cast<size_t>(run.most_inputs_at_once());
   std::vector<double> falls;
@@ -87,7 +88,7 @@ std::vector<double> falls_of(const std::vector<Window>& windows, const Cells& ce
 // number.
 Scores occlusion(Run& run, const OcclusionOptions& options) {
   const Cells cells = run.input().cells();
-  const std::vector<Window> windows = windows_of(cells, options);
+  const std::vector<OcclusionWindow> windows = windows_of(cells, options);
   const std::vector<double> falls = falls_of(windows, cells, run, options.hiding);
   std::vector<double> sums(cells.height * cells.width, 0.0), counts(sums.size(), 0.0);
   for (size_t i = 0; i < windows.size(); ++i) {

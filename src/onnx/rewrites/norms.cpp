@@ -94,22 +94,22 @@ std::optional<Normalised> normalised(const Pattern& pattern, Value value) {
 }
 
 // A norm of x, of either kind.
-struct Norm {
+struct MatchedNorm {
   Value x;
   double epsilon = 0;
   bool centres = false;
 };
-std::optional<Norm> norm(const Pattern& pattern, Value value) {
+std::optional<MatchedNorm> norm(const Pattern& pattern, Value value) {
   const auto found = normalised(pattern, value);
   if (!found) return std::nullopt;
   if (found->v == found->by.of) {
     const auto x = centred(pattern, found->v);
-    if (x) return Norm{*x, found->by.epsilon, true};
-    return Norm{found->v, found->by.epsilon, false};
+    if (x) return MatchedNorm{*x, found->by.epsilon, true};
+    return MatchedNorm{found->v, found->by.epsilon, false};
   }
   // Some exporters subtract the mean twice.
   const auto x = centred(pattern, found->v);
-  if (x && centred(pattern, found->by.of) == x) return Norm{*x, found->by.epsilon, true};
+  if (x && centred(pattern, found->by.of) == x) return MatchedNorm{*x, found->by.epsilon, true};
   return std::nullopt;
 }
 
@@ -122,7 +122,7 @@ const Tensor* columns(const Pattern& pattern, Value value, int64_t count) {
 }
 
 struct ScaledNorm {
-  Norm norm;
+  MatchedNorm norm;
   Tensor weight;
 };
 std::optional<ScaledNorm> scaled_norm(const Pattern& pattern, Value value) {
@@ -130,7 +130,8 @@ std::optional<ScaledNorm> scaled_norm(const Pattern& pattern, Value value) {
   if (const Node* product = pattern.made_by<ops::Mul>(value)) {
     for (const int place : {0, 1}) {
       const Tensor* weight = columns(pattern, product->inputs[place], count);
-      const auto found = weight ? norm(pattern, product->inputs[1 - place]) : std::optional<Norm>();
+      const auto found =
+          weight ? norm(pattern, product->inputs[1 - place]) : std::optional<MatchedNorm>();
       if (found) return ScaledNorm{*found, weight->reshape({count})};
     }
   }

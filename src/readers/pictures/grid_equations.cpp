@@ -31,8 +31,8 @@ double dot(const double* a, const double* b, int64_t begin, int64_t end) {
 }
 
 // (A x)[i].
-struct Product {
-  explicit Product(const GridEquations& a, const GridValues& values)
+struct GridProduct {
+  explicit GridProduct(const GridEquations& a, const GridValues& values)
       : own(a.own.data()),
         right(a.right.data()),
         down_left(a.down_left.data()),
@@ -54,7 +54,7 @@ struct Product {
 // Calls store(i, (A x)[i]). The loop over the products is vectorised, since a block of its own is
 // no memory that they read.
 template <class Store>
-void for_each_product(const Product& product, int64_t begin, int64_t end, Store store) {
+void for_each_product(const GridProduct& product, int64_t begin, int64_t end, Store store) {
   std::array<double, 64> block;
   constexpr auto kSize = static_cast<int64_t>(block.size());
   for (; begin < end; begin += kSize) {
@@ -81,7 +81,7 @@ MultigridSolver::Level::Level(GridEquations given)
     for (double& value : *values) value = std::abs(value);
   }
   const GridValues ones(step.size(), 1.0);
-  const Product sum(sizes, ones);
+  const GridProduct sum(sizes, ones);
   for (int64_t y = 0; y < equations.height; ++y) {
     for (int64_t i = equations.at(y, 0); i < equations.at(y, equations.width); ++i) {
       if (equations.own[i] == 0) continue;
@@ -119,7 +119,7 @@ void MultigridSolver::precondition(size_t number, std::vector<Work>& work) const
     for (int64_t i = begin; i < end; ++i) x[i] = level.step[i] * b[i];
   }
   if (number + 1 == levels_.size()) return;
-  const Product product(level.equations, x);
+  const GridProduct product(level.equations, x);
   for (const auto& [begin, end] : level.ranges) {
     for_each_product(product, begin, end,
                      [&](int64_t i, double image) { residual[i] = b[i] - image; });
@@ -163,7 +163,7 @@ GridValues MultigridSolver::solve(GridValues b, double tolerance) const {
       for (int64_t i = begin; i < end; ++i)
         direction[i] = preconditioned[i] + length / before * direction[i];
     }
-    const Product product(finest.equations, direction);
+    const GridProduct product(finest.equations, direction);
     for (const auto& [begin, end] : finest.ranges) {
       for_each_product(product, begin, end, [&](int64_t i, double value) { image[i] = value; });
     }

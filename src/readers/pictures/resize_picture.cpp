@@ -71,7 +71,7 @@ Filter filter_of(Resampling resampling) {
 }
 
 // From `begin` to `end` of the positions along one side.
-struct Range {
+struct LineRange {
   int64_t begin = 0;
   int64_t end = 0;
   int64_t length() const { return end - begin; }
@@ -82,7 +82,7 @@ int32_t fixed_point(double weight) {
   return static_cast<int32_t>(weight < 0 ? scaled - 0.5 : scaled + 0.5);
 }
 
-Taps taps_for(int64_t inputs, int64_t outputs, const Filter& filter, Range wanted) {
+Taps taps_for(int64_t inputs, int64_t outputs, const Filter& filter, LineRange wanted) {
   const double scale = static_cast<double>(inputs) / static_cast<double>(outputs);
   const double filter_scale = std::max(scale, 1.0);
   const double support = filter.support * filter_scale;
@@ -113,11 +113,11 @@ Taps taps_for(int64_t inputs, int64_t outputs, const Filter& filter, Range wante
 // a pass that would change nothing; it then has no taps.
 struct ResizePass {
   std::optional<Taps> taps;
-  Range wanted;
-  Range needed;
+  LineRange wanted;
+  LineRange needed;
 };
 
-ResizePass pass_for(int64_t inputs, int64_t outputs, const Filter& filter, Range wanted) {
+ResizePass pass_for(int64_t inputs, int64_t outputs, const Filter& filter, LineRange wanted) {
   if (inputs == outputs) return {std::nullopt, wanted, wanted};
   ResizePass pass{taps_for(inputs, outputs, filter, wanted), wanted, {inputs, 0}};
   for (const auto [first, count] : pass.taps->runs) {
@@ -143,7 +143,7 @@ Picture black(int64_t width, int64_t height) {
   return {width, height, std::vector<uint8_t>(static_cast<size_t>(3 * width * height))};
 }
 
-Picture cut_out(const Picture& picture, Range columns, Range rows) {
+Picture cut_out(const Picture& picture, LineRange columns, LineRange rows) {
   Picture result = black(columns.length(), rows.length());
   for (int64_t y = 0; y < result.height; ++y) {
     std::copy_n(picture.row(rows.begin + y) + 3 * columns.begin, 3 * result.width, result.row(y));
@@ -152,7 +152,7 @@ Picture cut_out(const Picture& picture, Range columns, Range rows) {
 }
 
 // The pass along each of `rows`.
-Picture horizontally(const Picture& picture, const ResizePass& pass, Range rows) {
+Picture horizontally(const Picture& picture, const ResizePass& pass, LineRange rows) {
   if (!pass.taps) return cut_out(picture, pass.wanted, rows);
   Picture result = black(pass.wanted.length(), rows.length());
   const auto resample = [&](int64_t begin, int64_t end) {
@@ -166,7 +166,7 @@ Picture horizontally(const Picture& picture, const ResizePass& pass, Range rows)
 }
 
 // The pass down each of `columns`.
-Picture vertically(const Picture& picture, const ResizePass& pass, Range columns) {
+Picture vertically(const Picture& picture, const ResizePass& pass, LineRange columns) {
   if (!pass.taps) return cut_out(picture, columns, pass.wanted);
   Picture result = black(columns.length(), pass.wanted.length());
   parallel_for(result.height, 4, [&](int64_t begin, int64_t end) {
@@ -181,8 +181,8 @@ Picture vertically(const Picture& picture, const ResizePass& pass, Range columns
 
 // Pillow rounds to 8 bits between the passes, so that their order shows. Since version 13 it begins
 // with the rows where a picture loses more than twice as many rows as columns.
-Picture filtered(const Picture& picture, PictureSize size, const Filter& filter, Range columns,
-                 Range rows) {
+Picture filtered(const Picture& picture, PictureSize size, const Filter& filter, LineRange columns,
+                 LineRange rows) {
   const ResizePass across = pass_for(picture.width, size.width, filter, columns);
   const ResizePass down = pass_for(picture.height, size.height, filter, rows);
   const int64_t lost_columns = picture.width - size.width;
@@ -196,7 +196,7 @@ Picture filtered(const Picture& picture, PictureSize size, const Filter& filter,
 }
 
 // Pillow adds the step up, rounding errors included; -1 where they lead beyond the picture.
-std::vector<int64_t> nearest_positions(int64_t inputs, int64_t outputs, Range wanted) {
+std::vector<int64_t> nearest_positions(int64_t inputs, int64_t outputs, LineRange wanted) {
   const double step = static_cast<double>(inputs) / static_cast<double>(outputs);
   std::vector<int64_t> positions;
   double place = step * 0.5;
@@ -207,7 +207,7 @@ std::vector<int64_t> nearest_positions(int64_t inputs, int64_t outputs, Range wa
   return positions;
 }
 
-Picture nearest(const Picture& picture, PictureSize size, Range columns, Range rows) {
+Picture nearest(const Picture& picture, PictureSize size, LineRange columns, LineRange rows) {
   const auto from_columns = nearest_positions(picture.width, size.width, columns);
   const auto from_rows = nearest_positions(picture.height, size.height, rows);
   Picture result = black(columns.length(), rows.length());
@@ -251,7 +251,7 @@ void check_sizes(const Picture& picture, PictureSize size, PictureSize window) {
 }
 
 // The part of a window that lies on a side of `length`.
-Range visible(int64_t begin, int64_t count, int64_t length) {
+LineRange visible(int64_t begin, int64_t count, int64_t length) {
   return {std::clamp<int64_t>(begin, 0, length), std::clamp<int64_t>(begin + count, 0, length)};
 }
 
@@ -260,8 +260,8 @@ Range visible(int64_t begin, int64_t count, int64_t length) {
 Picture resize_picture(const Picture& picture, PictureSize size, Resampling resampling,
                        const PictureWindow& window) {
   check_sizes(picture, size, window.size);
-  const Range columns = visible(window.left, window.size.width, size.width);
-  const Range rows = visible(window.top, window.size.height, size.height);
+  const LineRange columns = visible(window.left, window.size.width, size.width);
+  const LineRange rows = visible(window.top, window.size.height, size.height);
   if (columns.length() == 0 || rows.length() == 0)
     return black(window.size.width, window.size.height);
   Picture part = resampling == Resampling::kNearest

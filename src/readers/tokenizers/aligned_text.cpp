@@ -53,7 +53,7 @@ Span AlignedText::aligned_before(size_t position) const {
   return alignment_[std::min(position, alignment_.size()) - 1];
 }
 
-void AlignedText::transform(std::span<const Change> changes, size_t removed_at_start) {
+void AlignedText::transform(std::span<const CharacterChange> changes, size_t removed_at_start) {
   if (alignment_.empty() && original_.begin != original_.end) return;
   // The package aims at the whole *original*, which leaves out characters that came from nowhere at
   // the start.
@@ -66,7 +66,7 @@ void AlignedText::transform(std::span<const Change> changes, size_t removed_at_s
                   removed_at_start);
 }
 
-void AlignedText::transform_range(Span range, std::span<const Change> changes,
+void AlignedText::transform_range(Span range, std::span<const CharacterChange> changes,
                                   size_t removed_at_start) {
   size_t old = range.begin;  // next character of the old text
   const auto skip = [&] {
@@ -76,13 +76,13 @@ void AlignedText::transform_range(Span range, std::span<const Change> changes,
   for (size_t i = 0; i < removed_at_start; ++i) skip();
 
   size_t new_size = text_.size() - (range.end - range.begin);
-  for (const Change& change : changes) new_size += utf8_length_of(change.character);
+  for (const CharacterChange& change : changes) new_size += utf8_length_of(change.character);
   check_growth(new_size);
   std::string text(text_, 0, range.begin);
   text.reserve(new_size);
   std::vector<Span> alignment(new_size);
   std::copy(alignment_.begin(), alignment_.begin() + range.begin, alignment.begin());
-  for (const Change& change : changes) {
+  for (const CharacterChange& change : changes) {
     const bool inserted = change.change > 0;
     const Span place = inserted || old >= alignment_.size() ? aligned_before(old) : alignment_[old];
     if (!inserted) skip();
@@ -100,7 +100,7 @@ void AlignedText::transform_range(Span range, std::span<const Change> changes,
 
 void AlignedText::prepend(std::string_view prefix) {
   if (text_.empty()) return;
-  std::vector<Change> changes;
+  std::vector<CharacterChange> changes;
   for (size_t position = 0; position < prefix.size();) {
     const int32_t change = position == 0 ? 0 : 1;
     changes.push_back({next_character(prefix, position), change});
@@ -139,7 +139,7 @@ void AlignedText::replace(std::span<const Match> matches, std::string_view conte
 void AlignedText::strip(size_t leading_characters, size_t trailing_characters) {
   if (leading_characters == 0 && trailing_characters == 0) return;
   const auto count = static_cast<size_t>(count_characters(text_));
-  std::vector<Change> changes;
+  std::vector<CharacterChange> changes;
   size_t index = 0;
   for (size_t position = 0; position < text_.size(); ++index) {
     const char32_t character = next_character(text_, position);

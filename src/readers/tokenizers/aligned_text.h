@@ -25,7 +25,7 @@ struct Span {
 
 // One character of the new text: 0 = in place of the next old one, 1 = inserted,
 // -n = in place of the next old one, and the n old ones behind it are gone.
-struct Change {
+struct CharacterChange {
   char32_t character;
   int32_t change;
 };
@@ -61,7 +61,7 @@ class AlignedText {
   void check_growth(size_t bytes) const;
 
   // Replaces the whole text; `removed_at_start` old characters have no successor.
-  void transform(std::span<const Change> changes, size_t removed_at_start);
+  void transform(std::span<const CharacterChange> changes, size_t removed_at_start);
   void prepend(std::string_view prefix);
   void replace(std::span<const Match> matches, std::string_view content);
   void strip(size_t leading_characters, size_t trailing_characters);
@@ -69,7 +69,7 @@ class AlignedText {
   template <typename Keep>
   void filter(Keep keep) {
     if (can_be_edited_in_place() && std::all_of(text_.begin(), text_.end(), keep)) return;
-    std::vector<Change> changes;
+    std::vector<CharacterChange> changes;
     changes.reserve(text_.size());
     int32_t removed = 0;
     size_t removed_at_start = 0;
@@ -98,7 +98,7 @@ class AlignedText {
       for (char& c : text_) c = static_cast<char>(function(static_cast<char32_t>(c)));
       return;
     }
-    std::vector<Change> changes;
+    std::vector<CharacterChange> changes;
     changes.reserve(text_.size());
     for (size_t position = 0; position < text_.size();) {
       changes.push_back({function(next_character(text_, position)), 0});
@@ -113,7 +113,8 @@ class AlignedText {
   bool can_be_edited_in_place() const {
     return !text_.empty() && alignment_[0].begin != alignment_[0].end && is_ascii(text_);
   }
-  void transform_range(Span range, std::span<const Change> changes, size_t removed_at_start);
+  void transform_range(Span range, std::span<const CharacterChange> changes,
+                       size_t removed_at_start);
   Span aligned_before(size_t position) const;
 
   std::string text_;

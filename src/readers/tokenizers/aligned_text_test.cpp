@@ -33,7 +33,7 @@ TEST(AlignedText, SkipsCharactersRemovedAtTheStart) {
 
 TEST(AlignedText, GivesInsertedCharactersThePlaceOfTheOneBefore) {
   AlignedText text("xy");
-  const std::vector<Change> changes{{U'x', 0}, {U'1', 1}, {U'2', 1}, {U'y', 0}};
+  const std::vector<CharacterChange> changes{{U'x', 0}, {U'1', 1}, {U'2', 1}, {U'y', 0}};
   text.transform(changes, 0);
   EXPECT_EQ(text.text(), "x12y");
   EXPECT_EQ(original(text, 1, 3), (Span{0, 1}));

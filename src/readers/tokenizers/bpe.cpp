@@ -63,11 +63,11 @@ struct Symbol {
   uint32_t length;
 };
 
-struct Candidate {
+struct MergeCandidate {
   uint32_t rank;
   int32_t position;
   int32_t id;
-  bool operator>(const Candidate& other) const {
+  bool operator>(const MergeCandidate& other) const {
     return rank != other.rank ? rank > other.rank : position > other.position;
   }
 };
@@ -85,7 +85,7 @@ class Word {
   void merge_all(const MergeTable& merges) {
     for (size_t i = 0; i + 1 < symbols_.size(); ++i) offer(merges, static_cast<int32_t>(i));
     while (!queue_.empty()) {
-      const Candidate top = queue_.top();
+      const MergeCandidate top = queue_.top();
       queue_.pop();
       Symbol& left = symbols_[static_cast<size_t>(top.position)];
       if (left.length == 0 || left.next < 0) continue;
@@ -120,7 +120,7 @@ class Word {
   }
 
   std::vector<Symbol> symbols_;
-  std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> queue_;
+  std::priority_queue<MergeCandidate, std::vector<MergeCandidate>, std::greater<>> queue_;
 };
 
 MergeTable read_merges(const Vocabulary& vocabulary, const StringPool& merges, size_t prefix,

@@ -76,7 +76,7 @@ char32_t byte_character(unsigned char byte) { return kByteCharacters[byte]; }
 void bytes_to_characters(AlignedText& aligned) {
   const std::string& text = aligned.text();
   if (text.empty()) return;
-  std::vector<Change> changes;
+  std::vector<CharacterChange> changes;
   changes.reserve(text.size());
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);

@@ -10,12 +10,12 @@
 namespace whyformer::tokenization {
 namespace {
 
-enum class Kind : uint8_t { kLetter, kMark, kNumber };
-using enum Kind;
+enum class CharacterKind : uint8_t { kLetter, kMark, kNumber };
+using enum CharacterKind;
 
 struct RecentRange {
   char32_t first, last;
-  Kind kind;
+  CharacterKind kind;
 };
 
 // Assigned in Unicode 15.1 and 16, which Rust and Oniguruma know and ICU 72 does not. Sorted.
@@ -45,12 +45,12 @@ const RecentRange* recent(char32_t c) {
   return c <= range->last ? range : nullptr;
 }
 
-bool is_recent(char32_t c, Kind kind) {
+bool is_recent(char32_t c, CharacterKind kind) {
   const RecentRange* range = recent(c);
   return range != nullptr && range->kind == kind;
 }
 
-std::string recent_set(Kind kind) {
+std::string recent_set(CharacterKind kind) {
   std::string set;
   for (const RecentRange& range : kRecent) {
     if (range.kind != kind) continue;

@@ -17,7 +17,7 @@ uint32_t leaf_value(uint32_t unit) { return unit & 0x7FFFFFFF; }
 uint32_t label(uint32_t unit) { return unit & (1u << 31 | 0xFF); }
 uint32_t child_offset(uint32_t unit) { return (unit >> 10) << ((unit & 1u << 9) >> 6); }
 
-void add_replacement(std::vector<Change>& changes, std::string_view old_part,
+void add_replacement(std::vector<CharacterChange>& changes, std::string_view old_part,
                      std::string_view new_part) {
   for (size_t position = 0; position < new_part.size();) {
     changes.push_back({next_character(new_part, position), 0});
@@ -76,7 +76,7 @@ std::optional<std::string_view> Charsmap::lookup(std::string_view key) const {
 void Charsmap::apply(AlignedText& aligned) const {
   constexpr size_t kLongestCluster = 5;
   const std::string& text = aligned.text();
-  std::vector<Change> changes;
+  std::vector<CharacterChange> changes;
   changes.reserve(text.size());
   bool modified = false;
   const auto replace = [&](std::string_view old_part, std::string_view new_part) {

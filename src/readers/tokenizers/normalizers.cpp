@@ -11,7 +11,7 @@ void to_lowercase(AlignedText& aligned) {
     aligned.map(to_lower);
     return;
   }
-  std::vector<Change> changes;
+  std::vector<CharacterChange> changes;
   changes.reserve(text.size());
   for (size_t position = 0; position < text.size();) {
     const char32_t character = next_character(text, position);
@@ -34,7 +34,7 @@ void clean(AlignedText& aligned) {
 void put_spaces_around_chinese(AlignedText& aligned) {
   const std::string& text = aligned.text();
   if (is_ascii(text)) return;
-  std::vector<Change> changes;
+  std::vector<CharacterChange> changes;
   changes.reserve(text.size());
   for (size_t position = 0; position < text.size();) {
     const char32_t character = next_character(text, position);

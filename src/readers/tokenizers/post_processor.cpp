@@ -23,10 +23,10 @@ int64_t read_token_and_id(const JsonFields& fields, std::string_view name) {
   return checked_id(value[1], fields.file(), fmt::format("the id of '{}'", name));
 }
 
-using SpecialTokens = std::map<std::string, std::vector<int64_t>>;
+using SpecialTokenIds = std::map<std::string, std::vector<int64_t>>;
 
-SpecialTokens read_special_tokens(const JsonFields& fields) {
-  SpecialTokens tokens;
+SpecialTokenIds read_special_tokens(const JsonFields& fields) {
+  SpecialTokenIds tokens;
   const Json& table = fields.required("special_tokens");
   if (!table.is_object()) fields.fail("special_tokens", "an object");
   for (const auto& [name, value] : table.items()) {
@@ -38,7 +38,7 @@ SpecialTokens read_special_tokens(const JsonFields& fields) {
   return tokens;
 }
 
-TemplateStep read_step(const Json& json, const SpecialTokens& tokens, std::string_view file) {
+TemplateStep read_step(const Json& json, const SpecialTokenIds& tokens, std::string_view file) {
   const JsonFields fields(json, file, "a step of the template");
   if (const Json* sequence = fields.find("Sequence")) {
     const JsonFields step(*sequence, file, "a sequence of the template");
@@ -73,7 +73,7 @@ void check_template(const Template& form, std::string_view file) {
 }
 
 PostProcessor read_template(const JsonFields& fields) {
-  const SpecialTokens tokens = read_special_tokens(fields);
+  const SpecialTokenIds tokens = read_special_tokens(fields);
   PostProcessor processor{.single = {}, .pair = {}};
   for (const Json& step : fields.list("single"))
     processor.single.push_back(read_step(step, tokens, fields.file()));

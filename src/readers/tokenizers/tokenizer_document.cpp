@@ -3,46 +3,52 @@
 namespace whyformer::tokenization {
 namespace {
 
-enum class Part { kTree, kVocabulary, kMerges };
+enum class DocumentPart { kTree, kVocabulary, kMerges };
 
 // Receives the events of the JSON parser. A return value of false ends the parse; `problem` tells
 // why.
 class DocumentReader {
  public:
-  DocumentReader(TokenizerDocument& document, Part start) : document_(document), part_(start) {}
+  DocumentReader(TokenizerDocument& document, DocumentPart start)
+      : document_(document), part_(start) {}
 
   std::string problem;
 
-  bool null() { return part_ == Part::kTree ? value(nullptr) : unexpected(); }
-  bool boolean(bool flag) { return part_ == Part::kTree ? value(flag) : unexpected(); }
+  bool null() { return part_ == DocumentPart::kTree ? value(nullptr) : unexpected(); }
+  bool boolean(bool flag) { return part_ == DocumentPart::kTree ? value(flag) : unexpected(); }
   bool number_integer(int64_t number) { return number_of(number); }
   bool number_unsigned(uint64_t number) { return number_of(number); }
   bool number_float(double number, const std::string&) {
-    if (part_ == Part::kVocabulary && !document_.vocabulary_is_list) return unexpected();
+    if (part_ == DocumentPart::kVocabulary && !document_.vocabulary_is_list) return unexpected();
     return number_of(number);
   }
   bool binary(Json::binary_t&) { return unexpected(); }
 
   bool string(std::string& text) {
-    if (part_ == Part::kVocabulary) return add_listed_token(text);
-    if (part_ == Part::kMerges) return inner_depth_ == 2 ? add_half_merge(text) : add_merge(text);
+    if (part_ == DocumentPart::kVocabulary) return add_listed_token(text);
+    if (part_ == DocumentPart::kMerges)
+      return inner_depth_ == 2 ? add_half_merge(text) : add_merge(text);
     return value(std::move(text));
   }
 
   bool key(std::string& name) {
-    if (part_ == Part::kTree) {
+    if (part_ == DocumentPart::kTree) {
       keys_.back() = std::move(name);
       return true;
     }
-    if (part_ != Part::kVocabulary || inner_depth_ != 1) return unexpected();
+    if (part_ != DocumentPart::kVocabulary || inner_depth_ != 1) return unexpected();
     document_.tokens.add(name);
     return true;
   }
 
-  bool start_object(size_t) { return part_ == Part::kTree ? open(Json::object()) : enter(false); }
-  bool start_array(size_t) { return part_ == Part::kTree ? open(Json::array()) : enter(true); }
-  bool end_object() { return part_ == Part::kTree ? close() : leave(); }
-  bool end_array() { return part_ == Part::kTree ? close() : leave(); }
+  bool start_object(size_t) {
+    return part_ == DocumentPart::kTree ? open(Json::object()) : enter(false);
+  }
+  bool start_array(size_t) {
+    return part_ == DocumentPart::kTree ? open(Json::array()) : enter(true);
+  }
+  bool end_object() { return part_ == DocumentPart::kTree ? close() : leave(); }
+  bool end_array() { return part_ == DocumentPart::kTree ? close() : leave(); }
 
   bool parse_error(size_t position, const std::string&, const nlohmann::detail::exception&) {
     if (problem.empty())
@@ -52,7 +58,7 @@ class DocumentReader {
 
  private:
   bool unexpected() {
-    problem = part_ == Part::kMerges
+    problem = part_ == DocumentPart::kMerges
                   ? "has merges that are not pairs of strings"
                   : "has a vocabulary that is neither tokens with ids nor tokens with scores";
     return false;
@@ -79,8 +85,8 @@ class DocumentReader {
 
   bool open(Json container) {
     if (enters_bulk()) {
-      part_ = keys_.back() == "vocab" ? Part::kVocabulary : Part::kMerges;
-      if (part_ == Part::kVocabulary) {
+      part_ = keys_.back() == "vocab" ? DocumentPart::kVocabulary : DocumentPart::kMerges;
+      if (part_ == DocumentPart::kVocabulary) {
         document_.tokens.clear();
         document_.numbers.clear();
       } else {
@@ -112,27 +118,27 @@ class DocumentReader {
   bool enter(bool is_list) {
     ++inner_depth_;
     if (inner_depth_ == 1) {
-      if (part_ == Part::kVocabulary) document_.vocabulary_is_list = is_list;
-      return part_ == Part::kVocabulary || is_list || unexpected();
+      if (part_ == DocumentPart::kVocabulary) document_.vocabulary_is_list = is_list;
+      return part_ == DocumentPart::kVocabulary || is_list || unexpected();
     }
     elements_ = 0;
-    const bool list_of_lists = part_ == Part::kMerges || document_.vocabulary_is_list;
+    const bool list_of_lists = part_ == DocumentPart::kMerges || document_.vocabulary_is_list;
     return (inner_depth_ == 2 && is_list && list_of_lists) || unexpected();
   }
 
   bool leave() {
     if (inner_depth_ == 2 && elements_ != 2) return unexpected();
     if (--inner_depth_ > 0) return true;
-    part_ = Part::kTree;
+    part_ = DocumentPart::kTree;
     return document_.tokens.size() == document_.numbers.size() || unexpected();
   }
 
   template <typename Number>
   bool number_of(Number number) {
-    if (part_ == Part::kTree) return value(number);
+    if (part_ == DocumentPart::kTree) return value(number);
     const bool in_list = inner_depth_ == 2 && elements_++ == 1;
     const bool in_object = inner_depth_ == 1 && !document_.vocabulary_is_list;
-    if (part_ == Part::kMerges || !(in_list || in_object)) return unexpected();
+    if (part_ == DocumentPart::kMerges || !(in_list || in_object)) return unexpected();
     document_.numbers.push_back(static_cast<double>(number));
     return true;
   }
@@ -160,14 +166,14 @@ class DocumentReader {
   }
 
   TokenizerDocument& document_;
-  Part part_;
+  DocumentPart part_;
   std::vector<Json*> open_;
   std::vector<std::string> keys_;  // of each open object, the key being read
   int inner_depth_ = 0;            // inside the vocabulary or the merges
   int elements_ = 0;               // read of the innermost list
 };
 
-TokenizerDocument parse(std::string_view text, std::string_view file, Part start) {
+TokenizerDocument parse(std::string_view text, std::string_view file, DocumentPart start) {
   constexpr size_t kLargest = size_t{256} << 20;
   if (text.size() > kLargest) {
     throw FileError(fmt::format("'{}' has {} bytes, more than the {} that are supported", file,
@@ -183,13 +189,13 @@ TokenizerDocument parse(std::string_view text, std::string_view file, Part start
 }  // namespace
 
 TokenizerDocument parse_tokenizer_document(std::string_view text, std::string_view file) {
-  TokenizerDocument document = parse(text, file, Part::kTree);
+  TokenizerDocument document = parse(text, file, DocumentPart::kTree);
   if (!document.tree.is_object()) throw FileError(fmt::format("'{}' is not a JSON object", file));
   return document;
 }
 
 TokenizerDocument parse_vocabulary_document(std::string_view text, std::string_view file) {
-  TokenizerDocument document = parse(text, file, Part::kVocabulary);
+  TokenizerDocument document = parse(text, file, DocumentPart::kVocabulary);
   if (document.vocabulary_is_list || document.tokens.size() == 0) {
     throw FileError(fmt::format("'{}' should be an object of tokens and ids", file));
   }

@@ -50,15 +50,15 @@ void decompose(char32_t c, const UNormalizer2* table, Emit emit) {
 }
 
 // Characters of a nonzero class are put in the order of their classes; each takes its change along.
-std::vector<Change> decomposed(std::string_view text, const UNormalizer2* table) {
-  std::vector<Change> changes;
+std::vector<CharacterChange> decomposed(std::string_view text, const UNormalizer2* table) {
+  std::vector<CharacterChange> changes;
   changes.reserve(text.size());
   size_t pending = 0;  // since the last character of class 0
   bool marks = false;
   const auto put_in_order = [&] {
     if (marks) {
       std::stable_sort(changes.begin() + static_cast<std::ptrdiff_t>(pending), changes.end(),
-                       [](const Change& a, const Change& b) {
+                       [](const CharacterChange& a, const CharacterChange& b) {
                          return combining_class(a.character) < combining_class(b.character);
                        });
     }
@@ -89,13 +89,13 @@ char32_t compose(char32_t a, char32_t b) {
   return static_cast<char32_t>(composed);
 }
 
-std::vector<Change> recomposed(const std::vector<Change>& parts) {
-  std::vector<Change> changes;
+std::vector<CharacterChange> recomposed(const std::vector<CharacterChange>& parts) {
+  std::vector<CharacterChange> changes;
   changes.reserve(parts.size());
   size_t starter = 0;  // index of the character that may still compose
   bool has_starter = false;
   int last_class = -1;  // of the marks kept behind the starter
-  for (const Change& part : parts) {
+  for (const CharacterChange& part : parts) {
     const int part_class = combining_class(part.character);
     if (!has_starter) {
       changes.push_back(part);
@@ -122,9 +122,9 @@ std::vector<Change> recomposed(const std::vector<Change>& parts) {
 
 }  // namespace
 
-std::vector<Change> normalization_changes(std::string_view text, UnicodeForm form) {
+std::vector<CharacterChange> normalization_changes(std::string_view text, UnicodeForm form) {
   const bool compatible = form == UnicodeForm::kNfkd || form == UnicodeForm::kNfkc;
-  std::vector<Change> changes =
+  std::vector<CharacterChange> changes =
       decomposed(text, compatible ? tables().compatible : tables().canonical);
   if (form == UnicodeForm::kNfd || form == UnicodeForm::kNfkd) return changes;
   return recomposed(changes);

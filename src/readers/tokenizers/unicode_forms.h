@@ -10,6 +10,6 @@ namespace whyformer::tokenization {
 
 enum class UnicodeForm { kNfd, kNfkd, kNfc, kNfkc };
 
-std::vector<Change> normalization_changes(std::string_view text, UnicodeForm form);
+std::vector<CharacterChange> normalization_changes(std::string_view text, UnicodeForm form);
 
 }  // namespace whyformer::tokenization

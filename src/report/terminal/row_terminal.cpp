@@ -19,7 +19,7 @@ constexpr int kWidestName = 24, kWidestCell = 20, kNarrowest = 6;  // columns of
 constexpr int kNarrowestBar = 6, kWidestBar = 16;
 constexpr int kGap = 2;
 
-struct MethodColumn {
+struct RowMethod {
   const Attribution* attribution = nullptr;
   std::string heading;
   double scale = 0;
@@ -48,7 +48,7 @@ class RowTable {
   }
 
   std::vector<std::string> write() {
-    std::span<const MethodColumn> left = methods_;
+    std::span<const RowMethod> left = methods_;
     do {
       const size_t count = fitting(left);
       table(left.first(count));
@@ -80,10 +80,9 @@ class RowTable {
   }
 
   void add(const Attribution& attribution) {
-    MethodColumn method{
-        .attribution = &attribution,
-        .heading = printable(attribution.method),
-        .scale = scale_of(explanation_, attribution, SpecialTokens::kExclude).items};
+    RowMethod method{.attribution = &attribution,
+                     .heading = printable(attribution.method),
+                     .scale = scale_of(explanation_, attribution, SpecialTokens::kExclude).items};
     for (const size_t i : order_)
       method.number_width = std::max(method.number_width, columns(method.number(columns_[i].unit)));
     methods_.push_back(std::move(method));
@@ -92,13 +91,13 @@ class RowTable {
   std::string name_of(size_t column) const { return printable(columns_[column].name); }
   std::string cell_of(size_t column) const { return printable(columns_[column].cell); }
 
-  int width_of(const MethodColumn& method) const {
+  int width_of(const RowMethod& method) const {
     return std::max(method.number_width + 1 + kNarrowestBar,
                     std::min(columns(method.heading), method.number_width + 1 + kWidestBar));
   }
 
   // How many methods stand beside each other; at least one where there is one.
-  size_t fitting(std::span<const MethodColumn> left) const {
+  size_t fitting(std::span<const RowMethod> left) const {
     int used = kGap + name_width_ + kGap + cell_width_;
     size_t count = 0;
     for (; count < left.size(); ++count) {
@@ -109,12 +108,12 @@ class RowTable {
   }
 
   // What is left over makes the bars longer.
-  void table(std::span<const MethodColumn> shown) {
+  void table(std::span<const RowMethod> shown) {
     int spare = options_.width - (kGap + name_width_ + kGap + cell_width_);
-    for (const MethodColumn& method : shown) spare -= kGap + width_of(method);
+    for (const RowMethod& method : shown) spare -= kGap + width_of(method);
     const int each = shown.empty() ? 0 : std::max(0, spare) / static_cast<int>(shown.size());
     std::vector<int> widths;
-    for (const MethodColumn& method : shown) {
+    for (const RowMethod& method : shown) {
       const int widest = std::max(width_of(method), method.number_width + 1 + kWidestBar);
       widths.push_back(std::min(width_of(method) + each, widest));
     }
@@ -129,12 +128,12 @@ class RowTable {
     for (const size_t column : order_) row(column, shown, widths);
   }
 
-  void row(size_t column, std::span<const MethodColumn> shown, const std::vector<int>& widths) {
+  void row(size_t column, std::span<const RowMethod> shown, const std::vector<int>& widths) {
     std::string line = "  " +
                        left_aligned(shortened(name_of(column), name_width_), name_width_ + kGap) +
                        left_aligned(shortened(cell_of(column), cell_width_), cell_width_);
     for (size_t i = 0; i < shown.size(); ++i) {
-      const MethodColumn& method = shown[i];
+      const RowMethod& method = shown[i];
       const size_t unit = columns_[column].unit;
       const std::string bar =
           style_.bar(strength(method.attribution->scores[unit], method.scale),
@@ -149,7 +148,7 @@ class RowTable {
   TerminalStyle style_;
   std::vector<RowColumn> columns_;
   std::vector<size_t> order_;  // of the columns that are shown
-  std::vector<MethodColumn> methods_;
+  std::vector<RowMethod> methods_;
   int name_width_ = 0, cell_width_ = 0;
   std::vector<std::string> lines_;
 };

@@ -18,7 +18,7 @@ constexpr int kNarrowestTerminal = 44;
 constexpr int kCell = 12;
 constexpr int kWidestMethod = 26;
 
-struct Column {
+struct ChangeColumn {
   std::string title;
   SanityChange change = SanityChange::kCascading;
   std::string step;
@@ -68,8 +68,8 @@ class SanityLines {
   }
 
   // The head, the last layer, half of the steps, all weights, and another class; a step once.
-  std::vector<Column> columns_shown() const {
-    std::vector<Column> columns;
+  std::vector<ChangeColumn> columns_shown() const {
+    std::vector<ChangeColumn> columns;
     const size_t count = report_.steps.size();
     size_t next = 0;
     for (const size_t step : {size_t{0}, size_t{1}, (count - 1) / 2, count - 1}) {
@@ -85,22 +85,22 @@ class SanityLines {
 
   void table() {
     if (report_.steps.empty()) return;
-    const std::vector<Column> shown = columns_shown();
+    const std::vector<ChangeColumn> shown = columns_shown();
     int names = 6;
     for (const MethodSanity& method : report_.methods)
       names = std::max(names, std::min(kWidestMethod, columns(printable(method.method))));
     std::string heading = left_aligned("method", names);
-    for (const Column& column : shown)
+    for (const ChangeColumn& column : shown)
       heading += right_aligned(shortened(column.title, kCell - 1), kCell);
     line(style_.faint(heading));
     for (const MethodSanity& method : report_.methods) {
       std::string row = left_aligned(shortened(printable(method.method), names), names);
-      for (const Column& column : shown) row += right_aligned(cell(method, column), kCell);
+      for (const ChangeColumn& column : shown) row += right_aligned(cell(method, column), kCell);
       line(row);
     }
   }
 
-  static std::string cell(const MethodSanity& method, const Column& column) {
+  static std::string cell(const MethodSanity& method, const ChangeColumn& column) {
     for (const SanityComparison& one : method.comparisons) {
       if (one.change != column.change || one.step != column.step || one.inputs == 0) continue;
       if (one.identical == one.inputs) return "=";

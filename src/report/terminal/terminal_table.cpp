@@ -16,7 +16,7 @@ constexpr int kBarWidth = 7;
 constexpr int kWidestHeading = 15;
 constexpr int kShortestLabel = 8;
 
-struct Column {
+struct ScoreColumn {
   std::vector<Item> items;
   double scale = 0;
   ScoreKind kind = ScoreKind::kSigned;
@@ -25,7 +25,7 @@ struct Column {
   int width = 0;
 };
 
-std::string number(const Item& item, const Column& column) {
+std::string number(const Item& item, const ScoreColumn& column) {
   if (std::isnan(item.score)) return "–";
   const std::string error = format_error(item.error, column.scale);
   return format_score(item.score, column.scale, column.kind) + (error.empty() ? "" : " " + error);
@@ -50,11 +50,11 @@ std::vector<std::string> heading_lines(const std::string& name) {
   return lines;
 }
 
-Column make_column(const Attribution& attribution, std::vector<Item> items, double scale) {
-  Column column{.items = std::move(items),
-                .scale = scale,
-                .kind = kind_of(attribution),
-                .heading = heading_lines(printable(attribution.method))};
+ScoreColumn make_column(const Attribution& attribution, std::vector<Item> items, double scale) {
+  ScoreColumn column{.items = std::move(items),
+                     .scale = scale,
+                     .kind = kind_of(attribution),
+                     .heading = heading_lines(printable(attribution.method))};
   for (const Item& item : column.items) {
     column.number_width = std::max(column.number_width, columns(number(item, column)));
   }
@@ -71,12 +71,12 @@ struct TableWriter {
   int label_width = 0;
   std::vector<std::string> lines = {};
 
-  void heading(std::span<const Column> shown) {
+  void heading(std::span<const ScoreColumn> shown) {
     size_t height = 0;
-    for (const Column& column : shown) height = std::max(height, column.heading.size());
+    for (const ScoreColumn& column : shown) height = std::max(height, column.heading.size());
     for (size_t h = 0; h < height; ++h) {
       std::string& line = lines.emplace_back(static_cast<size_t>(2 + label_width), ' ');
-      for (const Column& column : shown) {
+      for (const ScoreColumn& column : shown) {
         const size_t skipped = height - column.heading.size();
         const std::string part = h < skipped ? "" : column.heading[h - skipped];
         const bool last = &column == &shown.back();
@@ -85,7 +85,7 @@ struct TableWriter {
     }
   }
 
-  std::string cell(const Column& column, size_t row) const {
+  std::string cell(const ScoreColumn& column, size_t row) const {
     const Item& item = column.items[row];
     const std::string bar = style.bar(strength(item.score, column.scale), kBarWidth, column.kind);
     const int padding = column.width - kBarWidth - 1 - column.number_width;
@@ -93,20 +93,20 @@ struct TableWriter {
            std::string(static_cast<size_t>(padding), ' ');
   }
 
-  void table(std::span<const Column> shown) {
+  void table(std::span<const ScoreColumn> shown) {
     lines.emplace_back();
     heading(shown);
     for (const size_t row : rows) {
       const std::string label = printable(shown.front().items[row].text);
       std::string& line = lines.emplace_back("  ");
       line += right_aligned(shortened(label, label_width), label_width);
-      for (const Column& column : shown) line += "  " + cell(column, row);
+      for (const ScoreColumn& column : shown) line += "  " + cell(column, row);
     }
   }
 };
 
 // How many of the columns fit into the width; at least one.
-size_t fitting(std::span<const Column> columns, int width) {
+size_t fitting(std::span<const ScoreColumn> columns, int width) {
   size_t count = 0;
   for (int used = 0; count < columns.size(); ++count) {
     used += 2 + columns[count].width;
@@ -122,7 +122,7 @@ std::vector<std::string> side_by_side_lines(const Explanation& explanation,
   const AlignedItems aligned = aligned_items(explanation, options.special);
   const std::vector<Item> means = mean_strengths(aligned);
   if (means.empty()) return {};
-  std::vector<Column> all;
+  std::vector<ScoreColumn> all;
   for (size_t i = 0; i < aligned.items.size(); ++i) {
     all.push_back(make_column(explanation.attributions[i], aligned.items[i], aligned.scales[i]));
   }
@@ -131,11 +131,11 @@ std::vector<std::string> side_by_side_lines(const Explanation& explanation,
     writer.label_width =
         std::max(writer.label_width, std::min(kWidestLabel, columns(printable(means[i].text))));
   }
-  for (const Column& column : all) {  // long numbers take room from long words
+  for (const ScoreColumn& column : all) {  // long numbers take room from long words
     writer.label_width =
         std::min(writer.label_width, std::max(kShortestLabel, options.width - 4 - column.width));
   }
-  for (std::span<const Column> left = all; !left.empty();) {
+  for (std::span<const ScoreColumn> left = all; !left.empty();) {
     const size_t count = fitting(left, options.width - 2 - writer.label_width);
     writer.table(left.first(count));
     left = left.subspan(count);

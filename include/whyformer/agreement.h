@@ -34,15 +34,13 @@ std::optional<Correlation> kendall_tau_b(std::span<const double> a, std::span<co
 // The top k are the k highest scores; ties go to the unit that comes first. Throws InvalidInput
 // unless k is at least 1 and both sides have k scores that are numbers.
 
-// |A ∩ B| / k, and |A ∩ B| / |A ∪ B|.
+// |A ∩ B| / k.
 double top_k_overlap(std::span<const double> a, std::span<const double> b, int64_t k);
-double jaccard(std::span<const double> a, std::span<const double> b, int64_t k);
 
-// Sign and signed-rank agreement of Krishna et al., "The Disagreement Problem in Explainable
-// Machine Learning" (TMLR 2024). Their top k are the k largest magnitudes: among the highest scores
-// nearly all are positive. Share of k in both top k with the same sign; and at the same rank, too.
+// Sign agreement of Krishna et al., "The Disagreement Problem in Explainable Machine Learning"
+// (TMLR 2024): the share of k that are in both top k with the same sign. Their top k are the k
+// largest magnitudes, since among the highest scores nearly all are positive.
 double signed_top_k_overlap(std::span<const double> a, std::span<const double> b, int64_t k);
-double signed_rank_agreement(std::span<const double> a, std::span<const double> b, int64_t k);
 
 // Share of all units with the same sign. Zero is a sign of its own: it agrees with zero only.
 // Throws InvalidInput where there are no units or a score is not a number.

@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "models/array_source.h"
-#include "relevance/relevance_walk.h"
 #include "tests/support/array_case.h"
+#include "tests/support/walk_relevance.h"
 
 namespace whyformer {
 namespace {

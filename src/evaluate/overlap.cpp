@@ -46,11 +46,6 @@ double top_k_overlap(std::span<const double> a, std::span<const double> b, int64
   return share(units_in_both(a, b, k), k);
 }
 
-double jaccard(std::span<const double> a, std::span<const double> b, int64_t k) {
-  const int64_t both = units_in_both(a, b, k);
-  return share(both, 2 * k - both);
-}
-
 double signed_top_k_overlap(std::span<const double> a, std::span<const double> b, int64_t k) {
   require_equal_length("Overlap of the top k with signs", a.size(), b.size());
   const std::vector<int64_t> top_a = top_units(magnitudes_of(a), k);
@@ -61,18 +56,6 @@ double signed_top_k_overlap(std::span<const double> a, std::span<const double> b
     return of_b.contains(unit) && sign_of(a[i]) == sign_of(b[i]);
   };
   return share(std::count_if(top_a.begin(), top_a.end(), agrees), k);
-}
-
-double signed_rank_agreement(std::span<const double> a, std::span<const double> b, int64_t k) {
-  require_equal_length("Signed-rank agreement", a.size(), b.size());
-  const std::vector<int64_t> top_a = top_units(magnitudes_of(a), k);
-  const std::vector<int64_t> top_b = top_units(magnitudes_of(b), k);
-  int64_t agreeing = 0;
-  for (size_t rank = 0; rank < top_a.size(); ++rank) {
-    const auto unit = static_cast<size_t>(top_a[rank]);
-    agreeing += top_a[rank] == top_b[rank] && sign_of(a[unit]) == sign_of(b[unit]);
-  }
-  return share(agreeing, k);
 }
 
 double sign_agreement(std::span<const double> a, std::span<const double> b) {

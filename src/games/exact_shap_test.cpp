@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
-#include "games/near.h"
 #include "tests/support/brute_force.h"
+#include "tests/support/near.h"
 #include "tests/support/table_game.h"
 #include "whyformer/error.h"
 #include "whyformer/games.h"

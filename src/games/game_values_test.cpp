@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "games/near.h"
+#include "tests/support/near.h"
 #include "tests/support/table_game.h"
 #include "whyformer/error.h"
 #include "whyformer/games.h"

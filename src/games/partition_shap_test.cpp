@@ -2,8 +2,8 @@
 
 #include <map>
 
-#include "games/near.h"
 #include "tests/support/brute_force.h"
+#include "tests/support/near.h"
 #include "tests/support/table_game.h"
 #include "whyformer/error.h"
 #include "whyformer/games.h"

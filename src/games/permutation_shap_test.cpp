@@ -4,9 +4,9 @@
 #include <limits>
 #include <set>
 
-#include "games/near.h"
 #include "games/tree_order.h"
 #include "tests/support/brute_force.h"
+#include "tests/support/near.h"
 #include "tests/support/table_game.h"
 #include "whyformer/error.h"
 #include "whyformer/games.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "kernels/every_target.h"
+#include "tests/support/every_target.h"
 
 namespace whyformer {
 namespace {

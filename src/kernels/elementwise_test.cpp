@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "kernels/every_target.h"
+#include "tests/support/every_target.h"
 
 namespace whyformer {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/parallel.h"
-#include "kernels/every_target.h"
+#include "tests/support/every_target.h"
 #include "whyformer/error.h"
 
 namespace whyformer {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels/every_target.h"
+#include "tests/support/every_target.h"
 
 namespace whyformer {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-#include "kernels/every_target.h"
+#include "tests/support/every_target.h"
 
 namespace whyformer {
 namespace {

@@ -361,11 +361,6 @@ std::shared_ptr<const RowSource> with_context(const std::shared_ptr<const RowSou
   return std::make_shared<CheckpointRowSource>(alone, RowContext{kind, std::move(context)});
 }
 
-std::shared_ptr<const RowSource> with_blocks(const std::shared_ptr<const RowSource>& source) {
-  return std::make_shared<CheckpointRowSource>(with_attending_rows(*source),
-                                               RowContext{RowsAttended::Kind::kTogether});
-}
-
 std::vector<int64_t> possible_heads(const TableSpec& spec, const StoredTensors& tensors) {
   const Checkpoint checkpoint(without_wrapper(tensors), "its family");
   const TableWeights weights{checkpoint, spec};

@@ -30,9 +30,6 @@ enum class ContextMode {
 // Throws UnsupportedModel where rows do not attend to each other, or the source is another kind.
 std::shared_ptr<const RowSource> with_context(const std::shared_ptr<const RowSource>& source,
                                               std::vector<Sample> context, ContextMode mode);
-// The model with all rows of a run attending to each other, as its own evaluation does: for answers
-// of whole blocks.
-std::shared_ptr<const RowSource> with_blocks(const std::shared_ptr<const RowSource>& source);
 
 // The numbers of attention heads that the shapes allow, the stored one or the package's default
 // first.

@@ -60,18 +60,10 @@ std::vector<double> answers_in_context(const GoldenTable& golden, ContextMode mo
 
 const std::vector<std::string> kAttendingModels{"saint.colrow", "saint.row", "saint.deep"};
 
-TEST(RowsInContext, BlocksGivePyTorchsAnswersOfTheBatch) {
+TEST(RowsInContext, LiveContextsGivePyTorchsAnswersOfTheBatch) {
   std::vector<std::string> names = kAttendingModels;
   names.insert(names.end(), {"wd-saint.class", "wd-saint.flat"});
   for (const std::string& name : names) {
-    const GoldenTable golden(name);
-    const auto block = answered(*with_blocks(golden.source()), golden.samples(kDoubles));
-    EXPECT_THAT(block.answers, Pointwise(DoubleNear(1e-9), golden.values("block"))) << name;
-  }
-}
-
-TEST(RowsInContext, LiveContextsGivePyTorchsAnswersOfTheBatch) {
-  for (const std::string& name : kAttendingModels) {
     const GoldenTable golden(name);
     EXPECT_THAT(answers_in_context(golden, ContextMode::kLive),
                 Pointwise(DoubleNear(1e-9), golden.values("block")))

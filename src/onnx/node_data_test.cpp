@@ -9,6 +9,7 @@
 #include "graph/pass.h"
 #include "onnx/onnx_model.h"
 #include "onnx/operators.h"
+#include "tests/support/read_tensor.h"
 #include "whyformer/error.h"
 
 namespace whyformer::onnx {

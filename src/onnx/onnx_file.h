@@ -96,7 +96,4 @@ OnnxFile read_onnx(const std::filesystem::path& path);
 // From bytes; `external` finds files of the model's folder by plain name.
 OnnxFile read_onnx(const Bytes& bytes, const FileLookup& external);
 
-// One tensor by itself, as ONNX's test data have them.
-FileTensor read_tensor(const Bytes& bytes);
-
 }  // namespace whyformer::onnx

@@ -393,13 +393,4 @@ OnnxFile read_onnx(const std::filesystem::path& path) {
   }
 }
 
-FileTensor read_tensor(const Bytes& bytes) {
-  const auto proto = std::make_shared<pb::TensorProto>();
-  if (!proto->ParseFromArray(bytes.view.data(), static_cast<int>(bytes.size()))) {
-    throw FileError("this is not a whole ONNX tensor");
-  }
-  const FileLookup none = [](std::string_view) { return std::nullopt; };
-  return OnnxReader(proto, none).tensor(*proto);
-}
-
 }  // namespace whyformer::onnx

@@ -9,8 +9,8 @@
 #include "graph/pass.h"
 #include "graph/walk_back.h"
 #include "ops/ops.h"
-#include "relevance/relevance_walk.h"
 #include "tests/support/check_op.h"
+#include "tests/support/walk_relevance.h"
 #include "whyformer/error.h"
 
 namespace whyformer {

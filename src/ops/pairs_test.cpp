@@ -3,9 +3,9 @@
 
 #include "graph/pass.h"
 #include "graph/walk_back.h"
-#include "kernels/every_target.h"
 #include "ops/ops.h"
 #include "tests/support/check_op.h"
+#include "tests/support/every_target.h"
 
 namespace whyformer {
 namespace {

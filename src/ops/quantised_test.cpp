@@ -10,8 +10,8 @@
 #include "ops/arithmetic.h"
 #include "ops/ops.h"
 #include "relevance/policy.h"
-#include "relevance/relevance_walk.h"
 #include "tests/support/check_op.h"
+#include "tests/support/walk_relevance.h"
 
 namespace whyformer {
 namespace {

@@ -109,13 +109,4 @@ Tensor RelevanceWalk::at(Value value) {
   return map([](auto g, auto x) { return g * x; }, found, pass_[value]);
 }
 
-std::map<Value, Tensor> walk_relevance(const Graph& graph, const Pass& pass, Value output,
-                                       const std::vector<int64_t>& targets, const Policy& policy,
-                                       RelevanceForm form, const std::vector<Value>& wanted) {
-  RelevanceWalk walk(graph, pass, output, targets, policy, form, wanted);
-  std::map<Value, Tensor> found;
-  for (const Value value : wanted) found[value] = walk.at(value);
-  return found;
-}
-
 }  // namespace whyformer

@@ -62,10 +62,4 @@ class RelevanceWalk {
   BackwardWalk walk_;
 };
 
-// Relevance of each wanted value when sample b's output targets[b] is explained. The pass must have
-// kept everything.
-std::map<Value, Tensor> walk_relevance(const Graph& graph, const Pass& pass, Value output,
-                                       const std::vector<int64_t>& targets, const Policy& policy,
-                                       RelevanceForm form, const std::vector<Value>& wanted);
-
 }  // namespace whyformer

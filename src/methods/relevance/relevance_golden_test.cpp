@@ -11,6 +11,7 @@
 #include "tests/support/golden_model.h"
 #include "tests/support/golden_vit.h"
 #include "tests/support/source_folder.h"
+#include "tests/support/walk_relevance.h"
 
 namespace whyformer {
 namespace {

@@ -8,6 +8,7 @@
 #include "ops/ops.h"
 #include "tensor/map.h"
 #include "tests/support/golden_model.h"
+#include "tests/support/walk_relevance.h"
 #include "whyformer/error.h"
 #include "whyformer/relevance.h"
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/parallel.h"
-#include "kernels/every_target.h"
+#include "tests/support/every_target.h"
 #include "tests/support/golden_pictures.h"
 #include "whyformer/error.h"
 

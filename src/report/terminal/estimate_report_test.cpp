@@ -8,8 +8,8 @@
 #include <numeric>
 #include <regex>
 
-#include "report/terminal/printed_lines.h"
 #include "report/views/estimate_view.h"
+#include "tests/support/printed_lines.h"
 #include "tests/support/sample_explanations.h"
 #include "whyformer/error.h"
 #include "whyformer/report.h"

@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/terminal/printed_lines.h"
 #include "report/terminal/terminal_image.h"
 #include "report/views/text.h"
+#include "tests/support/printed_lines.h"
 #include "tests/support/sample_pictures.h"
 #include "whyformer/error.h"
 #include "whyformer/report.h"

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "report/terminal/printed_lines.h"
 #include "report/views/text.h"
+#include "tests/support/printed_lines.h"
 #include "tests/support/sample_rows.h"
 
 namespace whyformer::report {

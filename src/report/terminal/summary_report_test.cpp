@@ -6,10 +6,10 @@
 #include <regex>
 #include <sstream>
 
-#include "report/terminal/printed_lines.h"
 #include "report/views/beeswarm.h"
 #include "report/views/palette.h"
 #include "report/views/text.h"
+#include "tests/support/printed_lines.h"
 #include "tests/support/sample_explanations.h"
 #include "tests/support/sample_summaries.h"
 #include "tests/support/source_folder.h"

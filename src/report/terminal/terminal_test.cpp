@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/terminal/printed_lines.h"
 #include "report/views/text.h"
+#include "tests/support/printed_lines.h"
 #include "tests/support/sample_explanations.h"
 #include "whyformer/report.h"
 

@@ -100,13 +100,4 @@ PackedAttention pack_attention(const std::vector<AttentionMap>& maps, size_t bud
   return packed;
 }
 
-double unpacked_weight(const PackedMap& map, size_t index) {
-  const int64_t code =
-      map.bits == 8 ? map.codes[index] : map.codes[2 * index] | map.codes[2 * index + 1] << 8;
-  const int64_t largest = largest_code(map.bits);
-  if (code > largest) return std::nan("");
-  const double share = static_cast<double>(code) / static_cast<double>(largest);
-  return map.top * share * share;
-}
-
 }  // namespace whyformer::report

@@ -32,8 +32,6 @@ struct PackedAttention {
 // first of these that needs at most `budget` bytes of codes.
 PackedAttention pack_attention(const std::vector<AttentionMap>& maps, size_t budget);
 
-double unpacked_weight(const PackedMap& map, size_t index);
-
 // The mean over heads, [queries, keys].
 std::vector<float> mean_over_heads(const AttentionMap& map);
 

@@ -7,6 +7,7 @@
 
 #include "report/pages/base64.h"
 #include "tests/support/sample_explanations.h"
+#include "tests/support/unpacked_weight.h"
 
 namespace whyformer::report {
 namespace {

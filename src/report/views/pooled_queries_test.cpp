@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/sample_pictures.h"
+#include "tests/support/unpacked_weight.h"
 
 namespace whyformer::report {
 namespace {

@@ -4,12 +4,14 @@
     scripts/check_sizes.py
 """
 
+import ast
 import re
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ["src", "include", "cli", "python/bindings", "tests/support"]
+PYTHON_FOLDERS = ["python", "scripts", "benchmarks"]
 LONGEST_FILE = 450
 LONGEST_FUNCTION = 60
 # Braces around these hold declarations, not statements.
@@ -53,19 +55,41 @@ def functions(text: str):
             head = number + 1
 
 
-def main() -> int:
-    problems = []
+def python_functions(text: str):
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node.lineno, node.end_lineno - node.lineno + 1
+
+
+def is_python(path: Path) -> bool:
+    if path.suffix:
+        return path.suffix == ".py"
+    with path.open("rb") as file:
+        return b"python" in file.readline()
+
+
+def sources():
+    """Each file with what finds its functions."""
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*")):
-            if path.suffix not in (".h", ".cpp"):
-                continue
-            text = path.read_text(encoding="utf-8")
-            name = path.relative_to(ROOT).as_posix()
-            count = text.count("\n")
-            if count > LONGEST_FILE:
-                problems.append(f"{name}: {count} lines")
-            problems += [f"{name}:{line}: a function of {length} lines" for line, length in functions(text)
-                         if length > LONGEST_FUNCTION]
+            if path.suffix in (".h", ".cpp"):
+                yield path, functions
+    for folder in PYTHON_FOLDERS:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.is_file() and is_python(path):
+                yield path, python_functions
+
+
+def main() -> int:
+    problems = []
+    for path, functions_of in sources():
+        text = path.read_text(encoding="utf-8")
+        name = path.relative_to(ROOT).as_posix()
+        count = text.count("\n")
+        if count > LONGEST_FILE:
+            problems.append(f"{name}: {count} lines")
+        problems += [f"{name}:{line}: a function of {length} lines" for line, length in functions_of(text)
+                     if length > LONGEST_FUNCTION]
     if problems:
         print(f"Sizes: {len(problems)} problems; a file has at most {LONGEST_FILE} lines, a function {LONGEST_FUNCTION}.")
         print("\n".join(problems))

@@ -47,38 +47,41 @@ def load(source="sentiment", *, arrays: bool = False, batch_axes: Mapping[str, i
                 "batch_axes": batch_axes, "output": output}, "does not go with table=")
         return load_with_table(source, table, name)
     in_memory = {"tokenizer": tokenizer, "processor": processor, "example": example, "name": name}
+    for_arrays = {"arrays": arrays, "batch_axes": batch_axes}
     if isinstance(source, (str, os.PathLike)):
-        path = os.fspath(source)
         refuse(in_memory, "goes with a model held in memory; a folder or file has its own beside it")
-        if output == "":
-            raise InvalidInput("the output's name is empty: name one, or leave it out")
-        if not path:
-            raise InvalidInput("the model's name is empty: give a path or a built-in name "
-                               f"({' or '.join(repr(one) for one in BUILT_IN)})")
-        if path in BUILT_IN:
-            refuse({"arrays": arrays, "batch_axes": batch_axes}, "goes with an ONNX file")
-            return Model(BUILT_IN[path](), path)
-        if arrays:
-            axes = dict(batch_axes or {})
-            return Model(_native.Model.load(path, arrays=True, batch_axes=axes), path, arrays=True, batch_axes=axes)
-        if batch_axes:
-            raise InvalidInput("batch_axes goes with arrays=True")
-        if not os.path.exists(path) and os.sep not in path:
-            known = " or ".join(repr(one) for one in BUILT_IN)
-            raise FileError(f"there is no file or folder '{path}', nor a built-in model of that name ({known}); models "
-                            "are not downloaded: give a folder that is on this machine")
-        return _from_path(path, output)
+        return _from_name(os.fspath(source), arrays, batch_axes, output)
     if hasattr(source, "state_dict") and hasattr(source, "forward"):
         from ._from_torch import load_module
 
-        refuse({"arrays": arrays, "batch_axes": batch_axes}, "goes with an ONNX file")
+        refuse(for_arrays, "goes with an ONNX file")
         return load_module(source, tokenizer=tokenizer, processor=processor, example=example, name=name)
     if isinstance(source, Model):
-        refuse({**in_memory, "arrays": arrays, "batch_axes": batch_axes},
-               "changes nothing about a model that is loaded already")
+        refuse({**in_memory, **for_arrays}, "changes nothing about a model that is loaded already")
         return source
     raise InvalidInput(f"cannot load a model from {type(source).__name__}: give a path, a built-in name, or a "
                        "transformers or torch model")
+
+
+def _from_name(path: str, arrays: bool, batch_axes: Mapping[str, int | None] | None, output: str | None) -> Model:
+    """A built-in model, a folder or a file."""
+    known = " or ".join(repr(one) for one in BUILT_IN)
+    if output == "":
+        raise InvalidInput("the output's name is empty: name one, or leave it out")
+    if not path:
+        raise InvalidInput(f"the model's name is empty: give a path or a built-in name ({known})")
+    if path in BUILT_IN:
+        refuse({"arrays": arrays, "batch_axes": batch_axes}, "goes with an ONNX file")
+        return Model(BUILT_IN[path](), path)
+    if arrays:
+        axes = dict(batch_axes or {})
+        return Model(_native.Model.load(path, arrays=True, batch_axes=axes), path, arrays=True, batch_axes=axes)
+    if batch_axes:
+        raise InvalidInput("batch_axes goes with arrays=True")
+    if not os.path.exists(path) and os.sep not in path:
+        raise FileError(f"there is no file or folder '{path}', nor a built-in model of that name ({known}); models "
+                        "are not downloaded: give a folder that is on this machine")
+    return _from_path(path, output)
 
 
 def _from_path(path: str, output: str | None) -> Model:

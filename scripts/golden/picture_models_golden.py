@@ -24,8 +24,7 @@ import torch
 import transformers
 from safetensors.torch import save_file
 from transformers import (BeitConfig, BeitForImageClassification, CLIPConfig, CLIPModel, CLIPTokenizer,
-                          CLIPVisionConfig, CLIPVisionModelWithProjection, DeiTConfig,
-                          DeiTForImageClassification, DeiTForImageClassificationWithTeacher,
+                          DeiTConfig, DeiTForImageClassification, DeiTForImageClassificationWithTeacher,
                           Dinov2Config, Dinov2ForImageClassification, Dinov2Model, SwinConfig,
                           SwinForImageClassification, ViTConfig, ViTForImageClassification, ViTModel)
 

@@ -20,7 +20,6 @@ import pathlib
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
-from torch.overrides import TorchFunctionMode
 
 from relevance_heads import check_heads, head_scores
 from relevance_network import (READOUT, AttnLrp, CpLrp, CpLrpDerivative, attention_gradients,
@@ -28,6 +27,7 @@ from relevance_network import (READOUT, AttnLrp, CpLrp, CpLrpDerivative, attenti
                                image_tokens, text_network, without_biases, word_vectors)
 from relevance_norms import (check_decompx, check_vectors, decompx_scores, norm_scores,
                              row_of_product)
+from relevance_precision import float32_deviations, in_float32
 from relevance_rules import (AlphaBeta, AttnLrpExplicit, Chefer, Epsilon, Gamma, Original,
                              pixels_by_z_bound, propagate)
 
@@ -45,7 +45,6 @@ IMAGE_CASES = {
 }
 IMAGE_CONFIG = {"num_channels": 3, "patch_size": 4, "hidden_size": 24, "num_attention_heads": 3,
                 "intermediate_size": 48, "num_labels": 4, "layer_norm_eps": 1e-6}
-FLOAT32_RUNS = 8
 ILL_CONDITIONED = 1e-3  # float32 deviation beyond which a tensor is listed as such
 CHAINS = {"attn-lrp": AttnLrp, "cp-lrp": CpLrp, "cp-lrp-derivative": CpLrpDerivative}
 
@@ -365,44 +364,6 @@ def check_image_case(config, weights, pixels, target_lists):
 
 # ---------------------------------------------------------------------------------------------
 # Files
-
-
-def rounded(number):
-    return float(f"{number:.3g}")
-
-
-class ShuffledSums(TorchFunctionMode):
-    """Adds the terms of every matrix product up in another order, drawn from the seed."""
-
-    def __init__(self, seed):
-        super().__init__()
-        self.generator = torch.Generator().manual_seed(seed)
-
-    def __torch_function__(self, function, types, args=(), kwargs=None):
-        if function.__name__ in ("matmul", "__matmul__"):
-            left, right = args
-            order = torch.randperm(left.shape[-1], generator=self.generator)
-            args = (left[..., order],
-                    right[order] if right.ndim == 1 else right[..., order, :])
-        return function(*args, **(kwargs or {}))
-
-
-def in_float32(compute):
-    """The answers in float32 for several orders of summation: one alone may be lucky."""
-    answers = []
-    for seed in range(FLOAT32_RUNS):
-        with ShuffledSums(seed):
-            answers.append(compute())
-    return answers
-
-
-def float32_deviations(exact, rough):
-    found = {}
-    for name, values in exact.items():
-        largest = values.abs().max().item()
-        difference = max((values - answers[name].double()).abs().max().item() for answers in rough)
-        found[name] = rounded(difference / largest if largest else difference)
-    return found
 
 
 def write(out, case, exact, rough, notes, extra_tensors, about):

@@ -56,13 +56,7 @@ def power(column, method, standardize=True):
     return fitted, [step]
 
 
-def cases():
-    """The name, the steps, the numbers and what scikit-learn makes of them."""
-    skewed = RANDOM.lognormal(1, 1.5, 2000)
-    signed = RANDOM.standard_t(3, 2000)
-    ages = RANDOM.randint(17, 91, 3000).astype(float)  # whole numbers: many quantiles are equal
-    hours = np.where(RANDOM.rand(3000) < 0.6, 40, RANDOM.randint(1, 100, 3000)).astype(float)
-
+def quantile_cases(signed, skewed, ages, hours):
     for name, column, number, count in [("continuous", signed, 100, 1600), ("ages", ages, 100, 1000),
                                         ("hours", hours, 200, 1000), ("two quantiles", skewed, 2, 200)]:
         for to in ("normal", "uniform"):
@@ -72,6 +66,8 @@ def cases():
             numbers = values(column, count if to == "normal" else count // 2, ends)
             yield f"{name} to {to}", steps, numbers, transformed(fitted, numbers)
 
+
+def power_cases(signed, skewed):
     for name, fitted, steps in [("yeo-johnson of skewed", *power(skewed, "yeo-johnson")),
                                 ("yeo-johnson of signed", *power(signed, "yeo-johnson")),
                                 ("yeo-johnson, not scaled", *power(-skewed, "yeo-johnson", False))]:
@@ -86,6 +82,8 @@ def cases():
     numbers = np.append(RANDOM.choice(skewed, 400), [np.nan, 1e-12, 1e6])
     yield "box-cox", steps, numbers, transformed(fitted, numbers)
 
+
+def scaler_cases(signed, skewed):
     scaler = preprocessing.StandardScaler().fit(skewed[:, None])
     numbers = values(skewed, 300, [0.0, scaler.mean_[0]])
     step = {"op": "standard", "mean": float(scaler.mean_[0]), "scale": float(scaler.scale_[0])}
@@ -103,12 +101,16 @@ def cases():
     step = {"op": "robust", "center": float(scaler.center_[0]), "scale": float(scaler.scale_[0])}
     yield "robust", [step], numbers, transformed(scaler, numbers)
 
+
+def bin_cases(ages):
     bins = preprocessing.KBinsDiscretizer(7, encode="ordinal", strategy="quantile",
                                           quantile_method="averaged_inverted_cdf").fit(ages[:, None])
     numbers = values(ages, 300, bins.bin_edges_[0])
     numbers = numbers[~np.isnan(numbers)]  # which KBinsDiscretizer refuses
     yield "bins", [{"op": "bins", "edges": bins.bin_edges_[0].tolist()}], numbers, transformed(bins, numbers)
 
+
+def function_cases(signed, skewed):
     numbers = np.append(RANDOM.choice(skewed, 200), [np.nan, 0, 1e-15, -0.5, 1e300])
     yield "log1p", [{"op": "log1p"}], numbers, np.log1p(numbers)
     numbers = values(signed, 200, [-1.0, 2.0])
@@ -120,12 +122,29 @@ def cases():
     step = {"op": "batch-norm", "mean": 2.5, "variance": 7.25, "epsilon": 1e-3, "weight": -0.75, "bias": 0.3}
     yield "batch-norm", [step], numbers, norm(torch.tensor(numbers)[:, None]).detach().numpy()[:, 0]
 
+
+def chain_cases(skewed):
     chain_first = preprocessing.RobustScaler().fit(skewed[:, None])
     between = transformed(chain_first, skewed)
     chain_last, steps = quantile(between, "normal", 50)
     numbers = values(skewed, 300, [skewed.min(), skewed.max()])
     first = {"op": "robust", "center": float(chain_first.center_[0]), "scale": float(chain_first.scale_[0])}
     yield "robust, then quantile", [first, *steps], numbers, transformed(chain_last, transformed(chain_first, numbers))
+
+
+def cases():
+    """The name, the steps, the numbers and what scikit-learn makes of them."""
+    skewed = RANDOM.lognormal(1, 1.5, 2000)
+    signed = RANDOM.standard_t(3, 2000)
+    ages = RANDOM.randint(17, 91, 3000).astype(float)  # whole numbers: many quantiles are equal
+    hours = np.where(RANDOM.rand(3000) < 0.6, 40, RANDOM.randint(1, 100, 3000)).astype(float)
+
+    yield from quantile_cases(signed, skewed, ages, hours)
+    yield from power_cases(signed, skewed)
+    yield from scaler_cases(signed, skewed)
+    yield from bin_cases(ages)
+    yield from function_cases(signed, skewed)
+    yield from chain_cases(skewed)
 
 
 def main(folder):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A folder includes only those above it in CONTRIBUTING.md's table of folders, and the edges include public headers only.
+"""A folder includes only those that CONTRIBUTING.md's table of folders allows it, all of them above it, and the edges
+include public headers only.
 
     scripts/check_levels.py
 """
@@ -16,10 +17,27 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 OURS = (".h", ".cpp")
 
 
-def levels_of_table() -> list[str]:
-    """The rows `src/NAME` of the folder table, in their order."""
+def rows_of_table() -> dict[str, str]:
+    """Of each row of the folder table, in their order, the folder and what it may use."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    return re.findall(r"^\|\s*`src/(\w+)`", text, re.MULTILINE)
+    return dict(re.findall(r"^\|\s*`((?:src/\w+)|cli|python)`.*\|\s*([^|]*?)\s*\|$", text, re.MULTILINE))
+
+
+def levels_of_table() -> list[str]:
+    return [folder.removeprefix("src/") for folder in rows_of_table() if folder.startswith("src/")]
+
+
+def allowed_in_table(levels: list[str]) -> dict[str, set[str]]:
+    """The folders of src that each may use, itself among them. Throws ValueError where a row allows one below it."""
+    allowed = {}
+    for number, level in enumerate(levels):
+        used = rows_of_table()[f"src/{level}"]
+        first, _, last = used.partition(" … ")
+        ends = [levels.index(name) for name in (first, last or first)] if used != "–" else [0, -1]
+        if ends[1] >= number:
+            raise ValueError(f"src/{level} may not use what is below it: {used}")
+        allowed[level] = {level, *levels[ends[0]:ends[1] + 1]}
+    return allowed
 
 
 def levels_of_build() -> list[str]:
@@ -47,19 +65,18 @@ def includes(folder: str):
             yield source.relative_to(ROOT).as_posix(), target_of(source, name)
 
 
-def problems_of_library(levels: list[str]):
-    rank = {name: number for number, name in enumerate(levels)}
-    unlisted = sorted({path.relative_to(ROOT).parts[1] for path in sources("src")} - set(levels))
+def problems_of_library(allowed: dict[str, set[str]]):
+    unlisted = sorted({path.relative_to(ROOT).parts[1] for path in sources("src")} - set(allowed))
     yield from (f"src/{folder}: CONTRIBUTING.md's table does not list it" for folder in unlisted)
     for source, target in includes("src"):
         folder = source.split("/")[1]
         # A test builds what it needs from whatever there is.
-        if source.endswith("_test.cpp") or folder not in rank:
+        if source.endswith("_test.cpp") or folder not in allowed:
             continue
         if target.startswith("src/"):
             used = target.split("/")[1]
-            if used in rank and rank[used] > rank[folder]:
-                yield f"{source} -> {target}: src/{used} is below src/{folder}"
+            if used in allowed and used not in allowed[folder]:
+                yield f"{source} -> {target}: src/{folder} may not use src/{used}"
         elif not target.startswith("include/") and (ROOT / target).exists():
             yield f"{source} -> {target}: the library uses nothing outside src and include"
 
@@ -71,6 +88,9 @@ def problems_of_public_headers():
 
 
 def problems_of_edges():
+    for row in ("cli", "python"):
+        if (used := rows_of_table().get(row)) != "`include/whyformer`":
+            yield f"{row}: CONTRIBUTING.md says that it may use {used}, not `include/whyformer`"
     for edge in EDGES:
         for source, target in includes(edge):
             own = target.startswith(edge + "/") or target.startswith("include/whyformer/")
@@ -85,9 +105,9 @@ def main() -> int:
         problems.append("The order of folders differs:\n"
                         f"  CONTRIBUTING.md:    {' '.join(levels)}\n"
                         f"  src/CMakeLists.txt: {' '.join(levels_of_build())}")
-    problems += [*problems_of_library(levels), *problems_of_public_headers(), *problems_of_edges()]
+    problems += [*problems_of_library(allowed_in_table(levels)), *problems_of_public_headers(), *problems_of_edges()]
     if problems:
-        print(f"Levels: {len(problems)} problems; a folder includes only those above it in CONTRIBUTING.md's table.")
+        print(f"Levels: {len(problems)} problems; a folder includes only what CONTRIBUTING.md's table allows it.")
         print("\n".join(problems))
     return 1 if problems else 0
 

@@ -107,14 +107,7 @@ void write_reports(const AgreeArguments& a, const Report& report) {
   OutputFiles files;
   files.add(a.html, [&] { return to_html(report); });
   add_pictures(a, report, files);
-  files.add(a.json, [&] { return to_json(report) + "\n"; });
-  files.write();
-  if (a.json == "-") {
-    print(to_json(report) + "\n");
-    return;
-  }
-  print(to_terminal(report, {.colour = may_colour(), .width = terminal_width()}));
-  files.name_them();
+  show(report, a.json, std::move(files));
 }
 
 AgreementReport report_of(const AgreeArguments& a, const Model& model,

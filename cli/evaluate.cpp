@@ -185,14 +185,7 @@ void write_reports(const EvaluateArguments& a, const Evaluation& evaluation) {
   files.add(a.svg, [&] { return evaluation_picture(evaluation, PictureFormat::kSvg); });
   files.add(a.png, [&] { return evaluation_picture(evaluation, PictureFormat::kPng); });
   files.add(a.csv, [&] { return to_csv(evaluation); });
-  files.add(a.json, [&] { return to_json(evaluation) + "\n"; });
-  files.write();
-  if (a.json == "-") {
-    print(to_json(evaluation) + "\n");
-    return;
-  }
-  print(to_terminal(evaluation, {.colour = may_colour(), .width = terminal_width()}));
-  files.name_them();
+  show(evaluation, a.json, std::move(files));
 }
 
 void run(const EvaluateArguments& a) {

@@ -119,14 +119,7 @@ void write_reports(const HeadsArguments& a, const HeadImportance& importance) {
   OutputFiles files;
   files.add(a.svg, [&] { return heads_picture(importance, PictureFormat::kSvg); });
   files.add(a.png, [&] { return heads_picture(importance, PictureFormat::kPng); });
-  files.add(a.json, [&] { return to_json(importance) + "\n"; });
-  files.write();
-  if (a.json == "-") {
-    print(to_json(importance) + "\n");
-    return;
-  }
-  print(to_terminal(importance, {.colour = may_colour(), .width = terminal_width()}));
-  files.name_them();
+  show(importance, a.json, std::move(files));
 }
 
 Model model_for(const HeadsArguments& a, const std::vector<LabelledInput>& corpus) {

@@ -325,11 +325,7 @@ void run_all(const ImportanceArguments& a) {
   found.notes = std::move(notes);
   OutputFiles files;
   files.add(a.html, [&] { return to_html(found); });
-  files.add(a.json, [&] { return to_json(found) + "\n"; });
-  files.write();
-  if (a.json == "-") return print(to_json(found) + "\n");
-  print(to_terminal(found, {.colour = may_colour(), .width = terminal_width()}));
-  files.name_them();
+  show(found, a.json, std::move(files));
 }
 
 std::string plot_of(const ImportanceArguments& a, const Summary& summary, PictureFormat format) {
@@ -359,13 +355,7 @@ void run_over_many(const ImportanceArguments& a) {
   files.add(a.html, [&] { return to_html(summary); });
   files.add(a.svg, [&] { return plot_of(a, summary, PictureFormat::kSvg); });
   files.add(a.png, [&] { return plot_of(a, summary, PictureFormat::kPng); });
-  files.add(a.json, [&] { return to_json(summary) + "\n"; });
-  files.write();
-  if (a.json == "-")
-    print(to_json(summary) + "\n");
-  else
-    print(to_terminal(summary, {.colour = may_colour(), .width = terminal_width()}));
-  files.name_them();
+  show(summary, a.json, std::move(files));
   if (interrupted()) throw Interrupted();
 }
 

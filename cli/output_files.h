@@ -13,6 +13,7 @@
 #include "console.h"
 #include "whyformer/error.h"
 #include "whyformer/files.h"
+#include "whyformer/report.h"
 
 namespace whyformer::cli {
 
@@ -77,5 +78,18 @@ class OutputFiles {
  private:
   std::vector<NamedBytes> files_;
 };
+
+// Writes the files and prints the report: as JSON where the name of its file, `json`, is "-", else
+// for the terminal.
+template <typename Report>
+void show(const Report& report, const std::string& json, OutputFiles files) {
+  files.add(json, [&] { return to_json(report) + "\n"; });
+  files.write();
+  if (json == "-")
+    print(to_json(report) + "\n");
+  else
+    print(to_terminal(report, {.colour = may_colour(), .width = terminal_width()}));
+  files.name_them();
+}
 
 }  // namespace whyformer::cli

@@ -86,14 +86,7 @@ void run(const SanityArguments& a) {
   };
   const SanityReport report = test_sanity(model, inputs, request);
   bar.clear();
-  OutputFiles files;
-  files.add(a.json, [&] { return to_json(report) + "\n"; });
-  files.write();
-  if (a.json == "-")
-    print(to_json(report) + "\n");
-  else
-    print(to_terminal(report, {.colour = may_colour(), .width = terminal_width()}));
-  files.name_them();
+  show(report, a.json, {});
   if (report.stopped_early) throw Interrupted();  // what there is by then was shown
   if (!a.no_card) keep_sanity_card(report);
 }

@@ -264,14 +264,7 @@ void write_reports(const TcavArguments& a, const ConceptReport& report) {
   files.add(a.html, [&] { return to_html(report); });
   files.add(a.svg, [&] { return concepts_picture(report, PictureFormat::kSvg); });
   files.add(a.png, [&] { return concepts_picture(report, PictureFormat::kPng); });
-  files.add(a.json, [&] { return to_json(report) + "\n"; });
-  files.write();
-  if (a.json == "-") {
-    print(to_json(report) + "\n");
-    return;
-  }
-  print(to_terminal(report, {.colour = may_colour(), .width = terminal_width()}));
-  files.name_them();
+  show(report, a.json, std::move(files));
 }
 
 // The first concept tells what all examples are.

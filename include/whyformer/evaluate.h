@@ -27,7 +27,7 @@ enum class MetricFamily { kFaithfulness, kRobustness, kComplexity, kLocalisation
 struct MetricInfo {
   std::string name;
   std::string summary;
-  std::string paper;
+  std::string paper = {};
   bool higher_is_better = true;
   MetricNeeds needs = MetricNeeds::kRegion;
   MetricFamily family = MetricFamily::kLocalisation;

@@ -49,4 +49,11 @@ double keep_remove_area(const Evidence& evidence, CurveUnits units, Hide hide) {
   return area_under(x, rise);
 }
 
+MetricInfo keep_remove_entry(MetricInfo own) {
+  own.paper = "Lundberg et al., Nature Machine Intelligence 2020";
+  own.needs = MetricNeeds::kAnswers;
+  own.family = MetricFamily::kFaithfulness;
+  return own;
+}
+
 }  // namespace whyformer

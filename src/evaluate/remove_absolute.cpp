@@ -3,15 +3,13 @@
 namespace whyformer {
 
 const Metric kRemoveAbsolute{
-    .info = {.name = "remove-absolute",
-             .summary = "mean change of the answer while units are hidden, those with the largest "
-                        "magnitude first",
-             .paper = "Lundberg et al., Nature Machine Intelligence 2020",
-             .higher_is_better = false,
-             .needs = MetricNeeds::kAnswers,
-             .family = MetricFamily::kFaithfulness,
-             .misleads = "shap reads this curve from a loss; read from the answer, units that "
-                         "speak against it lift the curve although their scores are right"},
+    .info = keep_remove_entry(
+        {.name = "remove-absolute",
+         .summary = "mean change of the answer while units are hidden, those with the largest "
+                    "magnitude first",
+         .higher_is_better = false,
+         .misleads = "shap reads this curve from a loss; read from the answer, units that "
+                     "speak against it lift the curve although their scores are right"}),
     .measure = [](const Evidence& evidence) -> std::optional<double> {
       return keep_remove_area(evidence, CurveUnits::kAll, hide_first);
     }};

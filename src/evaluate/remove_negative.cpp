@@ -3,15 +3,13 @@
 namespace whyformer {
 
 const Metric kRemoveNegative{
-    .info = {.name = "remove-negative",
-             .summary = "mean rise of the answer while units with negative scores are hidden, the "
-                        "lowest first",
-             .paper = "Lundberg et al., Nature Machine Intelligence 2020",
-             .higher_is_better = true,
-             .needs = MetricNeeds::kAnswers,
-             .family = MetricFamily::kFaithfulness,
-             .misleads = "is 0 for scores without a negative one, as those of attention, and says "
-                         "nothing about units with positive scores"},
+    .info = keep_remove_entry(
+        {.name = "remove-negative",
+         .summary = "mean rise of the answer while units with negative scores are hidden, the "
+                    "lowest first",
+         .higher_is_better = true,
+         .misleads = "is 0 for scores without a negative one, as those of attention, and says "
+                     "nothing about units with positive scores"}),
     .measure = [](const Evidence& evidence) -> std::optional<double> {
       return keep_remove_area(evidence, CurveUnits::kNegative, hide_first);
     }};

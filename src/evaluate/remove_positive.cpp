@@ -3,14 +3,12 @@
 namespace whyformer {
 
 const Metric kRemovePositive{
-    .info = {.name = "remove-positive",
-             .summary = "mean change of the answer while units with positive scores are hidden, "
-                        "the highest first",
-             .paper = "Lundberg et al., Nature Machine Intelligence 2020",
-             .higher_is_better = false,
-             .needs = MetricNeeds::kAnswers,
-             .family = MetricFamily::kFaithfulness,
-             .misleads = "units with negative scores stay shown, so it says nothing about them"},
+    .info = keep_remove_entry(
+        {.name = "remove-positive",
+         .summary = "mean change of the answer while units with positive scores are hidden, "
+                    "the highest first",
+         .higher_is_better = false,
+         .misleads = "units with negative scores stay shown, so it says nothing about them"}),
     .measure = [](const Evidence& evidence) -> std::optional<double> {
       return keep_remove_area(evidence, CurveUnits::kPositive, hide_first);
     }};

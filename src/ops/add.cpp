@@ -2,8 +2,7 @@
 #include <cmath>
 
 #include "base/parallel.h"
-#include "ops/broadcast_map.h"
-#include "ops/helpers.h"
+#include "ops/broadcast_op.h"
 #include "ops/layers.h"
 #include "tensor/map.h"
 
@@ -12,33 +11,8 @@ namespace {
 
 // y = a ± b; da = dy and db = ±dy, summed over broadcast axes.
 template <class Type>
-class SumOp final : public Type {
+class SumOp final : public BroadcastOp<Type> {
  public:
-  std::vector<ValueType> infer(ValueTypes inputs) const override {
-    check_same_type(inputs[0], inputs[1]);
-    return {{broadcast(inputs[0].shape, inputs[1].shape), inputs[0].dtype}};
-  }
-
-  Forward forward(std::span<Tensor> inputs, KeepForBackward) const override {
-    const ValueType type{broadcast(inputs[0].shape(), inputs[1].shape()), inputs[0].dtype()};
-    Tensor sum = reuse_any_or_allocate(inputs, type);
-    const Tensor& a = inputs[0].defined() ? inputs[0] : sum;
-    const Tensor& b = inputs[1].defined() ? inputs[1] : sum;
-    switch (type.dtype) {
-      case DType::kFloat32:
-        add_as<float, float>(sum, a, b);
-        break;
-      case DType::kFloat64:
-        add_as<double, double>(sum, a, b);
-        break;
-      // Integers wrap around.
-      case DType::kInt64:
-        add_as<int64_t, uint64_t>(sum, a, b);
-        break;
-    }
-    return {{sum}, {}};
-  }
-
   Tensors gradient(const Call& call, TensorSpan dy, const Wanted& wanted) const override {
     Tensors results(2);
     if (call.input_types[0].dtype == DType::kInt64) return results;
@@ -73,15 +47,23 @@ class SumOp final : public Type {
     return shares;
   }
 
-  std::optional<AxisFlow> follow(int axis, ValueTypes inputs) const override {
-    const Shape output = broadcast(inputs[0].shape, inputs[1].shape);
-    return AxisFlow{{broadcast_source(axis, output, inputs[0].shape),
-                     broadcast_source(axis, output, inputs[1].shape)},
-                    true};
-  }
-
  private:
   static constexpr bool kSubtracts = std::is_same_v<Type, ops::Sub>;
+
+  void compute(Tensor& sum, const Tensor& a, const Tensor& b) const override {
+    switch (sum.dtype()) {
+      case DType::kFloat32:
+        add_as<float, float>(sum, a, b);
+        break;
+      case DType::kFloat64:
+        add_as<double, double>(sum, a, b);
+        break;
+      // Integers wrap around.
+      case DType::kInt64:
+        add_as<int64_t, uint64_t>(sum, a, b);
+        break;
+    }
+  }
 
   // Arithmetic in U; the fused loop where nothing is broadcast or subtracted.
   template <typename T, typename U>

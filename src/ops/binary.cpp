@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "ops/arithmetic.h"
-#include "ops/broadcast_map.h"
+#include "ops/broadcast_op.h"
 #include "ops/comparison.h"
 #include "ops/helpers.h"
 #include "ops/layers.h"
@@ -187,31 +187,8 @@ struct Extremum {
 
 // y = f(a, b); da = ∂f/∂a ⊙ dy and db = ∂f/∂b ⊙ dy, summed over broadcast axes.
 template <typename F>
-class BinaryOp final : public F::Type {
+class BinaryOp final : public BroadcastOp<typename F::Type> {
  public:
-  std::vector<ValueType> infer(ValueTypes inputs) const override {
-    check_same_type(inputs[0], inputs[1]);
-    return {{broadcast(inputs[0].shape, inputs[1].shape), inputs[0].dtype}};
-  }
-
-  Forward forward(std::span<Tensor> inputs, KeepForBackward) const override {
-    const ValueType type{broadcast(inputs[0].shape(), inputs[1].shape()), inputs[0].dtype()};
-    Tensor y = reuse_any_or_allocate(inputs, type);
-    const Tensor& a = inputs[0].defined() ? inputs[0] : y;
-    const Tensor& b = inputs[1].defined() ? inputs[1] : y;
-    with_number_type(type.dtype, [&](auto zero) {
-      using T = decltype(zero);
-      const auto f = [](T left, T right) {
-        if constexpr (std::is_same_v<T, int64_t>)
-          return F::integer_value(left, right);
-        else
-          return F::value(left, right);
-      };
-      broadcast_into<T>(y, f, as<T>(a), as<T>(b));
-    });
-    return {{y}, {}};
-  }
-
   BackwardNeeds backward_needs() const override { return {.inputs = true}; }
 
   Tensors gradient(const Call& call, TensorSpan dy, const Wanted& wanted) const override {
@@ -246,14 +223,20 @@ class BinaryOp final : public F::Type {
 
   bool moves_data() const override { return F::kMovesData; }
 
-  std::optional<AxisFlow> follow(int axis, ValueTypes inputs) const override {
-    const Shape output = broadcast(inputs[0].shape, inputs[1].shape);
-    return AxisFlow{{broadcast_source(axis, output, inputs[0].shape),
-                     broadcast_source(axis, output, inputs[1].shape)},
-                    true};
+ private:
+  void compute(Tensor& y, const Tensor& a, const Tensor& b) const override {
+    with_number_type(y.dtype(), [&](auto zero) {
+      using T = decltype(zero);
+      const auto f = [](T left, T right) {
+        if constexpr (std::is_same_v<T, int64_t>)
+          return F::integer_value(left, right);
+        else
+          return F::value(left, right);
+      };
+      broadcast_into<T>(y, f, as<T>(a), as<T>(b));
+    });
   }
 
- private:
   template <typename Slope>
   static Tensor back(const Call& call, const Tensor& dy, size_t input, const Slope& slope) {
     return with_float_type(dy.dtype(), [&](auto zero) {

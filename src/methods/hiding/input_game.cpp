@@ -126,6 +126,19 @@ OptionInfo link_option() {
           {"identity", "logit"}};
 }
 
+OptionInfo evaluations_option(std::string summary, int64_t fallback, double min) {
+  return {"max-evals", std::move(summary), fallback, {}, min, 1e9};
+}
+
+OptionInfo target_error_option() {
+  return {"target-error",
+          "stop when every standard error is below this; 0: use all samples",
+          0.0,
+          {},
+          0,
+          1e9};
+}
+
 HidingOptions linked_hiding_options(const OptionReader& options) {
   HidingOptions hiding = hiding_options(options);
   if (options.word("link") == "identity") return hiding;

@@ -54,6 +54,9 @@ HidingOptions hiding_options(const OptionReader& options);
 // Those of methods that see the mean over a background behind a link, too.
 OptionInfo link_option();
 HidingOptions linked_hiding_options(const OptionReader& options);
+// Those that bound a sampling method's work.
+OptionInfo evaluations_option(std::string summary, int64_t fallback, double min);
+OptionInfo target_error_option();
 // The call's seed for a NumPy stream. Throws InvalidInput where it does not fit.
 uint32_t numpy_seed(const Run& run);
 // Of a method that the caller stopped before all units had a score.

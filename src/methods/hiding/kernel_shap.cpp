@@ -52,12 +52,7 @@ const Method kKernelShap{
            "auto, or a lasso penalty (a number). With a selection the scores are not Shapley "
            "values",
            std::string("none")},
-          {"target-error",
-           "stop when every standard error is below this; 0: use all samples",
-           0.0,
-           {},
-           0,
-           1e9}},
+          target_error_option()},
      .presets = {{"shap",
                   "the shap package since 0.47: at most ten tokens, its text masker",
                   {{"how", std::string("retokenize")},

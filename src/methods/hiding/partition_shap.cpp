@@ -70,7 +70,7 @@ const Method kPartitionShap{
                   "always hidden (0), or always visible (1)",
                   std::string("none"),
                   {"none", "0", "1"}},
-                 {"max-evals", "maximum number of coalitions evaluated", int64_t{500}, {}, 2, 1e9},
+                 evaluations_option("maximum number of coalitions evaluated", 500, 2),
                  {"batch",
                   "coalitions per batch between two choices of the next group; 0: as many as fit",
                   int64_t{0},

@@ -22,36 +22,32 @@ Scores column_scores(Run& run, int64_t max_evals, const HidingOptions& hiding,
 
 }  // namespace
 
-const Method kShap{{.name = "shap",
-                    .summary = "the choice of shap.Explainer: partition-shap for texts and "
-                               "pictures, exact or permutation for tables",
-                    .paper = "Lundberg & Lee, NeurIPS 2017; the shap package",
-                    .cost = "up to max-evals forwards (500)",
-                    .class_specific = true,
-                    .is_signed = true,
-                    .model_agnostic = true,
-                    .options = {hiding_option(),
-                                space_option(),
-                                link_option(),
-                                {"max-evals",
-                                 "maximum number of coalitions evaluated; tables: all for up to 10 "
-                                 "columns, else at least ten permutations",
-                                 int64_t{500},
-                                 {},
-                                 2,
-                                 1e9}},
-                    .presets = {{"shap",
-                                 "text masker of the shap package",
-                                 {{"how", std::string("retokenize")}}}}},
-                   {},
-                   [](Run& run, const OptionReader& options) {
-                     if (run.input().parts()[0]->traits().few_players) {
-                       return column_scores(run, options.whole("max-evals"),
-                                            linked_hiding_options(options), options.word("space"));
-                     }
-                     return partition_scores(run, {.max_evals = options.whole("max-evals")},
-                                             linked_hiding_options(options), options.word("space"));
-                   },
-                   OnSeveralParts::kTogether};
+const Method kShap{
+    {.name = "shap",
+     .summary = "the choice of shap.Explainer: partition-shap for texts and "
+                "pictures, exact or permutation for tables",
+     .paper = "Lundberg & Lee, NeurIPS 2017; the shap package",
+     .cost = "up to max-evals forwards (500)",
+     .class_specific = true,
+     .is_signed = true,
+     .model_agnostic = true,
+     .options = {hiding_option(), space_option(), link_option(),
+                 evaluations_option(
+                     "maximum number of coalitions evaluated; tables: all for up to 10 "
+                     "columns, else at least ten permutations",
+                     500, 2)},
+     .presets = {{"shap",
+                  "text masker of the shap package",
+                  {{"how", std::string("retokenize")}}}}},
+    {},
+    [](Run& run, const OptionReader& options) {
+      if (run.input().parts()[0]->traits().few_players) {
+        return column_scores(run, options.whole("max-evals"), linked_hiding_options(options),
+                             options.word("space"));
+      }
+      return partition_scores(run, {.max_evals = options.whole("max-evals")},
+                              linked_hiding_options(options), options.word("space"));
+    },
+    OnSeveralParts::kTogether};
 
 }  // namespace whyformer

@@ -67,7 +67,7 @@ std::string version_text() {
 }  // namespace
 
 int run_command_line(int argc, const char* const* argv) {
-  CLI::App program("Why this prediction? Explains what a transformer answers.", "whyformer");
+  CLI::App program("Why this prediction? Explains predictions of transformers.", "whyformer");
   program.set_version_flag("--version", version_text());
   program.require_subcommand(1);
   add_explain(program);

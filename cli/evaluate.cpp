@@ -40,7 +40,7 @@ std::string metrics_help() {
 }
 
 std::string protocols_help() {
-  std::string text = "a published evaluation, in place of metrics:";
+  std::string text = "published evaluation protocol, instead of metrics:";
   for (const ProtocolInfo& protocol : protocols()) {
     text += fmt::format("\n{}: {}; on {}", protocol.name, protocol.summary, protocol.data);
   }
@@ -65,18 +65,18 @@ void add_arguments(CLI::App& command, EvaluateArguments& a) {
       ->delimiter(',')
       ->capture_default_str()
       ->type_name("NAMES");
-  command.add_option("--random", a.random_rankings, "random rankings of the baseline")
+  command.add_option("--random", a.random_rankings, "number of random rankings for the baseline")
       ->check(CLI::Range(int64_t{0}, int64_t{1000}))
       ->capture_default_str();
   command.add_flag("--no-reversed", a.no_reversed,
-                   "leave out the reversed rankings, about half of the work");
-  command.add_option("--noisy", a.noisy_inputs, "noisy copies of each input, for robustness")
+                   "leave out reversed rankings; halves the work");
+  command
+      .add_option("--noisy", a.noisy_inputs,
+                  "number of noisy copies per input (robustness metrics)")
       ->check(CLI::Range(int64_t{1}, int64_t{10000}))
       ->capture_default_str();
   start_group(command, OptionGroup::kOutput);
-  command
-      .add_option("--keep", a.keep,
-                  "file of finished inputs, one per line: a stopped evaluation goes on from it")
+  command.add_option("--keep", a.keep, "checkpoint file; a stopped evaluation resumes from it")
       ->type_name("FILE");
   command.add_option("--json", a.json, "JSON ('-': standard output)")->type_name("FILE");
   command.add_option("--csv", a.csv, "a line for each input, method and metric")->type_name("FILE");
@@ -225,7 +225,7 @@ void run(const EvaluateArguments& a) {
 void add_evaluate(CLI::App& program) {
   auto arguments = std::make_shared<EvaluateArguments>();
   CLI::App* command = program.add_subcommand(
-      "evaluate", "Measure methods by metrics over many inputs: which explanation to believe");
+      "evaluate", "Evaluate explanation methods by metrics over many inputs");
   add_arguments(*command, *arguments);
   command->callback([arguments] { run(*arguments); });
 }

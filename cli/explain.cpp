@@ -27,8 +27,9 @@ std::string attention_of(const ExplainArguments& a, const Explanation& explanati
                          PictureFormat format) {
   if (explanation.attention.empty() && !explanation.streams.empty()) {
     throw InvalidInput(
-        "pictures of attention show one stream of tokens; this model has several, whose maps "
-        "whyformer trace saves, or no attention over what gets scores");
+        "attention pictures need a model with one token stream; 'whyformer trace' saves the maps "
+        "of "
+        "others.");
   }
   const AttentionPicture maps{static_cast<int>(a.attention_layer),
                               static_cast<int>(a.attention_head)};
@@ -98,8 +99,7 @@ void explain_lines(const ExplainArguments& a, const std::string& path) {
     };
     if (!answers.add(text->line.text, explain_line)) break;
   }
-  if (answers.count() == 0 && !interrupted())
-    throw InvalidInput("there is no text: the input has no lines");
+  if (answers.count() == 0 && !interrupted()) throw InvalidInput("the input is empty");
   answers.finish();
 }
 

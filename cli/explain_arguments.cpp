@@ -42,14 +42,14 @@ void add_methods(CLI::App& command, ExplainArguments& a) {
       "small changes of the input");
   command
       .add_option("--trust-orders", a.trust_orders,
-                  "random rankings to compare with (40 m - 1 give an exact test)")
+                  "number of random rankings (39, 79, 119, … give an exact test)")
       ->check(CLI::Range(int64_t{19}, int64_t{9999}))
       ->capture_default_str()
       ->needs(trust)
       ->type_name("N");
   command
       .add_option("--precision", a.precision,
-                  "floating-point precision; double is slow, and steadier for relevance rules")
+                  "floating-point precision; double is slower, but more accurate for relevance rules")
       ->check(CLI::IsMember({"single", "double"}))
       ->capture_default_str();
   command.add_option("--seed", a.seed, "seed of sampling methods")->capture_default_str();
@@ -77,9 +77,10 @@ void add_outputs(CLI::App& command, ExplainArguments& a) {
       ->type_name("FILE");
   command
       .add_option("--waterfall-svg", a.waterfall_svg,
-                  "waterfall from the base to the output as SVG, of a method that adds up")
+                  "waterfall plot as SVG (additive methods only)")
       ->type_name("FILE");
-  command.add_option("--waterfall-png", a.waterfall_png, "the same as PNG")->type_name("FILE");
+  command.add_option("--waterfall-png", a.waterfall_png, "waterfall plot as PNG")
+      ->type_name("FILE");
   a.has_grain = command.add_option("--grain", a.grain, "interpolation of heat maps on a picture")
                     ->check(CLI::IsMember({"smooth", "blocks"}))
                     ->capture_default_str();

@@ -66,7 +66,7 @@ void add_pruning(CLI::App& command, HeadsArguments& a) {
       ->capture_default_str()
       ->needs(prune)
       ->type_name("PERCENT");
-  command.add_flag("--keep-one", a.keep_one, "at least one head kept in every layer")->needs(prune);
+  command.add_flag("--keep-one", a.keep_one, "keep at least one head in each layer")->needs(prune);
   command.add_option("--seed", a.seed, "seed of the random order")
       ->needs(prune)
       ->capture_default_str();
@@ -153,7 +153,7 @@ void run(const HeadsArguments& a) {
 void add_heads(CLI::App& program) {
   auto arguments = std::make_shared<HeadsArguments>();
   CLI::App* command =
-      program.add_subcommand("heads", "Measure how much each attention head matters over a corpus");
+      program.add_subcommand("heads", "Measure the importance of each attention head over a corpus");
   add_arguments(*command, *arguments);
   command->callback([arguments] { run(*arguments); });
 }

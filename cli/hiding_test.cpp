@@ -169,7 +169,7 @@ TEST_F(HidingCommands, TellsWhichColumnsAModelNeeds) {
   expect_refusal("importance" + kTableModel + "--table " + path("rows.csv") + " --answers z",
                  "has no column 'z'");
   expect_refusal("importance --method sage --file " + path("rows.csv"), "--answers COLUMN");
-  expect_refusal("importance", "nothing to look at");
+  expect_refusal("importance", "no input: --file");
 }
 
 TEST_F(HidingCommands, ShowsFourImportancesSideBySide) {

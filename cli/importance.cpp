@@ -227,7 +227,7 @@ class ExplainedInputs {
       return std::move(explanations_);
     }
     if (interrupted()) throw Interrupted();
-    if (count_ == 0) throw InvalidInput("there is no text: the input has no lines");
+    if (count_ == 0) throw InvalidInput("the input is empty");
     throw InvalidInput(refusal_);
   }
 
@@ -259,8 +259,7 @@ std::vector<Explanation> explain_texts(const ImportanceArguments& a, const Model
 
 std::vector<Explanation> explain_rows(const ImportanceArguments& a, const Model& model,
                                       const NamedTable& rows, const ExplainRequest& request) {
-  if (rows.table.rows == 1)
-    throw InvalidInput("one row has nothing to be compared with: give a table of several");
+  if (rows.table.rows == 1) throw InvalidInput("the table has one row; at least two are needed");
   const NamedTable background =
       has_background(model) ? NamedTable() : background_of(rows, a.background_rows);
   ExplainedInputs inputs("row", rows.table.rows);
@@ -342,7 +341,7 @@ void run_over_many(const ImportanceArguments& a) {
   if (!a.groups.empty()) throw InvalidInput("--group goes with --answers");
   if (a.method == "permutation" || a.method == "sage") {
     throw InvalidInput(
-        fmt::format("{} compares with the right answers: --answers COLUMN", a.method));
+        fmt::format("{} needs the right answers: --answers COLUMN", a.method));
   }
   const ExplainRequest request = request_of(a);
   const Model model = a.table.empty() ? a.model.load() : a.model.load_for_tables();
@@ -371,13 +370,12 @@ void run(const ImportanceArguments& a) {
   if (!a.table.empty() && !a.file.empty())
     throw InvalidInput("give a table or a file of texts, not both");
   if (a.table.empty() && a.file.empty()) {
-    throw InvalidInput(
-        "nothing to look at: --file texts.txt, or --table rows.csv with a model of tables");
+    throw InvalidInput("no input: --file texts.txt, or --table rows.csv with a model of tables");
   }
   if (a.all) {
     if (a.answers.empty() || a.table.empty())
       throw InvalidInput(
-          "--all compares with the right answers, too: --table rows.csv --answers COLUMN");
+          "--all needs the right answers: --table rows.csv --answers COLUMN");
     return run_all(a);
   }
   if (!a.answers.empty()) {
@@ -395,8 +393,8 @@ void run(const ImportanceArguments& a) {
 
 void add_importance(CLI::App& program) {
   auto arguments = std::make_shared<ImportanceArguments>();
-  CLI::App* command =
-      program.add_subcommand("importance", "What matters to a model over many texts or rows");
+  CLI::App* command = program.add_subcommand(
+      "importance", "Measure the importance of words or columns over a data set");
   add_arguments(*command, *arguments);
   command->callback([arguments] { run(*arguments); });
 }

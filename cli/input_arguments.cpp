@@ -13,7 +13,7 @@ std::optional<InputValue> InputArguments::given() const {
   if (file && text.has_pair->count() > 0) {
     if (!picture.among.empty()) {
       throw InvalidInput(
-          "a picture with a text is explained by how alike the two are: leave out --among");
+          "a picture with a text is explained by their similarity: leave out --among");
     }
     return PictureWithText{*file, text.pair};
   }

@@ -83,7 +83,7 @@ void add_arguments(CLI::App& command, InspectArguments& a) {
   command.add_option("MODEL", a.folder,
                      "HuggingFace model folder or ONNX file (default: the built-in sentiment "
                      "model)");
-  command.add_option("-m,--model", a.model, "the same, as an option")->type_name("MODEL");
+  command.add_option("-m,--model", a.model, "model folder or ONNX file")->type_name("MODEL");
   start_group(command, OptionGroup::kInput);
   command.add_option("--shape", a.shapes, "shape of an ONNX input that the file leaves open")
       ->type_name("NAME=1,3,224,224");
@@ -100,7 +100,7 @@ void add_arguments(CLI::App& command, InspectArguments& a) {
 void add_relevance_arguments(CLI::App& command, InspectArguments& a) {
   start_group(command, OptionGroup::kMethods);
   CLI::Option* relevance = command.add_flag(
-      "--relevance", a.relevance, "relevance that enters and leaves every operator, instead");
+      "--relevance", a.relevance, "show relevance entering and leaving each operator instead");
   command.add_option("--policy", a.policy, "relevance policy: a name or a JSON file")
       ->needs(relevance)
       ->capture_default_str();

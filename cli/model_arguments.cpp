@@ -86,9 +86,10 @@ void ModelArguments::add_to(CLI::App& command) {
                   "table.json of a checkpoint: its columns, encodings and labels")
       ->type_name("FILE");
   command
-      .add_option("--context", context,
-                  "rows that explained ones attend to, of a model like SAINT (CSV; default: as "
-                  "table.json says, else none)")
+      .add_option(
+          "--context", context,
+          "context rows, for models whose rows attend to each other (SAINT); CSV (default: as "
+          "table.json says, else none)")
       ->type_name("FILE");
   command
       .add_option("--context-mode", context_mode,

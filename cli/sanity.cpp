@@ -25,7 +25,7 @@ void add_arguments(CLI::App& command, SanityArguments& a) {
   a.corpus.add_inputs_to(command);
   a.corpus.add_methods_to(command);
   command.add_flag("--cascading-only", a.cascading_only,
-                   "weights replaced from the output down only, not layer by layer; half the work");
+                   "cascading randomisation only, not layer by layer; halves the work");
   command.add_option("--precision", a.precision, "floating-point precision; double is slow")
       ->check(CLI::IsMember({"single", "double"}))
       ->capture_default_str();
@@ -35,7 +35,7 @@ void add_arguments(CLI::App& command, SanityArguments& a) {
       ->type_name("LABEL|N");
   command
       .add_option("--randomised-target", a.randomised_target,
-                  "output explained once weights are random: the same, or the highest then")
+                  "target after randomisation: the original, or the model's new highest")
       ->check(CLI::IsMember({"same", "highest"}))
       ->capture_default_str();
   start_group(command, OptionGroup::kOutput);

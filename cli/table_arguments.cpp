@@ -55,7 +55,7 @@ NamedTable TableArguments::read(const Model& model) const {
   if (!table.empty()) return read_table_for(model, table);
   const NamedTable& own = rows_with(model);
   if (own.table.rows > 0) return own;
-  throw InvalidInput("no rows came with this model: give a table, --table rows.csv");
+  throw InvalidInput("this model has no sample rows: give a table, --table rows.csv");
 }
 
 namespace {

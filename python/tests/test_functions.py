@@ -180,7 +180,7 @@ def test_a_link_is_of_the_mean_over_the_background(table, method):
 
 def test_fewer_equations_than_players_are_told(table):
     background, row = table
-    with pytest.warns(UserWarning, match="leave the values of the players open"):
+    with pytest.warns(UserWarning, match="coalitions underdetermine the players"):
         found = wf.shap(function, background, method="kernel", samples=4)(row)
     assert np.isinf(found.errors[:4]).all()
     assert "± ?" in str(found)

@@ -75,7 +75,7 @@ def tcav(model: Model, concepts: Mapping, random, targets: Mapping, *, layers=No
 
 def _is_example(first, pictures: bool) -> bool:
     if not first:
-        raise InvalidInput("random has no sets")
+        raise InvalidInput("random= is empty: give at least one set of examples")
     one = first[0]
     if _inputs.is_arrays(one):
         return False

@@ -88,7 +88,7 @@ def _through(transformer, features: list[Feature], frame) -> list[Feature]:
     name = type(transformer).__name__
     known = TRANSFORMERS.get(name)
     if known is None or not type(transformer).__module__.startswith("sklearn."):
-        raise UnsupportedModel(f"{name} is no step that a table.json can tell; {WAY_OUT}")
+        raise UnsupportedModel(f"{name} cannot be written as a step of table.json; {WAY_OUT}")
     if name not in ("Pipeline", "FunctionTransformer") and not _is_fitted(transformer):
         raise InvalidInput(f"{name} is not fitted: fit the preprocessing first")
     return known(transformer, features, frame)
@@ -244,7 +244,7 @@ def _function(transformer, features, frame):
     if transformer.func is np.log1p:
         return [_stepped_by_log1p(feature, frame) for feature in features]
     name = getattr(transformer.func, "__name__", str(transformer.func))
-    raise UnsupportedModel(f"FunctionTransformer({name}) is a program, which a table.json cannot tell; {WAY_OUT}")
+    raise UnsupportedModel(f"FunctionTransformer({name}) is arbitrary code, which table.json cannot store; {WAY_OUT}")
 
 
 def _stepped_by_log1p(feature, frame):

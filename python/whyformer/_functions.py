@@ -227,8 +227,8 @@ def _sampling(game, tree, progress, masker, samples=0, seed=0, target_error=0.0)
 def _kernel(game, tree, progress, masker, samples=0, seed=0, selection="none", link="identity", target_error=0.0):
     found = _native.kernel_shap(game, samples, seed, selection, _is_logit(link), target_error, progress)
     if not found["determined"]:
-        warnings.warn(f"{found['evaluations'] - 2} coalitions leave the values of the players open (one and its "
-                      "complement are one equation): these are the shortest of many solutions, of unknown error. Raise "
+        warnings.warn(f"{found['evaluations'] - 2} coalitions underdetermine the players (a coalition and its "
+                      "complement give one equation). The minimum-norm solution is shown; its error is unknown. Raise "
                       "samples.", stacklevel=5)
     return found
 

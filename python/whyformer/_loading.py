@@ -103,4 +103,4 @@ def inspect(path, shapes: Mapping[str, Sequence[int]] | None = None) -> ModelSum
     try:
         return ModelSummary(_native.inspect(os.fspath(path), given))
     except LengthsDoNotFit as error:
-        raise InvalidInput(f"{error}; give lengths that do with shapes={{{error.input!r}: [...]}}") from None
+        raise InvalidInput(f"{error}; give lengths that fit with shapes={{{error.input!r}: [...]}}") from None

@@ -83,12 +83,10 @@ Run::Settings settings_of(const Prepared& prepared, const ExplainRequest& reques
 void check_one_answer(const ExplainRequest& request) {
   if (!request.other_targets.empty() || request.top > 1) {
     throw InvalidInput(
-        "a picture with a text has one answer, how alike they are: leave out further targets");
+        "a picture with a text has one output, their similarity; further targets are not possible");
   }
   if (!std::holds_alternative<std::monostate>(request.read_out)) {
-    throw InvalidInput(
-        "a picture with a text is read at the class token and at the text's end: leave out the "
-        "read-out");
+    throw InvalidInput("the read-out of a picture with a text is fixed; do not set it");
   }
 }
 
@@ -126,8 +124,8 @@ void fill_output(Prepared& prepared) {
 void check_one_part(const Reading& reading) {
   if (reading.inputs.size() == 1) return;
   throw InvalidInput(
-      "maps and relevance of a picture with a text come one side at a time: give the picture alone "
-      "and the text as what to be similar to");
+      "traces of a picture with a text are not supported: trace the picture alone, with the text "
+      "as similarity reference");
 }
 
 DType dtype_of(Precision precision) {

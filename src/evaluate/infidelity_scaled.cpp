@@ -4,7 +4,7 @@ namespace whyformer {
 
 const Metric kScaledInfidelity{
     .info = {.name = "infidelity-scaled",
-             .summary = "infidelity of the scores times the number that makes it least",
+             .summary = "infidelity after optimal rescaling of the scores",
              .paper = "Yeh et al., NeurIPS 2019",
              .higher_is_better = false,
              .needs = MetricNeeds::kAnswers,

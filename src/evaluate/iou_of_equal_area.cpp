@@ -10,7 +10,7 @@ const Metric kIouOfEqualArea{
      .summary = "intersection over union of the region and as many of the largest scores as it has "
                 "cells, mean over maps",
      .paper = "rises with the relevance rank accuracy of Arras et al., Information Fusion 2022",
-     .misleads = "is told the size of the region, which the method does not know"},
+     .misleads = "uses the region's size, unknown to the method"},
     [](std::span<const double> scores, const std::vector<bool>& region) {
       return std::vector<Ratio>{
           intersection_over_union(largest_cells(scores, count_cells(region)), region)};

@@ -123,8 +123,8 @@ uint64_t end_of_tiles(const std::map<std::string, HeaderEntry>& entries, std::st
   std::vector<std::pair<uint64_t, uint64_t>> tiles;
   for (const auto& [name, entry] : entries) {
     if (!entry.shape || !entry.offsets || entry.offsets->size() != 2 || entry.type.empty()) {
-      throw_damaged(what, fmt::format("is malformed: its header tells of {} no type, no shape or "
-                                      "no place",
+      throw_damaged(what, fmt::format("is malformed: its header gives no dtype, shape or offsets "
+                                      "for {}",
                                       in_quotes(name)));
     }
     tiles.emplace_back(entry.offsets->front(), entry.offsets->back());

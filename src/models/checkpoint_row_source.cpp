@@ -114,7 +114,7 @@ void CheckpointRowSource::read_outputs() {
   const TaskSpec& task = spec_.task;
   if (task.output == TaskSpec::Output::kOneLogit && !is_one_logit()) {
     throw UnsupportedModel(fmt::format(
-        "table.json tells of one logit for two classes, but the task is {} and the model has {} "
+        "table.json declares one logit for two classes, but the task is {} and the model has {} "
         "outputs",
         task.kind == TaskSpec::Kind::kBinary ? "binary" : "another", outputs_));
   }

@@ -19,8 +19,8 @@ constexpr int64_t kAnyNumber = int64_t{1} << 30;
 struct SharedRanges : UnsupportedModel {
   SharedRanges()
       : UnsupportedModel(
-            "this model rounds by the span of its numbers, and which of them belong to which input "
-            "of a batch was not recognised: only one input may run at a time") {}
+            "the model uses dynamic quantisation, whose scale depends on the whole batch: only one "
+            "input may run at a time") {}
 };
 
 void take_ranges_by_sample(OnnxGraph& built, int64_t batch) {

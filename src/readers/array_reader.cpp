@@ -56,10 +56,10 @@ void note_other_inputs(const OnnxProbe& probe, const ArrayUnits& units,
 // What is given together runs as the file says, which may let inputs change each other's answers.
 void note_shared_ranges(const OnnxProbe& probe, std::vector<std::string>& notes) {
   if (probe.batch < 2 || !has_dynamic_ranges(probe.graph)) return;
-  notes.push_back(
-      fmt::format("The model rounds by the span of all {} inputs that were given together: alone "
-                  "each may get another answer.",
-                  probe.batch));
+  notes.push_back(fmt::format(
+      "The model uses dynamic quantisation, whose scale depends on the whole batch: the {} "
+      "inputs given together may have other answers alone.",
+      probe.batch));
 }
 
 // A token whose numbers were not found must not look like one that does not matter.
@@ -111,7 +111,7 @@ ArrayReader::ArrayReader(OnnxDocument document, std::string name, BatchAxes batc
       facts_{.name = std::move(name), .architecture = architecture_name(arrays_.config())} {}
 
 const GraphSource& ArrayReader::source() const {
-  throw Error("arrays have a source for each element that is explained");
+  throw Error("a model given arrays has a graph only for a chosen output element");
 }
 
 ModelInfo ArrayReader::info() const {

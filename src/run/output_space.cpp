@@ -29,7 +29,7 @@ double in_space(OutputSpace space, const std::vector<double>& outputs, int64_t t
   if (space == OutputSpace::kLogit) return own;
   if (!problem || *problem == Problem::kRegression) {
     throw InvalidInput(
-        "this output is no class, so it has no probability: explain it with space=logit");
+        "the output is not a class and has no probability: explain it with space=logit");
   }
   const bool by_itself = is_sigmoid(*problem) || outputs.size() == 1;
   const double log_odds = by_itself ? own : own - log_sum_exp(outputs, target);

@@ -41,9 +41,8 @@ bool is_number(const Graph& graph, Value value) {
 void require_number(const Graph& graph, Value value) {
   if (is_number(graph, value)) return;
   throw InvalidInput(
-      "what enters this model are ids alone, which have no gradient and no relevance, and no "
-      "vectors of theirs were recognised: shap and its relatives, lime and leave-one-out explain "
-      "it");
+      "the model's inputs are ids and its embedding table was not recognised, so there is no "
+      "gradient to read. shap and its relatives, lime and leave-one-out explain it");
 }
 
 }  // namespace
@@ -232,9 +231,8 @@ std::vector<double> Run::read_out() const {
   if (input_.of_element() && !settings_.read_out && !found.read.valid() &&
       found.kind != ReadOut::Kind::kRow) {
     throw InvalidInput(
-        "how this output reads the tokens was not recognised, so there is no row of attention to "
-        "start from; methods by gradients, by relevance down to the input and by hiding tokens "
-        "explain it");
+        "read-out not recognised: no attention row to start from. Methods by gradients, by "
+        "relevance down to the input and by hiding tokens explain it");
   }
   if (found.kind == ReadOut::Kind::kShares && !several_streams()) return found.shares;
   if (tokens() > 1 && found.read.valid()) {

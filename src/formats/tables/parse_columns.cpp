@@ -138,7 +138,7 @@ void check_order(const SpecFields& fields, const ColumnSpec& column) {
 void check_one_hot(const SpecFields& fields, const ColumnSpec& column, const OneHotStep& step,
                    int64_t places) {
   if (!step.on.empty() && static_cast<int64_t>(step.on.size()) != places) {
-    fields.fail(fmt::format("one-hot tells {} numbers for {} places", step.on.size(), places));
+    fields.fail(fmt::format("one-hot gives {} numbers for {} places", step.on.size(), places));
   }
   for (size_t i = 0; i < column.ids.size(); ++i) {
     if (column.ids[i] <= places) continue;

@@ -46,7 +46,7 @@ TableModelSpec model_of(const SpecFields& file) {
   return model;
 }
 
-TaskSpec::Output usual_output(TaskSpec::Kind kind) {
+TaskSpec::Output default_output(TaskSpec::Kind kind) {
   if (kind == TaskSpec::Kind::kRegression) return TaskSpec::Output::kValue;
   if (kind == TaskSpec::Kind::kBinary) return TaskSpec::Output::kOneLogit;
   return TaskSpec::Output::kLogits;
@@ -73,7 +73,7 @@ TaskSpec task_of(const SpecFields& file) {
     file.fail("'task' is missing: {\"kind\": \"binary\", \"labels\": [\"no\", \"yes\"]}");
   TaskSpec task{.name = fields->text_or("name", ""), .labels = fields->texts("labels")};
   task.kind = kind_named(*fields, "kind", kTaskKinds);
-  task.output = usual_output(task.kind);
+  task.output = default_output(task.kind);
   if (fields->find("output") != nullptr) task.output = kind_named(*fields, "output", kTaskOutputs);
   check_task(*fields, task);
   if (const std::optional<SpecFields> scale = fields->object("scale")) {

@@ -200,7 +200,7 @@ Attribution attribution_of(const std::string& method, const Options& options,
 TEST(KernelShapMethod, SaysThatTooFewSamplesLeaveValuesOpen) {
   const Attribution found =
       attribution_of("kernel-shap", {{"samples", int64_t{4}}}, "I cannot wait for next time again");
-  EXPECT_THAT(found.notes, Contains(HasSubstr("4 coalitions leave the values of 7 players open")));
+  EXPECT_THAT(found.notes, Contains(HasSubstr("4 coalitions underdetermine 7 players")));
   for (size_t i = 1; i + 1 < found.scores.size(); ++i)
     EXPECT_TRUE(std::isinf(found.estimate->errors[i]));
 }

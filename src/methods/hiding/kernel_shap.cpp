@@ -14,11 +14,10 @@ void note_few_coalitions(const GameValues& found, int64_t players, Scores& score
   const std::string remedy = found.finished ? "Raise kernel-shap.samples (0: 2048 + 2M)."
                                             : "Let it run longer for a better estimate.";
   if (!found.determined) {
-    scores.notes.push_back(
-        fmt::format("{} coalitions leave the values of {} players open (one and its complement are "
-                    "one equation): these are the shortest of many solutions, of unknown error and "
-                    "perhaps of the wrong sign. {}",
-                    coalitions, players, remedy));
+    scores.notes.push_back(fmt::format(
+        "{} coalitions underdetermine {} players (a coalition and its complement give one "
+        "equation). The minimum-norm solution is shown; its error is unknown. {}",
+        coalitions, players, remedy));
   } else if (std::ranges::any_of(found.errors, [](double error) { return std::isinf(error); })) {
     scores.notes.push_back(
         fmt::format("{} coalitions barely determine the values of {} players: standard errors are "

@@ -51,8 +51,8 @@ void note_few_inputs(const LimeFit& fit, Scores& scores) {
   const auto numbers = static_cast<int64_t>(fit.selected[0].size()) + 1;
   if (fit.evaluations >= numbers) return;
   scores.notes.push_back(fmt::format(
-      "{} different inputs for {} numbers to fit: the penalty decides between many fits, errors "
-      "are unknown, and words or patches that were never hidden have 0. Raise lime.samples.",
+      "{} different inputs for {} coefficients: the fit is underdetermined and set by the ridge "
+      "penalty, errors are unknown, and units that were never hidden have 0. Raise lime.samples.",
       fit.evaluations, numbers));
 }
 

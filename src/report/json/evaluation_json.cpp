@@ -173,7 +173,7 @@ EvaluatedInput evaluated_input_of(const std::string& line) {
     }
     return input;
   } catch (const nlohmann::json::exception&) {
-    throw InvalidInput("this line is none of an evaluation");
+    throw InvalidInput("this line is not from an evaluation");
   }
 }
 

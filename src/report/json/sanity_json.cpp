@@ -62,11 +62,11 @@ class CardReader {
 
   explicit CardReader(const Json& json, std::string place = "the report")
       : json_(json), place_(std::move(place)) {
-    if (!json.is_object()) fail("is no JSON object");
+    if (!json.is_object()) fail("is not a JSON object");
   }
 
   [[noreturn]] void fail(const std::string& what) const {
-    throw FileError(fmt::format("this is no report of sanity checks: {} {}", place_, what));
+    throw FileError(fmt::format("this is not a report of sanity checks: {} {}", place_, what));
   }
 
   const Json& field(const char* key) const {
@@ -194,7 +194,7 @@ Json parsed(std::string_view text) {
   try {
     return Json::parse(text);
   } catch (const nlohmann::json::exception&) {
-    throw FileError("this is no report of sanity checks: it is not valid JSON");
+    throw FileError("this is not a report of sanity checks: it is not valid JSON");
   }
 }
 

@@ -83,8 +83,8 @@ Value bottleneck(const Graph& graph, const AttentionSite& site, const AttentionS
   }
   if (found.valid()) return found;
   throw UnsupportedModel(
-      fmt::format("behind attention '{}' no value [examples, tokens, width] was found that "
-                  "everything passes through, so there is no block to test concepts at",
+      fmt::format("no block output found behind attention '{}': no single value carries the whole "
+                  "stream, so concepts cannot be tested there",
                   site.name));
 }
 

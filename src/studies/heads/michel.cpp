@@ -80,7 +80,7 @@ constexpr Needs kReadsAttentionGradients{.attention = true, .attention_gradient 
 
 const HeadMeasureEntry kMichel{
     {.name = "michel",
-     .summary = "how much the loss moves when the head's output is scaled: mean of |∂loss/∂mask|",
+     .summary = "sensitivity of the loss to the head's output: mean of |∂loss/∂mask|",
      .paper = "Michel et al., NeurIPS 2019",
      .cost = "1 forward, 1 backward"},
     kReadsAttentionGradients,

@@ -43,7 +43,7 @@ ImportanceScore chosen_score(ImportanceScore asked, ImportanceMethod method, Pro
                                    number ? "a number" : "classes"));
   }
   if (method == ImportanceMethod::kSage && asked == ImportanceScore::kR2) {
-    throw InvalidInput("SAGE shares out a loss of single rows: choose squared-error instead of r2");
+    throw InvalidInput("SAGE decomposes a per-row loss: choose squared-error instead of r2");
   }
   return asked;
 }

@@ -46,7 +46,7 @@ class SummaryCollector {
       : options_(options) {
     if (explanations.empty())
       throw InvalidInput("summary: there is nothing to summarise; give explanations");
-    if (options.rows < 2) throw InvalidInput("summary: two rows are the fewest that can be shown");
+    if (options.rows < 2) throw InvalidInput("summary: at least two rows must be shown");
     const Explanation& first = explanations.front();
     const Attribution& named = attribution_of(first, method);
     summary_ = {.model = first.model,

@@ -81,11 +81,10 @@ void check_sizes(const TableFamily& family, const TableFacts& facts) {
   const bool sound = facts.width > 0 && facts.blocks > 0 && facts.numbers >= 0 &&
                      facts.numbers + facts.categories() > 0;
   if (sound) return;
-  throw FileError(
-      fmt::format("the weights are called as those of {}, but have {} blocks, tokens of width {}, "
-                  "{} numbers and "
-                  "{} categories",
-                  family.name, facts.blocks, facts.width, facts.numbers, facts.categories()));
+  throw FileError(fmt::format(
+      "tensor names match {}, but shapes do not: {} blocks, tokens of width {}, {} numbers and "
+      "{} categories",
+      family.name, facts.blocks, facts.width, facts.numbers, facts.categories()));
 }
 
 int64_t heads_of(const TableFamily& family, const TableWeights& weights, const TableFacts& facts) {
@@ -93,7 +92,7 @@ int64_t heads_of(const TableFamily& family, const TableWeights& weights, const T
   const std::optional<int64_t> told = weights.spec.model.heads;
   if (told && std::ranges::find(possible, *told) == possible.end()) {
     throw UnsupportedModel(
-        fmt::format("table.json tells {} attention heads, but the weights allow {}", *told,
+        fmt::format("table.json declares {} attention heads, but the weights allow {}", *told,
                     fmt::join(possible, ", ")));
   }
   if (told) return *told;

@@ -12,14 +12,14 @@ namespace {
 
 using ReadWeights = StoredTensors (*)(const Bytes& file, std::string_view what);
 
-struct Layout {
+struct CheckpointLayout {
   std::string_view file_name;
   ReadWeights reader;
   bool is_index;
 };
 
 // In the order in which they are looked for: safetensors need no copies.
-constexpr Layout kLayouts[] = {
+constexpr CheckpointLayout kLayouts[] = {
     {"model.safetensors", read_safetensors, false},
     {"model.safetensors.index.json", read_safetensors, true},
     {"pytorch_model.bin", read_torch_pickle, false},
@@ -58,7 +58,7 @@ const std::string& shard_name(const nlohmann::json& value, std::string_view inde
   return name;
 }
 
-StoredTensors read_shards(const Layout& layout, const Bytes& index, const FileLookup& files) {
+StoredTensors read_shards(const CheckpointLayout& layout, const Bytes& index, const FileLookup& files) {
   const nlohmann::json map = parse_index(index, layout.file_name);
   std::map<std::string, StoredTensors> shards;
   StoredTensors tensors;
@@ -88,7 +88,7 @@ StoredTensors read_shards(const Layout& layout, const Bytes& index, const FileLo
 
 StoredTensors read_checkpoint(const FileLookup& files) {
   std::vector<std::string_view> looked_for;
-  for (const Layout& layout : kLayouts) {
+  for (const CheckpointLayout& layout : kLayouts) {
     if (const std::optional<Bytes> file = files(layout.file_name)) {
       return layout.is_index ? read_shards(layout, *file, files)
                              : layout.reader(*file, layout.file_name);

@@ -35,36 +35,36 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
   std::map<std::string, HeaderEntry> take() { return std::move(entries_); }
 
   bool start_object(size_t) override {
-    if (place_ == Place::kStart) return move_to(Place::kFile);
-    if (place_ != Place::kFile) fail("nests objects too deeply");
-    return move_to(name_ == kMetadata ? Place::kMetadata : Place::kTensor);
+    if (level_ == Level::kStart) return move_to(Level::kFile);
+    if (level_ != Level::kFile) fail("nests objects too deeply");
+    return move_to(name_ == kMetadata ? Level::kMetadata : Level::kTensor);
   }
   bool key(string_t& key) override {
-    if (place_ == Place::kFile) start_entry(key);
-    if (place_ == Place::kTensor) field_ = key;
+    if (level_ == Level::kFile) start_entry(key);
+    if (level_ == Level::kTensor) field_ = key;
     return true;
   }
-  bool end_object() override { return move_to(Place::kFile); }
+  bool end_object() override { return move_to(Level::kFile); }
 
   bool start_array(size_t) override {
-    if (place_ == Place::kTensor && field_ == "shape" && !entry_->shape) {
+    if (level_ == Level::kTensor && field_ == "shape" && !entry_->shape) {
       entry_->shape.emplace();
-      return move_to(Place::kShape);
+      return move_to(Level::kShape);
     }
-    if (place_ == Place::kTensor && field_ == "data_offsets" && !entry_->offsets) {
+    if (level_ == Level::kTensor && field_ == "data_offsets" && !entry_->offsets) {
       entry_->offsets.emplace();
-      return move_to(Place::kOffsets);
+      return move_to(Level::kOffsets);
     }
     fail("has a list where none belongs");
   }
-  bool end_array() override { return move_to(Place::kTensor); }
+  bool end_array() override { return move_to(Level::kTensor); }
 
   bool number_unsigned(number_unsigned_t number) override {
-    if (place_ == Place::kShape) {
+    if (level_ == Level::kShape) {
       if (number > INT64_MAX) fail("has a size which is too large");
       if (entry_->shape->size() == kMaxDimensions) fail("has too many dimensions");
       entry_->shape->push_back(static_cast<int64_t>(number));
-    } else if (place_ == Place::kOffsets && entry_->offsets->size() < 2) {
+    } else if (level_ == Level::kOffsets && entry_->offsets->size() < 2) {
       entry_->offsets->push_back(number);
     } else {
       fail("has a number where none belongs");
@@ -72,8 +72,8 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   bool string(string_t& text) override {
-    if (place_ == Place::kMetadata) return true;
-    const bool is_type = place_ == Place::kTensor && field_ == "dtype" && entry_->type.empty();
+    if (level_ == Level::kMetadata) return true;
+    const bool is_type = level_ == Level::kTensor && field_ == "dtype" && entry_->type.empty();
     if (!is_type) fail("has a text where none belongs");
     entry_->type = std::move(text);
     return true;
@@ -89,10 +89,10 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
-  enum class Place { kStart, kFile, kMetadata, kTensor, kShape, kOffsets };
+  enum class Level { kStart, kFile, kMetadata, kTensor, kShape, kOffsets };
 
-  bool move_to(Place place) {
-    place_ = place;
+  bool move_to(Level level) {
+    level_ = level;
     return true;
   }
 
@@ -111,7 +111,7 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
   }
 
   std::string_view what_;
-  Place place_ = Place::kStart;
+  Level level_ = Level::kStart;
   std::string name_, field_;
   HeaderEntry* entry_ = nullptr;
   std::map<std::string, HeaderEntry> entries_;

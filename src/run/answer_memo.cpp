@@ -14,12 +14,12 @@ size_t AnswerMemo::Hash::operator()(const Variant& input) const {
   return state;
 }
 
-const AnswerMemo::Answer* AnswerMemo::find(const Variant& input) const {
+const AnswerMemo::Outputs* AnswerMemo::find(const Variant& input) const {
   const auto known = answers_.find(input);
   return known == answers_.end() ? nullptr : &known->second;
 }
 
-void AnswerMemo::add(const Variant& input, Answer answer, int64_t most_bytes) {
+void AnswerMemo::add(const Variant& input, Outputs answer, int64_t most_bytes) {
   const auto bytes = static_cast<int64_t>(8 * (input.size() + answer.size())) + 64;
   if (bytes_ + bytes > most_bytes) {
     answers_.clear();

@@ -10,18 +10,18 @@ namespace whyformer {
 
 class AnswerMemo {
  public:
-  using Answer = std::vector<double>;  // one per output
+  using Outputs = std::vector<double>;  // one per output
 
   // Null where the input was not asked yet.
-  const Answer* find(const Variant& input) const;
+  const Outputs* find(const Variant& input) const;
   // Forgets everything first where it would grow beyond so many bytes.
-  void add(const Variant& input, Answer answer, int64_t most_bytes);
+  void add(const Variant& input, Outputs answer, int64_t most_bytes);
 
  private:
   struct Hash {
     size_t operator()(const Variant& input) const;
   };
-  std::unordered_map<Variant, Answer, Hash> answers_;
+  std::unordered_map<Variant, Outputs, Hash> answers_;
   int64_t bytes_ = 0;
 };
 

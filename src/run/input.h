@@ -27,7 +27,7 @@ struct InputFacts {
   std::shared_ptr<const GraphSource> source;
   RunKind kind;
   Sample sample;  // the input itself
-  int64_t most_at_once = GraphSource::kAnyNumber;
+  int64_t max_at_once = GraphSource::kAnyNumber;
   // What keeps attention maps from having a row and a column for each unit; empty where they have.
   std::string why_no_maps = {};
   // Units that are tokens, which attention goes over; they come first. -1: all of them.
@@ -61,7 +61,7 @@ class Input {
   const std::string& why_no_maps() const { return facts_.why_no_maps; }
   const std::vector<double>& background_weights() const { return facts_.background_weights; }
   const std::vector<int64_t>& out_of_reach() const { return facts_.out_of_reach; }
-  int64_t most_at_once() const { return facts_.most_at_once; }
+  int64_t max_at_once() const { return facts_.max_at_once; }
 
   // So many copies of the input.
   FedGraph copies(int64_t count) const;

@@ -283,7 +283,7 @@ std::optional<int64_t> Run::read_out_row() const {
 int64_t Run::most_inputs_at_once() const {
   const int64_t fitting = whyformer::most_inputs_at_once(
       *graph_, tokens_in(*graph_, input_.units()), settings_.memory_bytes);
-  return std::min(fitting, input_.most_at_once());
+  return std::min(fitting, input_.max_at_once());
 }
 
 namespace {

@@ -17,7 +17,7 @@ class WordGame final : public Game {
   WordGame(Run& run, WordGameOptions options);
 
   int64_t players() const override { return players_; }
-  int64_t most_at_once() const override { return run_.most_inputs_at_once(); }
+  int64_t max_at_once() const override { return run_.most_inputs_at_once(); }
   std::vector<double> values(const std::vector<Coalition>& coalitions) override;
 
   // A word's number is shared evenly by the tokens of each place where it stands.
@@ -27,20 +27,20 @@ class WordGame final : public Game {
 
  private:
   // A part of a text: a word, or what is between two.
-  struct Piece {
+  struct TextSpan {
     std::string text = {};
     int64_t start = 0, end = 0;  // code points
     int64_t player = -1;
   };
   const Part& part() const { return *run_.input().parts()[0]; }
   const PartText& text() const { return *part().as_text(); }
-  std::vector<Piece> pieces_of(const std::string& text, int segment);
-  std::vector<size_t> tokens_of(const Piece& piece, int segment) const;
-  std::string shown(const std::vector<Piece>& pieces, const Coalition& visible) const;
+  std::vector<TextSpan> spans_of(const std::string& text, int segment);
+  std::vector<size_t> tokens_of(const TextSpan& span, int segment) const;
+  std::string shown(const std::vector<TextSpan>& spans, const Coalition& visible) const;
 
   Run& run_;
   WordGameOptions options_;
-  std::vector<Piece> pieces_[2];  // of the text and its pair
+  std::vector<TextSpan> spans_[2];  // of the text and its pair
   int64_t players_ = 0;
   std::map<std::string, int64_t> known_[2];  // words of each text
 };

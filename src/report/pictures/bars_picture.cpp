@@ -192,10 +192,10 @@ class BarsPicture {
     return item.error && scale > 0 && std::isfinite(*item.error) ? *item.error / scale : 0;
   }
 
-  struct BarPlace {
+  struct BarBox {
     double left, zero, right, unit;
   };
-  void whisker(size_t row, const Item& item, double scale, const BarPlace& place) {
+  void whisker(size_t row, const Item& item, double scale, const BarBox& place) {
     const double error = error_share(item, scale) * place.unit;
     if (error == 0 || measures_.row_height < kNumbersFromRow) return;
     const double end = place.zero + strength(item.score, scale) * place.unit, y = row_middle(row);

@@ -158,8 +158,8 @@ void run(const AgreeArguments& a) {
 
 void add_agree(CLI::App& program) {
   auto arguments = std::make_shared<AgreeArguments>();
-  CLI::App* command = program.add_subcommand(
-      "agree", "Measure the agreement between methods over many inputs");
+  CLI::App* command =
+      program.add_subcommand("agree", "Measure the agreement between methods over many inputs");
   add_arguments(*command, *arguments);
   command->callback([arguments] { run(*arguments); });
 }

@@ -68,8 +68,7 @@ void add_arguments(CLI::App& command, EvaluateArguments& a) {
   command.add_option("--random", a.random_rankings, "number of random rankings for the baseline")
       ->check(CLI::Range(int64_t{0}, int64_t{1000}))
       ->capture_default_str();
-  command.add_flag("--no-reversed", a.no_reversed,
-                   "leave out reversed rankings; halves the work");
+  command.add_flag("--no-reversed", a.no_reversed, "leave out reversed rankings; halves the work");
   command
       .add_option("--noisy", a.noisy_inputs,
                   "number of noisy copies per input (robustness metrics)")

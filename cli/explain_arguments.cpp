@@ -48,8 +48,9 @@ void add_methods(CLI::App& command, ExplainArguments& a) {
       ->needs(trust)
       ->type_name("N");
   command
-      .add_option("--precision", a.precision,
-                  "floating-point precision; double is slower, but more accurate for relevance rules")
+      .add_option(
+          "--precision", a.precision,
+          "floating-point precision; double is slower, but more accurate for relevance rules")
       ->check(CLI::IsMember({"single", "double"}))
       ->capture_default_str();
   command.add_option("--seed", a.seed, "seed of sampling methods")->capture_default_str();

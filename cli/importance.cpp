@@ -340,8 +340,7 @@ std::string plot_of(const ImportanceArguments& a, const Summary& summary, Pictur
 void run_over_many(const ImportanceArguments& a) {
   if (!a.groups.empty()) throw InvalidInput("--group goes with --answers");
   if (a.method == "permutation" || a.method == "sage") {
-    throw InvalidInput(
-        fmt::format("{} needs the right answers: --answers COLUMN", a.method));
+    throw InvalidInput(fmt::format("{} needs the right answers: --answers COLUMN", a.method));
   }
   const ExplainRequest request = request_of(a);
   const Model model = a.table.empty() ? a.model.load() : a.model.load_for_tables();
@@ -374,8 +373,7 @@ void run(const ImportanceArguments& a) {
   }
   if (a.all) {
     if (a.answers.empty() || a.table.empty())
-      throw InvalidInput(
-          "--all needs the right answers: --table rows.csv --answers COLUMN");
+      throw InvalidInput("--all needs the right answers: --table rows.csv --answers COLUMN");
     return run_all(a);
   }
   if (!a.answers.empty()) {

@@ -24,7 +24,8 @@ void check(const TraceArguments& a) {
         "with --inputs the target is chosen by --output and --element; texts, --target and "
         "--read-out do not go with it");
   }
-  if (a.target.targets.size() > 1) throw InvalidInput("give one --target: gradients belong to one output");
+  if (a.target.targets.size() > 1)
+    throw InvalidInput("give one --target: gradients belong to one output");
 }
 
 InputValue input_of(const TraceArguments& a) {

@@ -101,7 +101,7 @@ def test_files_that_cannot_be_explained_can_be_inspected():
 
 def test_lengths_that_do_not_fit_are_told_with_the_argument_that_changes_them():
     path = SOURCES / "tests" / "golden" / "onnx" / "models" / "lxmert.eager.new.20.onnx"
-    with pytest.raises(wf.InvalidInput, match=r"give lengths that do with shapes=\{'\w+': "):
+    with pytest.raises(wf.InvalidInput, match=r"give lengths that fit with shapes=\{'\w+': "):
         wf.inspect(path, {"input_ids": [1, 100000]})
 
 

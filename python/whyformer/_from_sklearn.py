@@ -385,7 +385,7 @@ def _one_hot_places(encoder, index: int) -> int:
 def _target(encoder, features, frame):
     if encoder.target_type_ == "multiclass":
         raise UnsupportedModel("TargetEncoder of several classes makes several numbers of a category, which a table.json "
-                               f"cannot tell; {WAY_OUT}")
+                               f"cannot store; {WAY_OUT}")
     return [replace(_category(encoder, index, feature, lambda outputs, i=index: outputs[:, i].tolist()), kind="number")
             for index, feature in enumerate(features)]
 

@@ -46,7 +46,7 @@ class EraserDocuments {
     if (found != listed_.end()) return found->second;
     if (name.empty() || name == "." || name == ".." ||
         name.find_first_of("/\\") != std::string::npos) {
-      throw InvalidInput(fmt::format("'{}' is no name of a document", printable(name)));
+      throw InvalidInput(fmt::format("'{}' is not the name of a document", printable(name)));
     }
     return whole_file(folder_ / name);
   }
@@ -157,10 +157,11 @@ std::vector<EvaluationEntry> read_eraser(const fs::path& folder, const std::stri
   const fs::path path = folder / (split + ".jsonl");
   std::ifstream file(path);
   if (!file) {
-    throw FileError(fmt::format(
-        "'{}' is no ERASER folder: it should have docs and train.jsonl, val.jsonl or test.jsonl; "
-        "there is no {}.jsonl",
-        printable(folder.string()), printable(split)));
+    throw FileError(
+        fmt::format("'{}' is not an ERASER folder: it should have docs and train.jsonl, val.jsonl "
+                    "or test.jsonl; "
+                    "there is no {}.jsonl",
+                    printable(folder.string()), printable(split)));
   }
   const EraserDocuments documents(folder);
   std::vector<EvaluationEntry> entries;

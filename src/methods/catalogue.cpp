@@ -57,7 +57,7 @@ const OptionInfo& option_named(const MethodInfo& method, std::string_view name) 
     known.push_back(option.name);
   }
   if (known.empty()) {
-    throw InvalidInput(fmt::format("{} has no options, so not '{}'", method.name, name));
+    throw InvalidInput(fmt::format("{} has no options; '{}' is not one", method.name, name));
   }
   throw InvalidInput(
       fmt::format("{} has no option '{}'; it has {}", method.name, name, joined(known)));

@@ -80,11 +80,10 @@ void take_scores_out_of_reach(const Run& run, Attribution& attribution) {
   if (out.empty()) return;
   for (const int64_t unit : out)
     attribution.scores[unit] = std::numeric_limits<double>::quiet_NaN();
-  attribution.notes.push_back(
-      fmt::format("{} of {} units have no score: they are whole numbers, and where they become "
-                  "vectors was not found, so there is no gradient "
-                  "to read. Methods by attention and by hiding score them.",
-                  out.size(), attribution.scores.size()));
+  attribution.notes.push_back(fmt::format(
+      "{} of {} units have no score: they are ids whose embedding was not "
+      "recognised, so there is no gradient to read. Methods by attention and by hiding score them.",
+      out.size(), attribution.scores.size()));
 }
 
 // Units that attention does not go over have no score by attention, which is not 0.

@@ -119,8 +119,8 @@ void tell_batches(const onnx::BuiltGraph& built, const BatchAxes& told, BatchPla
   for (const auto& [name, axis] : told) {
     const auto input = built.inputs.find(name);
     if (input == built.inputs.end() || !built.graph.varies(input->second)) {
-      throw InvalidInput(fmt::format(
-          "the model explains no input '{}', so nothing is to be said about its batch", name));
+      throw InvalidInput(
+          fmt::format("the model explains no input '{}', so it takes no batch axis", name));
     }
     const Shape& shape = built.graph.shape(input->second);
     if (axis && (*axis < 0 || *axis > 1 || *axis >= static_cast<int>(shape.size()))) {

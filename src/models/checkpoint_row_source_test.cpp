@@ -166,7 +166,7 @@ TEST(TableCheckpoint, HeadsThatAreNotInTheFileAreAskedFor) {
   golden.spec.model.heads.reset();
   EXPECT_THAT(possible_heads(golden.spec, golden.weights), testing::ElementsAre(2, 4, 8));
   EXPECT_THAT(refusal<UnsupportedModel>([&] { golden.source(); }),
-              HasSubstr("the number of attention heads is not in the file"));
+              HasSubstr("do not store the number of attention heads"));
   golden.spec.model.heads = 3;
   EXPECT_THAT(refusal<UnsupportedModel>([&] { golden.source(); }), HasSubstr("allow 2, 4, 8"));
 }

@@ -330,8 +330,8 @@ Tensor RowPart::rows(Depth depth, const std::vector<Tensor>& values) const {
   }
   if (values.empty()) {
     throw InvalidInput(
-        "the model takes whole numbers, and where they become vectors was not found: methods by "
-        "attention and by hiding columns explain it");
+        "the model takes ids whose embedding was not recognised: methods by attention and by "
+        "hiding columns explain it");
   }
   // A column of several numbers has them one behind the other; what it has less than others stays
   // 0.

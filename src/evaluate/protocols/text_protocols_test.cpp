@@ -81,7 +81,7 @@ TEST(EraserFolders, WhatIsBrokenKeepsItsPlace) {
   EXPECT_EQ(entries[1].input.name, "line 2");
   EXPECT_THAT(entries[1].problem, HasSubstr("is no annotation"));
   EXPECT_THAT(entries[2].problem, HasSubstr("words 1 to 5 in a document of 2 words"));
-  EXPECT_THAT(entries[3].problem, HasSubstr("no name of a document"));
+  EXPECT_THAT(entries[3].problem, HasSubstr("not the name of a document"));
   EXPECT_THAT(entries[4].problem, HasSubstr("has no words"));
   EXPECT_THAT(entries[5].problem, HasSubstr("in 2 documents"));
   EXPECT_EQ(entries[6].problem, "");

@@ -23,7 +23,7 @@ void check_limits(const SpecFields& fields, double least, double most) {
 
 void check_rising(const SpecFields& fields, std::string_view key,
                   const std::vector<double>& numbers) {
-  if (!std::ranges::is_sorted(numbers)) fields.fail(fmt::format("'{}' must not fall", key));
+  if (!std::ranges::is_sorted(numbers)) fields.fail(fmt::format("'{}' must not decrease", key));
 }
 
 // "a" or "b"; whether it is the second one.
@@ -58,10 +58,10 @@ QuantileStep read(const SpecFields& fields, QuantileStep) {
   QuantileStep step{second_of(fields, "to", "uniform", "normal"), fields.numbers("quantiles"),
                     fields.numbers("references")};
   if (step.quantiles.empty() || step.quantiles.size() != step.references.size()) {
-    fields.fail(
-        fmt::format("'quantiles' and 'references' must be equally many and at least one, "
-                    "not {} and {}",
-                    step.quantiles.size(), step.references.size()));
+    fields.fail(fmt::format(
+        "'quantiles' and 'references' must have the same number of entries, at least one, "
+        "not {} and {}",
+        step.quantiles.size(), step.references.size()));
   }
   check_rising(fields, "quantiles", step.quantiles);
   check_rising(fields, "references", step.references);
@@ -83,7 +83,7 @@ ClipStep read(const SpecFields& fields, ClipStep defaults) {
 }
 BinsStep read(const SpecFields& fields, BinsStep) {
   BinsStep step{fields.numbers("edges")};
-  if (step.edges.size() < 2) fields.fail("'edges' must have both ends of a bin at least");
+  if (step.edges.size() < 2) fields.fail("'edges' needs at least two numbers");
   check_rising(fields, "edges", step.edges);
   return step;
 }

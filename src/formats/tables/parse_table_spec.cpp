@@ -118,7 +118,7 @@ TableProbe probe_of(const SpecFields& file, size_t columns) {
       fields->fail("each of 'outputs' must be a list of numbers");
     probe.outputs.push_back(output.get<std::vector<double>>());
     if (probe.outputs.back().size() != probe.outputs.front().size())
-      fields->fail("'outputs' must be equally long");
+      fields->fail("all 'outputs' must have the same length");
   }
   if (probe.rows.size() != probe.outputs.size()) {
     fields->fail(

@@ -49,7 +49,7 @@ std::string with_task(std::string_view task) {
 TEST(ParseTableSpec, RefusesWhatIsNotJson) {
   EXPECT_THAT(error_for(""), HasSubstr("'table.json' is not JSON"));
   EXPECT_THAT(error_for("{"), HasSubstr("not JSON"));
-  EXPECT_THAT(error_for("[]"), HasSubstr("an object in braces is needed"));
+  EXPECT_THAT(error_for("[]"), HasSubstr("expected an object"));
   EXPECT_THAT(error_for("{\"a\": \"\xff\"}"), HasSubstr("not JSON"));
 }
 
@@ -86,9 +86,10 @@ TEST(ParseTableSpec, ChecksTheNumbersOfAStep) {
   };
   refuses(R"({"op": "standard", "scale": 0})", "'scale' must not be 0");
   refuses(R"({"op": "standard", "mean": "1"})", "'mean' must be a number but is '1'");
-  refuses(R"({"op": "quantile"})", "equally many and at least one, not 0 and 0");
+  refuses(R"({"op": "quantile"})",
+          "must have the same number of entries, at least one, not 0 and 0");
   refuses(R"({"op": "quantile", "quantiles": [1, 2], "references": [0]})", "not 2 and 1");
-  refuses(R"({"op": "quantile", "quantiles": [2, 1], "references": [0, 1]})", "must not fall");
+  refuses(R"({"op": "quantile", "quantiles": [2, 1], "references": [0, 1]})", "must not decrease");
   refuses(R"({"op": "quantile", "quantiles": [1, 2], "references": [0, 2]})", "between 0 and 1");
   refuses(R"({"op": "quantile", "to": "cauchy"})", "'to' must be 'uniform' or 'normal'");
   refuses(R"({"op": "bins", "edges": [1]})", "both ends");
@@ -212,7 +213,7 @@ TEST(ParseTableSpec, ChecksTheProbe) {
               HasSubstr("must list 1 cells"));
   EXPECT_THAT(error_with(R"({"rows": [["1"]], "outputs": []})"), HasSubstr("1 rows but 0 outputs"));
   EXPECT_THAT(error_with(R"({"rows": [["1"], ["2"]], "outputs": [[1], [1, 2]]})"),
-              HasSubstr("equally long"));
+              HasSubstr("same length"));
   EXPECT_THAT(error_with(R"({"rows": [[{}]], "outputs": [[1]]})"), HasSubstr("texts and numbers"));
   EXPECT_THAT(error_with(R"({"rows": [["1"]]})"), HasSubstr("'outputs' is missing"));
 }

@@ -41,7 +41,7 @@ bool is_whole(const Json& value, int64_t least, int64_t most) {
 SpecFields::SpecFields(const Json& json, std::string place)
     : json_(json), place_(std::move(place)) {
   if (!json.is_object()) {
-    throw FileError(fmt::format("{}: an object in braces is needed, not {}", place_, shown(json)));
+    throw FileError(fmt::format("{}: expected an object, not {}", place_, shown(json)));
   }
 }
 

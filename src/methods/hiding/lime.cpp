@@ -69,7 +69,7 @@ Scores scores_of(const AnyGame& game, const LimeFit& fit, const std::string& spa
                              .r_squared = fit.r_squared[0]};
   scores.notes.push_back(
       fmt::format("The linear model explains {:.0f} % of the variation around this input (weighted "
-                  "R²), and says {:.3g} where the model says {:.3g}.",
+                  "R²), and gives {:.3g} where the model gives {:.3g}.",
                   100 * fit.r_squared[0], fit.local_predictions[0], fit.full[0]));
   note_few_inputs(fit, scores);
   return scores;

@@ -66,8 +66,8 @@ const TableFamily& table_family_of(const TableWeights& weights) {
     std::vector<std::string> names = weights.tensors.never_asked();
     names.resize(std::min(names.size(), kMostListed));
     throw UnsupportedModel(fmt::format(
-        "the weights are of no family of table models that is known: their tensors are called "
-        "'{}', …; known are {}. Export the model to ONNX and give that file",
+        "the weights match no known family of table models: tensors such as '{}'; known are {}. "
+        "Export the model to ONNX and give that file",
         fmt::join(names, "', '"), family_names()));
   }
   for (const TableFamily* family : kFamilies) {
@@ -99,8 +99,8 @@ int64_t heads_of(const TableFamily& family, const TableWeights& weights, const T
   if (facts.heads) return *facts.heads;
   if (possible.size() == 1) return possible[0];
   throw UnsupportedModel(fmt::format(
-      "the number of attention heads is not in the file of {} models, and another number than the "
-      "model's gives other answers: write it into table.json, \"model\": {{\"heads\": …}}; the "
+      "files of {} models do not store the number of attention heads, on which the answers "
+      "depend: write it into table.json, \"model\": {{\"heads\": …}}; the "
       "weights allow {}",
       family.name, fmt::join(possible, ", ")));
 }

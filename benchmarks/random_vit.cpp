@@ -113,7 +113,7 @@ class Builder {
   Value layer(Value x, const std::string& base) {
     x = add(graph_, attention(norm(x, base + "norm1"), base), x, base + "add1");
     const Value inner = dense(norm(x, base + "norm2"), base + "inner", kInner, kWidth);
-    const Value active = activation(graph_, inner, Activation::kGelu, base + "gelu");
+    const Value active = activation(graph_, inner, ActivationFunction::kGelu, base + "gelu");
     return add(graph_, dense(active, base + "outer", kWidth, kInner), x, base + "add2");
   }
 

@@ -29,7 +29,7 @@ std::string ids_of_both() {
 
 TEST_F(CommandLine, ExplainsArraysByStreamsAndLeavesOutWhatHasNoMeaning) {
   write("ids.safetensors", ids_of_both());
-  const Answer answer =
+  const CommandResult answer =
       run("explain --model " + kDecoder + " --inputs " + path("ids.safetensors") +
           " --element 0,3,7 --method gae,alti,leave-one-out --option gae.start=1 --hiding-id 1 "
           "--json " +
@@ -88,7 +88,7 @@ TEST_F(CommandLine, EndsWithAnErrorWhereNoMethodHasAMeaning) {
 }
 
 TEST_F(CommandLine, OneMethodThatRefusesATextLeavesTheOthers) {
-  const Answer answer = run(
+  const CommandResult answer = run(
       "explain 'a fine film' --method gae,raw-attention --option raw-attention.layer=99 --json -");
   ASSERT_EQ(answer.code, 0) << answer.error;
   const auto json = nlohmann::json::parse(answer.out);

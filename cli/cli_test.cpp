@@ -11,7 +11,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 TEST_F(CommandLine, ExplainsASentenceWithNoModelGiven) {
-  const Answer answer = run("explain 'I cannot wait for next time'");
+  const CommandResult answer = run("explain 'I cannot wait for next time'");
   EXPECT_EQ(answer.code, 0) << answer.error;
   EXPECT_THAT(answer.out, HasSubstr("Predicted"));
   EXPECT_THAT(answer.out, HasSubstr("cannot"));
@@ -19,7 +19,7 @@ TEST_F(CommandLine, ExplainsASentenceWithNoModelGiven) {
 }
 
 TEST_F(CommandLine, WritesTheDocumentedJson) {
-  const Answer answer =
+  const CommandResult answer =
       run("explain --text 'A good film, really.' --method rollout,gae --target 1 --json " +
           path("out.json") + " --html " + path("out.html"));
   ASSERT_EQ(answer.code, 0) << answer.error;
@@ -42,7 +42,7 @@ TEST_F(CommandLine, WritesTheDocumentedJson) {
 }
 
 TEST_F(CommandLine, OffsetsCountCodePoints) {
-  const Answer answer = run("explain 'Ein schöner Film 😀 ja' --method rollout --json -");
+  const CommandResult answer = run("explain 'Ein schöner Film 😀 ja' --method rollout --json -");
   ASSERT_EQ(answer.code, 0) << answer.error;
   const auto json = nlohmann::json::parse(answer.out);
   const auto& words = json["attributions"][0]["words"];
@@ -52,7 +52,7 @@ TEST_F(CommandLine, OffsetsCountCodePoints) {
 
 TEST_F(CommandLine, ExplainsLinesOfAFileAndKeepsTheirOrder) {
   write("texts", "a fine film\n\nso boring\r\n");
-  const Answer answer = run("explain --method rollout --file " + path("texts"));
+  const CommandResult answer = run("explain --method rollout --file " + path("texts"));
   EXPECT_EQ(answer.code, 2) << "one line is empty";
   std::istringstream lines(answer.out);
   std::string line;
@@ -65,7 +65,7 @@ TEST_F(CommandLine, ExplainsLinesOfAFileAndKeepsTheirOrder) {
 }
 
 TEST_F(CommandLine, ReadsTextsFromStandardInput) {
-  const Answer answer = run("explain --method gae", "printf 'good\\nbad\\n' |");
+  const CommandResult answer = run("explain --method gae", "printf 'good\\nbad\\n' |");
   EXPECT_EQ(answer.code, 0) << answer.error;
   EXPECT_EQ(std::count(answer.out.begin(), answer.out.end(), '\n'), 2);
 }
@@ -74,7 +74,7 @@ TEST_F(CommandLine, SayAloudThatALongTextWasCutOff) {
   std::string text;
   for (int i = 0; i < 3000; ++i) text += "long ";
   write("text", text);
-  const Answer answer = run("explain --method rollout --file " + path("text"));
+  const CommandResult answer = run("explain --method rollout --file " + path("text"));
   ASSERT_EQ(answer.code, 0) << answer.error;
   const auto json = nlohmann::json::parse(answer.out);
   ASSERT_FALSE(json["notes"].empty());
@@ -82,20 +82,20 @@ TEST_F(CommandLine, SayAloudThatALongTextWasCutOff) {
 }
 
 TEST_F(CommandLine, EveryMethodRuns) {
-  const Answer list = run("methods --json");
+  const CommandResult list = run("methods --json");
   const auto methods = nlohmann::json::parse(list.out);
   EXPECT_GE(methods.size(), 11u);
   std::string names;
   for (const auto& method : methods) {
     names += (names.empty() ? "" : ",") + method["name"].get<std::string>();
   }
-  const Answer answer = run("explain 'not bad at all' --json - --method " + names);
+  const CommandResult answer = run("explain 'not bad at all' --json - --method " + names);
   ASSERT_EQ(answer.code, 0) << answer.error;
   EXPECT_EQ(nlohmann::json::parse(answer.out)["attributions"].size(), methods.size());
 }
 
 TEST_F(CommandLine, OptionsAndPresetsReachTheirMethod) {
-  const Answer answer =
+  const CommandResult answer =
       run("explain good --method rollout,grad-sam --option rollout.preset=vit-explain "
           "--option rollout.discard=0.5 --option grad-sam.axis=key --json -");
   ASSERT_EQ(answer.code, 0) << answer.error;
@@ -106,13 +106,13 @@ TEST_F(CommandLine, OptionsAndPresetsReachTheirMethod) {
 }
 
 TEST_F(CommandLine, TargetsAreLabelsOrNumbers) {
-  const Answer answer = run("explain good --method rollout --target positive --json -");
+  const CommandResult answer = run("explain good --method rollout --target positive --json -");
   ASSERT_EQ(answer.code, 0) << answer.error;
   EXPECT_EQ(nlohmann::json::parse(answer.out)["target"]["index"], 1);
 }
 
 TEST_F(CommandLine, TraceSavesMapsAndGradients) {
-  const Answer answer =
+  const CommandResult answer =
       run("trace --text 'a good film' --target 1 --save " + path("maps.safetensors"));
   ASSERT_EQ(answer.code, 0) << answer.error;
   const std::string file = read("maps.safetensors");
@@ -126,7 +126,7 @@ TEST_F(CommandLine, TraceSavesMapsAndGradients) {
 }
 
 TEST_F(CommandLine, TokenizesJsonLines) {
-  const Answer answer =
+  const CommandResult answer =
       run("tokenize --json", R"(printf '%s\n' '"Good film"' '{"text": "a", "pair": "b"}' '""' |)");
   ASSERT_EQ(answer.code, 0) << answer.error;
   std::istringstream lines(answer.out);
@@ -152,11 +152,12 @@ TEST_F(CommandLine, InspectShowsWhatWasFound) {
 }
 
 TEST_F(CommandLine, InspectShowsWhereRelevanceGoes) {
-  const Answer table = run("inspect --relevance --policy lrp-orig");
+  const CommandResult table = run("inspect --relevance --policy lrp-orig");
   EXPECT_EQ(table.code, 0) << table.error;
   EXPECT_THAT(table.out, HasSubstr("positive-by-sign"));
   EXPECT_THAT(table.out, HasSubstr("adds"));
-  const Answer json = run("inspect --relevance --json --precision double --text 'A dull film'");
+  const CommandResult json =
+      run("inspect --relevance --json --precision double --text 'A dull film'");
   const auto report = nlohmann::json::parse(json.out);
   EXPECT_EQ(report["policy"], "chefer");
   EXPECT_NEAR(report["at_first_layer"].get<double>(), 1, 1e-6);
@@ -164,7 +165,7 @@ TEST_F(CommandLine, InspectShowsWhereRelevanceGoes) {
 
 TEST_F(CommandLine, PoliciesComeFromFilesToo) {
   write("mine.json", R"({"base": "attn-lrp", "rules": [{"operator": "Softmax", "rule": "stop"}]})");
-  const Answer answer = run(
+  const CommandResult answer = run(
       "explain 'A dull film' --method lrp --option lrp.policy=" + path("mine.json") + " --json -");
   EXPECT_EQ(answer.code, 0) << answer.error;
   write("wrong.json", R"({"rules": [{"rule": "sotp"}]})");
@@ -203,7 +204,7 @@ TEST_F(CommandLine, OptionsOfOtherKindsOfInputAreRefused) {
 
 TEST_F(CommandLine, DoublePrecisionAgreesWithSingle) {
   const auto scores = [&](const std::string& precision) {
-    const Answer answer = run(
+    const CommandResult answer = run(
         "explain 'A gripping and funny film' --method gae,attn-lrp,rollout,integrated-gradients,"
         "smooth-grad,grad-cam --json - --precision " +
         precision);
@@ -221,7 +222,7 @@ TEST_F(CommandLine, DoublePrecisionAgreesWithSingle) {
 }
 
 TEST_F(CommandLine, VersionNamesTheReleaseTheCommitAndTheInstructionSets) {
-  const Answer answer = run("--version");
+  const CommandResult answer = run("--version");
   EXPECT_EQ(answer.code, 0) << answer.error;
   EXPECT_THAT(answer.out, testing::MatchesRegex(
                               "whyformer [0-9.]+, commit ([0-9a-f]+|unknown), [A-Z0-9_ ]+\n"));
@@ -230,7 +231,7 @@ TEST_F(CommandLine, VersionNamesTheReleaseTheCommitAndTheInstructionSets) {
 TEST_F(CommandLine, HelpIsThereForEveryCommand) {
   for (const std::string command :
        {"", "explain", "heads", "tcav", "trace", "tokenize", "inspect", "methods"}) {
-    const Answer answer = run(command + " --help");
+    const CommandResult answer = run(command + " --help");
     EXPECT_EQ(answer.code, 0) << command;
     EXPECT_THAT(answer.out, HasSubstr("--help")) << command;
   }
@@ -281,7 +282,7 @@ TEST_F(CommandLine, LeavesNoHalfWrittenFilesWhenItFails) {
 }
 
 TEST_F(CommandLine, AClosedPipeEndsItQuietly) {
-  const Answer answer =
+  const CommandResult answer =
       run("explain --method rollout | head -1", "yes 'a good film' | head -200 |");
   EXPECT_EQ(answer.code, 0);
   EXPECT_EQ(answer.error, "");

@@ -16,7 +16,7 @@
 
 namespace whyformer::cli {
 
-struct Answer {
+struct CommandResult {
   int code = -1;
   std::string out;
   std::string error;
@@ -44,10 +44,10 @@ class CommandLine : public testing::Test {
   }
 
   // Runs `whyformer ARGUMENTS` in a shell; `before` comes in front (a pipe, a variable).
-  Answer run(const std::string& arguments, const std::string& before = "") const {
+  CommandResult run(const std::string& arguments, const std::string& before = "") const {
     const std::string command = before + " " + WHYFORMER_BINARY + " " + arguments + " 2>" +
                                 path("stderr") + (before.empty() ? " </dev/null" : "");
-    Answer answer;
+    CommandResult answer;
     FILE* pipe = popen(command.c_str(), "r");
     std::array<char, 4096> buffer;
     while (const size_t count = fread(buffer.data(), 1, buffer.size(), pipe)) {
@@ -60,7 +60,7 @@ class CommandLine : public testing::Test {
 
   // One line on standard error, exit code 2, nothing on standard output.
   void expect_refusal(const std::string& arguments, const std::string& message) const {
-    const Answer answer = run(arguments);
+    const CommandResult answer = run(arguments);
     EXPECT_EQ(answer.code, 2) << arguments;
     EXPECT_EQ(answer.out, "") << arguments;
     EXPECT_THAT(answer.error, testing::HasSubstr(message)) << arguments;

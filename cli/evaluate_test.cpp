@@ -34,7 +34,7 @@ TEST_F(Evaluate, ProtocolsReadTheirDataAsItIsAndGoOnFromKeptInputs) {
                           "\n");
   const std::string command = "evaluate --protocol eraser --method gae --data " + path("") +
                               " --keep " + path("kept.jsonl") + " --json -";
-  const Answer first = run(command);
+  const CommandResult first = run(command);
   ASSERT_EQ(first.code, 0) << first.error;
   const auto json = nlohmann::json::parse(first.out);
   EXPECT_EQ(json["protocol"], "eraser");
@@ -49,12 +49,12 @@ TEST_F(Evaluate, UnknownProtocolsListTheKnownOnes) {
   expect_refusal("evaluate --protocol cvpr -f " + corpus(), "the protocols are cvpr21-perturb");
   expect_refusal("evaluate --protocol roar -f " + corpus(), "trains the model again");
   expect_refusal("evaluate --protocol rise --metric iou -f " + corpus(), "--protocol");
-  expect_refusal("evaluate --protocol eraser --data " + path("none"), "is no ERASER folder");
+  expect_refusal("evaluate --protocol eraser --data " + path("none"), "is not an ERASER folder");
   EXPECT_THAT(run("evaluate --help").out, HasSubstr("cvpr21-segmentation: maps of"));
 }
 
 TEST_F(Evaluate, TrustStandsBesideEachMethod) {
-  const Answer answer =
+  const CommandResult answer =
       run("explain 'the story is thin and the jokes are stale' --method "
           "gae,rollout --trust --json " +
           path("t.json") + " --html " + path("t.html"));
@@ -70,14 +70,14 @@ TEST_F(Evaluate, TrustStandsBesideEachMethod) {
 }
 
 TEST_F(Evaluate, TrustSaysWhereItCannotBeMeasured) {
-  const Answer answer = run("explain good --method gae --trust");
+  const CommandResult answer = run("explain good --method gae --trust");
   EXPECT_EQ(answer.code, 0);
   EXPECT_THAT(answer.out, HasSubstr("Trust was not measured: 1 of the units can be hidden"));
   expect_refusal("explain good --trust-orders 39", "--trust");
 }
 
 TEST_F(Evaluate, MeasuresEveryInputThatItCan) {
-  const Answer answer =
+  const CommandResult answer =
       run("evaluate --method gae,rollout --metric comprehensiveness,pointing-game,sparseness -f " +
           corpus() + " --json " + path("e.json") + " --csv " + path("e.csv") + " --html " +
           path("e.html") + " --svg " + path("e.svg") + " --png " + path("e.png"));
@@ -127,13 +127,13 @@ TEST_F(Evaluate, RefusesWhatCannotBeMeant) {
 
 TEST_F(Evaluate, FailsWhereNothingCouldBeEvaluated) {
   write("texts.jsonl", "{\"label\": 1}\n");
-  const Answer answer = run("evaluate --method gae -f " + path("texts.jsonl"));
+  const CommandResult answer = run("evaluate --method gae -f " + path("texts.jsonl"));
   EXPECT_EQ(answer.code, 2);
   EXPECT_THAT(answer.error, HasSubstr("none of the inputs could be evaluated"));
 }
 
 TEST_F(Evaluate, MethodsAgreeWithThemselvesAndLessWithOthers) {
-  const Answer answer =
+  const CommandResult answer =
       run("agree --method gae,integrated-gradients --with kernel-shap --json - -f " + corpus());
   ASSERT_EQ(answer.code, 0) << answer.error;
   const auto json = nlohmann::json::parse(answer.out);
@@ -158,7 +158,7 @@ class AgreeOnTables : public CommandLine {
 };
 
 TEST_F(AgreeOnTables, TellsOfColumnsAndOfPresetsByTheirNames) {
-  const Answer answer =
+  const CommandResult answer =
       run("agree --method raw-attention:gorishniy,raw-attention:borisov-column,gradient-x-input "
           "--magnitudes --json -" +
           wine());
@@ -174,7 +174,7 @@ TEST_F(AgreeOnTables, TellsOfColumnsAndOfPresetsByTheirNames) {
 }
 
 TEST_F(AgreeOnTables, ShowsTheSpreadOverSeveralModels) {
-  const Answer answer = run("agree --method rollout,gae" + wine() + model());
+  const CommandResult answer = run("agree --method rollout,gae" + wine() + model());
   ASSERT_EQ(answer.code, 0) << answer.error;
   EXPECT_THAT(answer.out, HasSubstr("Agreement of methods on 2 models"));
   EXPECT_THAT(answer.out, HasSubstr("± 0.00"));

@@ -19,12 +19,13 @@ const std::string kRows =
 
 using HidingCommands = CommandLine;
 
-nlohmann::json attribution(const Answer& answer) {
+nlohmann::json attribution(const CommandResult& answer) {
   return nlohmann::json::parse(answer.out).at("attributions").at(0);
 }
 
 TEST_F(HidingCommands, ShapTellsBaseValueAndErrors) {
-  const Answer answer = run("explain 'I cannot wait for next time' --method permutation-shap");
+  const CommandResult answer =
+      run("explain 'I cannot wait for next time' --method permutation-shap");
   EXPECT_EQ(answer.code, 0);
   EXPECT_THAT(answer.out, HasSubstr("base "));
   EXPECT_THAT(answer.out, HasSubstr("±"));
@@ -40,7 +41,7 @@ TEST_F(HidingCommands, CtrlCGivesTheEstimateSoFar) {
   std::string text;
   for (int i = 0; i < 10; ++i) text += "never dull and always warm ";
   // On a slow machine there may be no estimate yet by then: try again later.
-  Answer answer;
+  CommandResult answer;
   for (const char* seconds : {"3", "15", "60"}) {
     answer = run(
         "explain '" + text + "' --method permutation-shap -o permutation-shap.max-evals=100000000",
@@ -99,7 +100,7 @@ TEST_F(HidingCommands, RefusesNamesThatTwoColumnsHave) {
 
 TEST_F(HidingCommands, ExplainsEveryRowAsALine) {
   write("rows.csv", kRows);
-  const Answer answer =
+  const CommandResult answer =
       run("explain" + kTableModel + "--table " + path("rows.csv") + " --method leave-one-out");
   EXPECT_EQ(answer.code, 0);
   EXPECT_EQ(std::count(answer.out.begin(), answer.out.end(), '\n'), 4);
@@ -141,7 +142,7 @@ TEST_F(HidingCommands, RefusesTablesThatAreNone) {
 
 TEST_F(HidingCommands, TellsWhatCountsOverManyTexts) {
   write("texts.txt", "I like the movie\n\nThis is so boring\n");
-  const Answer answer =
+  const CommandResult answer =
       run("importance --file " + path("texts.txt") + " --html " + path("page.html") + " --svg " +
           path("plot.svg") + " --json " + path("summary.json"));
   EXPECT_EQ(answer.code, 0);
@@ -159,8 +160,8 @@ TEST_F(HidingCommands, TellsWhichColumnsAModelNeeds) {
         "a,b,c,d,k,l,m,y\n0.5,1.2,-0.3,0.7,1,0,2,0\n0.1,-1.2,0.3,0.2,0,1,1,1\n-0.5,0.2,1.3,-0.7,2,"
         "1,0,1\n");
   for (const std::string method : {"permutation", "sage"}) {
-    const Answer answer = run("importance" + kTableModel + "--table " + path("rows.csv") +
-                              " --answers y --json - --method " + method);
+    const CommandResult answer = run("importance" + kTableModel + "--table " + path("rows.csv") +
+                                     " --answers y --json - --method " + method);
     EXPECT_EQ(answer.code, 0) << answer.error;
     const auto found = nlohmann::json::parse(answer.out);
     EXPECT_EQ(found.at("method"), method);
@@ -179,7 +180,7 @@ TEST_F(HidingCommands, ShowsFourImportancesSideBySide) {
   const std::string command = "importance --all" + kTableModel + "--table " + path("rows.csv") +
                               " --answers y --html " + path("page.html") + " --json " +
                               path("all.json");
-  const Answer answer = run(command);
+  const CommandResult answer = run(command);
   ASSERT_EQ(answer.code, 0) << answer.error;
   const auto json = nlohmann::json::parse(read("all.json"));
   std::vector<std::string> methods;

@@ -54,7 +54,7 @@ class HostileText : public CommandLine {
   }
 
   void expect_harmless(const std::string& arguments, const std::string& shown) const {
-    const Answer answer = run(arguments);
+    const CommandResult answer = run(arguments);
     EXPECT_THAT(answer.out + answer.error, HasSubstr(shown)) << arguments;
     for (const char* steering : {"\x1b", "\x07", "\r", "\u202e", "\u009b"}) {
       EXPECT_EQ((answer.out + answer.error).find(steering), std::string::npos)
@@ -107,7 +107,7 @@ TEST_F(HostileText, NamesThatAreNoUtf8AreShownAllTheSame) {
   for (size_t at = bytes.find("\x1b]0"); at != bytes.npos; at = bytes.find("\x1b]0"))
     bytes.replace(at, 3, "\xff\xfe\xfd");
   write("model.onnx", bytes);
-  const Answer answer = run("inspect --json " + path("model.onnx"));
+  const CommandResult answer = run("inspect --json " + path("model.onnx"));
   EXPECT_EQ(answer.code, 0) << answer.error;
   EXPECT_THAT(nlohmann::json::parse(answer.out)["inputs"][0]["name"].get<std::string>(),
               HasSubstr("x\ufffd\ufffd\ufffd;owned"));

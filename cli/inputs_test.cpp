@@ -27,10 +27,10 @@ TEST_F(Inputs, AFileOfLabelledTextsIsReadWithoutItsLabels) {
   write("texts.txt", read("texts.tsv"));
   write("bare.tsv", "a warm film\t1\ndull and flat\t0\n");
   for (const char* file : {"texts.tsv", "texts.txt", "bare.tsv"}) {
-    const Answer answer = run("explain --method rollout --file " + path(file));
+    const CommandResult answer = run("explain --method rollout --file " + path(file));
     EXPECT_EQ(answer.code, 0) << answer.error;
     EXPECT_THAT(texts_in(answer.out), ElementsAre("a warm film", "dull and flat")) << file;
-    const Answer importance =
+    const CommandResult importance =
         run("importance --method leave-one-out --json - --file " + path(file));
     EXPECT_EQ(importance.code, 0) << importance.error;
     EXPECT_THAT(importance.out, HasSubstr("flat"));
@@ -61,7 +61,7 @@ TEST_F(Inputs, WordsWithoutQuotesAreExplained) {
 
 TEST_F(Inputs, ANameOfAFileThatIsNotThereIsATextWithANote) {
   for (const std::string name : {"./nosuch.txt", "photo.tiff", "rows.CSV", "no/such"}) {
-    const Answer answer = run("explain --method rollout " + name);
+    const CommandResult answer = run("explain --method rollout " + name);
     EXPECT_EQ(answer.code, 0) << answer.error;
     EXPECT_THAT(answer.error,
                 HasSubstr("note: '" + name + "' is not a file; it is read as a text"));
@@ -76,7 +76,7 @@ TEST_F(Inputs, AnEmptySecondTextIsRefused) {
 }
 
 TEST_F(Inputs, NothingAtAllShowsTheHelp) {
-  const Answer answer = run("");
+  const CommandResult answer = run("");
   EXPECT_EQ(answer.code, 2);
   EXPECT_EQ(answer.error, "");
   EXPECT_EQ(answer.out, run("--help").out);

@@ -11,8 +11,8 @@ using testing::HasSubstr;
 
 TEST_F(CommandLine, ExplainsAPictureWithNoModelGiven) {
   const std::string picture = WHYFORMER_SOURCE_DIR "/tests/data/pictures/pairs/pair-000.png";
-  const Answer answer = run("explain " + picture + " --top 2 --html " + path("a.html") + " --png " +
-                            path("a.png") + " --json " + path("a.json"));
+  const CommandResult answer = run("explain " + picture + " --top 2 --html " + path("a.html") +
+                                   " --png " + path("a.png") + " --json " + path("a.json"));
   EXPECT_EQ(answer.code, 0) << answer.error;
   EXPECT_THAT(answer.out, HasSubstr("row "));
   std::ifstream lines(path("a.json"));
@@ -32,7 +32,7 @@ TEST_F(CommandLine, ExplainsAPictureWithNoModelGiven) {
 TEST_F(CommandLine, ExplainsAPictureWithAText) {
   const std::string golden = WHYFORMER_SOURCE_DIR "/tests/golden/pairs";
   const std::string pair = "explain " + golden + "/picture.png --pair 'a cat' ";
-  const Answer answer =
+  const CommandResult answer =
       run(pair + "--method gae,shap --json " + path("a.json") + " --html " + path("a.html") +
           " --svg " + path("a.svg") + " --model " + golden + "/model");
   EXPECT_EQ(answer.code, 0) << answer.error;
@@ -67,8 +67,8 @@ TEST_F(CommandLine, BadPicturesGetOneClearLine) {
 TEST_F(CommandLine, OneHeadOfOneLayerIsDrawn) {
   const std::string picture = WHYFORMER_SOURCE_DIR "/tests/data/pictures/objects/object-000.png";
   for (const std::string& input : {std::string("'so bad it is good'"), picture}) {
-    const Answer answer = run("explain " + input + " --method rollout --attention-svg " +
-                              path("head.svg") + " --attention-layer 1 --attention-head 0");
+    const CommandResult answer = run("explain " + input + " --method rollout --attention-svg " +
+                                     path("head.svg") + " --attention-layer 1 --attention-head 0");
     ASSERT_EQ(answer.code, 0) << answer.error;
     EXPECT_THAT(read("head.svg"), HasSubstr("layer 1, head 0"));
     expect_refusal(

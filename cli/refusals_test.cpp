@@ -51,7 +51,7 @@ TEST_F(Refusals, ModelFilesThatAreNoFiles) {
 }
 
 TEST_F(Refusals, ABlankLineOfJsonIsNamedAndNotSkipped) {
-  const Answer answer = run("tokenize --json", R"(printf '%s\n' '"a"' '' '"b"' |)");
+  const CommandResult answer = run("tokenize --json", R"(printf '%s\n' '"a"' '' '"b"' |)");
   EXPECT_EQ(answer.code, 2);
   EXPECT_EQ(std::count(answer.out.begin(), answer.out.end(), '\n'), 1);
   EXPECT_THAT(answer.error, testing::HasSubstr("line 2 is empty"));

@@ -16,7 +16,7 @@ constexpr const char* kTexts =
 TEST_F(CommandLine, SanityChecksMethodsOverTextsAndKeepsACard) {
   write("texts.txt", kTexts);
   const std::string cache = "XDG_CACHE_HOME=" + path("cache");
-  const Answer answer =
+  const CommandResult answer =
       run("sanity --file " + path("texts.txt") +
               " --method rollout,gradient-x-input --cascading-only --json " + path("sanity.json"),
           cache);
@@ -34,7 +34,7 @@ TEST_F(CommandLine, SanityChecksMethodsOverTextsAndKeepsACard) {
 
 TEST_F(CommandLine, SanityWithoutACardLeavesTheCacheAlone) {
   write("texts.txt", kTexts);
-  const Answer answer =
+  const CommandResult answer =
       run("sanity --file " + path("texts.txt") +
               " --method rollout --examples 1 --cascading-only --no-card --json -",
           "XDG_CACHE_HOME=" + path("cache"));

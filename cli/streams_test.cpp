@@ -72,7 +72,8 @@ using Streams = CommandLine;
 int64_t lines_in(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
 
 TEST_F(Streams, EndlessInputIsAnsweredLineByLine) {
-  const Answer answer = run("explain --method gae | head -1", "timeout 60 yes 'good film' |");
+  const CommandResult answer =
+      run("explain --method gae | head -1", "timeout 60 yes 'good film' |");
   EXPECT_EQ(answer.code, 0);
   EXPECT_EQ(nlohmann::json::parse(answer.out).at("text"), "good film");
 }
@@ -164,7 +165,7 @@ TEST_F(Streams, AnswersDoNotOverwriteWhatIsRead) {
 
 TEST_F(Streams, ALineWithoutEndIsRefusedAndTheNextIsExplained) {
   write("long.txt", std::string(20'000'000, 'a') + "\ngood film\n");
-  const Answer answer = run("explain --method gae --file " + path("long.txt"));
+  const CommandResult answer = run("explain --method gae --file " + path("long.txt"));
   EXPECT_EQ(answer.code, 2);
   std::istringstream lines(answer.out);
   std::string first, second;
@@ -176,7 +177,7 @@ TEST_F(Streams, ALineWithoutEndIsRefusedAndTheNextIsExplained) {
 }
 
 TEST_F(Streams, ALimitReadsNoFurther) {
-  const Answer answer =
+  const CommandResult answer =
       run("heads - --limit 3 --measure confidence --json -", "timeout 60 yes 'good film' |");
   EXPECT_EQ(answer.code, 0);
   EXPECT_EQ(nlohmann::json::parse(answer.out).at("examples"), 3);

@@ -12,9 +12,10 @@ using testing::Not;
 
 TEST_F(CommandLine, HeadsMeasuresACorpus) {
   write("texts.tsv", "sentence\tlabel\na warm , funny film\t1\n\ndull and flat\tnegative\r\n");
-  const Answer answer = run("heads --measure michel,entropy --prune --prune-step 50 --keep-one " +
-                            path("texts.tsv") + " --json " + path("heads.json") + " --svg " +
-                            path("heads.svg") + " --png " + path("heads.png"));
+  const CommandResult answer =
+      run("heads --measure michel,entropy --prune --prune-step 50 --keep-one " + path("texts.tsv") +
+          " --json " + path("heads.json") + " --svg " + path("heads.svg") + " --png " +
+          path("heads.png"));
   ASSERT_EQ(answer.code, 0) << answer.error;
   EXPECT_THAT(answer.out, HasSubstr("michel"));
   EXPECT_THAT(answer.out, HasSubstr("highest"));
@@ -30,8 +31,9 @@ TEST_F(CommandLine, HeadsMeasuresACorpus) {
 }
 
 TEST_F(CommandLine, HeadsReadsJsonLinesAndPlainTextsFromStandardInput) {
-  const Answer answer = run("heads - --measure michel,confidence,voita-lrp --limit 2 --json -",
-                            R"(printf '%s\n' '{"text": "good", "label": 1}' 'so dull' 'unread' |)");
+  const CommandResult answer =
+      run("heads - --measure michel,confidence,voita-lrp --limit 2 --json -",
+          R"(printf '%s\n' '{"text": "good", "label": 1}' 'so dull' 'unread' |)");
   ASSERT_EQ(answer.code, 0) << answer.error;
   const auto json = nlohmann::json::parse(answer.out);
   EXPECT_EQ(json["examples"], 2);
@@ -57,7 +59,8 @@ TEST_F(CommandLine, HeadsMeasuresPicturesLabelledByTheirFoldersOrAList) {
   }
   write("list.tsv", list);
   const auto measured = [&](const std::string& arguments) {
-    const Answer answer = run("heads " + arguments + " --measure michel,confidence --json -");
+    const CommandResult answer =
+        run("heads " + arguments + " --measure michel,confidence --json -");
     EXPECT_EQ(answer.code, 0) << answer.error;
     return nlohmann::json::parse(answer.out);
   };
@@ -109,7 +112,7 @@ TEST_F(CommandLine, TcavFindsPraiseAndNothingInRandomTexts) {
   const std::string sets = " --target positive --examples " + path("films.txt") + " --concept " +
                            path("praise.txt") + " --concept " + path("none.txt") + " --random " +
                            path("any.txt") + " --random " + path("other.txt");
-  const Answer answer =
+  const CommandResult answer =
       run("tcav --layer 0,1 --counterparts 20 --permutations 500" + sets + " --json " +
           path("tcav.json") + " --svg " + path("tcav.svg") + " --png " + path("tcav.png"));
   ASSERT_EQ(answer.code, 0) << answer.error;

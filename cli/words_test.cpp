@@ -21,7 +21,7 @@ TEST_F(Words, AnEmptyNameIsNotAnOptionThatWasLeftOut) {
            "explain --picture ''", "explain --file ''", "explain x --json ''",
            "explain x --html ''", "explain --table ''", "explain --inputs ''", "heads ''",
            "trace x --save ''"}) {
-    const Answer answer = run(command);
+    const CommandResult answer = run(command);
     EXPECT_EQ(answer.code, 2) << command;
     EXPECT_EQ(answer.out, "") << command;
     EXPECT_THAT(answer.error, testing::AnyOf(HasSubstr("name is empty"), HasSubstr("required")))
@@ -43,7 +43,7 @@ TEST_F(Words, AMisspelledCommandOrOptionIsToldTheNearest) {
 TEST_F(Words, ATextMayLookLikeAnOption) {
   for (const char* before : {"", "--method gae ", "--method gae -o gae.start=0 ", "--target 0 "}) {
     for (const char* words : {"--text", "-m", "--help", "--"}) {
-      const Answer answer = run(std::string("explain --json - ") + before + "-- " + words);
+      const CommandResult answer = run(std::string("explain --json - ") + before + "-- " + words);
       EXPECT_EQ(answer.code, 0) << before << words << answer.error;
       EXPECT_THAT(answer.out, HasSubstr(std::string("\"text\": \"") + words + "\""))
           << before << words;
@@ -54,7 +54,7 @@ TEST_F(Words, ATextMayLookLikeAnOption) {
 TEST_F(Words, OptionsInFrontOfATextLeaveItAlone) {
   for (const char* before :
        {"--method gae", "--method gae,rollout", "--target 0", "--method gae -o gae.start=0"}) {
-    const Answer answer = run(std::string("explain --json - ") + before + " 'good film'");
+    const CommandResult answer = run(std::string("explain --json - ") + before + " 'good film'");
     EXPECT_EQ(answer.code, 0) << before << answer.error;
     EXPECT_THAT(answer.out, HasSubstr("\"text\": \"good film\"")) << before;
   }

@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   pictures::xmp_orientation(text);
   try {
     // Small, so that headers which lie about the size cost little.
-    decode_picture(bytes, "fuzz", {.most_pixels = 100'000, .most_memory = 10'000'000});
+    decode_picture(bytes, "fuzz", {.max_pixels = 100'000, .max_memory = 10'000'000});
   } catch (const Error&) {
   }
   return 0;

@@ -27,7 +27,7 @@ class Game {
   virtual std::vector<bool> varying() const { return std::vector<bool>(players(), true); }
   // How many coalitions to ask for in one call, so that progress shows and an interruption is soon
   // noticed.
-  virtual int64_t most_at_once() const { return 256; }
+  virtual int64_t max_at_once() const { return 256; }
 
   // [coalitions × outputs], row by row: the mean over the backgrounds, where there are several. A
   // coalition may be asked for many times; a game that costs something remembers.
@@ -55,7 +55,7 @@ class LinkedGame final : public Game {
   int64_t players() const override { return game_.players(); }
   int64_t outputs() const override { return game_.outputs(); }
   std::vector<bool> varying() const override { return game_.varying(); }
-  int64_t most_at_once() const override { return game_.most_at_once(); }
+  int64_t max_at_once() const override { return game_.max_at_once(); }
   std::vector<double> values(const std::vector<Coalition>& coalitions) override;
   // The mean over all backgrounds again: the link of one alone would be another game.
   using Game::values;
@@ -305,9 +305,9 @@ struct SageOptions {
   uint32_t seed = 0;
   double precision =
       0.025;  // stop when the largest standard error is this share of max - min of the values
-  int64_t most_draws = 0;  // pairs of a row and an order of the groups; 0: 512 · groups
+  int64_t max_draws = 0;  // pairs of a row and an order of the groups; 0: 512 · groups
   ColumnGroups groups = {};
-  int64_t most_rows_at_once = 4096;  // per call of the model
+  int64_t max_rows_at_once = 4096;  // per call of the model
 };
 
 struct SageValues {
@@ -315,7 +315,7 @@ struct SageValues {
   double total = 0;  // loss of the mean prediction less the loss of the model, over the draws
   int64_t draws = 0;
   int64_t evaluations = 0;  // rows that were predicted
-  bool finished = true;  // false: the watch or most_draws ended it before the precision was reached
+  bool finished = true;  // false: the watch or max_draws ended it before the precision was reached
 };
 
 // Shapley values of the loss that columns save, hidden ones taken from every row of `background` in

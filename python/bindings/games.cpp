@@ -23,18 +23,18 @@ namespace {
 class PythonGame final : public Game {
  public:
   PythonGame(nb::object function, int64_t players, int64_t outputs, std::vector<bool> varying,
-             int64_t backgrounds, int64_t most_at_once)
+             int64_t backgrounds, int64_t max_at_once)
       : function_(std::move(function)),
         players_(players),
         outputs_(outputs),
         varying_(std::move(varying)),
         backgrounds_(backgrounds),
-        most_at_once_(most_at_once) {}
+        max_at_once_(max_at_once) {}
 
   int64_t players() const override { return players_; }
   int64_t outputs() const override { return outputs_; }
   std::vector<bool> varying() const override { return varying_; }
-  int64_t most_at_once() const override { return most_at_once_; }
+  int64_t max_at_once() const override { return max_at_once_; }
   int64_t backgrounds() const override { return backgrounds_; }
 
   std::vector<double> values(const std::vector<Coalition>& coalitions) override {
@@ -69,7 +69,7 @@ class PythonGame final : public Game {
   nb::object function_;
   int64_t players_, outputs_;
   std::vector<bool> varying_;
-  int64_t backgrounds_, most_at_once_;
+  int64_t backgrounds_, max_at_once_;
 };
 
 using Merges = std::vector<std::pair<int64_t, int64_t>>;
@@ -252,7 +252,7 @@ void bind_lime(nb::module_& module) {
 void bind_games(nb::module_& module) {
   nb::class_<PythonGame>(module, "Game")
       .def(nb::init<nb::object, int64_t, int64_t, std::vector<bool>, int64_t, int64_t>(),
-           "function"_a, "players"_a, "outputs"_a, "varying"_a, "backgrounds"_a, "most_at_once"_a);
+           "function"_a, "players"_a, "outputs"_a, "varying"_a, "backgrounds"_a, "max_at_once"_a);
   module.def("text_tree",
              [](const std::vector<std::string>& pieces) { return merges_of(token_tree(pieces)); });
   module.def("grid_tree",

@@ -69,7 +69,7 @@ Answers answers(const Model& model, const std::vector<InputValue>& inputs,
   }
   const Question question{.similar_to = request.similar_to, .dtype = dtype_of(request.precision)};
   AnswerSheet sheet(reader.answered(inputs[0], question), inputs.size(), request);
-  const int64_t most = reader.most_at_once(inputs[0]);
+  const int64_t most = reader.max_at_once(inputs[0]);
   SampleBatches batches(
       reader.source(), sheet.kind(),
       [&](const ModelGraph& graph, int64_t tokens) {

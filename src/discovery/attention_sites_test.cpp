@@ -188,7 +188,7 @@ TEST(ReadOut, ARowWhoseNumberIsAnInput) {
 
 TEST(ReadOut, AnAnswerForEachToken) {
   OneLayer model;
-  const Value output = activation(model.graph, model.last, Activation::kTanh, "each");
+  const Value output = activation(model.graph, model.last, ActivationFunction::kTanh, "each");
   const ReadOut found = model.read_out(output);
   EXPECT_EQ(found.kind, ReadOut::Kind::kEach);
   EXPECT_EQ(found.read, output);

@@ -129,8 +129,8 @@ TEST(Blocks, OfOneHeadMayMoveAxesOfOneInAnyOrder) {
     const Value merged =
         reshape(graph, transpose(graph, context, {1, 2, 0, 3}, "merge"), {1, kTokens, 8}, "merge");
     const Value sum = add(graph, linear(graph, merged, some_weights(), "output"), x, "sum");
-    const Value inner =
-        activation(graph, linear(graph, sum, some_weights(), "inner"), Activation::kGelu, "gelu");
+    const Value inner = activation(graph, linear(graph, sum, some_weights(), "inner"),
+                                   ActivationFunction::kGelu, "gelu");
     const Value output =
         add(graph, sum, linear(graph, inner, some_weights(), "outer"), "second sum");
     const Graph whole = graph.finish();
@@ -147,7 +147,7 @@ TEST(Blocks, ThatAddTheNormalisedStreamHaveTheirNormsAfter) {
   const Value sum = add(builder, attention(builder, first, first), first, "sum");
   const Value second = layer_norm(builder, sum, weights, "second norm");
   const Value inner = linear(builder, second, some_weights(), "inner");
-  const Value outer = linear(builder, activation(builder, inner, Activation::kGelu, "gelu"),
+  const Value outer = linear(builder, activation(builder, inner, ActivationFunction::kGelu, "gelu"),
                              some_weights(), "outer");
   const Value output =
       linear(builder, add(builder, outer, second, "second sum"), some_weights(), "head");
@@ -166,8 +166,8 @@ TEST(Blocks, MayHaveAFeedForwardPartOfAnotherForm) {
   GraphBuilder builder;
   const Value x = builder.input("x", {1, kTokens, 8}, DType::kFloat32);
   const Value sum = add(builder, attention(builder, x, x), x, "sum");
-  const Value gate =
-      activation(builder, linear(builder, sum, some_weights(), "gate"), Activation::kSilu, "silu");
+  const Value gate = activation(builder, linear(builder, sum, some_weights(), "gate"),
+                                ActivationFunction::kSilu, "silu");
   const Value gated = binary(builder, gate, linear(builder, sum, some_weights(), "up"),
                              BinaryFunction::kMultiply, "gated");
   const Value output =
@@ -191,7 +191,7 @@ TEST(Blocks, MayBeReadInTheMiddle) {
       add(builder, sum, builder.constant(Tensor::zeros({1, kTokens, 8}), "table"), "moved");
   const Value second = layer_norm(builder, sum, weights, "second norm");
   const Value inner = activation(builder, linear(builder, second, some_weights(), "inner"),
-                                 Activation::kGelu, "gelu");
+                                 ActivationFunction::kGelu, "gelu");
   const Value stream =
       add(builder, sum, linear(builder, inner, some_weights(), "outer"), "second sum");
   const Value last = layer_norm(builder, stream, weights, "last norm");
@@ -221,9 +221,10 @@ TEST(Blocks, NameTheNodeThatBreaksThePattern) {
     GraphBuilder graph;
     const Value x = graph.input("x", {1, kTokens, 8}, DType::kFloat32);
     const Value attended = attention(graph, x, x);
-    EXPECT_THAT(complaint(graph, activation(graph, attended, Activation::kRelu, "no residual")),
-                testing::HasSubstr("where a residual addition is expected, there is Activation "
-                                   "'no residual'"));
+    EXPECT_THAT(
+        complaint(graph, activation(graph, attended, ActivationFunction::kRelu, "no residual")),
+        testing::HasSubstr("where a residual addition is expected, there is Activation "
+                           "'no residual'"));
   }
   {
     GraphBuilder graph;

@@ -108,8 +108,10 @@ TEST(LayerSteps, WithoutAttentionAreTheMatricesFromTheOutput) {
     return std::make_shared<LinearWeights>(Tensor::zeros({out, in}), Tensor());
   };
   const Value x = builder.input("x", {1, 3}, DType::kFloat32);
-  Value y = activation(builder, linear(builder, x, weights(4, 3), "first"), Activation::kRelu, "f");
-  y = activation(builder, linear(builder, y, weights(4, 4), "second"), Activation::kRelu, "g");
+  Value y = activation(builder, linear(builder, x, weights(4, 3), "first"),
+                       ActivationFunction::kRelu, "f");
+  y = activation(builder, linear(builder, y, weights(4, 4), "second"), ActivationFunction::kRelu,
+                 "g");
   const Value output = linear(builder, y, weights(2, 4), "third");
   const Graph graph = builder.finish();
   std::vector<bool> has_matrix;

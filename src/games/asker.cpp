@@ -15,7 +15,7 @@ Asker::Asker(Game& game, const Watch& watch, int64_t of)
       of_(of),
       players_(game.players()),
       outputs_(game.outputs()),
-      at_once_(std::max<int64_t>(1, game.most_at_once())) {
+      at_once_(std::max<int64_t>(1, game.max_at_once())) {
   if (outputs_ < 1)
     throw InvalidInput("Explaining a game: it has no outputs; give it at least one");
 }

@@ -100,10 +100,10 @@ class Drawing {
       sum += sizes_.weights[i] / (sizes_.is_paired(static_cast<int64_t>(i) + 1) ? 2 : 1);
       cumulative.push_back(sum);
     }
-    const int64_t most_draws = 4 * left_;
+    const int64_t max_draws = 4 * left_;
     NumpyRandom random_sizes = random_;
-    random_.skip_uniforms(most_draws);
-    for (int64_t i = 0; i < most_draws && left_ > 0 && result_.drawn() + 2 <= rows; ++i) {
+    random_.skip_uniforms(max_draws);
+    for (int64_t i = 0; i < max_draws && left_ > 0 && result_.drawn() + 2 <= rows; ++i) {
       pulse();
       draw(full + 1 + random_sizes.choose(cumulative));
     }

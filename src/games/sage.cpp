@@ -34,12 +34,12 @@ class Draws {
       throw InvalidInput(fmt::format("SAGE: the table has {} columns, its background {}",
                                      table.columns, background.columns));
     }
-    if (!(options.precision > 0) || options.most_draws < 0 || options.most_rows_at_once < 1) {
+    if (!(options.precision > 0) || options.max_draws < 0 || options.max_rows_at_once < 1) {
       throw InvalidInput(
-          "SAGE: precision and most_rows_at_once must be above 0, most_draws not below");
+          "SAGE: precision and max_rows_at_once must be above 0, max_draws not below");
     }
     groups_ = checked_groups(options.groups, table.columns);
-    if (options_.most_draws == 0) options_.most_draws = 512 * groups();
+    if (options_.max_draws == 0) options_.max_draws = 512 * groups();
     means_.resize(groups());
     squares_.resize(groups());
   }
@@ -48,7 +48,7 @@ class Draws {
     std::vector<double> hidden;
     if (!predict(background_.values, hidden)) throw Interrupted();
     nothing_ = mean_prediction(hidden, 0);
-    while (draws_ < options_.most_draws && !precise_) {
+    while (draws_ < options_.max_draws && !precise_) {
       if (!draw()) break;
       if (draws_ % kRound == 0) precise_ = is_precise();
     }
@@ -63,8 +63,8 @@ class Draws {
   bool predict(const std::vector<double>& rows, std::vector<double>& predictions) {
     const int64_t count = static_cast<int64_t>(rows.size()) / table_.columns;
     bool goes_on = true;
-    for (int64_t begin = 0; begin < count && goes_on; begin += options_.most_rows_at_once) {
-      const int64_t size = std::min(options_.most_rows_at_once, count - begin);
+    for (int64_t begin = 0; begin < count && goes_on; begin += options_.max_rows_at_once) {
+      const int64_t size = std::min(options_.max_rows_at_once, count - begin);
       const auto first = rows.begin() + begin * table_.columns;
       std::vector<double> got;
       try {
@@ -88,7 +88,7 @@ class Draws {
     const double per_draw =
         static_cast<double>(groups() - 1) * static_cast<double>(background_.rows) + 1;
     const double rows =
-        static_cast<double>(background_.rows) + static_cast<double>(options_.most_draws) * per_draw;
+        static_cast<double>(background_.rows) + static_cast<double>(options_.max_draws) * per_draw;
     constexpr double kMost = 9e18;
     return static_cast<int64_t>(std::min(rows, kMost));
   }
@@ -139,7 +139,7 @@ class Draws {
   bool losses_along(const std::vector<int64_t>& order, int64_t row, std::vector<double>& losses) {
     const double* own = table_.values.data() + row * table_.columns;
     const int64_t steps_at_once =
-        std::max<int64_t>(1, options_.most_rows_at_once / background_.rows);
+        std::max<int64_t>(1, options_.max_rows_at_once / background_.rows);
     std::vector<double> current = background_.values, portion(own, own + table_.columns),
                         predictions;
     int64_t step = 0;

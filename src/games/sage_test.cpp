@@ -67,17 +67,17 @@ struct Example {
 
 TEST(Sage, SumsToWhatAllColumnsSave) {
   const Example example;
-  const SageValues part = example.run({.precision = 1e-9, .most_draws = 37});
+  const SageValues part = example.run({.precision = 1e-9, .max_draws = 37});
   EXPECT_NEAR(std::accumulate(part.values.begin(), part.values.end(), 0.0), part.total, 1e-12);
   EXPECT_FALSE(part.finished);
-  const SageValues whole = example.run({.precision = 1e-9, .most_draws = 48});
+  const SageValues whole = example.run({.precision = 1e-9, .max_draws = 48});
   EXPECT_NEAR(std::accumulate(whole.values.begin(), whole.values.end(), 0.0),
               example.mean_loss(0) - example.mean_loss(15), 1e-12);
 }
 
 TEST(Sage, TendsToTheShapleyValuesOfTheLoss) {
   const Example example;
-  const SageValues found = example.run({.precision = 0.005, .most_draws = 200'000});
+  const SageValues found = example.run({.precision = 0.005, .max_draws = 200'000});
   EXPECT_TRUE(found.finished);
   const std::vector<double> exact = example.exact();
   for (int j = 0; j < 4; ++j)
@@ -98,7 +98,7 @@ TEST(Sage, StopsAtThePrecision) {
 TEST(Sage, HidesGroupsTogether) {
   const Example example;
   const SageValues found =
-      example.run({.precision = 0.02, .most_draws = 50'000, .groups = {{0, 1}, {2}}});
+      example.run({.precision = 0.02, .max_draws = 50'000, .groups = {{0, 1}, {2}}});
   // Two groups: the mean of both orders. Column 3 is never seen, and never used.
   const double nothing = example.mean_loss(0), pair = example.mean_loss(3),
                third = example.mean_loss(4), all = example.mean_loss(7);
@@ -109,18 +109,18 @@ TEST(Sage, HidesGroupsTogether) {
 
 TEST(Sage, DoesNotDependOnTheBatches) {
   const Example example;
-  const SageValues reference = example.run({.precision = 1e-9, .most_draws = 100});
+  const SageValues reference = example.run({.precision = 1e-9, .max_draws = 100});
   for (const int64_t most : {1, 5, 100000}) {
-    EXPECT_EQ(example.run({.precision = 1e-9, .most_draws = 100, .most_rows_at_once = most}).values,
+    EXPECT_EQ(example.run({.precision = 1e-9, .max_draws = 100, .max_rows_at_once = most}).values,
               reference.values);
   }
 }
 
 TEST(Sage, GivesWholeDrawsWhenTheWatchEndsIt) {
   const Example example;
-  const SageValues reference = example.run({.precision = 1e-9, .most_draws = 3});
+  const SageValues reference = example.run({.precision = 1e-9, .max_draws = 3});
   // 7 rows of the background, then 3 · 7 + 1 in each draw.
-  const SageValues part = example.run({.precision = 1e-9, .most_rows_at_once = 10},
+  const SageValues part = example.run({.precision = 1e-9, .max_rows_at_once = 10},
                                       [](int64_t rows, int64_t) { return rows < 7 + 3 * 22 + 1; });
   EXPECT_FALSE(part.finished);
   EXPECT_EQ(part.draws, 3);
@@ -134,7 +134,7 @@ TEST(Sage, RefusesWhatDoesNotFit) {
       sage(example.table, {.rows = 1, .columns = 2, .values = {1, 2}}, model, example.loss),
       InvalidInput);
   EXPECT_THROW(example.run({.precision = 0}), InvalidInput);
-  EXPECT_THROW(example.run({.most_rows_at_once = 0}), InvalidInput);
+  EXPECT_THROW(example.run({.max_rows_at_once = 0}), InvalidInput);
   EXPECT_THROW(example.run({.groups = {{9}}}), InvalidInput);
 }
 

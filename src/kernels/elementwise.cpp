@@ -130,21 +130,21 @@ void combine(const float* a, const float* b, float* out, int64_t count) {
 
 }  // namespace
 
-void activate_floats(Activation f, const float* x, float* y, float* slope, int64_t count) {
+void activate_floats(ActivationFunction f, const float* x, float* y, float* slope, int64_t count) {
   switch (f) {
-    case Activation::kGelu:
+    case ActivationFunction::kGelu:
       return apply<Gelu>(x, y, slope, count);
-    case Activation::kGeluTanh:
+    case ActivationFunction::kGeluTanh:
       return apply<GeluTanh>(x, y, slope, count);
-    case Activation::kRelu:
+    case ActivationFunction::kRelu:
       return apply<Relu>(x, y, slope, count);
-    case Activation::kTanh:
+    case ActivationFunction::kTanh:
       return apply<Tanh>(x, y, slope, count);
-    case Activation::kSilu:
+    case ActivationFunction::kSilu:
       return apply<Silu>(x, y, slope, count);
-    case Activation::kSigmoid:
+    case ActivationFunction::kSigmoid:
       return apply<Logistic>(x, y, slope, count);
-    case Activation::kQuickGelu:
+    case ActivationFunction::kQuickGelu:
       return apply<QuickGeluFunction>(x, y, slope, count);
   }
 }
@@ -189,23 +189,23 @@ Point gelu_tanh(double x) {
   return {0.5 * x * (1 + t), 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * u_slope};
 }
 
-Point at(Activation f, double x) {
+Point at(ActivationFunction f, double x) {
   switch (f) {
-    case Activation::kGelu:
+    case ActivationFunction::kGelu:
       return gelu(x);
-    case Activation::kGeluTanh:
+    case ActivationFunction::kGeluTanh:
       return gelu_tanh(x);
-    case Activation::kRelu:
+    case ActivationFunction::kRelu:
       return {x < 0 ? 0 : x, x > 0 ? 1.0 : 0.0};
-    case Activation::kTanh:
+    case ActivationFunction::kTanh:
       return {std::tanh(x), 1 - std::tanh(x) * std::tanh(x)};
-    case Activation::kSilu: {
+    case ActivationFunction::kSilu: {
       const double s = logistic(x);
       return {x * s, s * (1 + x * (1 - s))};
     }
-    case Activation::kSigmoid:
+    case ActivationFunction::kSigmoid:
       return {logistic(x), logistic(x) * logistic(-x)};
-    case Activation::kQuickGelu: {
+    case ActivationFunction::kQuickGelu: {
       const double s = logistic(1.702 * x);
       return {x * s, s * (1 + 1.702 * x * (1 - s))};
     }
@@ -215,11 +215,11 @@ Point at(Activation f, double x) {
 
 }  // namespace
 
-void activate(Activation f, const float* x, float* y, float* slope, int64_t count) {
+void activate(ActivationFunction f, const float* x, float* y, float* slope, int64_t count) {
   HWY_DYNAMIC_DISPATCH(activate_floats)(f, x, y, slope, count);
 }
 
-void activate(Activation f, const double* x, double* y, double* slope, int64_t count) {
+void activate(ActivationFunction f, const double* x, double* y, double* slope, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     const Point point = at(f, x[i]);
     y[i] = point.value;

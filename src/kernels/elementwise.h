@@ -8,11 +8,11 @@
 namespace whyformer {
 
 // kQuickGelu is x · sigmoid(1.702 x).
-enum class Activation { kGelu, kGeluTanh, kRelu, kTanh, kSilu, kSigmoid, kQuickGelu };
+enum class ActivationFunction { kGelu, kGeluTanh, kRelu, kTanh, kSilu, kSigmoid, kQuickGelu };
 
 // y = f(x), and slope = f'(x) where that pointer is not null.
-void activate(Activation f, const float* x, float* y, float* slope, int64_t count);
-void activate(Activation f, const double* x, double* y, double* slope, int64_t count);
+void activate(ActivationFunction f, const float* x, float* y, float* slope, int64_t count);
+void activate(ActivationFunction f, const double* x, double* y, double* slope, int64_t count);
 
 void add(const float* a, const float* b, float* out, int64_t count);
 void add(const double* a, const double* b, double* out, int64_t count);

@@ -15,34 +15,35 @@ namespace {
 constexpr float kFloatInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-constexpr Activation kActivations[] = {
-    Activation::kGelu, Activation::kGeluTanh, Activation::kRelu,     Activation::kTanh,
-    Activation::kSilu, Activation::kSigmoid,  Activation::kQuickGelu};
+constexpr ActivationFunction kActivations[] = {
+    ActivationFunction::kGelu,     ActivationFunction::kGeluTanh, ActivationFunction::kRelu,
+    ActivationFunction::kTanh,     ActivationFunction::kSilu,     ActivationFunction::kSigmoid,
+    ActivationFunction::kQuickGelu};
 
 // The definitions, with slopes by central differences in long double.
-long double reference(Activation f, long double x) {
+long double reference(ActivationFunction f, long double x) {
   const auto logistic = [](long double z) { return 1 / (1 + std::exp(-z)); };
   switch (f) {
-    case Activation::kGelu:
+    case ActivationFunction::kGelu:
       return x * std::erfc(-x / std::sqrt(2.0L)) / 2;
-    case Activation::kGeluTanh:
+    case ActivationFunction::kGeluTanh:
       return x / 2 * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0L)) * (x + 0.044715L * x * x * x)));
-    case Activation::kRelu:
+    case ActivationFunction::kRelu:
       return x > 0 ? x : 0;
-    case Activation::kTanh:
+    case ActivationFunction::kTanh:
       return std::tanh(x);
-    case Activation::kSilu:
+    case ActivationFunction::kSilu:
       return x * logistic(x);
-    case Activation::kSigmoid:
+    case ActivationFunction::kSigmoid:
       return logistic(x);
-    case Activation::kQuickGelu:
+    case ActivationFunction::kQuickGelu:
       return x * logistic(1.702L * x);
   }
   return 0;
 }
 
-long double reference_slope(Activation f, long double x) {
-  if (f == Activation::kRelu) return x > 0 ? 1 : 0;
+long double reference_slope(ActivationFunction f, long double x) {
+  if (f == ActivationFunction::kRelu) return x > 0 ? 1 : 0;
   const long double h = 1e-5L;
   return (reference(f, x - 2 * h) - 8 * reference(f, x - h) + 8 * reference(f, x + h) -
           reference(f, x + 2 * h)) /
@@ -64,7 +65,7 @@ std::vector<float> points() {
 TEST(Activate, IsWithin3e7OfTheDefinition) {
   const std::vector<float> x = points();
   for_every_target([&] {
-    for (const Activation f : kActivations) {
+    for (const ActivationFunction f : kActivations) {
       std::vector<float> y(x.size()), slope(x.size());
       activate(f, x.data(), y.data(), slope.data(), x.size());
       for (size_t i = 0; i < x.size(); ++i) {
@@ -81,7 +82,7 @@ TEST(Activate, IsWithin3e7OfTheDefinition) {
 TEST(Activate, TanhAndSigmoidAreWithin2e7RelativeOfTheDefinition) {
   const std::vector<float> x = points();
   for_every_target([&] {
-    for (const Activation f : {Activation::kTanh, Activation::kSigmoid}) {
+    for (const ActivationFunction f : {ActivationFunction::kTanh, ActivationFunction::kSigmoid}) {
       std::vector<float> y(x.size());
       activate(f, x.data(), y.data(), nullptr, x.size());
       for (size_t i = 0; i < x.size(); ++i) {
@@ -95,7 +96,7 @@ TEST(Activate, TanhAndSigmoidAreWithin2e7RelativeOfTheDefinition) {
 }
 
 TEST(Activate, InDoubleEqualsTheDefinition) {
-  for (const Activation f : kActivations) {
+  for (const ActivationFunction f : kActivations) {
     for (const double x : {-30.0, -3.0, -0.5, 0.25, 1.0, 4.0, 30.0}) {
       double y = 0, slope = 0;
       activate(f, &x, &y, &slope, 1);
@@ -110,12 +111,12 @@ TEST(Activate, FarOutIsFlatOrStraight) {
   for_every_target([] {
     for (const float far : {100.0f, 3e19f, std::numeric_limits<float>::max()}) {
       const std::vector<float> x = {far, -far};
-      for (const Activation f : kActivations) {
-        const bool saturates = f == Activation::kTanh || f == Activation::kSigmoid;
+      for (const ActivationFunction f : kActivations) {
+        const bool saturates = f == ActivationFunction::kTanh || f == ActivationFunction::kSigmoid;
         std::vector<float> y(2), slope(2);
         activate(f, x.data(), y.data(), slope.data(), 2);
         EXPECT_EQ(y[0], saturates ? 1 : far) << static_cast<int>(f);
-        EXPECT_NEAR(y[1], f == Activation::kTanh ? -1 : 0, 1e-30) << static_cast<int>(f);
+        EXPECT_NEAR(y[1], f == ActivationFunction::kTanh ? -1 : 0, 1e-30) << static_cast<int>(f);
         EXPECT_NEAR(slope[0], saturates ? 0 : 1, 1e-30) << static_cast<int>(f);
         EXPECT_NEAR(slope[1], 0, 1e-30) << static_cast<int>(f);
       }
@@ -125,7 +126,7 @@ TEST(Activate, FarOutIsFlatOrStraight) {
 
 TEST(Activate, NanPassesThroughAndLeavesItsNeighboursAlone) {
   for_every_target([] {
-    for (const Activation f : kActivations) {
+    for (const ActivationFunction f : kActivations) {
       std::vector<float> x(21, 0.5f), y(21);
       x[3] = x[20] = kNan;
       activate(f, x.data(), y.data(), nullptr, x.size());
@@ -136,7 +137,7 @@ TEST(Activate, NanPassesThroughAndLeavesItsNeighboursAlone) {
 
 TEST(Activate, AnElementDependsOnlyOnItselfAndMayBeReplacedInPlace) {
   for_every_target([] {
-    for (const Activation f : kActivations) {
+    for (const ActivationFunction f : kActivations) {
       for (const int64_t count : {0, 1, 3, 7, 8, 15, 17, 33}) {
         std::vector<float> x(count), single(count), single_slope(count), slope(count);
         for (int64_t i = 0; i < count; ++i) x[i] = 0.37f * static_cast<float>(i) - 3;

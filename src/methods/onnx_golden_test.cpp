@@ -59,7 +59,7 @@ TEST_P(OnnxTextGolden, GivesTheSameScoresByEveryMethod) {
 // Its reshapes know of one text only: copies that run together would become one long text.
 TEST(OnnxText, MadeForOneTextAtATimeGivesTheSameScoresByEveryMethod) {
   const GoldenModel onnx = GoldenModel::from_onnx("distilbert", "-one-text");
-  EXPECT_EQ(onnx.model->source().most_at_once(), 1);
+  EXPECT_EQ(onnx.model->source().max_at_once(), 1);
   expect_the_same_scores_by_every_method(GoldenModel("distilbert"), onnx);
 }
 
@@ -115,7 +115,7 @@ TEST(OnnxText, RoundedWhileItRunsGivesTheSameBitsWhateverTheMemory) {
         open_onnx(source_folder() / "tests/golden/onnx_optimised" / (file + ".onnx"));
     document.files = golden_files("bert");
     golden.model = TestText::load(document, file);
-    EXPECT_GT(golden.model->source().most_at_once(), 1);
+    EXPECT_GT(golden.model->source().max_at_once(), 1);
     GoldenInput input = golden.inputs[0];
     input.batch.ids = {{2, 27, 30, 5, 16, 33, 3}};
     for (const Method* method : catalogue()) {

@@ -127,7 +127,7 @@ std::string OnnxArrays::output_named(const std::string& asked) const {
 std::string OnnxArrays::key_of(const NamedArrays& arrays, const ProbeRequest& request) const {
   std::string key =
       fmt::format("{} {}", static_cast<int>(request.floats), fmt::join(request.outputs, " "));
-  for (const onnx::InputInfo& input : file().graph.inputs) {
+  for (const onnx::ValueInfo& input : file().graph.inputs) {
     const auto given = arrays.find(input.name);
     if (given == arrays.end()) continue;
     key += fmt::format("|{} {} ", input.name, to_string(given->second.shape()));
@@ -141,7 +141,7 @@ std::string OnnxArrays::key_of(const NamedArrays& arrays, const ProbeRequest& re
 
 std::shared_ptr<const OnnxProbe> OnnxArrays::probe(const NamedArrays& arrays,
                                                    const ProbeRequest& request) const {
-  for (const onnx::InputInfo& input : file().graph.inputs) {
+  for (const onnx::ValueInfo& input : file().graph.inputs) {
     const auto given = arrays.find(input.name);
     if (given != arrays.end() && !onnx::is_float(input.type))
       check_whole(input.name, given->second);
@@ -153,7 +153,7 @@ std::shared_ptr<const OnnxProbe> OnnxArrays::probe(const NamedArrays& arrays,
   auto built =
       std::make_shared<const OnnxProbe>(probe_onnx(*document_.model, config_, arrays, asked));
   // Built for the very integers that were given: of no use to others.
-  for (const onnx::InputInfo& input : file().graph.inputs) {
+  for (const onnx::ValueInfo& input : file().graph.inputs) {
     const bool whole = !onnx::is_float(input.type) && !is_bound_by_value(input);
     if (whole && arrays.contains(input.name) && !built->inputs.contains(input.name)) return built;
   }

@@ -74,7 +74,7 @@ class ElementSource final : public GraphSource {
 
   int64_t parameter_count() const override { return element_->probe->file.parameters().numbers; }
   int64_t tensor_count() const override { return element_->probe->file.parameters().tensors; }
-  int64_t most_at_once() const override { return 1; }
+  int64_t max_at_once() const override { return 1; }
 
  private:
   std::shared_ptr<const ModelGraph> build(const ShapeKey&) const override { return element_; }

@@ -36,7 +36,7 @@ class CheckpointRowSource final : public RowSource {
   std::optional<int64_t> column_count() const override;
   std::vector<std::string> output_names(int64_t columns) const override;
   std::optional<Problem> problem(int64_t columns) const override;
-  int64_t most_rows_at_once(int64_t columns) const override;
+  int64_t max_rows_at_once(int64_t columns) const override;
   bool rows_attend() const override { return table_.rows_attend; }
   std::string why_no_maps() const override;
 
@@ -291,7 +291,7 @@ CheckpointRowSource::CheckpointRowSource(const CheckpointRowSource& alone, RowCo
   for (const Sample& sample : context_.rows) check_ids(sample);
 }
 
-int64_t CheckpointRowSource::most_rows_at_once(int64_t) const {
+int64_t CheckpointRowSource::max_rows_at_once(int64_t) const {
   if (context_.kind != RowsAttended::Kind::kLive) return kMostTableRows;
   // Each has the rows of its context beside it.
   constexpr int64_t kMostTogether = 1 << 12;

@@ -60,7 +60,7 @@ class GraphSource {
   virtual int64_t parameter_count() const = 0;
   virtual int64_t tensor_count() const = 0;
   // How many samples may run together: an ONNX file may be made for a number of its own.
-  virtual int64_t most_at_once() const { return kAnyNumber; }
+  virtual int64_t max_at_once() const { return kAnyNumber; }
 
   // Built once and shared. Throws InvalidInput for shapes that the model does not take, and
   // UnsupportedModel where a randomisation is asked for and the weights cannot be replaced. A graph

@@ -17,9 +17,9 @@ constexpr int64_t kUsualSide = 224;   // pixels, where neither the file nor its 
 constexpr int64_t kUsualBlocks = 14;  // a side, where discovery finds no patches
 
 // The only input, if it is pixels [batch, channels, height, width].
-const onnx::InputInfo* pixel_input(const onnx::OnnxFile& file) {
+const onnx::ValueInfo* pixel_input(const onnx::OnnxFile& file) {
   if (file.graph.inputs.size() != 1) return nullptr;
-  const onnx::InputInfo& input = file.graph.inputs[0];
+  const onnx::ValueInfo& input = file.graph.inputs[0];
   const bool colours = input.shape.size() == 4 &&
                        (input.shape[1] == 1 || input.shape[1] == 3 || input.shape[1] <= 0);
   return colours && onnx::is_float(input.type) ? &input : nullptr;
@@ -29,14 +29,14 @@ class OnnxPictureSource final : public PictureSource {
  public:
   OnnxPictureSource(const OnnxDocument& document, std::string name, const std::string& output)
       : PictureSource(std::move(name)), config_(document.config()), model_(document.model) {
-    const onnx::InputInfo& input = *pixel_input(model_->file());
+    const onnx::ValueInfo& input = *pixel_input(model_->file());
     input_ = input.name;
     facts_.architecture = !config_.architecture().empty() ? config_.architecture()
                           : !config_.model_type().empty() ? config_.model_type()
                                                           : "ONNX";
     const auto [height, width] = config_.pair_or("image_size", kUsualSide);
     channels_ = input.shape[1] > 0 ? input.shape[1] : config_.size_or("num_channels", channels_);
-    most_at_once_ = input.shape[0] > 0 ? input.shape[0] : kMostPictures;
+    max_at_once_ = input.shape[0] > 0 ? input.shape[0] : kMostPictures;
     height_ = input.shape[2] > 0 ? input.shape[2] : height;
     width_ = input.shape[3] > 0 ? input.shape[3] : width;
     any_height_ = input.shape[2] <= 0;
@@ -46,7 +46,7 @@ class OnnxPictureSource final : public PictureSource {
 
   int64_t parameter_count() const override { return model_->file().parameters().numbers; }
   int64_t tensor_count() const override { return model_->file().parameters().tensors; }
-  int64_t most_at_once() const override { return most_at_once_; }
+  int64_t max_at_once() const override { return max_at_once_; }
 
  private:
   // A file that leaves the size open may still be made for one, as positions are.
@@ -68,7 +68,7 @@ class OnnxPictureSource final : public PictureSource {
   void choose_output(const std::string& asked) {
     check_output(model_->file(), asked);
     onnx::BuildRequest request =
-        request_for(own_key({.batch = std::min<int64_t>(1, most_at_once_)}));
+        request_for(own_key({.batch = std::min<int64_t>(1, max_at_once_)}));
     for (const auto& output : model_->file().graph.outputs) request.outputs.push_back(output.name);
     const onnx::BuiltGraph probe =
         for_size(height_, width_, [&] { return model_->build(request); });
@@ -89,9 +89,9 @@ class OnnxPictureSource final : public PictureSource {
           fmt::format("{} gives no numbers for a whole picture, [batch, classes]",
                       asked.empty() ? "the ONNX file" : "the output '" + asked + "'"));
     }
-    if (has_dynamic_ranges(probe.graph) && most_at_once_ > 1) {
+    if (has_dynamic_ranges(probe.graph) && max_at_once_ > 1) {
       const onnx::BuildRequest of_two = request_for(own_key({.batch = 2}));
-      most_at_once_ = std::min(most_at_once_, most_together(*model_, of_two, output_));
+      max_at_once_ = std::min(max_at_once_, most_together(*model_, of_two, output_));
     }
     const int64_t width = probe.graph.shape(probe.values.at(output_))[1];
     if (output_.find("embed") == output_.npos && output_.find("pool") == output_.npos) {
@@ -157,7 +157,7 @@ class OnnxPictureSource final : public PictureSource {
   Config config_;
   std::shared_ptr<const onnx::OnnxModel> model_;
   std::string input_, output_;
-  int64_t most_at_once_ = 1;
+  int64_t max_at_once_ = 1;
 };
 
 }  // namespace

@@ -48,7 +48,7 @@ OnnxProbe probe_onnx(const onnx::OnnxModel& model, const Config& config,
 
 // Whether the graph has the input's values built in rather than fed: masks, positions, flags and
 // caches.
-bool is_bound_by_value(const onnx::InputInfo& input);
+bool is_bound_by_value(const onnx::ValueInfo& input);
 
 // Logits, if the file has them, else its first output.
 std::string main_output_of(const onnx::OnnxFile& file);

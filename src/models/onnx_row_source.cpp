@@ -28,7 +28,7 @@ bool is_text_input(const std::string& name) {
 }
 
 bool takes_rows(const onnx::OnnxFile& file) {
-  for (const onnx::InputInfo& input : file.graph.inputs) {
+  for (const onnx::ValueInfo& input : file.graph.inputs) {
     if (input.shape.size() != 2 || is_text_input(input.name)) return false;
   }
   return !file.graph.inputs.empty();
@@ -105,7 +105,7 @@ class OnnxRowSource final : public RowSource {
   std::vector<TableColumn> columns(int64_t total) const override;
   std::vector<std::string> output_names(int64_t columns) const override;
   std::optional<Problem> problem(int64_t columns) const override;
-  int64_t most_rows_at_once(int64_t columns) const override;
+  int64_t max_rows_at_once(int64_t columns) const override;
 
   int64_t parameter_count() const override { return model_->file().parameters().numbers; }
   int64_t tensor_count() const override { return model_->file().parameters().tensors; }
@@ -134,7 +134,7 @@ OnnxRowSource::OnnxRowSource(std::shared_ptr<const onnx::OnnxModel> model, const
       task_(std::move(task)),
       model_(std::move(model)) {
   most_rows_ = kMostRows;
-  for (const onnx::InputInfo& input : model_->file().graph.inputs) {
+  for (const onnx::ValueInfo& input : model_->file().graph.inputs) {
     if (input.shape[0] > 0) most_rows_ = std::min(most_rows_, input.shape[0]);
   }
   check_output(model_->file(), asked);
@@ -149,7 +149,7 @@ std::vector<TableColumn> OnnxRowSource::columns(int64_t total) const {
   const auto& inputs = model_->file().graph.inputs;
   int64_t known = 0;
   std::vector<std::string> open;
-  for (const onnx::InputInfo& input : inputs) {
+  for (const onnx::ValueInfo& input : inputs) {
     if (input.shape[1] > 0)
       known += input.shape[1];
     else
@@ -166,7 +166,7 @@ std::vector<TableColumn> OnnxRowSource::columns(int64_t total) const {
                                    open.empty() ? "" : "more than ", known, total));
   }
   std::vector<TableColumn> columns;
-  for (const onnx::InputInfo& input : inputs) {
+  for (const onnx::ValueInfo& input : inputs) {
     const int64_t width = input.shape[1] > 0 ? input.shape[1] : total - known;
     for (int64_t i = 0; i < width; ++i)
       columns.push_back({input.name, i, !onnx::is_float(input.type)});
@@ -183,7 +183,7 @@ onnx::BuildRequest OnnxRowSource::request_for(const ShapeKey& key) const {
   return request;
 }
 
-int64_t OnnxRowSource::most_rows_at_once(int64_t columns) const {
+int64_t OnnxRowSource::max_rows_at_once(int64_t columns) const {
   {
     const std::lock_guard lock(mutex_);
     const auto known = most_rows_at_once_.find(columns);
@@ -232,7 +232,7 @@ std::shared_ptr<const ModelGraph> OnnxRowSource::build(const ShapeKey& key) cons
   }
   int64_t columns = 0;
   for (const auto& [name, shape] : key.shapes) columns += shape[0];
-  most_rows_at_once(columns);  // rows that attend to each other have no answers of their own
+  max_rows_at_once(columns);  // rows that attend to each other have no answers of their own
   auto built = std::make_shared<ModelGraph>();
   built->key = key;
   OnnxGraph imported = build_onnx(*model_, request_for(key), output_, rows);
@@ -245,7 +245,7 @@ std::shared_ptr<const ModelGraph> OnnxRowSource::build(const ShapeKey& key) cons
         to_string(answer), rows));
   }
   Value input = imported.graph.inputs()[0];
-  for (const onnx::InputInfo& one : model_->file().graph.inputs) {
+  for (const onnx::ValueInfo& one : model_->file().graph.inputs) {
     const Value value = imported.input(one.name);
     if (!value.valid()) continue;
     add_entries(imported.graph, one.name, value, built->entries);

@@ -26,7 +26,7 @@ constexpr int64_t kUsualTokens = 512;  // where neither tokenizer nor config tel
 
 // How many tokens the file was exported for; none where it takes any number.
 int64_t tokens_written_into(const onnx::OnnxFile& file, const std::string& ids) {
-  for (const onnx::InputInfo& input : file.graph.inputs) {
+  for (const onnx::ValueInfo& input : file.graph.inputs) {
     if (input.name == ids && input.shape.size() == 2) return input.shape[1];
   }
   return 0;
@@ -121,9 +121,9 @@ class OnnxTextSource final : public TextSource {
   int64_t tensor_count() const override { return model_->file().parameters().tensors; }
   bool hides_padding() const override { return !inputs_.mask.empty(); }
   // Where a file says so, reshapes inside rely on it: more texts would become one long one.
-  int64_t most_at_once() const override {
+  int64_t max_at_once() const override {
     int64_t most = most_together_;
-    for (const onnx::InputInfo& input : model_->file().graph.inputs) {
+    for (const onnx::ValueInfo& input : model_->file().graph.inputs) {
       if (!input.shape.empty() && input.shape[0] > 0) most = std::min(most, input.shape[0]);
     }
     return most;
@@ -153,7 +153,7 @@ class OnnxTextSource final : public TextSource {
     if (output_.empty()) output_ = found.first_named(found.of_tokens, "");
     if (output_.empty()) output_ = found.first_named(found.of_text, "");
     if (output_.empty()) refuse(found, asked);
-    if (has_dynamic_ranges(probe.graph) && most_at_once() > 1) {
+    if (has_dynamic_ranges(probe.graph) && max_at_once() > 1) {
       most_together_ = most_together(*model_, request_for({2, probe_length_}), output_);
     }
     name_outputs(files, probe.graph.shape(probe.values.at(output_)));
@@ -229,16 +229,15 @@ class OnnxTextSource final : public TextSource {
                           fmt::join(others, "', '"));
     if (is_vector_)
       facts_.notes.push_back(
-          fmt::format("The file's own vector of a text, '{}', is explained.{}", output_, also));
+          fmt::format("The file's own text vector, '{}', is explained.{}", output_, also));
     else if (!told) {
       facts_.notes.push_back(
-          fmt::format("Nothing tells how the vectors of tokens in '{}' become one of the text: "
-                      "their mean is explained.{}",
+          fmt::format("No pooling is declared for the token vectors '{}': their mean is "
+                      "explained.{}",
                       output_, also));
     } else if (!others.empty()) {
       facts_.notes.push_back(fmt::format(
-          "The vectors of tokens in '{}' become one of the text as 1_Pooling/config.json says.{}",
-          output_, also));
+          "The token vectors '{}' are pooled as 1_Pooling/config.json says.{}", output_, also));
     }
   }
 

@@ -31,7 +31,7 @@ class PictureSource : public GraphSource {
   // Throws InvalidInput for pictures of another size where the model is made for one.
   void check_takes(int64_t height, int64_t width) const;
 
-  int64_t most_at_once() const override { return kMostPictures; }
+  int64_t max_at_once() const override { return kMostPictures; }
 
   // Of models that compare pictures with texts (CLIP); all others throw UnsupportedModel.
   virtual bool reads_texts() const { return false; }

@@ -30,7 +30,7 @@ class RowSource : public GraphSource {
   virtual std::optional<Problem> problem(int64_t columns) const = 0;
   // How many rows may run together: 1 where it is not sure that each gets the answer it has alone.
   // Throws UnsupportedModel where rows attend to each other.
-  virtual int64_t most_rows_at_once(int64_t columns) const = 0;
+  virtual int64_t max_rows_at_once(int64_t columns) const = 0;
   // Rows attend to each other (SAINT): an answer is that of a row among others, or alone.
   virtual bool rows_attend() const { return false; }
   // Why attention maps are none of columns, where the graph does not tell; else empty.

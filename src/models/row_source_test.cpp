@@ -39,7 +39,7 @@ std::shared_ptr<const RowSource> loaded_table(const TinyModel& tiny) {
 TEST(RowsOfATable, RunTogetherWhereTheyStayApart) {
   TinyModel tiny = model_of_rows();
   add_node(tiny.graph(), "MatMul", {"x", "w"}, {"logits"});
-  EXPECT_GT(loaded_table(tiny)->most_rows_at_once(kTableColumns), 1000);
+  EXPECT_GT(loaded_table(tiny)->max_rows_at_once(kTableColumns), 1000);
 }
 
 // As in SAINT: copies of a row with columns hidden would attend to each other.
@@ -63,7 +63,7 @@ TEST(RowsOfATable, ThatMixInAnotherWayRunOneByOne) {
   onnx::set_integers(add_node(tiny.graph(), "ReduceMean", {"x"}, {"mean"}), "axes", {0});
   add_node(tiny.graph(), "Sub", {"x", "mean"}, {"centred"});
   add_node(tiny.graph(), "MatMul", {"centred", "w"}, {"logits"});
-  EXPECT_EQ(loaded_table(tiny)->most_rows_at_once(kTableColumns), 1);
+  EXPECT_EQ(loaded_table(tiny)->max_rows_at_once(kTableColumns), 1);
 }
 
 TEST(OutputOfATable, IsTheOneThatWasAskedFor) {

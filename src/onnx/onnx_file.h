@@ -46,7 +46,7 @@ struct OnnxNode {
 };
 
 // An input of the model: -1 for axes of any length.
-struct InputInfo {
+struct ValueInfo {
   std::string name;
   ElementType type = ElementType::kFloat;
   Shape shape;
@@ -56,8 +56,8 @@ struct InputInfo {
 struct FileGraph {
   std::vector<OnnxNode> nodes;  // in an order in which they can run
   std::map<std::string, FileTensor, std::less<>> initialisers;
-  std::vector<InputInfo> inputs;  // without those that are initialisers
-  std::vector<InputInfo> outputs;
+  std::vector<ValueInfo> inputs;  // without those that are initialisers
+  std::vector<ValueInfo> outputs;
 };
 
 struct OnnxFunction {

@@ -9,7 +9,7 @@ namespace {
 // y = f(x), dx = f'(x) ⊙ dy; the slope is computed together with the value and kept.
 class ActivationOp final : public ops::Activation {
  public:
-  explicit ActivationOp(whyformer::Activation f) : f_(f) {}
+  explicit ActivationOp(whyformer::ActivationFunction f) : f_(f) {}
 
   std::vector<ValueType> infer(ValueTypes inputs) const override {
     with_float_type(inputs[0].dtype, [](auto) {});
@@ -56,21 +56,21 @@ class ActivationOp final : public ops::Activation {
 
   std::optional<AxisFlow> follow(int axis, ValueTypes) const override { return same_axis(axis); }
 
-  whyformer::Activation function() const override { return f_; }
+  ActivationFunction function() const override { return f_; }
 
  private:
-  whyformer::Activation f_;
+  ActivationFunction f_;
 };
 
 }  // namespace
 
-std::optional<Activation> activation_function(const Op& op) {
+std::optional<ActivationFunction> activation_function(const Op& op) {
   const auto* activation = op_as<ops::Activation>(op);
   if (activation == nullptr) return std::nullopt;
   return activation->function();
 }
 
-Value activation(GraphBuilder& graph, Value x, Activation f, std::string name) {
+Value activation(GraphBuilder& graph, Value x, ActivationFunction f, std::string name) {
   return graph.add(std::make_shared<ActivationOp>(f), {x}, std::move(name));
 }
 

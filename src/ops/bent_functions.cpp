@@ -121,7 +121,7 @@ Value hard_swish(GraphBuilder& graph, Value x, std::string name) {
 Value sigmoid_times(GraphBuilder& graph, Value x, double alpha, std::string name) {
   constexpr double kQuickGelu = 1.702;  // files store it rounded to a float
   if (std::abs(alpha - kQuickGelu) < 1e-6)
-    return activation(graph, x, Activation::kQuickGelu, std::move(name));
+    return activation(graph, x, ActivationFunction::kQuickGelu, std::move(name));
   return add_to(graph, x, SigmoidTimesFunction{alpha}, std::move(name));
 }
 

@@ -313,7 +313,7 @@ TEST(Gathering, RowsAloneEqualRowsOfTheWhole) {
   for (const auto& build : operators) {
     GraphBuilder builder;
     const Value x = builder.input("x", {3, 4, 5}, DType::kFloat32);
-    const Value moved = build(builder, activation(builder, x, Activation::kTanh, "tanh"));
+    const Value moved = build(builder, activation(builder, x, ActivationFunction::kTanh, "tanh"));
     std::vector<Value> rows;
     for (int axis = 0; axis < static_cast<int>(builder.shape(moved).size()); ++axis) {
       rows.push_back(slice(builder, moved, axis, 1, 1, "row"));

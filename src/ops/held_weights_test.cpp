@@ -101,7 +101,7 @@ TEST(HeldWeights, OfConvolutionsInGroups) {
 TEST(HeldWeights, AreNoneInOperatorsThatComputeOnly) {
   GraphBuilder builder;
   const Value x = builder.input("x", {2, 3}, DType::kFloat32);
-  activation(builder, x, Activation::kRelu, "relu");
+  activation(builder, x, ActivationFunction::kRelu, "relu");
   EXPECT_EQ(weight_holder(*builder.finish().nodes().back().op), nullptr);
 }
 

@@ -39,7 +39,7 @@ struct Reshape : NamedOp<"Reshape"> {};
 struct RmsNorm : NamedOp<"RmsNorm"> {};
 
 struct Activation : NamedOp<"Activation"> {
-  virtual whyformer::Activation function() const = 0;
+  virtual ActivationFunction function() const = 0;
 };
 
 struct LayerNorm : NamedOp<"LayerNorm"> {
@@ -81,7 +81,7 @@ struct Transpose : NamedOp<"Transpose"> {
 // What the operator has if it is of the type that has it, else nothing: the function of an
 // Activation, the weights of a Linear and of a LayerNorm, the positions of a Slice, the order of a
 // Transpose.
-std::optional<Activation> activation_function(const Op& op);
+std::optional<ActivationFunction> activation_function(const Op& op);
 const LinearWeights* linear_weights(const Op& op);
 const LayerNormWeights* layer_norm_weights(const Op& op);
 std::optional<SlicedRows> sliced_rows(const Op& op);
@@ -92,7 +92,7 @@ Value add(GraphBuilder& graph, Value a, Value b, std::string name);
 Value subtract(GraphBuilder& graph, Value a, Value b, std::string name);
 
 // f(x), element by element.
-Value activation(GraphBuilder& graph, Value x, Activation f, std::string name);
+Value activation(GraphBuilder& graph, Value x, ActivationFunction f, std::string name);
 
 // Tensors one after the other along an axis.
 Value concat(GraphBuilder& graph, Value a, Value b, int axis, std::string name);

@@ -19,7 +19,7 @@ class LinearActivation final : public OpPair {
       Tensors between = linear_->forward(inputs, keep).outputs;
       return activation_->forward(between, keep);
     }
-    const Activation f = op_as<ops::Activation>(*activation_)->function();
+    const ActivationFunction f = op_as<ops::Activation>(*activation_)->function();
     const int64_t width = weights_->out_features();
     Tensor slope;
     if (keep == KeepForBackward::kYes) {

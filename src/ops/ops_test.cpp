@@ -48,8 +48,9 @@ TEST(Add, OfShapesThatDoNotFitNamesBoth) {
 }
 
 TEST(Activation, SlopesOfEveryFunctionAreItsDerivative) {
-  for (const Activation f : {Activation::kGelu, Activation::kGeluTanh, Activation::kTanh,
-                             Activation::kSilu, Activation::kSigmoid, Activation::kRelu}) {
+  for (const ActivationFunction f :
+       {ActivationFunction::kGelu, ActivationFunction::kGeluTanh, ActivationFunction::kTanh,
+        ActivationFunction::kSilu, ActivationFunction::kSigmoid, ActivationFunction::kRelu}) {
     check_op({.build = [f](auto& g, const Inputs& x, DType) { return activation(g, x[0], f, "f"); },
               .inputs = {{5, 7}},
               .smallest_input = -4,

@@ -48,7 +48,7 @@ TwoNodes feed_forward(int64_t rows, int64_t in, int64_t out) {
   const auto weights = std::make_shared<LinearWeights>(random_tensor({out, in}, DType::kFloat32, 7),
                                                        random_tensor({out}, DType::kFloat32, 8));
   nodes.between = linear(builder, x, weights, "inner");
-  nodes.output = activation(builder, nodes.between, Activation::kGelu, "gelu");
+  nodes.output = activation(builder, nodes.between, ActivationFunction::kGelu, "gelu");
   nodes.graph = builder.finish();
   return nodes;
 }

@@ -129,7 +129,7 @@ Sample ArrayReader::sample(const InputValue& value, DType, std::vector<std::stri
   return tensors_of(std::get<ArrayViews>(value));
 }
 
-int64_t ArrayReader::most_at_once(const InputValue&) const {
+int64_t ArrayReader::max_at_once(const InputValue&) const {
   throw InvalidInput(
       "arrays are run one at a time: give texts, pictures or rows of a table where many inputs run "
       "together");
@@ -179,7 +179,7 @@ Reading ArrayReader::read(const InputValue& value, const Question& question) con
   InputFacts facts{.source = std::make_shared<ElementSource>(facts_, part->graph()),
                    .kind = reading.answered.kind,
                    .sample = arrays,
-                   .most_at_once = 1,
+                   .max_at_once = 1,
                    .why_no_maps = units.why_no_maps,
                    .out_of_reach = part->out_of_reach(),
                    .of_element = true};

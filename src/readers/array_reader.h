@@ -18,7 +18,7 @@ class ArrayReader final : public Reader {
   std::string what() const override { return "arrays"; }
   ModelInfo info() const override;
   Answered answered(const InputValue& value, const Question& question) const override;
-  int64_t most_at_once(const InputValue& value) const override;  // throws InvalidInput
+  int64_t max_at_once(const InputValue& value) const override;  // throws InvalidInput
   Sample sample(const InputValue& value, DType dtype,
                 std::vector<std::string>& notes) const override;
   Reading read(const InputValue& value, const Question& question) const override;

@@ -180,7 +180,7 @@ ModelInfo describe(const OnnxProbe& probe, const std::filesystem::path& file) {
   const onnx::ParameterCount parameters = probe.file.parameters();
   info.parameters = parameters.numbers;
   info.tensors = parameters.tensors;
-  for (const onnx::InputInfo& input : probe.file.graph.inputs) {
+  for (const onnx::ValueInfo& input : probe.file.graph.inputs) {
     info.inputs.push_back({input.name, onnx::name_of(input.type), probe.shapes.at(input.name)});
   }
   for (const auto& output : probe.file.graph.outputs) {

@@ -16,9 +16,9 @@ void check(const PicturePixels& given) {
   };
   const auto fits = [](int64_t side) { return side > 0 && side <= kLimits.longest_side; };
   if (!fits(given.width) || !fits(given.height) ||
-      given.width * given.height > kLimits.most_pixels) {
+      given.width * given.height > kLimits.max_pixels) {
     refuse(fmt::format("has {} × {} pixels: each side must have 1 to {}, and the whole at most {}",
-                       given.width, given.height, kLimits.longest_side, kLimits.most_pixels));
+                       given.width, given.height, kLimits.longest_side, kLimits.max_pixels));
   }
   if (given.channels != 1 && given.channels != 3 && given.channels != 4) {
     refuse(fmt::format("has {} channels: give 1 (grey), 3 (RGB) or 4 (RGBA)", given.channels));

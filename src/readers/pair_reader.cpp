@@ -32,12 +32,12 @@ PairReader::PairReader(std::shared_ptr<const PictureReader> pictures,
 Answered PairReader::answered(const InputValue& value, const Question& question) const {
   if (pictures_->source().has_classifier()) {
     throw InvalidInput(
-        "a picture with a text is explained by how alike the two are: do not choose among other "
+        "a picture with a text is explained by their similarity: do not choose among other "
         "texts");
   }
   if (question.similar_to) {
     throw InvalidInput(
-        "a picture with a text is explained by how alike the two are: leave out the text to be "
+        "a picture with a text is explained by their similarity: leave out the text to be "
         "similar to");
   }
   if (!std::holds_alternative<std::monostate>(question.target)) {
@@ -75,7 +75,7 @@ Input PairReader::together(const Encoding& text, const ProcessedPicture& picture
       .source = source_,
       .kind = kind,
       .sample = std::move(both),
-      .most_at_once = pictures_->source().most_at_once(),
+      .max_at_once = pictures_->source().max_at_once(),
       .why_no_maps =
           "the text and the picture attend each to itself, so no attention map goes over both",
       .scale = scale_};

@@ -119,7 +119,7 @@ Input PictureReader::input_of(ProcessedPicture picture, const RunKind& kind) con
   InputFacts facts{.source = source_,
                    .kind = kind,
                    .sample = part->sample(),
-                   .most_at_once = source_->most_at_once(),
+                   .max_at_once = source_->max_at_once(),
                    .why_no_maps = part->why_no_maps()};
   std::vector<std::unique_ptr<const Part>> parts;
   parts.push_back(std::move(part));

@@ -6,7 +6,7 @@
 
 namespace whyformer {
 
-int64_t Reader::most_at_once(const InputValue&) const { return source().most_at_once(); }
+int64_t Reader::max_at_once(const InputValue&) const { return source().max_at_once(); }
 
 std::optional<Trace> Reader::trace(const InputValue&, const Question&) const {
   return std::nullopt;

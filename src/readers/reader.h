@@ -65,7 +65,7 @@ class Reader {
   virtual Sample sample(const InputValue& value, DType dtype,
                         std::vector<std::string>& notes) const = 0;
   // How many samples of this kind may run together.
-  virtual int64_t most_at_once(const InputValue& value) const;
+  virtual int64_t max_at_once(const InputValue& value) const;
   // The shapes that every sample has; nothing where they depend on the input.
   virtual std::optional<SampleShapes> fixed_shapes() const { return std::nullopt; }
 

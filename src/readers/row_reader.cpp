@@ -30,8 +30,8 @@ Sample RowReader::sample(const InputValue& value, DType dtype, std::vector<std::
   return RowSource::sample_of(layout_.places(row), numbers, dtype);
 }
 
-int64_t RowReader::most_at_once(const InputValue& value) const {
-  return source_->most_rows_at_once(layout_.count(std::get<RowInput>(value)));
+int64_t RowReader::max_at_once(const InputValue& value) const {
+  return source_->max_rows_at_once(layout_.count(std::get<RowInput>(value)));
 }
 
 Reading RowReader::read(const InputValue& value, const Question& question) const {
@@ -47,7 +47,7 @@ Reading RowReader::read(const InputValue& value, const Question& question) const
   InputFacts facts{.source = source_,
                    .kind = reading.answered.kind,
                    .sample = part->sample(),
-                   .most_at_once = most_at_once(value),
+                   .max_at_once = max_at_once(value),
                    .why_no_maps = part->attends_by_unit() ? "" : part->why_no_maps(),
                    .tokens = part->token_count(),
                    .beside_tokens = part->beside_tokens(),

@@ -31,7 +31,7 @@ class RowReader final : public Reader {
   Answered answered(const InputValue& value, const Question& question) const override;
   Sample sample(const InputValue& value, DType dtype,
                 std::vector<std::string>& notes) const override;
-  int64_t most_at_once(const InputValue& value) const override;
+  int64_t max_at_once(const InputValue& value) const override;
   Reading read(const InputValue& value, const Question& question) const override;
   std::vector<std::string> default_methods(const InputValue* value,
                                            const Question& question) const override;

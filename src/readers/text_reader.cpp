@@ -122,7 +122,7 @@ Input TextReader::input_of(ReadText text, const RunKind& kind) const {
   InputFacts facts{.source = reading_.source,
                    .kind = kind,
                    .sample = samples_of({{text.encoding.ids}, {text.encoding.type_ids}, {}})[0],
-                   .most_at_once = reading_.source->most_at_once()};
+                   .max_at_once = reading_.source->max_at_once()};
   facts.why_no_maps = token_maps_problem(
       reading_.source->fed(std::vector{facts.sample}, kind).graph->found, tokens);
   std::vector<std::unique_ptr<const Part>> parts;

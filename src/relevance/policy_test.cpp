@@ -16,7 +16,7 @@ Graph two_layers() {
   const auto weights =
       std::make_shared<LinearWeights>(random_tensor({3, 3}, DType::kFloat64, 1), Tensor());
   x = linear(builder, x, weights, "layer.0.dense");
-  x = activation(builder, x, Activation::kGelu, "layer.0.act");
+  x = activation(builder, x, ActivationFunction::kGelu, "layer.0.act");
   x = linear(builder, x, weights, "layer.1.dense");
   return builder.finish();
 }

@@ -27,7 +27,7 @@ class TableOfWorth final : public Game {
   int64_t players() const override { return static_cast<int64_t>(varying_.size()); }
   int64_t outputs() const override { return outputs_; }
   std::vector<bool> varying() const override { return varying_; }
-  int64_t most_at_once() const override { return most; }
+  int64_t max_at_once() const override { return most; }
 
   std::vector<double> values(const std::vector<Coalition>& coalitions) override {
     EXPECT_LE(static_cast<int64_t>(coalitions.size()), most);
@@ -60,7 +60,7 @@ class FunctionGame final : public Game {
       : players_(players), worth_(std::move(worth)) {}
 
   int64_t players() const override { return players_; }
-  int64_t most_at_once() const override { return at_once; }
+  int64_t max_at_once() const override { return at_once; }
   std::vector<double> values(const std::vector<Coalition>& coalitions) override {
     std::vector<double> values;
     for (const Coalition& coalition : coalitions) values.push_back(worth_(coalition));

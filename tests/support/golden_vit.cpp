@@ -73,8 +73,8 @@ class Builder {
     const std::string base = "vit.encoder.layer." + std::to_string(index) + ".";
     x = add(graph_, attention(norm(x, base + "layernorm_before"), base), x, base + "add");
     const Value inner = dense(norm(x, base + "layernorm_after"), base + "intermediate.dense");
-    const Activation function =
-        config_["hidden_act"] == "relu" ? Activation::kRelu : Activation::kGelu;
+    const ActivationFunction function =
+        config_["hidden_act"] == "relu" ? ActivationFunction::kRelu : ActivationFunction::kGelu;
     const Value active = activation(graph_, inner, function, base + "act");
     return add(graph_, dense(active, base + "output.dense"), x, base + "add");
   }

@@ -168,7 +168,7 @@ Value head_of(GraphBuilder& graph, const PlainEncoder& encoder, Value x) {
   }
   if (encoder.pooler) {
     x = activation(graph, linear(graph, x, weights_of(*encoder.pooler), "pooler"),
-                   Activation::kTanh, "tanh");
+                   ActivationFunction::kTanh, "tanh");
   }
   return linear(graph, x, weights_of(encoder.classifier), "classifier");
 }
@@ -233,31 +233,31 @@ PlainRows random_rows(int64_t rows, int64_t width, int64_t seed) {
   return result;
 }
 
-double plain_activation(Activation f, double x) {
+double plain_activation(ActivationFunction f, double x) {
   switch (f) {
-    case Activation::kGelu:
+    case ActivationFunction::kGelu:
       return x * 0.5 * std::erfc(-x / std::numbers::sqrt2);
-    case Activation::kGeluTanh:
+    case ActivationFunction::kGeluTanh:
       return 0.5 * x *
              (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
-    case Activation::kRelu:
+    case ActivationFunction::kRelu:
       return std::max(0.0, x);
-    case Activation::kTanh:
+    case ActivationFunction::kTanh:
       return std::tanh(x);
-    case Activation::kSilu:
+    case ActivationFunction::kSilu:
       return x / (1 + std::exp(-x));
-    case Activation::kSigmoid:
+    case ActivationFunction::kSigmoid:
       return 1 / (1 + std::exp(-x));
-    case Activation::kQuickGelu:
+    case ActivationFunction::kQuickGelu:
       return x / (1 + std::exp(-1.702 * x));
   }
   return x;
 }
 
-double plain_slope(Activation f, double x) {
-  if (f == Activation::kRelu) return x > 0 ? 1 : 0;
-  if (f == Activation::kTanh) return 1 - std::tanh(x) * std::tanh(x);
-  if (f == Activation::kGelu) {
+double plain_slope(ActivationFunction f, double x) {
+  if (f == ActivationFunction::kRelu) return x > 0 ? 1 : 0;
+  if (f == ActivationFunction::kTanh) return 1 - std::tanh(x) * std::tanh(x);
+  if (f == ActivationFunction::kGelu) {
     const double density = std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi);
     return 0.5 * std::erfc(-x / std::numbers::sqrt2) + x * density;
   }

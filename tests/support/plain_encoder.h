@@ -39,7 +39,7 @@ struct PlainLayer {
 struct PlainEncoder {
   int64_t heads = 1;
   bool norms_before = false;
-  Activation activation = Activation::kGelu;
+  ActivationFunction activation = ActivationFunction::kGelu;
   std::vector<PlainLayer> layers;
   std::optional<PlainNorm> final_norm;
   bool reads_mean = false;  // otherwise row `read_row`
@@ -57,8 +57,8 @@ PlainEncoder random_encoder(const PlainShape& shape, int64_t seed);
 PlainRows random_rows(int64_t rows, int64_t width, int64_t seed);
 
 // f(x) and f'(x) from their definitions.
-double plain_activation(Activation f, double x);
-double plain_slope(Activation f, double x);
+double plain_activation(ActivationFunction f, double x);
+double plain_slope(ActivationFunction f, double x);
 
 // Every state of one layer, by row.
 struct PlainStates {

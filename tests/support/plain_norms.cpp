@@ -74,7 +74,7 @@ PlainRows linear_row(const PlainLinear& linear, const PlainRows& row, const Shar
   return result;
 }
 
-void activate_row(Activation f, PlainRows& row, const PlainVector& z, Sharing sharing) {
+void activate_row(ActivationFunction f, PlainRows& row, const PlainVector& z, Sharing sharing) {
   PlainVector rest(z.size());
   const bool tangent = sharing.activation == ActivationShare::kTangent;
   for (size_t d = 0; d < z.size(); ++d) {
@@ -153,7 +153,7 @@ PlainRows head_scores(const PlainEncoder& encoder, const PlainStates& last, Plai
   }
   if (encoder.pooler) {
     row = linear_row(*encoder.pooler, row, sharing);
-    activate_row(Activation::kTanh, row, (*encoder.pooler)(state), sharing);
+    activate_row(ActivationFunction::kTanh, row, (*encoder.pooler)(state), sharing);
   }
   return linear_row(encoder.classifier, row, sharing);
 }

@@ -50,7 +50,7 @@ class TableGame : public Game {
   int64_t players() const override { return shape_.players; }
   int64_t outputs() const override { return shape_.outputs; }
   std::vector<bool> varying() const override { return varying_; }
-  int64_t most_at_once() const override { return at_once; }
+  int64_t max_at_once() const override { return at_once; }
   int64_t backgrounds() const override { return shape_.backgrounds; }
 
   std::vector<double> values(const std::vector<Coalition>& coalitions) override {

@@ -116,7 +116,7 @@ class JpegDecoder {
       const jpeg_component_info& component = state_.comp_info[i];
       memory += int64_t{component.width_in_blocks} * component.height_in_blocks * sizeof(JBLOCK);
     }
-    if (memory > source_.limits.most_memory) {
+    if (memory > source_.limits.max_memory) {
       throw FileError(fmt::format(
           "{} is a progressive JPEG of {} x {} pixels, too large to decode: scale it down",
           in_quotes(source_.name), state_.image_width, state_.image_height));

@@ -60,9 +60,9 @@ Picture checked_picture(const Source& source, int64_t width, int64_t height) {
         fmt::format("{} claims {} x {} pixels, but a side may have {} at most: scale it down",
                     quoted, width, height, limits.longest_side));
   }
-  if (width * height > limits.most_pixels) {
+  if (width * height > limits.max_pixels) {
     throw FileError(fmt::format("{} claims {} x {} pixels, more than {} million: scale it down",
-                                quoted, width, height, limits.most_pixels / 1'000'000));
+                                quoted, width, height, limits.max_pixels / 1'000'000));
   }
   return {width, height, std::vector<uint8_t>(static_cast<size_t>(3 * width * height))};
 }

@@ -23,11 +23,11 @@ struct Picture {
 
 // Sizes which a file's header may claim; anything beyond is refused before memory is taken for it.
 // Decoding holds the pixels (3 bytes each, 600 MB at most) and, for progressive JPEGs and
-// animations, at most `most_memory` beside them.
+// animations, at most `max_memory` beside them.
 struct PictureLimits {
   int64_t longest_side = 65'535;
-  int64_t most_pixels = 200'000'000;
-  int64_t most_memory = int64_t{2} << 30;
+  int64_t max_pixels = 200'000'000;
+  int64_t max_memory = int64_t{2} << 30;
 };
 
 // The kind is told by the bytes, never by the name. Transparency is dropped, not blended;

@@ -96,8 +96,8 @@ TEST(Picture, RefusesSizesBeforeItTakesMemoryForThem) {
   EXPECT_THAT(complaint(png_claiming(0x80000000u, 1)), HasSubstr("2147483648 x 1"));
   EXPECT_THAT(complaint(jpeg_claiming(60'000, 60'000)), HasSubstr("more than 200 million"));
   EXPECT_THAT(complaint(webp_claiming(16'000, 16'000)), HasSubstr("more than 200 million"));
-  EXPECT_THAT(complaint(golden("animation.webp"), {.most_memory = 1000}), HasSubstr("too large"));
-  EXPECT_THAT(complaint(golden("progressive.jpg"), {.most_memory = 1000}),
+  EXPECT_THAT(complaint(golden("animation.webp"), {.max_memory = 1000}), HasSubstr("too large"));
+  EXPECT_THAT(complaint(golden("progressive.jpg"), {.max_memory = 1000}),
               HasSubstr("progressive JPEG of 37 x 21 pixels, too large to decode"));
 }
 
@@ -149,7 +149,7 @@ TEST(Picture, ReadsOrThrowsWhateverByteIsChanged) {
         std::string changed = file;
         changed[i] = static_cast<char>(changed[i] ^ mask);
         try {
-          const Picture picture = decode(changed, {.most_pixels = 1'000'000});
+          const Picture picture = decode(changed, {.max_pixels = 1'000'000});
           ASSERT_EQ(picture.pixels.size(), static_cast<size_t>(3 * picture.width * picture.height));
         } catch (const FileError&) {
         }

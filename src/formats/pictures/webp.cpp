@@ -42,7 +42,7 @@ void decode_still(const Source& source, Picture& picture) {
 void decode_first_frame(const Source& source, Picture& picture) {
   // The player keeps two canvases of four bytes per pixel.
   const int64_t memory = 8 * picture.width * picture.height;
-  if (memory > source.limits.most_memory) {
+  if (memory > source.limits.max_memory) {
     throw FileError(
         fmt::format("{} is an animation of {} x {} pixels, too large to decode: scale it down",
                     in_quotes(source.name), picture.width, picture.height));

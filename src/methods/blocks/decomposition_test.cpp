@@ -74,7 +74,7 @@ struct Network {
   bool norms_before;
   bool restrict_rows;
   bool reads_mean;
-  Activation activation;
+  ActivationFunction activation;
   bool cut_queries = false;
 };
 
@@ -123,15 +123,16 @@ TEST_P(DecomposedNetworks, EqualPlainLoopsHoweverBiasesAndActivationsAreShared) 
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Orders, DecomposedNetworks,
-                         testing::Values(Network{false, true, false, Activation::kGelu},
-                                         Network{false, false, false, Activation::kRelu},
-                                         Network{false, true, true, Activation::kTanh},
-                                         Network{true, true, false, Activation::kGelu},
-                                         Network{true, false, false, Activation::kTanh},
-                                         Network{true, true, true, Activation::kRelu},
-                                         Network{false, true, false, Activation::kGelu, true},
-                                         Network{true, true, false, Activation::kGelu, true}));
+INSTANTIATE_TEST_SUITE_P(
+    Orders, DecomposedNetworks,
+    testing::Values(Network{false, true, false, ActivationFunction::kGelu},
+                    Network{false, false, false, ActivationFunction::kRelu},
+                    Network{false, true, true, ActivationFunction::kTanh},
+                    Network{true, true, false, ActivationFunction::kGelu},
+                    Network{true, false, false, ActivationFunction::kTanh},
+                    Network{true, true, true, ActivationFunction::kRelu},
+                    Network{false, true, false, ActivationFunction::kGelu, true},
+                    Network{true, true, false, ActivationFunction::kGelu, true}));
 
 // Heads of several branches, behind the blocks of an encoder whose own head is left out.
 class BranchedHeads : public testing::Test {

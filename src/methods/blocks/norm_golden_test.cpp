@@ -326,7 +326,8 @@ PlainEncoder vit_encoder(const VitWeights& weights, const nlohmann::json& config
   PlainEncoder encoder;
   encoder.heads = config["num_attention_heads"];
   encoder.norms_before = true;
-  encoder.activation = config["hidden_act"] == "relu" ? Activation::kRelu : Activation::kGelu;
+  encoder.activation =
+      config["hidden_act"] == "relu" ? ActivationFunction::kRelu : ActivationFunction::kGelu;
   const double epsilon = config["layer_norm_eps"];
   for (int layer = 0; layer < config["num_hidden_layers"].get<int>(); ++layer) {
     const std::string base = "vit.encoder.layer." + std::to_string(layer) + ".";

@@ -138,7 +138,7 @@ void divide_by_length(Tensor vectors, const Tensor& states) {
   });
 }
 
-void carry_through_activation(Tensor vectors, Activation f, const Tensor& states,
+void carry_through_activation(Tensor vectors, ActivationFunction f, const Tensor& states,
                               const Sharing& sharing) {
   const int64_t tokens = vectors.dim(1), width = vectors.dim(2);
   with_float_type(vectors.dtype(), [&](auto zero) {

@@ -48,7 +48,7 @@ void carry_through_norm(Tensor vectors, const NormStep& norm, const Sharing& sha
 void divide_by_length(Tensor vectors, const Tensor& states);
 
 // `states` [rows, width] is what the activation was applied to.
-void carry_through_activation(Tensor vectors, Activation f, const Tensor& states,
+void carry_through_activation(Tensor vectors, ActivationFunction f, const Tensor& states,
                               const Sharing& sharing);
 
 }  // namespace whyformer

@@ -21,7 +21,7 @@ InputGame::InputGame(Run& run, HidingOptions options)
 
 // A coalition is as many inputs as there are backgrounds; a few batches at a time waste little on a
 // last, small one.
-int64_t InputGame::most_at_once() const {
+int64_t InputGame::max_at_once() const {
   const int64_t inputs = run_.most_inputs_at_once();
   return backgrounds() == 1 ? inputs : std::max<int64_t>(1, 8 * inputs / backgrounds());
 }

@@ -21,7 +21,7 @@ class InputGame final : public Game {
 
   int64_t players() const override { return static_cast<int64_t>(units_.size()); }
   std::vector<bool> varying() const override { return varying_; }
-  int64_t most_at_once() const override;
+  int64_t max_at_once() const override;
   std::vector<double> values(const std::vector<Coalition>& coalitions) override;
   int64_t backgrounds() const override { return static_cast<int64_t>(weights_.size()); }
   std::vector<double> values(const std::vector<Coalition>& coalitions,

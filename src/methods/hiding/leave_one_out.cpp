@@ -24,7 +24,7 @@ std::vector<double> worth_of(const std::vector<Coalition>& coalitions, InputGame
   try {
     while (worth.size() < coalitions.size()) {
       const size_t end =
-          std::min(coalitions.size(), worth.size() + static_cast<size_t>(game.most_at_once()));
+          std::min(coalitions.size(), worth.size() + static_cast<size_t>(game.max_at_once()));
       const std::vector<double> more =
           game.values({coalitions.begin() + static_cast<int64_t>(worth.size()),
                        coalitions.begin() + static_cast<int64_t>(end)});

@@ -29,7 +29,7 @@ Scores partition_scores(Run& run, const PartitionSettings& settings, const Hidin
       partition_shap(game, game.tree(),
                      {.context = context_named(settings.context),
                       .max_evals = settings.max_evals,
-                      .batch_size = settings.batch > 0 ? settings.batch : game.most_at_once(),
+                      .batch_size = settings.batch > 0 ? settings.batch : game.max_at_once(),
                       .seed = numpy_seed(run)},
                      watch_of(run));
   Scores scores = game.sampled_scores(found, space);

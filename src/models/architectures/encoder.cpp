@@ -12,14 +12,19 @@
 namespace whyformer {
 namespace {
 
-Activation activation_named(const std::string& name) {
-  static const std::map<std::string, Activation> known{
-      {"gelu", Activation::kGelu},           {"gelu_new", Activation::kGeluTanh},
-      {"gelu_fast", Activation::kGeluTanh},  {"gelu_pytorch_tanh", Activation::kGeluTanh},
-      {"gelu_python", Activation::kGelu},    {"relu", Activation::kRelu},
-      {"tanh", Activation::kTanh},           {"silu", Activation::kSilu},
-      {"swish", Activation::kSilu},          {"sigmoid", Activation::kSigmoid},
-      {"quick_gelu", Activation::kQuickGelu}};
+ActivationFunction activation_named(const std::string& name) {
+  static const std::map<std::string, ActivationFunction> known{
+      {"gelu", ActivationFunction::kGelu},
+      {"gelu_new", ActivationFunction::kGeluTanh},
+      {"gelu_fast", ActivationFunction::kGeluTanh},
+      {"gelu_pytorch_tanh", ActivationFunction::kGeluTanh},
+      {"gelu_python", ActivationFunction::kGelu},
+      {"relu", ActivationFunction::kRelu},
+      {"tanh", ActivationFunction::kTanh},
+      {"silu", ActivationFunction::kSilu},
+      {"swish", ActivationFunction::kSilu},
+      {"sigmoid", ActivationFunction::kSigmoid},
+      {"quick_gelu", ActivationFunction::kQuickGelu}};
   const auto found = known.find(name);
   if (found == known.end()) {
     throw UnsupportedModel(fmt::format(

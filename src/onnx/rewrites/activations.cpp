@@ -124,7 +124,7 @@ struct Gated {
   double tolerance = 1e-6;  // that leaves out factors near 1
 };
 
-ActivationBuilder builder_of(Activation f) {
+ActivationBuilder builder_of(ActivationFunction f) {
   return [f](GraphBuilder& graph, Value x, const std::string& name) {
     return activation(graph, x, f, name);
   };
@@ -156,31 +156,32 @@ std::optional<Gated> gated_by_erf(const Pattern& pattern, Value gate, Value x) {
   if (!line || (*line)[0] != 0 || (*line)[1] == 0 || (*line)[2] != 0 || (*line)[3] != 0)
     return std::nullopt;
   const double inner = (*line)[1] * std::sqrt(2);
-  return Gated{inner, 2 * sum->number / inner, builder_of(Activation::kGelu), kRounded};
+  return Gated{inner, 2 * sum->number / inner, builder_of(ActivationFunction::kGelu), kRounded};
 }
 
 // x (1 + tanh(√(2/π) (a x + 0.044715 (a x)³))) = 2/a · gelu_tanh(a x).
 std::optional<Gated> gated_by_tanh(const Pattern& pattern, Value gate, Value x) {
   const auto sum = shifted(pattern, gate);
   const Node* tanh = sum ? pattern.maker(sum->y) : nullptr;
-  if (tanh == nullptr || activation_function(*tanh->op) != Activation::kTanh) return std::nullopt;
+  if (tanh == nullptr || activation_function(*tanh->op) != ActivationFunction::kTanh)
+    return std::nullopt;
   const auto cubic = polynomial_of(pattern, tanh->inputs[0], x, kDeepestFormula);
   if (!cubic || (*cubic)[0] != 0 || (*cubic)[1] == 0 || (*cubic)[2] != 0) return std::nullopt;
   const double inner = (*cubic)[1] / std::sqrt(2 / M_PI);
   if (!near((*cubic)[3], 0.044715 * std::pow(inner, 3) * std::sqrt(2 / M_PI))) return std::nullopt;
-  return Gated{inner, 2 * sum->number / inner, builder_of(Activation::kGeluTanh), kRounded};
+  return Gated{inner, 2 * sum->number / inner, builder_of(ActivationFunction::kGeluTanh), kRounded};
 }
 
 // x · sigmoid(k x).
 std::optional<Gated> gated_by_sigmoid(const Pattern& pattern, Value gate, Value x) {
   const Node* sigmoid = pattern.maker(gate);
-  if (sigmoid == nullptr || activation_function(*sigmoid->op) != Activation::kSigmoid)
+  if (sigmoid == nullptr || activation_function(*sigmoid->op) != ActivationFunction::kSigmoid)
     return std::nullopt;
   const auto line = polynomial_of(pattern, sigmoid->inputs[0], x, kDeepestFormula);
   if (!line || (*line)[0] != 0 || (*line)[1] == 0 || (*line)[2] != 0 || (*line)[3] != 0)
     return std::nullopt;
   const double alpha = (*line)[1];
-  if (alpha == 1) return Gated{1, 1, builder_of(Activation::kSilu)};
+  if (alpha == 1) return Gated{1, 1, builder_of(ActivationFunction::kSilu)};
   return Gated{1, 1, [alpha](GraphBuilder& graph, Value y, const std::string& name) {
                  return sigmoid_times(graph, y, alpha, name);
                }};
@@ -194,7 +195,7 @@ struct Held {
 std::optional<Held> held_above_zero(const Pattern& pattern, Value value) {
   const Node* node = pattern.maker(value);
   if (node == nullptr) return std::nullopt;
-  if (activation_function(*node->op) == Activation::kRelu) return Held{node->inputs[0]};
+  if (activation_function(*node->op) == ActivationFunction::kRelu) return Held{node->inputs[0]};
   if (!is_a<ops::Max>(*node->op)) return std::nullopt;
   for (const int place : {0, 1}) {
     if (pattern.number(node->inputs[place]) == 0.0) return Held{node->inputs[1 - place]};

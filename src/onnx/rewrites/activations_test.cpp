@@ -37,8 +37,8 @@ struct Formula {
     return binary(graph, a, number(bound), BinaryFunction::kMinimum, "min");
   }
   Value erf(Value a) { return unary(graph, a, UnaryFunction::kErf, "erf"); }
-  Value tanh(Value a) { return activation(graph, a, Activation::kTanh, "tanh"); }
-  Value relu(Value a) { return activation(graph, a, Activation::kRelu, "relu"); }
+  Value tanh(Value a) { return activation(graph, a, ActivationFunction::kTanh, "tanh"); }
+  Value relu(Value a) { return activation(graph, a, ActivationFunction::kRelu, "relu"); }
 };
 
 Tensor given_numbers() {
@@ -190,7 +190,7 @@ TEST(WrittenOutActivations, AGeluByTanhMayBeScaledAndFactored) {
 TEST(WrittenOutActivations, ASigmoidOfAScaledInputIsOneFunction) {
   Formula f;
   const Value x = f.times(f.x, f.number(0.25));
-  expect_one_function(f, f.times(x, activation(f.graph, x, Activation::kSigmoid, "gate")),
+  expect_one_function(f, f.times(x, activation(f.graph, x, ActivationFunction::kSigmoid, "gate")),
                       {"Mul", "Activation"},
                       [](double v) { return 0.25 * v / (1 + std::exp(-0.25 * v)); });
 }

@@ -114,7 +114,7 @@ TEST_F(LateViews, ReductionsRunWhereTheRowsAre) {
 TEST_F(LateViews, HeadsAreSplitAndMergedBehindTheTwoAxes) {
   const Value split = reshape(graph_, exchanged(x_), {kTokens, kBatch, 2, 2}, "split");
   const Value heads = activation(graph_, transpose(graph_, split, {1, 2, 0, 3}, "heads"),
-                                 Activation::kTanh, "tanh");
+                                 ActivationFunction::kTanh, "tanh");
   const Value merged = reshape(graph_, transpose(graph_, heads, {2, 0, 1, 3}, "back"),
                                {kTokens, kBatch, kWidth}, "merged");
   EXPECT_THAT(kinds_of(exchanged(merged)),
@@ -175,8 +175,8 @@ TEST_F(LateViews, ABatchOfOneIsThereAgainWhereItWasLeftOut) {
       reshape(graph_, linear(graph_, rows, weights, "values"), {kTokens + 1, 2, 2}, "heads");
   const Value moved = reshape(graph_, transpose(graph_, heads, {1, 0, 2}, "moved"),
                               {1, 2, kTokens + 1, 2}, "with batch");
-  const Value back =
-      transpose(graph_, activation(graph_, moved, Activation::kTanh, "tanh"), {2, 0, 1, 3}, "back");
+  const Value back = transpose(graph_, activation(graph_, moved, ActivationFunction::kTanh, "tanh"),
+                               {2, 0, 1, 3}, "back");
   const Value branch = reshape(graph_, reshape(graph_, back, {kTokens + 1, 1, kWidth}, "merged"),
                                {kTokens + 1, kWidth}, "alone");
   const Value y = reshape(graph_, slice(graph_, add(graph_, all, branch, "sum"), 0, 0, 1, "first"),

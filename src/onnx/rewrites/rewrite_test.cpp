@@ -160,7 +160,7 @@ TEST(Rewrites, LinearsTakeRowsAsTheyAreHoweverTheyAreMovedAround) {
       heads =
           transpose(graph, reshape(graph, rows, {5, batch, 2, 3}, "split"), {1, 2, 0, 3}, "heads");
     }
-    const Value y = activation(graph, heads, Activation::kTanh, "y");
+    const Value y = activation(graph, heads, ActivationFunction::kTanh, "y");
     const Graph whole = graph.finish();
     const Rewritten found =
         rewrite(whole, {y}, batch, [](const Tensor& weight, const Tensor& bias) {
@@ -231,7 +231,7 @@ TEST(Rewrites, ASigmoidOfTheUsualMultipleIsAnActivation) {
     const Value x = graph.input("x", {2, 6}, DType::kFloat32);
     const Value scaled =
         binary(graph, x, constant(graph, factor), BinaryFunction::kMultiply, "scaled");
-    const Value gate = activation(graph, scaled, Activation::kSigmoid, "gate");
+    const Value gate = activation(graph, scaled, ActivationFunction::kSigmoid, "gate");
     const Value y = binary(graph, x, gate, BinaryFunction::kMultiply, "y");
     EXPECT_THAT(kinds_after_rewriting(graph, x, y), ElementsAre(kind));
   }

@@ -56,8 +56,8 @@ Attended attend(NodeScope& scope, const Operands& operands, const Masks& masks, 
   result.capped = scaled(scope, result.scores, scale);
   Value unscaled = result.scores;
   if (cap != 0) {
-    unscaled =
-        activation(graph, scaled(scope, result.capped, 1 / cap), Activation::kTanh, scope.name());
+    unscaled = activation(graph, scaled(scope, result.capped, 1 / cap), ActivationFunction::kTanh,
+                          scope.name());
     result.capped = scaled(scope, unscaled, cap);
     scale = cap;
   }

@@ -120,13 +120,14 @@ std::vector<Value> translate_question(NodeScope& scope) {
   return {answer};
 }
 
-template <Activation kActivation>
+template <ActivationFunction kActivation>
 std::vector<Value> translate_activation(NodeScope& scope) {
   return {activation(scope.graph(), scope.input(0), kActivation, scope.name())};
 }
 
 std::vector<Value> translate_relu(NodeScope& scope) {
-  if (scope.dtype(0) != DType::kInt64) return translate_activation<Activation::kRelu>(scope);
+  if (scope.dtype(0) != DType::kInt64)
+    return translate_activation<ActivationFunction::kRelu>(scope);
   return {binary(scope.graph(), scope.input(0), scope.number_constant(0, DType::kInt64),
                  BinaryFunction::kMaximum, scope.name())};
 }
@@ -156,7 +157,7 @@ std::vector<Value> translate_hard_swish(NodeScope& scope) {
 
 std::vector<Value> translate_swish(NodeScope& scope) {
   const double alpha = scope.real("alpha", 1);
-  if (alpha == 1) return translate_activation<Activation::kSilu>(scope);
+  if (alpha == 1) return translate_activation<ActivationFunction::kSilu>(scope);
   return {sigmoid_times(scope.graph(), scope.input(0), alpha, scope.name())};
 }
 
@@ -171,13 +172,13 @@ std::vector<Value> translate_quick_gelu(NodeScope& scope) {
 
 std::vector<Value> translate_gelu(NodeScope& scope) {
   const std::string approximate = scope.text("approximate", "none");
-  if (approximate == "tanh") return translate_activation<Activation::kGeluTanh>(scope);
+  if (approximate == "tanh") return translate_activation<ActivationFunction::kGeluTanh>(scope);
   if (approximate != "none") scope.fail("approximates by '" + approximate + "'");
-  return translate_activation<Activation::kGelu>(scope);
+  return translate_activation<ActivationFunction::kGelu>(scope);
 }
 
 // Gelu(x + bias), the bias optional.
-template <Activation kActivation>
+template <ActivationFunction kActivation>
 std::vector<Value> translate_gelu_of_sum(NodeScope& scope) {
   Value x = scope.input(0);
   if (scope.has(1)) x = add(scope.graph(), x, scope.input(1), scope.name() + "/bias");
@@ -298,8 +299,8 @@ constexpr OnnxOperator kOperators[] = {
     {"", "IsNaN", translate_question<UnaryFunction::kIsNan>},
     {"", "IsInf", translate_is_inf},
     {"", "Not", translate_question<UnaryFunction::kNot>},
-    {"", "Tanh", translate_activation<Activation::kTanh>},
-    {"", "Sigmoid", translate_activation<Activation::kSigmoid>},
+    {"", "Tanh", translate_activation<ActivationFunction::kTanh>},
+    {"", "Sigmoid", translate_activation<ActivationFunction::kSigmoid>},
     {"", "Relu", translate_relu},
     {"", "LeakyRelu", translate_leaky_relu},
     {"", "PRelu", translate_prelu},
@@ -316,9 +317,9 @@ constexpr OnnxOperator kOperators[] = {
     {"", "CastLike", translate_cast_like},
     {"", "Identity", translate_identity},
     {"", "Dropout", translate_dropout},
-    {kMicrosoft, "Gelu", translate_gelu_of_sum<Activation::kGelu>},
-    {kMicrosoft, "BiasGelu", translate_gelu_of_sum<Activation::kGelu>},
-    {kMicrosoft, "FastGelu", translate_gelu_of_sum<Activation::kGeluTanh>},
+    {kMicrosoft, "Gelu", translate_gelu_of_sum<ActivationFunction::kGelu>},
+    {kMicrosoft, "BiasGelu", translate_gelu_of_sum<ActivationFunction::kGelu>},
+    {kMicrosoft, "FastGelu", translate_gelu_of_sum<ActivationFunction::kGeluTanh>},
     {kMicrosoft, "QuickGelu", translate_quick_gelu},
 };
 

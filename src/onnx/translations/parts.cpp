@@ -115,12 +115,12 @@ Value scaled(NodeScope& scope, Value x, double factor) {
 
 Value activated(NodeScope& scope, Value x, const std::string& name) {
   GraphBuilder& graph = scope.graph();
-  const auto simple = [&](Activation f) { return activation(graph, x, f, scope.name()); };
+  const auto simple = [&](ActivationFunction f) { return activation(graph, x, f, scope.name()); };
   if (name.empty()) return x;
-  if (name == "Relu") return simple(Activation::kRelu);
-  if (name == "Tanh") return simple(Activation::kTanh);
-  if (name == "Sigmoid") return simple(Activation::kSigmoid);
-  if (name == "Gelu") return simple(Activation::kGelu);
+  if (name == "Relu") return simple(ActivationFunction::kRelu);
+  if (name == "Tanh") return simple(ActivationFunction::kTanh);
+  if (name == "Sigmoid") return simple(ActivationFunction::kSigmoid);
+  if (name == "Gelu") return simple(ActivationFunction::kGelu);
   if (name == "LeakyRelu") {
     return leaky_relu(graph, x, scope.real("activation_alpha", 0.01), scope.name());
   }

@@ -233,7 +233,7 @@ Picture placed(const Picture& part, int64_t left, int64_t top, PictureSize windo
 void check_sizes(const Picture& picture, PictureSize size, PictureSize window) {
   const PictureLimits limits;
   const auto fits = [&](int64_t width, int64_t height) {
-    return width <= limits.most_pixels && height <= limits.most_pixels / width;
+    return width <= limits.max_pixels && height <= limits.max_pixels / width;
   };
   if (picture.width < 1 || picture.height < 1 || std::min(size.width, size.height) < 1 ||
       std::min(window.width, window.height) < 1) {
@@ -246,7 +246,7 @@ void check_sizes(const Picture& picture, PictureSize size, PictureSize window) {
     throw InvalidInput(fmt::format(
         "a picture of {} x {} would be resized to {} x {} pixels, more than {} million: crop it "
         "first",
-        picture.width, picture.height, size.width, size.height, limits.most_pixels / 1'000'000));
+        picture.width, picture.height, size.width, size.height, limits.max_pixels / 1'000'000));
   }
 }
 

@@ -56,7 +56,7 @@ void in_batches(const ConceptInputs& inputs, std::span<const int64_t> examples,
     const LastBlock last = last_block_for(request.layers, one.blocks.size());
     const int64_t tokens = one.graph->shape(one.blocks[0])[1];
     const auto most = static_cast<size_t>(std::clamp<int64_t>(
-        kTokensInBatch / std::max<int64_t>(1, tokens), 1, inputs.most_at_once()));
+        kTokensInBatch / std::max<int64_t>(1, tokens), 1, inputs.max_at_once()));
     size_t end = first;
     while (end < order.size() && end - first < most && inputs.length(order[end]) == length) ++end;
     const std::span<const int64_t> batch(order.data() + first, end - first);

@@ -33,7 +33,7 @@ class ConceptInputs {
   // Called again and again for the same sizes: implementations keep what is costly to build.
   virtual BlockGraph graph(int64_t length, int64_t examples, LastBlock last) const = 0;
   // How many examples may run together.
-  virtual int64_t most_at_once() const { return int64_t{1} << 30; }
+  virtual int64_t max_at_once() const { return int64_t{1} << 30; }
   virtual Feeds feeds(const BlockGraph& graph, std::span<const int64_t> examples) const = 0;
 };
 

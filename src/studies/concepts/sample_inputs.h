@@ -15,7 +15,7 @@ class SampleConceptInputs final : public ConceptInputs {
   int64_t count() const override { return static_cast<int64_t>(inputs_.size()); }
   int64_t length(int64_t example) const override;
   BlockGraph graph(int64_t length, int64_t examples, LastBlock last) const override;
-  int64_t most_at_once() const override { return reader_.most_at_once(inputs_[0]); }
+  int64_t max_at_once() const override { return reader_.max_at_once(inputs_[0]); }
   Feeds feeds(const BlockGraph& graph, std::span<const int64_t> examples) const override;
 
   // What readers say of the examples: that texts were cut off, say.

@@ -21,7 +21,7 @@ auto HeadExamples::at(int64_t example, const Work& work) const {
 HeadExamples::HeadExamples(const Reader& reader, const std::vector<LabelledInput>& corpus)
     : reader_(reader), corpus_(corpus) {
   if (corpus.empty()) return;
-  most_at_once_ = reader.most_at_once(corpus[0].input);
+  max_at_once_ = reader.max_at_once(corpus[0].input);
   answered_ = at(0, [&] { return reader.answered(corpus[0].input, {}); });
   // Inputs of one size are costly to read; all others are looked at before hours of work.
   if (reader.fixed_shapes()) return;
@@ -50,7 +50,7 @@ void HeadExamples::in_batches(int64_t tokens_at_once, DType dtype,
   SampleBatches batches(
       source, {.head = answered_.kind.head, .dtype = dtype},
       [&](const ModelGraph&, int64_t tokens) {
-        return std::clamp<int64_t>(tokens_at_once / tokens, 1, most_at_once_);
+        return std::clamp<int64_t>(tokens_at_once / tokens, 1, max_at_once_);
       },
       take);
   std::vector<std::string> notes;

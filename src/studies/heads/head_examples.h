@@ -49,7 +49,7 @@ class HeadExamples {
   const Reader& reader_;
   const std::vector<LabelledInput>& corpus_;
   Answered answered_;
-  int64_t most_at_once_ = 1;
+  int64_t max_at_once_ = 1;
   mutable std::vector<std::string> notes_of_inputs_;
 };
 

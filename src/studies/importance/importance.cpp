@@ -132,7 +132,7 @@ void add_sage(const ImportanceQuestion& asked, TablePredictor& predict, const Wa
            predict_rows, loss,
            {.seed = numpy_seed(asked.request.seed),
             .precision = asked.request.precision,
-            .most_draws = asked.request.draws,
+            .max_draws = asked.request.draws,
             .groups = asked.groups.columns},
            watch);
   report.whole = found.total;

@@ -66,7 +66,7 @@ std::vector<double> TablePredictor::numbers_of(const double* row) const {
 std::vector<double> TablePredictor::operator()(const std::vector<double>& values, int64_t count) {
   std::vector<double> outputs;
   const int64_t step =
-      std::min(kRowsAtOnce, source_.most_rows_at_once(static_cast<int64_t>(places_.size())));
+      std::min(kRowsAtOnce, source_.max_rows_at_once(static_cast<int64_t>(places_.size())));
   for (int64_t begin = 0; begin < count; begin += step) {
     std::vector<Sample> rows;
     for (int64_t row = begin; row < std::min(count, begin + step); ++row) {

@@ -49,7 +49,7 @@ Value answer(TableEncoder& build, const TableInputs& inputs) {
   const Value cls =
       build.learned_token(build.parameter("cls_token", {1, 1, facts.width}), "cls_token");
   Value x = build.joined_tokens({cls, categories, numbers});
-  const FeedForwardFunction function = function_of(build.weights().spec, Activation::kGelu);
+  const FeedForwardFunction function = function_of(build.weights().spec, ActivationFunction::kGelu);
   for (int64_t i = 0; i < facts.blocks; ++i) {
     const std::string attention = fmt::format("transformer.layers.{}.0.", i);
     const std::string forward = fmt::format("transformer.layers.{}.1.", i);
@@ -69,7 +69,7 @@ Value answer(TableEncoder& build, const TableInputs& inputs) {
     });
   }
   const Value read = build.norm(build.token(x, 0), "to_logits.0");
-  return build.linear(build.activate(read, Activation::kRelu, "to_logits.1"),
+  return build.linear(build.activate(read, ActivationFunction::kRelu, "to_logits.1"),
                       linear_named("to_logits.2"));
 }
 

@@ -72,7 +72,7 @@ Value answer(TableEncoder& build, const TableInputs& inputs) {
   const Checkpoint& tensors = build.weights().tensors;
   const std::string wrapper = function_in(tensors);
   Value x = category_tokens(build, inputs.categories);
-  const FeedForwardFunction function = function_of(build.weights().spec, Activation::kGelu);
+  const FeedForwardFunction function = function_of(build.weights().spec, ActivationFunction::kGelu);
   for (int64_t i = 0; i < build.facts().blocks; ++i) {
     const std::string attention = fmt::format("transformer.layers.{}.0.{}", i, wrapper);
     const std::string forward = fmt::format("transformer.layers.{}.1.{}", i, wrapper);
@@ -92,7 +92,7 @@ Value answer(TableEncoder& build, const TableInputs& inputs) {
     });
   }
   const Value all = build.beside(build.flat(x), normed_numbers(build, inputs.numbers));
-  return build.perceptron(all, "mlp.mlp.", Activation::kRelu);
+  return build.perceptron(all, "mlp.mlp.", ActivationFunction::kRelu);
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ Value answer(TableEncoder& build, const TableInputs& inputs) {
                                         "backbone.cls_embedding");
   Value x =
       build.joined_tokens({cls, number_tokens(build, inputs), category_tokens(build, inputs)});
-  const FeedForwardFunction function = function_of(build.weights().spec, Activation::kRelu);
+  const FeedForwardFunction function = function_of(build.weights().spec, ActivationFunction::kRelu);
   for (int64_t i = 0; i < build.facts().blocks; ++i) {
     const std::string block = fmt::format("backbone.transformer.layers.{}.", i);
     const LinearRows all{block + "self_attn.in_proj_weight", block + "self_attn.in_proj_bias"};
@@ -89,7 +89,7 @@ Value answer(TableEncoder& build, const TableInputs& inputs) {
   }
   const Value read =
       build.norm(build.token(build.norm(x, "backbone.transformer.norm"), 0), "decoder.0");
-  return build.linear(build.activate(read, Activation::kRelu, "decoder.1"),
+  return build.linear(build.activate(read, ActivationFunction::kRelu, "decoder.1"),
                       linear_named("decoder.2"));
 }
 

@@ -92,7 +92,7 @@ Value category_tokens(TableEncoder& build, Value ids) {
 // of the sum.
 Value blocks(TableEncoder& build, Value x) {
   const Checkpoint& tensors = build.weights().tensors;
-  const FeedForwardFunction function = function_of(build.weights().spec, Activation::kGelu);
+  const FeedForwardFunction function = function_of(build.weights().spec, ActivationFunction::kGelu);
   for (int64_t i = 0; i < build.facts().blocks; ++i) {
     const std::string block = fmt::format("{}{}.", kTabularBlocks, i);
     const LinearRows all = linear_without_bias(block + "mha.to_qkv");
@@ -142,13 +142,14 @@ Value ft_answer(TableEncoder& build, const TableInputs& inputs) {
       build.joined_tokens({numbers, category_tokens(build, inputs.categories), cls});
   const int64_t last = build.graph().shape(tokens)[1] - 1;
   return build.perceptron(build.token(blocks(build, tokens), last), "_head.layers.",
-                          Activation::kRelu);
+                          ActivationFunction::kRelu);
 }
 
 Value tab_answer(TableEncoder& build, const TableInputs& inputs) {
   const Value x = blocks(build, build.joined_tokens({category_tokens(build, inputs.categories)}));
   const Value numbers = normed_numbers(build, inputs.numbers, "_backbone.");
-  return build.perceptron(build.beside(build.flat(x), numbers), "_head.layers.", Activation::kRelu);
+  return build.perceptron(build.beside(build.flat(x), numbers), "_head.layers.",
+                          ActivationFunction::kRelu);
 }
 
 // The embedding layer has a norm of its own. Losses and metrics may have weights.

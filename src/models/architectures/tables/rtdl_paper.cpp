@@ -61,7 +61,8 @@ Value answer(TableEncoder& build, const TableInputs& inputs) {
   Value read = build.token(x, 0);
   if (tensors.has("last_normalization.weight")) read = build.norm(read, "last_normalization");
   // The gate's function without the gate.
-  const Activation last = function_of(build.weights().spec, Activation::kRelu).function;
+  const ActivationFunction last =
+      function_of(build.weights().spec, ActivationFunction::kRelu).function;
   return build.linear(build.activate(read, last, "last_activation"), linear_named("head"));
 }
 

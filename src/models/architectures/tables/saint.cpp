@@ -71,7 +71,7 @@ Value number_tokens(TableEncoder& build, const TableInputs& inputs) {
   for (int64_t j = 0; j < columns; ++j) {
     const std::string name = fmt::format("simple_MLP.{}.layers.", j);
     const Value number = slice(graph, inputs.numbers, 1, j, 1, name + "number");
-    const Value token = build.perceptron(number, name, Activation::kRelu);
+    const Value token = build.perceptron(number, name, ActivationFunction::kRelu);
     tokens.push_back(reshape(graph, token, {build.rows(), 1, width}, {0, -1, 1}, name + "token"));
   }
   const Value all = columns == 1 ? tokens[0] : concat(graph, tokens, 1, "simple_MLP");
@@ -93,7 +93,7 @@ AttentionParts attention_parts(TableEncoder& build, const std::string& step, int
 
 // norm x + f(norm x), of a feed-forward part.
 Value forward_step(TableEncoder& build, Value x, const std::string& step) {
-  const FeedForwardFunction function = function_of(build.weights().spec, Activation::kGelu);
+  const FeedForwardFunction function = function_of(build.weights().spec, ActivationFunction::kGelu);
   return build.step(x, NormPlace::kBeforeBoth, step + "norm", [&](Value y) {
     return build.feed_forward(y, {.first = linear_named(step + "fn.fn.net.0"),
                                   .second = linear_named(step + "fn.fn.net.3"),
@@ -133,7 +133,7 @@ Value answer(TableEncoder& build, const TableInputs& inputs) {
     if (facts.rows_attend) x = row_steps(build, x, block, rows_first ? 0 : 2);
   }
   return build.perceptron(build.token(build.explained_rows(x), 0), "mlpfory.layers.",
-                          Activation::kRelu);
+                          ActivationFunction::kRelu);
 }
 
 // Heads of the training before, and a mask's positions.

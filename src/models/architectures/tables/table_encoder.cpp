@@ -17,14 +17,14 @@ constexpr double kTableEpsilon = 1e-5;  // of every norm: PyTorch's default
 
 struct NamedFunction {
   std::string_view name;
-  Activation function;
+  ActivationFunction function;
   bool gated;
 };
 constexpr NamedFunction kFunctions[] = {
-    {"relu", Activation::kRelu, false},  {"gelu", Activation::kGelu, false},
-    {"silu", Activation::kSilu, false},  {"tanh", Activation::kTanh, false},
-    {"reglu", Activation::kRelu, true},  {"geglu", Activation::kGelu, true},
-    {"swiglu", Activation::kSilu, true}, {"glu", Activation::kSigmoid, true}};
+    {"relu", ActivationFunction::kRelu, false},  {"gelu", ActivationFunction::kGelu, false},
+    {"silu", ActivationFunction::kSilu, false},  {"tanh", ActivationFunction::kTanh, false},
+    {"reglu", ActivationFunction::kRelu, true},  {"geglu", ActivationFunction::kGelu, true},
+    {"swiglu", ActivationFunction::kSilu, true}, {"glu", ActivationFunction::kSigmoid, true}};
 
 std::string names_of_functions(bool gated) {
   std::string names;
@@ -48,7 +48,7 @@ Value multiply(GraphBuilder& graph, Value a, Value b, const std::string& name) {
 
 }  // namespace
 
-FeedForwardFunction function_of(const TableSpec& spec, Activation own) {
+FeedForwardFunction function_of(const TableSpec& spec, ActivationFunction own) {
   std::string told = spec.model.activation;
   if (told.empty()) return {.function = own};
   for (char& letter : told) letter = static_cast<char>(std::tolower(letter));
@@ -84,7 +84,7 @@ Value TableEncoder::norm(Value x, const std::string& name) {
                     name);
 }
 
-Value TableEncoder::activate(Value x, Activation function, const std::string& name) {
+Value TableEncoder::activate(Value x, ActivationFunction function, const std::string& name) {
   return activation(graph_, x, function, name);
 }
 
@@ -216,7 +216,7 @@ Value TableEncoder::feed_forward(Value x, const FeedForwardParts& parts) {
   const bool halves = second.size() == 2 && width == 2 * second[1];
   const bool gated = halves || !parts.gate.weight.empty();
   check_fits(parts.function, gated);
-  const Activation function = parts.function.function;
+  const ActivationFunction function = parts.function.function;
   const std::string name = parts.first.weight + "/activation";
   if (!gated) return linear(activate(first, function, name), parts.second);
   if (!halves) {
@@ -261,7 +261,7 @@ Value TableEncoder::batch_norm(Value x, const std::string& name) {
   return plus(times(x, factors, name + "/scale"), summands, name + "/shift");
 }
 
-Value TableEncoder::perceptron(Value x, const std::string& prefix, Activation function,
+Value TableEncoder::perceptron(Value x, const std::string& prefix, ActivationFunction function,
                                AfterLast after_last) {
   constexpr int64_t kMostModules = 100;
   const Checkpoint& tensors = weights_.tensors;

@@ -60,12 +60,12 @@ struct AttentionParts {
 
 // What stands between the Linears of a feed-forward part.
 struct FeedForwardFunction {
-  Activation function = Activation::kRelu;
+  ActivationFunction function = ActivationFunction::kRelu;
   std::string told = {};  // by table.json, which then must fit the shapes
   bool gated = false;     // as told
 };
 // The one that table.json names, or the family's own. Throws UnsupportedModel for one not known.
-FeedForwardFunction function_of(const TableSpec& spec, Activation own);
+FeedForwardFunction function_of(const TableSpec& spec, ActivationFunction own);
 
 // second(f(first x)). Where `first` is twice as wide as `second` reads, a · f(b) of its two halves;
 // where there is a gate, f(first x) · gate x.
@@ -126,7 +126,7 @@ class TableEncoder {
   }
   Value linear(Value x, const LinearRows& rows);
   Value norm(Value x, const std::string& name);
-  Value activate(Value x, Activation function, const std::string& name);
+  Value activate(Value x, ActivationFunction function, const std::string& name);
   Value times(Value x, const Tensor& factors, const std::string& name);
   Value plus(Value x, const Tensor& summand, const std::string& name);
 
@@ -153,7 +153,7 @@ class TableEncoder {
   Value step(Value x, NormPlace place, const std::string& norm,
              const std::function<Value(Value)>& f);
   // Linears "PREFIX0", "PREFIX2", … with the function between them, and batch norms where they are.
-  Value perceptron(Value x, const std::string& prefix, Activation function,
+  Value perceptron(Value x, const std::string& prefix, ActivationFunction function,
                    AfterLast after_last = AfterLast::kNothing);
   // (x - mean) / √(variance + ε) · weight + bias of what was counted while training.
   Value batch_norm(Value x, const std::string& name);

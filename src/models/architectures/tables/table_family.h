@@ -63,7 +63,7 @@ struct RtdlNames {
   std::string attention_norm = "attention_normalization";
   std::string feed_forward_norm = "ffn_normalization";
   std::string shared_mixture = {};  // Linformer's, of all blocks
-  Activation gate = Activation::kRelu;
+  ActivationFunction gate = ActivationFunction::kRelu;
 };
 // Numbers and categories as tokens, of columns whose tensors are called like rtdl's.
 struct RtdlTokens {

@@ -134,7 +134,7 @@ Value class_token(TableEncoder& build) {
   const auto id = static_cast<int64_t>(option(build.weights().spec, "class_id", 1));
   if (id < 0 || id >= table.dim(0)) {
     throw UnsupportedModel(fmt::format(
-        "table.json tells the class token's id {}, but the table has {} rows", id, table.dim(0)));
+        "table.json gives the class token's id {}, but the table has {} rows", id, table.dim(0)));
   }
   return build.learned_token(table.slice(0, id, 1).contiguous(), "cls_token");
 }
@@ -159,8 +159,8 @@ AttentionParts attention_parts(TableEncoder& build, const std::string& site) {
 
 // Its "reglu" multiplies by gelu as well.
 FeedForwardParts forward_parts(TableEncoder& build, const std::string& name) {
-  FeedForwardFunction function = function_of(build.weights().spec, Activation::kGelu);
-  if (function.told == "reglu") function.function = Activation::kGelu;
+  FeedForwardFunction function = function_of(build.weights().spec, ActivationFunction::kGelu);
+  if (function.told == "reglu") function.function = ActivationFunction::kGelu;
   return {.first = linear_named(name + ".w_1"),
           .second = linear_named(name + ".w_2"),
           .function = function};
@@ -233,7 +233,7 @@ Value answer_by(TableEncoder& build, const TableInputs& inputs, Block block) {
   if (!layout.embeds_numbers) x = build.beside(x, numbers);
   for (int64_t i = 0; tensors.has_prefix(fmt::format("{}{}.", kMlp, i)); ++i) {
     const std::string layer = fmt::format("{}{}.", kMlp, i);
-    x = build.perceptron(x, layer, Activation::kRelu, AfterLast::kFunction);
+    x = build.perceptron(x, layer, ActivationFunction::kRelu, AfterLast::kFunction);
   }
   return build.linear(x, linear_named("deeptabular.1"));
 }

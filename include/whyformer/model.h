@@ -154,14 +154,13 @@ class Model {
   std::vector<std::string> outputs() const;
   std::map<std::string, OutputArray, std::less<>> run(const ArrayViews& arrays) const;
 
-  // See default_methods(model).
-  std::vector<std::string> default_methods() const;
-
   // Throws InvalidInput where the model reads other inputs, and UnsupportedModel with the reason
   // where it reads arrays alone.
   const Reader& reader_of(const InputValue& value) const;
 
  private:
+  friend std::vector<std::string> default_methods(const Model& model);
+
   using Readers = std::vector<std::shared_ptr<const Reader>>;
   using HashOfModel = std::function<std::string()>;
   Model(ModelName name, Readers readers, HashOfModel hash, std::exception_ptr refusal = nullptr);

@@ -106,9 +106,11 @@ std::string label_of(const OutputElement& element) {
   return fmt::format("{}[{}]", element.output, fmt::join(element.indices, ","));
 }
 
-ArrayReader::ArrayReader(OnnxDocument document, std::string name, BatchAxes batch_axes)
+ArrayReader::ArrayReader(OnnxDocument document, std::string name, BatchAxes batch_axes,
+                         std::exception_ptr why_alone)
     : arrays_(std::move(document), std::move(batch_axes)),
-      facts_{.name = std::move(name), .architecture = architecture_name(arrays_.config())} {}
+      facts_{.name = std::move(name), .architecture = architecture_name(arrays_.config())},
+      why_alone_(std::move(why_alone)) {}
 
 const GraphSource& ArrayReader::source() const {
   throw Error("arrays have a source for each element that is explained");
@@ -192,6 +194,7 @@ Reading ArrayReader::read(const InputValue& value, const Question& question) con
 
 std::vector<std::string> ArrayReader::default_methods(const InputValue* value,
                                                       const Question& question) const {
+  if (value == nullptr && why_alone_) std::rethrow_exception(why_alone_);
   if (value == nullptr) throw InvalidInput("which methods fit depends on the arrays");
   const OutputElement target = element_asked(question.target);
   const auto probe = arrays_.probe(tensors_of(std::get<ArrayViews>(*value)),

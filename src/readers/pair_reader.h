@@ -17,6 +17,7 @@ class PairReader final : public Reader {
     return std::holds_alternative<PictureWithText>(value);
   }
   std::string what() const override { return "pictures with texts"; }
+  Remedy remedy() const override { return Remedy::kPicture; }
   ModelInfo info() const override { return pictures_->info(); }
   Answered answered(const InputValue& value, const Question& question) const override;
   Sample sample(const InputValue& value, DType dtype,

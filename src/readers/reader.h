@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "run/input.h"
+#include "whyformer/error.h"
 #include "whyformer/model.h"
 
 namespace whyformer {
@@ -52,9 +53,13 @@ class Reader {
   virtual ~Reader() = default;
 
   virtual const GraphSource& source() const = 0;
+  virtual const SourceFacts& facts() const { return source().facts(); }
   virtual bool takes(const InputValue& value) const = 0;
-  // What it reads, for messages: "texts".
+  // Throws the reason where it is known why the model does not take the value.
+  virtual void tell_why_not(const InputValue& /*value*/) const {}
+  // What it reads, for messages: "texts"; and how to put right that something else was given.
   virtual std::string what() const = 0;
+  virtual Remedy remedy() const = 0;
   // The numbers of its file or folder, and what was found in the graph for small inputs.
   virtual ModelInfo info() const = 0;
 

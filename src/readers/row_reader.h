@@ -27,6 +27,7 @@ class RowReader final : public Reader {
     return std::holds_alternative<RowInput>(value);
   }
   std::string what() const override { return "rows of a table"; }
+  Remedy remedy() const override { return Remedy::kRow; }
   ModelInfo info() const override;
   Answered answered(const InputValue& value, const Question& question) const override;
   Sample sample(const InputValue& value, DType dtype,

@@ -12,6 +12,10 @@ std::optional<Trace> Reader::trace(const InputValue&, const Question&) const {
   return std::nullopt;
 }
 
+std::unique_ptr<const ColumnSource> Reader::columns_of(const NamedTable&) const {
+  throw InvalidInput(fmt::format("{} have no columns", what()));
+}
+
 Answered answered_by(const SourceFacts& facts, const Question& question) {
   Answered answered{.kind = {.dtype = question.dtype, .randomisation = question.randomisation},
                     .problem = facts.problem,

@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "run/column_source.h"
 #include "run/input.h"
 #include "whyformer/error.h"
 #include "whyformer/model.h"
+#include "whyformer/tables.h"
 
 namespace whyformer {
 
@@ -78,6 +80,10 @@ class Reader {
 
   // Maps and gradients of readers whose maps do not go over units: all of them, and all outputs.
   virtual std::optional<Trace> trace(const InputValue& value, const Question& question) const;
+
+  // The columns of a table whose rows are of its kind. Throws InvalidInput for a reader of something
+  // else.
+  virtual std::unique_ptr<const ColumnSource> columns_of(const NamedTable& table) const;
 
   // Names of a few methods that fit the model and the input, for those who name none; `value` may
   // be left out where the model alone tells.

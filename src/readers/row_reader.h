@@ -34,6 +34,7 @@ class RowReader final : public Reader {
                 std::vector<std::string>& notes) const override;
   int64_t most_at_once(const InputValue& value) const override;
   Reading read(const InputValue& value, const Question& question) const override;
+  std::unique_ptr<const ColumnSource> columns_of(const NamedTable& table) const override;
   std::vector<std::string> default_methods(const InputValue* value,
                                            const Question& question) const override;
 

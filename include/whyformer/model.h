@@ -202,12 +202,6 @@ enum class Precision { kSingle, kDouble };
 // How pieces become words.
 enum class WordFold { kSum, kMean, kMax };
 
-// One element of an output of a model given arrays.
-struct OutputElement {
-  std::string output = {};            // by name; empty: the logits, or the first output
-  std::vector<int64_t> indices = {};  // one per axis of the output; empty: its largest element
-};
-
 // By index or label; of arrays an element. Nothing: the highest.
 using TargetChoice = std::variant<std::monostate, int64_t, std::string, OutputElement>;
 

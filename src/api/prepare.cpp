@@ -130,10 +130,6 @@ void check_one_part(const Reading& reading) {
       "and the text as what to be similar to");
 }
 
-DType dtype_of(Precision precision) {
-  return precision == Precision::kDouble ? DType::kFloat64 : DType::kFloat32;
-}
-
 Prepared prepare(const Reader& reader, const InputValue& value, const ExplainRequest& request,
                  const PreparedNeeds& needs, const std::optional<Randomisation>& randomisation) {
   Reading reading = reader.read(value, {.similar_to = request.similar_to,
@@ -192,7 +188,7 @@ void choose_target(Prepared& prepared, int64_t index) {
   if (prepared.element) {
     const double value = prepared.run().target_value();
     output.values = {value};
-    prepared.target = {0, output.labels[0], value, {}};
+    prepared.target = {0, output.labels[0], value, {}, prepared.common.target.element};
     return;
   }
   prepared.target = target_of(output, index, prepared.answered.problem);

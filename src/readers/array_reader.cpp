@@ -172,6 +172,7 @@ Reading ArrayReader::read(const InputValue& value, const Question& question) con
   reading.shown.units = part->units();
   reading.shown.streams = named_streams(units, info);
   reading.shown.read_out = info.read_out;
+  reading.shown.target.element = target;
   reading.element = element->target;
   const bool own_weights = !question.randomisation;  // the samples' value is the model's own
   reading.check_element = [samples = Samples{{}, {}, samples.value}, own_weights](double found) {
@@ -190,6 +191,18 @@ Reading ArrayReader::read(const InputValue& value, const Question& question) con
   parts.push_back(std::move(part));
   reading.inputs.emplace_back(std::move(facts), std::move(parts));
   return reading;
+}
+
+// Another along the last axis of the output.
+std::optional<TargetChoice> ArrayReader::another_target(const InputValue& value,
+                                                        const Explanation& explanation,
+                                                        const DrawOther& draw) const {
+  OutputElement element = explanation.target.element.value();
+  if (element.indices.empty()) return std::nullopt;
+  const int64_t count = run(std::get<ArrayViews>(value)).at(element.output).shape.back();
+  if (count < 2) return std::nullopt;
+  element.indices.back() = draw(element.indices.back(), count);
+  return element;
 }
 
 std::vector<std::string> ArrayReader::default_methods(const InputValue* value,

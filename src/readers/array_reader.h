@@ -27,6 +27,9 @@ class ArrayReader final : public Reader {
                 std::vector<std::string>& notes) const override;
   Reading read(const InputValue& value, const Question& question) const override;
   std::optional<Trace> trace(const InputValue& value, const Question& question) const override;
+  std::optional<TargetChoice> another_target(const InputValue& value,
+                                             const Explanation& explanation,
+                                             const DrawOther& draw) const override;
   std::vector<std::string> default_methods(const InputValue* value,
                                            const Question& question) const override;
 

@@ -36,8 +36,7 @@ void MixedRows::take_words(const RowLayout& layout, const NamedTable& table) {
     facts_.names.push_back(column.name);
     places_of_column_.push_back(column.places);
   }
-  facts_.table = {.rows = table.table.rows,
-                  .columns = static_cast<int64_t>(facts_.names.size())};
+  facts_.table = {.rows = table.table.rows, .columns = static_cast<int64_t>(facts_.names.size())};
   for (int64_t row = 0; row < table.table.rows; ++row) {
     encoded_.push_back(layout.numbers(row_of(table, row)));
     facts_.table.values.insert(facts_.table.values.end(), facts_.names.size(),
@@ -62,13 +61,13 @@ std::vector<double> MixedRows::numbers_of(const double* row) const {
 
 std::vector<double> MixedRows::outputs(std::span<const double> values, int64_t count) const {
   std::vector<double> outputs;
-  const int64_t step = std::min(
-      kMixedRowsAtOnce, source_->most_rows_at_once(static_cast<int64_t>(places_.size())));
+  const int64_t step =
+      std::min(kMixedRowsAtOnce, source_->most_rows_at_once(static_cast<int64_t>(places_.size())));
   for (int64_t begin = 0; begin < count; begin += step) {
     std::vector<Sample> rows;
     for (int64_t row = begin; row < std::min(count, begin + step); ++row) {
-      rows.push_back(RowSource::sample_of(
-          places_, numbers_of(&values[row * facts_.table.columns]), DType::kFloat32));
+      rows.push_back(RowSource::sample_of(places_, numbers_of(&values[row * facts_.table.columns]),
+                                          DType::kFloat32));
     }
     const FedGraph fed = source_->fed(rows, {});
     const Value output = fed.graph->output;

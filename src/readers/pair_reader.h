@@ -24,6 +24,10 @@ class PairReader final : public Reader {
                 std::vector<std::string>& notes) const override;
   // The text with the picture as it is, the picture with the text as it is, and both together.
   Reading read(const InputValue& value, const Question& question) const override;
+  std::optional<TargetChoice> another_target(const InputValue&, const Explanation&,
+                                             const DrawOther&) const override {
+    return std::nullopt;  // a picture with a text has one answer
+  }
   std::vector<std::string> default_methods(const InputValue* value,
                                            const Question& question) const override {
     return pictures_->default_methods(value, question);

@@ -16,6 +16,18 @@ std::unique_ptr<const ColumnSource> Reader::columns_of(const NamedTable&) const 
   throw InvalidInput(fmt::format("{} have no columns", what()));
 }
 
+std::optional<TargetChoice> Reader::another_target(const InputValue&,
+                                                   const Explanation& explanation,
+                                                   const DrawOther& draw) const {
+  const auto answers = static_cast<int64_t>(explanation.output.values.size());
+  if (answers < 2) return std::nullopt;
+  return draw(explanation.target.index, answers);
+}
+
+DType dtype_of(Precision precision) {
+  return precision == Precision::kDouble ? DType::kFloat64 : DType::kFloat32;
+}
+
 Answered answered_by(const SourceFacts& facts, const Question& question) {
   Answered answered{.kind = {.dtype = question.dtype, .randomisation = question.randomisation},
                     .problem = facts.problem,

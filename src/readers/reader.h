@@ -81,15 +81,24 @@ class Reader {
   // Maps and gradients of readers whose maps do not go over units: all of them, and all outputs.
   virtual std::optional<Trace> trace(const InputValue& value, const Question& question) const;
 
-  // The columns of a table whose rows are of its kind. Throws InvalidInput for a reader of something
-  // else.
+  // The columns of a table whose rows are of its kind. Throws InvalidInput for a reader of
+  // something else.
   virtual std::unique_ptr<const ColumnSource> columns_of(const NamedTable& table) const;
+
+  // Another target than the one explained: the answer of this input that `draw` picks. Nothing
+  // where there is one alone.
+  using DrawOther = std::function<int64_t(int64_t own, int64_t count)>;
+  virtual std::optional<TargetChoice> another_target(const InputValue& value,
+                                                     const Explanation& explanation,
+                                                     const DrawOther& draw) const;
 
   // Names of a few methods that fit the model and the input, for those who name none; `value` may
   // be left out where the model alone tells.
   virtual std::vector<std::string> default_methods(const InputValue* value,
                                                    const Question& question) const = 0;
 };
+
+DType dtype_of(Precision precision);
 
 // Labels and space of a model whose facts tell them.
 Answered answered_by(const SourceFacts& facts, const Question& question);

@@ -100,8 +100,8 @@ void add_permutation(const ImportanceQuestion& asked, TablePredictor& predict, c
                                     const std::vector<int64_t>& of) {
     std::vector<double> theirs;
     for (const int64_t row : of) theirs.push_back(asked.answers[row]);
-    return score_of(asked.score, predict(values, static_cast<int64_t>(of.size())), predict.facts().width,
-                    theirs);
+    return score_of(asked.score, predict(values, static_cast<int64_t>(of.size())),
+                    predict.facts().width, theirs);
   };
   const PermutationImportance found =
       permutation_importance(predict.facts().table, score_rows,
@@ -128,8 +128,8 @@ void add_sage(const ImportanceQuestion& asked, TablePredictor& predict, const Wa
     return loss_of(asked.score, prediction, asked.answers[row]);
   };
   const SageValues found =
-      sage(predict.facts().table, background_of(predict.facts().table, asked.request.background_rows),
-           predict_rows, loss,
+      sage(predict.facts().table,
+           background_of(predict.facts().table, asked.request.background_rows), predict_rows, loss,
            {.seed = numpy_seed(asked.request.seed),
             .precision = asked.request.precision,
             .most_draws = asked.request.draws,
@@ -152,7 +152,8 @@ ImportanceReport importance(const Model& model, const NamedTable& rows,
   check_table(rows);
   TablePredictor predict(model.reader_of(RowInput()).columns_of(rows));
   check_answers(answers, rows, predict);
-  const ImportanceScore score = chosen_score(request.score, request.method, predict.facts().problem);
+  const ImportanceScore score =
+      chosen_score(request.score, request.method, predict.facts().problem);
   const ImportanceQuestion asked{answers, request, score,
                                  groups_of(predict.facts().names, request.groups)};
   int64_t done = 0, total = 1;

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "models/sample_ranges.h"
+#include "readers/array_concept_inputs.h"
 #include "readers/array_element.h"
 #include "readers/array_file.h"
 #include "readers/array_part.h"
@@ -191,6 +192,10 @@ Reading ArrayReader::read(const InputValue& value, const Question& question) con
   parts.push_back(std::move(part));
   reading.inputs.emplace_back(std::move(facts), std::move(parts));
   return reading;
+}
+
+ListedConcepts ArrayReader::concepts_of(const ConceptSets& sets, DType) const {
+  return listed_arrays(arrays_, sets);
 }
 
 // Another along the last axis of the output.

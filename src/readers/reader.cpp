@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "readers/sample_concept_inputs.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -14,6 +15,10 @@ std::optional<Trace> Reader::trace(const InputValue&, const Question&) const {
 
 std::unique_ptr<const ColumnSource> Reader::columns_of(const NamedTable&) const {
   throw InvalidInput(fmt::format("{} have no columns", what()));
+}
+
+ListedConcepts Reader::concepts_of(const ConceptSets& sets, DType dtype) const {
+  return listed_samples(*this, sets, dtype);
 }
 
 std::optional<TargetChoice> Reader::another_target(const InputValue&,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "run/column_source.h"
+#include "run/concept_inputs.h"
 #include "run/input.h"
 #include "whyformer/error.h"
 #include "whyformer/model.h"
@@ -84,6 +85,10 @@ class Reader {
   // The columns of a table whose rows are of its kind. Throws InvalidInput for a reader of
   // something else.
   virtual std::unique_ptr<const ColumnSource> columns_of(const NamedTable& table) const;
+
+  // Sets of inputs as a study of concepts runs them. Throws InvalidInput for targets that the model
+  // does not have, and for inputs that it cannot take.
+  virtual ListedConcepts concepts_of(const ConceptSets& sets, DType dtype) const;
 
   // Another target than the one explained: the answer of this input that `draw` picks. Nothing
   // where there is one alone.

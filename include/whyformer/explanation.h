@@ -102,6 +102,7 @@ struct Output {
   std::string space;
   std::vector<double> values;
   std::vector<std::string> labels;
+  std::vector<double> probabilities = {};  // softmax or sigmoid of them; empty without a classifier
 };
 
 // One element of an output of a model given arrays.

@@ -27,10 +27,9 @@ int64_t target_index(const Output& output, const TargetChoice& asked) {
   return std::max_element(output.values.begin(), output.values.end()) - output.values.begin();
 }
 
-Target target_of(const Output& output, int64_t index, std::optional<Problem> problem) {
+Target target_of(const Output& output, int64_t index) {
   Target target{index, output.labels[index], output.values[index], {}};
-  if (output.space == "logit" && problem)
-    target.probability = probabilities_of(output.values, *problem)[index];
+  if (!output.probabilities.empty()) target.probability = output.probabilities[index];
   return target;
 }
 
@@ -119,6 +118,8 @@ void fill_output(Prepared& prepared) {
   const Run& answers =
       prepared.has_several_parts() ? *prepared.runs[prepared.runs.size() - 2] : *prepared.runs[0];
   output.values = answers.outputs();
+  if (output.space == "logit" && prepared.answered.problem)
+    output.probabilities = probabilities_of(output.values, *prepared.answered.problem);
 }
 
 }  // namespace
@@ -191,7 +192,7 @@ void choose_target(Prepared& prepared, int64_t index) {
     prepared.target = {0, output.labels[0], value, {}, prepared.common.target.element};
     return;
   }
-  prepared.target = target_of(output, index, prepared.answered.problem);
+  prepared.target = target_of(output, index);
 }
 
 }  // namespace whyformer

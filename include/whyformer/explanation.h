@@ -102,6 +102,13 @@ struct Output {
   std::string space;
   std::vector<double> values;
   std::vector<std::string> labels;
+  std::vector<double> probabilities = {};  // softmax or sigmoid of them; empty without a classifier
+};
+
+// One element of an output of a model given arrays.
+struct OutputElement {
+  std::string output = {};            // by name; empty: the logits, or the first output
+  std::vector<int64_t> indices = {};  // one per axis of the output; empty: its largest element
 };
 
 // The explained output.
@@ -109,7 +116,8 @@ struct Target {
   int64_t index = 0;
   std::string label;
   double value = 0;
-  std::optional<double> probability;  // softmax or sigmoid, where the model is a classifier
+  std::optional<double> probability;          // softmax or sigmoid, where the model is a classifier
+  std::optional<OutputElement> element = {};  // of arrays, whose outputs are not numbered
 };
 
 // One attention layer's maps [heads, queries, keys], shared, never copied.

@@ -154,14 +154,13 @@ class Model {
   std::vector<std::string> outputs() const;
   std::map<std::string, OutputArray, std::less<>> run(const ArrayViews& arrays) const;
 
-  // See default_methods(model).
-  std::vector<std::string> default_methods() const;
-
   // Throws InvalidInput where the model reads other inputs, and UnsupportedModel with the reason
   // where it reads arrays alone.
   const Reader& reader_of(const InputValue& value) const;
 
  private:
+  friend std::vector<std::string> default_methods(const Model& model);
+
   using Readers = std::vector<std::shared_ptr<const Reader>>;
   using HashOfModel = std::function<std::string()>;
   Model(ModelName name, Readers readers, HashOfModel hash, std::exception_ptr refusal = nullptr);
@@ -202,12 +201,6 @@ enum class Precision { kSingle, kDouble };
 
 // How pieces become words.
 enum class WordFold { kSum, kMean, kMax };
-
-// One element of an output of a model given arrays.
-struct OutputElement {
-  std::string output = {};            // by name; empty: the logits, or the first output
-  std::vector<int64_t> indices = {};  // one per axis of the output; empty: its largest element
-};
 
 // By index or label; of arrays an element. Nothing: the highest.
 using TargetChoice = std::variant<std::monostate, int64_t, std::string, OutputElement>;

@@ -31,6 +31,8 @@ struct SummaryRow {
   double total = 0;  // of |score|
   std::vector<SummaryPoint> points =
       {};  // of the row that sums others: the sum of their scores, one per instance
+  // Of a table's column: the other column that its scores seem to depend on most; empty for none.
+  std::string interacts_with = {};
 };
 
 enum class SummaryOrder {

@@ -50,13 +50,9 @@ Model::Model(ModelName name, Readers readers, HashOfModel hash, std::exception_p
 
 namespace {
 
-ModelName name_of(const SourceFacts& facts) { return {facts.name, facts.architecture}; }
-
 ModelName name_of(const LoadedReaders& loaded) {
-  const Reader& first = *loaded.readers[0];
-  if (const auto* arrays = dynamic_cast<const ArrayReader*>(&first))
-    return name_of(arrays->facts());
-  return name_of(first.source().facts());
+  const SourceFacts& facts = loaded.readers[0]->facts();
+  return {facts.name, facts.architecture};
 }
 
 struct HashedReaders {
@@ -188,17 +184,10 @@ const Reader& Model::reader_of(const InputValue& value) const {
     if (reader->takes(value)) return *reader;
   }
   if (refusal_) std::rethrow_exception(refusal_);
-  const auto* pictures = find<PictureReader>();
-  if (pictures != nullptr && std::holds_alternative<PictureWithText>(value)) {
-    pictures->source().similarity_scale();  // says which models compare pictures with texts
-  }
-  const Remedy remedy = reads_pictures() ? Remedy::kPicture
-                        : reads_tables() ? Remedy::kRow
-                        : reads_texts()  ? Remedy::kText
-                                         : Remedy::kArrays;
+  for (const auto& reader : readers_) reader->tell_why_not(value);
   throw InvalidInput(fmt::format("'{}' reads {}, not {}", name_.name, readers_[0]->what(),
                                  kInputNames[value.index()]),
-                     remedy);
+                     readers_[0]->remedy());
 }
 
 ModelInfo Model::inspect() const { return readers_[0]->info(); }
@@ -225,13 +214,9 @@ std::map<std::string, OutputArray, std::less<>> Model::run(const ArrayViews& arr
   return static_cast<const ArrayReader&>(reader_of(arrays)).run(arrays);
 }
 
-std::vector<std::string> Model::default_methods() const {
-  // A picture model without its tokenizer has a refusal, too, but reads pictures.
-  if (refusal_ && find<ArrayReader>() == readers_[0].get()) std::rethrow_exception(refusal_);
-  return readers_[0]->default_methods(nullptr, {});
+std::vector<std::string> default_methods(const Model& model) {
+  return model.readers_[0]->default_methods(nullptr, {});
 }
-
-std::vector<std::string> default_methods(const Model& model) { return model.default_methods(); }
 
 std::vector<std::string> default_methods(const Model& model, const InputValue& input,
                                          const TargetChoice& target) {

@@ -27,10 +27,9 @@ int64_t target_index(const Output& output, const TargetChoice& asked) {
   return std::max_element(output.values.begin(), output.values.end()) - output.values.begin();
 }
 
-Target target_of(const Output& output, int64_t index, std::optional<Problem> problem) {
+Target target_of(const Output& output, int64_t index) {
   Target target{index, output.labels[index], output.values[index], {}};
-  if (output.space == "logit" && problem)
-    target.probability = probabilities_of(output.values, *problem)[index];
+  if (!output.probabilities.empty()) target.probability = output.probabilities[index];
   return target;
 }
 
@@ -117,6 +116,8 @@ void fill_output(Prepared& prepared) {
   const Run& answers =
       prepared.has_several_parts() ? *prepared.runs[prepared.runs.size() - 2] : *prepared.runs[0];
   output.values = answers.outputs();
+  if (output.space == "logit" && prepared.answered.problem)
+    output.probabilities = probabilities_of(output.values, *prepared.answered.problem);
 }
 
 }  // namespace
@@ -126,10 +127,6 @@ void check_one_part(const Reading& reading) {
   throw InvalidInput(
       "traces of a picture with a text are not supported: trace the picture alone, with the text "
       "as similarity reference");
-}
-
-DType dtype_of(Precision precision) {
-  return precision == Precision::kDouble ? DType::kFloat64 : DType::kFloat32;
 }
 
 Prepared prepare(const Reader& reader, const InputValue& value, const ExplainRequest& request,
@@ -190,10 +187,10 @@ void choose_target(Prepared& prepared, int64_t index) {
   if (prepared.element) {
     const double value = prepared.run().target_value();
     output.values = {value};
-    prepared.target = {0, output.labels[0], value, {}};
+    prepared.target = {0, output.labels[0], value, {}, prepared.common.target.element};
     return;
   }
-  prepared.target = target_of(output, index, prepared.answered.problem);
+  prepared.target = target_of(output, index);
 }
 
 }  // namespace whyformer

@@ -46,6 +46,4 @@ void choose_target(Prepared& prepared, int64_t index);
 // Throws InvalidInput for an input of several parts, for work that looks at one.
 void check_one_part(const Reading& reading);
 
-DType dtype_of(Precision precision);
-
 }  // namespace whyformer

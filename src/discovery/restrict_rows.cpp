@@ -1,5 +1,6 @@
 #include "discovery/restrict_rows.h"
 
+#include "graph/op_abilities.h"
 #include "ops/ops.h"
 
 #include <map>
@@ -68,8 +69,9 @@ class Rewriter {
         inputs.push_back(source < 0 ? whole(node.inputs[input])
                                     : row(node.inputs[input], {source, rows.start, 1}, cut));
       }
-      const auto resized = node.op->resized(rows.axis, 1);
-      result = builder_.add(resized ? resized : node.op, std::move(inputs), node.name);
+      const auto* storing = able_to<StoresShape>(*node.op);
+      result = builder_.add(storing ? storing->resized(rows.axis, 1) : node.op, std::move(inputs),
+                            node.name);
     }
     rows_[key] = result;
     return result;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "graph/constant.h"
+#include "graph/op_abilities.h"
 #include "tensor/check_size.h"
 #include "whyformer/error.h"
 
@@ -17,7 +18,9 @@ void choose_memory_orders(std::vector<Node>& nodes, const Graph& graph) {
   for (Node& node : nodes) {
     const std::vector<int>& users = graph.users(node.outputs[0]);
     if (users.size() != 1) continue;
-    if (auto op = node.op->written_for(*nodes[users[0]].op)) node.op = std::move(op);
+    const auto* chooser = able_to<ChoosesOrder>(*node.op);
+    if (chooser == nullptr) continue;
+    if (auto op = chooser->written_for(*nodes[users[0]].op)) node.op = std::move(op);
   }
 }
 
@@ -30,7 +33,9 @@ NodePair pair_ending_at(const Graph& graph, const Node& node) {
   if (pair.first < 0) return pair;
   const Node& first = graph.nodes()[pair.first];
   if (first.outputs.size() != 1) return pair;
-  pair.op = first.op->followed_by(node.op);
+  if (const auto* joining = able_to<RunsWithReader>(*first.op)) {
+    pair.op = joining->followed_by(node.op);
+  }
   pair.inputs = first.inputs;
   pair.inputs.insert(pair.inputs.end(), node.inputs.begin() + 1, node.inputs.end());
   return pair;

@@ -101,22 +101,6 @@ class Op {
 
   // Whether a graph that folds computes it at once where all inputs are constants.
   virtual bool folds(ValueTypes /*inputs*/) const { return true; }
-
-  // This operator writing its output in the memory order (see Tensor::empty_in_order) that suits
-  // its only reader: a transposition behind it is then contiguous. Null if it cannot choose.
-  virtual std::shared_ptr<const Op> written_for(const Op& /*reader*/) const { return nullptr; }
-
-  // This operator and its only reader `next`, of which it makes the first input, in one step; null
-  // where that is not faster. Only for an operator that leaves nothing for the way back.
-  virtual std::shared_ptr<const OpPair> followed_by(
-      const std::shared_ptr<const Op>& /*next*/) const {
-    return nullptr;
-  }
-
-  // This operator for an output whose axis has another length; null if it does not store shapes.
-  virtual std::shared_ptr<const Op> resized(int /*axis*/, int64_t /*length*/) const {
-    return nullptr;
-  }
 };
 
 // A string literal as a template argument.

@@ -1,3 +1,4 @@
+#include "graph/op_abilities.h"
 #include "ops/element_moves.h"
 #include "ops/gathering.h"
 #include "ops/helpers.h"
@@ -6,7 +7,7 @@ namespace whyformer {
 namespace {
 
 // Repeats axes of length 1: a view. What the copies get adds up.
-class ExpandOp final : public ops::Expand {
+class ExpandOp final : public ops::Expand, public StoresShape {
  public:
   explicit ExpandOp(Shape shape) : shape_(std::move(shape)) {}
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "graph/held_weights.h"
+#include "graph/op_abilities.h"
 #include "ops/helpers.h"
 #include "ops/layers.h"
 #include "ops/linear_activation.h"
@@ -10,7 +11,7 @@ namespace whyformer {
 namespace {
 
 // y = x·Wᵀ + bias, dx = dy·W.
-class LinearOp final : public ops::Linear, public HoldsWeights {
+class LinearOp final : public ops::Linear, public HoldsWeights, public RunsWithReader {
  public:
   explicit LinearOp(std::shared_ptr<const LinearWeights> weights) : weights_(std::move(weights)) {}
 

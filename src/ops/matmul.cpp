@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "graph/op_abilities.h"
 #include "ops/attention_weights.h"
 #include "ops/helpers.h"
 #include "ops/layers.h"
@@ -14,7 +15,7 @@ void multiply_into(const Tensor& a, const Tensor& b, Tensor& c) {
 }
 
 // c = a·b, da = dc·bᵀ, db = aᵀ·dc, each gradient in the memory order of its operand.
-class MatMulOp final : public ops::MatMul {
+class MatMulOp final : public ops::MatMul, public ChoosesOrder, public RunsWithReader {
  public:
   explicit MatMulOp(std::vector<int> order = {}) : order_(std::move(order)) {}
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "graph/op_abilities.h"
 #include "ops/element_moves.h"
 #include "ops/helpers.h"
 #include "ops/layers.h"
@@ -8,7 +9,7 @@ namespace whyformer {
 namespace {
 
 // The same elements in the same order under another shape.
-class ReshapeOp final : public ops::Reshape {
+class ReshapeOp final : public ops::Reshape, public StoresShape {
  public:
   explicit ReshapeOp(Shape shape, std::vector<int> sources = {})
       : shape_(std::move(shape)), sources_(std::move(sources)) {}

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/parallel.h"
+#include "graph/op_abilities.h"
 #include "ops/helpers.h"
 #include "ops/interpolation.h"
 #include "ops/pictures.h"
@@ -112,7 +113,7 @@ class AxisTaps {
 };
 
 // Interpolation axis by axis: y = (W₀ ⊗ W₁ ⊗ …)·x; outside a cropped region a constant.
-class ResizeOp final : public ops::Resize {
+class ResizeOp final : public ops::Resize, public StoresShape {
  public:
   ResizeOp(Shape lengths, std::vector<double> scales, ResizeOptions options)
       : lengths_(std::move(lengths)), scales_(std::move(scales)), options_(std::move(options)) {}

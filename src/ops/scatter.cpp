@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/op_abilities.h"
 #include "ops/element_moves.h"
 #include "ops/gathering.h"
 #include "ops/helpers.h"
@@ -134,7 +135,7 @@ class ScatterOp final : public Type {
 
 // Zeros to which updates are added. Adding to anything else is an Add, which shares relevance out.
 template <class Type>
-class ScatterSumOp final : public Type {
+class ScatterSumOp final : public Type, public StoresShape {
  public:
   ScatterSumOp(Addresses addresses, Shape shape)
       : addresses_(addresses), shape_(std::move(shape)) {}

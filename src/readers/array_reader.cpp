@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "models/sample_ranges.h"
+#include "readers/array_concept_inputs.h"
 #include "readers/array_element.h"
 #include "readers/array_file.h"
 #include "readers/array_part.h"
@@ -106,9 +107,11 @@ std::string label_of(const OutputElement& element) {
   return fmt::format("{}[{}]", element.output, fmt::join(element.indices, ","));
 }
 
-ArrayReader::ArrayReader(OnnxDocument document, std::string name, BatchAxes batch_axes)
+ArrayReader::ArrayReader(OnnxDocument document, std::string name, BatchAxes batch_axes,
+                         std::exception_ptr why_alone)
     : arrays_(std::move(document), std::move(batch_axes)),
-      facts_{.name = std::move(name), .architecture = architecture_name(arrays_.config())} {}
+      facts_{.name = std::move(name), .architecture = architecture_name(arrays_.config())},
+      why_alone_(std::move(why_alone)) {}
 
 const GraphSource& ArrayReader::source() const {
   throw Error("a model given arrays has a graph only for a chosen output element");
@@ -170,6 +173,7 @@ Reading ArrayReader::read(const InputValue& value, const Question& question) con
   reading.shown.units = part->units();
   reading.shown.streams = named_streams(units, info);
   reading.shown.read_out = info.read_out;
+  reading.shown.target.element = target;
   reading.element = element->target;
   const bool own_weights = !question.randomisation;  // the samples' value is the model's own
   reading.check_element = [samples = Samples{{}, {}, samples.value}, own_weights](double found) {
@@ -190,8 +194,25 @@ Reading ArrayReader::read(const InputValue& value, const Question& question) con
   return reading;
 }
 
+ListedConcepts ArrayReader::concepts_of(const ConceptSets& sets, DType) const {
+  return listed_arrays(arrays_, sets);
+}
+
+// Another along the last axis of the output.
+std::optional<TargetChoice> ArrayReader::another_target(const InputValue& value,
+                                                        const Explanation& explanation,
+                                                        const DrawOther& draw) const {
+  OutputElement element = explanation.target.element.value();
+  if (element.indices.empty()) return std::nullopt;
+  const int64_t count = run(std::get<ArrayViews>(value)).at(element.output).shape.back();
+  if (count < 2) return std::nullopt;
+  element.indices.back() = draw(element.indices.back(), count);
+  return element;
+}
+
 std::vector<std::string> ArrayReader::default_methods(const InputValue* value,
                                                       const Question& question) const {
+  if (value == nullptr && why_alone_) std::rethrow_exception(why_alone_);
   if (value == nullptr) throw InvalidInput("which methods fit depends on the arrays");
   const OutputElement target = element_asked(question.target);
   const auto probe = arrays_.probe(tensors_of(std::get<ArrayViews>(*value)),

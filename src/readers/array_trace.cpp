@@ -93,7 +93,7 @@ std::optional<Trace> ArrayReader::trace(const InputValue& given, const Question&
   trace.notes = std::move(info.notes);
   const std::string label = label_of(target);
   trace.output = {"value", {explained}, {label}};
-  trace.target = {0, label, explained, {}};
+  trace.target = {0, label, explained, {}, target};
   return trace;
 }
 

@@ -96,7 +96,8 @@ LoadedReaders readers_of_onnx(const OnnxDocument& document, const std::string& n
     }
   }
   loaded.readers.push_back(
-      std::make_shared<ArrayReader>(document, name_of_model(document.path), options.batch_axes));
+      std::make_shared<ArrayReader>(document, name_of_model(document.path), options.batch_axes,
+                                    loaded.readers.empty() ? loaded.refusal : nullptr));
   return loaded;
 }
 

@@ -17,12 +17,17 @@ class PairReader final : public Reader {
     return std::holds_alternative<PictureWithText>(value);
   }
   std::string what() const override { return "pictures with texts"; }
+  Remedy remedy() const override { return Remedy::kPicture; }
   ModelInfo info() const override { return pictures_->info(); }
   Answered answered(const InputValue& value, const Question& question) const override;
   Sample sample(const InputValue& value, DType dtype,
                 std::vector<std::string>& notes) const override;
   // The text with the picture as it is, the picture with the text as it is, and both together.
   Reading read(const InputValue& value, const Question& question) const override;
+  std::optional<TargetChoice> another_target(const InputValue&, const Explanation&,
+                                             const DrawOther&) const override {
+    return std::nullopt;  // a picture with a text has one answer
+  }
   std::vector<std::string> default_methods(const InputValue* value,
                                            const Question& question) const override {
     return pictures_->default_methods(value, question);

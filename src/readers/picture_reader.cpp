@@ -58,6 +58,11 @@ PictureReader::PictureReader(std::shared_ptr<const PictureSource> source,
       texts_(std::move(texts)),
       why_no_texts_(std::move(why_no_texts)) {}
 
+void PictureReader::tell_why_not(const InputValue& value) const {
+  // Says which models compare pictures with texts.
+  if (std::holds_alternative<PictureWithText>(value)) source_->similarity_scale();
+}
+
 ModelInfo PictureReader::info() const {
   const auto graph = source_->graph(source_->own_key({.head = source_->own_head()}));
   ModelInfo info = describe(*source_, "picture", *graph);

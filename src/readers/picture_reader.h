@@ -24,7 +24,9 @@ class PictureReader final : public Reader {
   bool takes(const InputValue& value) const override {
     return std::holds_alternative<PictureInput>(value);
   }
+  void tell_why_not(const InputValue& value) const override;
   std::string what() const override { return "pictures"; }
+  Remedy remedy() const override { return Remedy::kPicture; }
   ModelInfo info() const override;
   Answered answered(const InputValue& value, const Question& question) const override;
   Sample sample(const InputValue& value, DType dtype,

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "readers/sample_concept_inputs.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -10,6 +11,26 @@ int64_t Reader::max_at_once(const InputValue&) const { return source().max_at_on
 
 std::optional<Trace> Reader::trace(const InputValue&, const Question&) const {
   return std::nullopt;
+}
+
+std::unique_ptr<const ColumnSource> Reader::columns_of(const NamedTable&) const {
+  throw InvalidInput(fmt::format("{} have no columns", what()));
+}
+
+ListedConcepts Reader::concepts_of(const ConceptSets& sets, DType dtype) const {
+  return listed_samples(*this, sets, dtype);
+}
+
+std::optional<TargetChoice> Reader::another_target(const InputValue&,
+                                                   const Explanation& explanation,
+                                                   const DrawOther& draw) const {
+  const auto answers = static_cast<int64_t>(explanation.output.values.size());
+  if (answers < 2) return std::nullopt;
+  return draw(explanation.target.index, answers);
+}
+
+DType dtype_of(Precision precision) {
+  return precision == Precision::kDouble ? DType::kFloat64 : DType::kFloat32;
 }
 
 Answered answered_by(const SourceFacts& facts, const Question& question) {

@@ -7,8 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "run/column_source.h"
+#include "run/concept_inputs.h"
 #include "run/input.h"
+#include "whyformer/error.h"
 #include "whyformer/model.h"
+#include "whyformer/tables.h"
 
 namespace whyformer {
 
@@ -52,9 +56,13 @@ class Reader {
   virtual ~Reader() = default;
 
   virtual const GraphSource& source() const = 0;
+  virtual const SourceFacts& facts() const { return source().facts(); }
   virtual bool takes(const InputValue& value) const = 0;
-  // What it reads, for messages: "texts".
+  // Throws the reason where it is known why the model does not take the value.
+  virtual void tell_why_not(const InputValue& /*value*/) const {}
+  // What it reads, for messages: "texts"; and how to put right that something else was given.
   virtual std::string what() const = 0;
+  virtual Remedy remedy() const = 0;
   // The numbers of its file or folder, and what was found in the graph for small inputs.
   virtual ModelInfo info() const = 0;
 
@@ -74,11 +82,28 @@ class Reader {
   // Maps and gradients of readers whose maps do not go over units: all of them, and all outputs.
   virtual std::optional<Trace> trace(const InputValue& value, const Question& question) const;
 
+  // The columns of a table whose rows are of its kind. Throws InvalidInput for a reader of
+  // something else.
+  virtual std::unique_ptr<const ColumnSource> columns_of(const NamedTable& table) const;
+
+  // Sets of inputs as a study of concepts runs them. Throws InvalidInput for targets that the model
+  // does not have, and for inputs that it cannot take.
+  virtual ListedConcepts concepts_of(const ConceptSets& sets, DType dtype) const;
+
+  // Another target than the one explained: the answer of this input that `draw` picks. Nothing
+  // where there is one alone.
+  using DrawOther = std::function<int64_t(int64_t own, int64_t count)>;
+  virtual std::optional<TargetChoice> another_target(const InputValue& value,
+                                                     const Explanation& explanation,
+                                                     const DrawOther& draw) const;
+
   // Names of a few methods that fit the model and the input, for those who name none; `value` may
   // be left out where the model alone tells.
   virtual std::vector<std::string> default_methods(const InputValue* value,
                                                    const Question& question) const = 0;
 };
+
+DType dtype_of(Precision precision);
 
 // Labels and space of a model whose facts tell them.
 Answered answered_by(const SourceFacts& facts, const Question& question);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "readers/mixed_rows.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -57,6 +58,10 @@ Reading RowReader::read(const InputValue& value, const Question& question) const
   parts.push_back(std::move(part));
   reading.inputs.emplace_back(std::move(facts), std::move(parts));
   return reading;
+}
+
+std::unique_ptr<const ColumnSource> RowReader::columns_of(const NamedTable& table) const {
+  return std::make_unique<MixedRows>(source_, layout_, table);
 }
 
 std::vector<std::string> RowReader::default_methods(const InputValue* value,

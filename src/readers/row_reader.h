@@ -27,12 +27,14 @@ class RowReader final : public Reader {
     return std::holds_alternative<RowInput>(value);
   }
   std::string what() const override { return "rows of a table"; }
+  Remedy remedy() const override { return Remedy::kRow; }
   ModelInfo info() const override;
   Answered answered(const InputValue& value, const Question& question) const override;
   Sample sample(const InputValue& value, DType dtype,
                 std::vector<std::string>& notes) const override;
   int64_t max_at_once(const InputValue& value) const override;
   Reading read(const InputValue& value, const Question& question) const override;
+  std::unique_ptr<const ColumnSource> columns_of(const NamedTable& table) const override;
   std::vector<std::string> default_methods(const InputValue* value,
                                            const Question& question) const override;
 

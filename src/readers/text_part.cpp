@@ -53,7 +53,8 @@ const PartTraits& TextPart::traits() const {
                       .hiding = hiding,
                       .baseline = "pad",
                       .words = {"mask", "delete", "retokenize", "pad", "unk", "zero"},
-                      .removal = "delete"};
+                      .removal = "delete",
+                      .neighbours = LimeNeighbours::kWords};
   };
   static const PartTraits kMasking = traits_with("mask"), kDeleting = traits_with("delete");
   return reading_.tokenizer->mask_id() ? kMasking : kDeleting;

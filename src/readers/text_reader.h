@@ -16,6 +16,7 @@ class TextReader final : public Reader {
     return std::holds_alternative<TextInput>(value);
   }
   std::string what() const override { return "texts"; }
+  Remedy remedy() const override { return Remedy::kText; }
   ModelInfo info() const override;
   Answered answered(const InputValue& value, const Question& question) const override;
   Sample sample(const InputValue& value, DType dtype,

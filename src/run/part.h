@@ -38,6 +38,8 @@ struct PartTraits {
   std::vector<std::string> words = {};  // ways to hide, and baselines, that no other kind knows
   bool few_players = false;             // SHAP asks for every coalition, as of a table's columns
   std::string removal = {};             // takes units out altogether; empty where nothing does
+  // Of LIME, for a part that stands alone; words are those of a PartText.
+  LimeNeighbours neighbours = LimeNeighbours::kPictureParts;
 };
 
 // Where a part enters the model: values of one input at a depth, as [units, numbers], and back.

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "studies/concepts/concept_inputs.h"
+#include "run/concept_inputs.h"
 #include "whyformer/error.h"
 
 namespace whyformer {

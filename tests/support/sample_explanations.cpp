@@ -152,9 +152,17 @@ void set_output(Explanation& explanation, const std::vector<std::string>& labels
   const size_t target = labels.size() > 1 ? 1 : 0;
   const double value = explanation.output.values[target];
   explanation.target = {static_cast<int64_t>(target), labels[target], value, std::exp(value) / sum};
+  add_probabilities(explanation);
 }
 
 }  // namespace
+
+void add_probabilities(Explanation& explanation) {
+  Output& output = explanation.output;
+  double sum = 0;
+  for (const double value : output.values) sum += std::exp(value);
+  for (const double value : output.values) output.probabilities.push_back(std::exp(value) / sum);
+}
 
 Explanation sample_explanation(const SampleOptions& options) {
   Explanation explanation;
@@ -190,6 +198,7 @@ Explanation documented_sample() {
                        {"▁wet", 6, 9, false, 1, 3},  {"[SEP]", 0, 0, true, 1, -1}};
   explanation.output = {"logit", {-2.5, 3.25, 0.5}, {"contradiction", "entailment", "neutral"}};
   explanation.target = {1, "entailment", 3.25, 0.9372};
+  add_probabilities(explanation);
   Attribution attribution;
   attribution.method = "kernel_shap";
   attribution.options = {{"samples", int64_t{512}}, {"mask", std::string("[MASK]")}};
@@ -364,6 +373,7 @@ Explanation single_token_sample() {
   explanation.units.push_back({"[CLS]", 0, 0, true, 0, -1});
   explanation.output = {"logit", {1.5}, {"yes"}};
   explanation.target = {0, "yes", 1.5, 1.0};
+  add_probabilities(explanation);
   Attribution& attribution = explanation.attributions.emplace_back();
   attribution.method = "occlusion";
   attribution.scores = {0.5};

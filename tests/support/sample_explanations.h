@@ -17,6 +17,8 @@ struct SampleOptions {
   int heads = 4;
 };
 
+void add_probabilities(Explanation& explanation);  // the softmax of its output
+
 // Words are cut into pieces of at most seven code points; scores and maps come from a fixed
 // pseudo-random sequence, with a few words weighing more.
 Explanation sample_explanation(const SampleOptions& options = {});

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/support/sample_explanations.h"
 #include "tests/support/sample_sequence.h"
 
 namespace whyformer::report {
@@ -140,6 +141,7 @@ void set_output(Explanation& explanation, int64_t target) {
   const double value = explanation.output.values[static_cast<size_t>(target)];
   explanation.target = {target, labels()[static_cast<size_t>(target)], value,
                         std::exp(value) / sum};
+  add_probabilities(explanation);
 }
 
 }  // namespace
@@ -239,6 +241,7 @@ Explanation documented_picture_sample() {
                        {"row 0, column 1", 0, 0, false, 0, -1}};
   explanation.output = {"logit", {1.5, -0.5}, {"kite", "balloon"}};
   explanation.target = {0, "kite", 1.5, 0.8808};
+  add_probabilities(explanation);
   Attribution& attribution = explanation.attributions.emplace_back();
   attribution.method = "saliency";
   attribution.options = {{"norm", std::string("l2")}};

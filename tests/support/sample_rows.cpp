@@ -6,6 +6,8 @@
 #include <limits>
 #include <memory>
 
+#include "tests/support/sample_explanations.h"
+
 namespace whyformer::report {
 namespace {
 
@@ -79,6 +81,7 @@ Explanation row_sample() {
   add_words(explanation);
   explanation.output = {"logit", {-0.375, 0.375}, {"<=50K", ">50K"}};
   explanation.target = {1, ">50K", 0.375, 0.68};
+  add_probabilities(explanation);
   explanation.attention = {even_map(6)};
   return explanation;
 }

@@ -30,6 +30,7 @@ class TokenReader final : public Reader {
   const GraphSource& source() const override { return texts_.source(); }
   bool takes(const InputValue& value) const override { return texts_.takes(value); }
   std::string what() const override { return texts_.what(); }
+  Remedy remedy() const override { return Remedy::kText; }
   ModelInfo info() const override { return texts_.info(); }
   Answered answered(const InputValue& value, const Question& question) const override {
     return texts_.answered(value, question);

@@ -14,15 +14,16 @@ std::string chosen_space(const Run& run, const std::string& asked) {
   return run.has_probabilities() ? "probability" : "logit";
 }
 
-// Words of a text that stands alone.
-bool hides_words(const Input& input) {
-  return input.parts().size() == 1 && input.parts()[0]->as_text() != nullptr;
+LimeNeighbours neighbours_of(const Input& input) {
+  if (input.parts().size() > 1) return LimeNeighbours::kPictureParts;
+  return input.parts()[0]->traits().neighbours;
 }
+
+bool hides_words(const Input& input) { return neighbours_of(input) == LimeNeighbours::kWords; }
 
 LimeOptions lime_options(const Run& run, const OptionReader& options) {
   const int64_t keep = options.whole("keep");
-  return {.neighbours =
-              hides_words(run.input()) ? LimeNeighbours::kWords : LimeNeighbours::kPictureParts,
+  return {.neighbours = neighbours_of(run.input()),
           .samples = options.whole("samples"),
           .kernel_width = options.number("kernel-width"),
           .selection = keep > 0 ? LimeSelection::kAuto : LimeSelection::kNone,

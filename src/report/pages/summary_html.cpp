@@ -7,6 +7,7 @@
 #include "report/views/dependence.h"
 #include "report/views/summary_view.h"
 #include "report/views/text.h"
+#include "studies/summary/column_values.h"
 #include "whyformer/report.h"
 
 namespace whyformer {

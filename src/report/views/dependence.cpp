@@ -4,89 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
-#include <set>
-#include <span>
 
+#include "studies/summary/column_values.h"
 #include "whyformer/error.h"
 
 namespace whyformer::report {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kAlike = 1e-8;  // standard deviation of the difference of two columns' scores
-
-// A column by inputs; categories are numbered in the order of their words.
-struct ColumnValues {
-  bool category = false;
-  std::vector<std::string> words = {};
-  std::vector<double> numbers = {};  // not a number where a cell is missing
-  std::vector<double> scores = {};   // likewise where there is no score
-};
-
-ColumnValues values_of(const SummaryRow& row, int64_t instances) {
-  const auto count = static_cast<size_t>(instances);
-  ColumnValues column{.numbers = std::vector<double>(count, kNaN),
-                      .scores = std::vector<double>(count, kNaN)};
-  std::set<std::string> words;
-  for (const SummaryPoint& point : row.points) {
-    if (point.category && !point.missing) words.insert(point.cell);
-    column.category |= point.category;
-  }
-  column.words.assign(words.begin(), words.end());
-  for (const SummaryPoint& point : row.points) {
-    const auto place = static_cast<size_t>(point.instance);
-    column.scores[place] = point.score;
-    if (point.missing) continue;
-    if (column.category) {
-      const auto word = std::ranges::lower_bound(column.words, point.cell);
-      column.numbers[place] = static_cast<double>(word - column.words.begin());
-    } else {
-      column.numbers[place] = point.value.value_or(kNaN);
-    }
-  }
-  return column;
-}
-
-// 0 where one of the two does not vary.
-double size_of_correlation(std::span<const double> a, std::span<const double> b) {
-  const auto count = static_cast<double>(a.size());
-  const double mean_a = std::accumulate(a.begin(), a.end(), 0.0) / count;
-  const double mean_b = std::accumulate(b.begin(), b.end(), 0.0) / count;
-  double both = 0, own = 0, other = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    both += (a[i] - mean_a) * (b[i] - mean_b);
-    own += (a[i] - mean_a) * (a[i] - mean_a);
-    other += (b[i] - mean_b) * (b[i] - mean_b);
-  }
-  if (!(own > 0) || !(other > 0)) return 0;
-  return std::min(1.0, std::abs(both) / std::sqrt(own * other));
-}
-
-double sum_over_windows(const std::vector<double>& scores, const std::vector<double>& other) {
-  const size_t window = std::max<size_t>(1, std::min<size_t>(scores.size() / 10, 50));
-  double sum = 0;
-  for (size_t first = 0; first < scores.size(); first += window) {
-    const size_t count = std::min(window, scores.size() - first);
-    sum += size_of_correlation(std::span(scores).subspan(first, count),
-                               std::span(other).subspan(first, count));
-  }
-  return sum;
-}
-
-bool same_scores(const ColumnValues& a, const ColumnValues& b) {
-  double sum = 0, squares = 0, count = 0;
-  for (size_t i = 0; i < a.scores.size(); ++i) {
-    const double difference = a.scores[i] - b.scores[i];
-    if (std::isnan(difference)) continue;
-    sum += difference;
-    squares += difference * difference;
-    ++count;
-  }
-  return count == 0 ||
-         std::sqrt(std::max(0.0, squares / count - sum * sum / count / count)) < kAlike;
-}
 
 AxisRange range_of(const std::vector<double>& numbers) {
   AxisRange range{HUGE_VAL, -HUGE_VAL};
@@ -142,36 +66,6 @@ void colour_by(Dependence& dependence, const SummaryRow& row, const ColumnValues
 
 }  // namespace
 
-std::vector<const SummaryRow*> columns_of(const Summary& summary) {
-  std::vector<const SummaryRow*> columns;
-  const size_t alone = summary.rows.size() - (summary.others > 0 ? 1 : 0);
-  const auto add = [&](const SummaryRow& row) {
-    const bool of_table = std::ranges::any_of(row.points, [](const SummaryPoint& point) {
-      return point.value || point.category || point.missing;
-    });
-    if (of_table) columns.push_back(&row);
-  };
-  for (size_t i = 0; i < alone; ++i) add(summary.rows[i]);
-  for (const SummaryRow& row : summary.summed) add(row);
-  return columns;
-}
-
-double interaction_strength(const std::vector<double>& values, const std::vector<double>& scores,
-                            const std::vector<double>& other) {
-  std::vector<size_t> order(values.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, [&](size_t a, size_t b) {
-    return values[a] < values[b] || (std::isnan(values[b]) && !std::isnan(values[a]));
-  });
-  std::vector<double> own, there, missing;
-  for (const size_t i : order) {
-    own.push_back(scores[i]);
-    there.push_back(other[i]);
-    missing.push_back(std::isnan(other[i]) ? 1 : 0);
-  }
-  return std::max(sum_over_windows(own, there), sum_over_windows(own, missing));
-}
-
 Dependence dependence_of(const Summary& summary, const std::string& column) {
   const std::vector<const SummaryRow*> columns = columns_of(summary);
   if (columns.empty()) {
@@ -193,18 +87,9 @@ Dependence dependence_of(const Summary& summary, const std::string& column) {
     result.points.push_back({.x = x, .score = own.scores[i]});
     if (missing && !std::isnan(own.scores[i])) ++result.missing;
   }
-  double strongest = 0;
-  const SummaryRow* strongest_column = nullptr;
-  for (const SummaryRow* row : columns) {
-    const ColumnValues other = values_of(*row, summary.instances);
-    if (row == *found || same_scores(own, other)) continue;
-    const double strength = interaction_strength(own.numbers, own.scores, other.numbers);
-    if (strength <= strongest) continue;
-    strongest = strength;
-    strongest_column = row;
-  }
-  if (strongest_column != nullptr)
-    colour_by(result, *strongest_column, values_of(*strongest_column, summary.instances));
+  const auto other = std::ranges::find(columns, (*found)->interacts_with, &SummaryRow::name);
+  if (!(*found)->interacts_with.empty() && other != columns.end())
+    colour_by(result, **other, values_of(**other, summary.instances));
   std::erase_if(result.points, [](const DependencePoint& one) { return std::isnan(one.score); });
   return result;
 }

@@ -27,16 +27,7 @@ struct Dependence {
   std::vector<DependencePoint> points = {};
 };
 
-// Columns of a table that a summary holds, the strongest first; those that its last row sums, too.
-std::vector<const SummaryRow*> columns_of(const Summary& summary);
-
 // An empty name: the strongest column. Throws InvalidInput for other names and without a table.
 Dependence dependence_of(const Summary& summary, const std::string& column);
-
-// The rule of the shap package (utils.potential_interactions): inputs sorted by the column's value
-// are cut into windows, and |correlation| of its scores with another column is summed over them.
-// `other` is not a number where its cell is missing, which may be what matters.
-double interaction_strength(const std::vector<double>& values, const std::vector<double>& scores,
-                            const std::vector<double>& other);
 
 }  // namespace whyformer::report

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numeric>
 
+#include "studies/summary/interactions.h"
 #include "tests/support/sample_summaries.h"
 #include "whyformer/error.h"
 #include "whyformer/report.h"
@@ -17,39 +17,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
-
-// 20 inputs make windows of two, in which a correlation is 1 or nothing.
-std::vector<double> count_to_20() {
-  std::vector<double> numbers(20);
-  std::iota(numbers.begin(), numbers.end(), 0.0);
-  return numbers;
-}
-
-TEST(InteractionStrength, SumsOneForEachWindowInWhichBothVary) {
-  const std::vector<double> values = count_to_20();
-  std::vector<double> scores = count_to_20(), other(20, 5.0);
-  EXPECT_EQ(interaction_strength(values, scores, other), 0);
-  other[0] = 4;  // the first window varies
-  other[7] = 9;  // and the fourth
-  EXPECT_NEAR(interaction_strength(values, scores, other), 2, 1e-12);
-  scores[6] = scores[7];  // whose scores are the same
-  EXPECT_NEAR(interaction_strength(values, scores, other), 1, 1e-12);
-}
-
-TEST(InteractionStrength, WindowsFollowTheValues) {
-  std::vector<double> values = count_to_20(), scores = count_to_20(), other(20, 0.0);
-  std::reverse(values.begin(), values.end());
-  other[0] = other[1] = 1;  // neighbours: no window varies
-  EXPECT_EQ(interaction_strength(values, scores, other), 0);
-  std::swap(values[1], values[10]);  // now in two windows
-  EXPECT_NEAR(interaction_strength(values, scores, other), 2, 1e-12);
-}
-
-TEST(InteractionStrength, MissingCellsMayBeWhatMatters) {
-  std::vector<double> other(20, 3.0);
-  other[0] = other[2] = other[5] = NAN;
-  EXPECT_NEAR(interaction_strength(count_to_20(), count_to_20(), other), 3, 1e-12);
-}
 
 // 40 rows: windows of four. Scores of "x" follow x and, against it, "k"; "c" says nothing.
 Summary interacting() {
@@ -69,6 +36,7 @@ Summary interacting() {
   summary.rows.push_back({.name = "Sum of 1 other features"});
   summary.others = 1;
   summary.summed = {k};
+  find_interactions(summary);
   return summary;
 }
 
@@ -120,6 +88,7 @@ TEST(DependencePicture, EscapesNamesAndGathersRareCategories) {
     words.points[static_cast<size_t>(i)].missing = false;
     words.points[static_cast<size_t>(i)].cell = i < 20 ? "most" : fmt::format("<b>{}", i);
   }
+  find_interactions(summary);
   const std::string svg = dependence_picture(summary, words.name, PictureFormat::kSvg);
   EXPECT_THAT(svg, testing::Not(HasSubstr("<img")));
   EXPECT_THAT(svg, testing::Not(HasSubstr("<b>")));

@@ -98,7 +98,7 @@ TEST(Numbers, LineUpOnFourDigitsOfTheScale) {
   EXPECT_EQ(format_score(NAN, 1, ScoreKind::kSigned), "not a number");
 }
 
-TEST(Answers, ProbabilitiesAreSoftmaxWhereTheTargetSaysSo) {
+TEST(Answers, HaveTheProbabilitiesOfTheOutput) {
   const std::vector<LabelValue> answers = best_labels(documented_sample(), 10);
   ASSERT_EQ(answers.size(), 3);
   double sum = 0;
@@ -107,16 +107,16 @@ TEST(Answers, ProbabilitiesAreSoftmaxWhereTheTargetSaysSo) {
   EXPECT_EQ(answers[0].label, "entailment");
 }
 
-TEST(Answers, ProbabilitiesAreSigmoidWhereTheTargetSaysSo) {
+TEST(Answers, OfLogitsThatAreNotFiniteHaveNone) {
   Explanation explanation = documented_sample();
-  explanation.target.probability = 1 / (1 + std::exp(-3.25));
-  const std::vector<LabelValue> answers = best_labels(explanation, 10);
-  EXPECT_NEAR(answers[2].probability.value(), 1 / (1 + std::exp(2.5)), 1e-12);
+  explanation.output.values[1] = HUGE_VAL;
+  explanation.output.probabilities[1] = NAN;
+  EXPECT_FALSE(best_labels(explanation, 10)[0].probability);
 }
 
 TEST(Answers, ProbabilitiesAreNotInvented) {
   Explanation explanation = documented_sample();
-  explanation.target.probability = 0.123;
+  explanation.output.probabilities.clear();
   EXPECT_FALSE(best_labels(explanation, 10)[0].probability);
 }
 

@@ -12,31 +12,12 @@
 namespace whyformer::report {
 namespace {
 
-std::vector<double> softmax(const std::vector<double>& values) {
-  const double top = *std::max_element(values.begin(), values.end());
-  std::vector<double> out;
-  for (const double value : values) out.push_back(std::exp(value - top));
-  const double sum = std::accumulate(out.begin(), out.end(), 0.0);
-  for (double& value : out) value /= sum;
-  return out;
-}
-
-std::vector<double> sigmoid(const std::vector<double>& values) {
-  std::vector<double> out;
-  for (const double value : values) out.push_back(1 / (1 + std::exp(-value)));
-  return out;
-}
-
-// The explanation gives one probability, the target's. Whichever of softmax and sigmoid agrees with
-// it tells the others; where neither does, there are none.
-std::vector<double> probabilities(const Explanation& explanation) {
-  const std::vector<double>& values = explanation.output.values;
+// Logits that are not finite tell more than probabilities of them.
+bool tells_probabilities(const Explanation& explanation) {
+  const std::vector<double>& probabilities = explanation.output.probabilities;
   const auto index = static_cast<size_t>(explanation.target.index);
-  if (!explanation.target.probability || index >= values.size()) return {};
-  for (const auto& candidate : {softmax(values), sigmoid(values)}) {
-    if (std::abs(candidate[index] - *explanation.target.probability) < 1e-3) return candidate;
-  }
-  return {};
+  return index < probabilities.size() && probabilities.size() == explanation.output.values.size() &&
+         std::isfinite(probabilities[index]);
 }
 
 }  // namespace
@@ -121,11 +102,12 @@ std::vector<LabelValue> best_labels(const Explanation& explanation, size_t limit
   }
   order.resize(count);
 
-  const std::vector<double> shares = probabilities(explanation);
+  const bool tells = tells_probabilities(explanation);
   std::vector<LabelValue> answers;
   for (const size_t i : order) {
     answers.push_back({static_cast<int64_t>(i), label_name(explanation, i), values[i],
-                       shares.empty() ? std::nullopt : std::optional(shares[i]), i == target});
+                       tells ? std::optional(explanation.output.probabilities[i]) : std::nullopt,
+                       i == target});
   }
   return answers;
 }

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "studies/concepts/concept_inputs.h"
+#include "run/concept_inputs.h"
 #include "whyformer/concepts.h"
 
 namespace whyformer {

@@ -6,8 +6,8 @@
 
 #include "graph/walk_back.h"
 #include "ops/ops.h"
+#include "readers/sample_concept_inputs.h"
 #include "studies/concepts/activations.h"
-#include "studies/concepts/sample_inputs.h"
 #include "tests/support/concepts_test_helpers.h"
 #include "tests/support/golden_model.h"
 #include "tests/support/pixel_concept_inputs.h"

@@ -5,8 +5,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "readers/sample_concept_inputs.h"
 #include "studies/concepts/activations.h"
-#include "studies/concepts/sample_inputs.h"
 #include "studies/concepts/sensitivity.h"
 #include "studies/concepts/statistics.h"
 #include "tests/support/concepts_test_helpers.h"

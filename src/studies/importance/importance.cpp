@@ -12,7 +12,7 @@
 
 #include "base/numpy_random.h"
 #include "base/pulse.h"
-#include "readers/row_reader.h"
+#include "readers/reader.h"
 #include "studies/importance/scores.h"
 #include "studies/importance/table_predictor.h"
 #include "whyformer/error.h"
@@ -26,12 +26,12 @@ void check_answers(const std::vector<double>& answers, const NamedTable& table,
   if (static_cast<int64_t>(answers.size()) != table.table.rows) {
     throw InvalidInput(fmt::format("{} answers for {} rows", answers.size(), table.table.rows));
   }
-  if (predict.problem() == Problem::kRegression) return;
-  if (predict.problem() == Problem::kMultiLabel) {
+  if (predict.facts().problem == Problem::kRegression) return;
+  if (predict.facts().problem == Problem::kMultiLabel) {
     throw InvalidInput(
         "several labels may hold for a row of this model: importance needs one right answer");
   }
-  const int64_t classes = std::max<int64_t>(2, predict.width());
+  const int64_t classes = std::max<int64_t>(2, predict.facts().width);
   for (size_t row = 0; row < answers.size(); ++row) {
     const double answer = answers[row];
     if (answer >= 0 && answer < static_cast<double>(classes) &&
@@ -100,11 +100,11 @@ void add_permutation(const ImportanceQuestion& asked, TablePredictor& predict, c
                                     const std::vector<int64_t>& of) {
     std::vector<double> theirs;
     for (const int64_t row : of) theirs.push_back(asked.answers[row]);
-    return score_of(asked.score, predict(values, static_cast<int64_t>(of.size())), predict.width(),
-                    theirs);
+    return score_of(asked.score, predict(values, static_cast<int64_t>(of.size())),
+                    predict.facts().width, theirs);
   };
   const PermutationImportance found =
-      permutation_importance(predict.table(), score_rows,
+      permutation_importance(predict.facts().table, score_rows,
                              {.repeats = asked.request.repeats,
                               .seed = numpy_seed(asked.request.seed),
                               .groups = asked.groups.columns},
@@ -128,8 +128,8 @@ void add_sage(const ImportanceQuestion& asked, TablePredictor& predict, const Wa
     return loss_of(asked.score, prediction, asked.answers[row]);
   };
   const SageValues found =
-      sage(predict.table(), background_of(predict.table(), asked.request.background_rows),
-           predict_rows, loss,
+      sage(predict.facts().table,
+           background_of(predict.facts().table, asked.request.background_rows), predict_rows, loss,
            {.seed = numpy_seed(asked.request.seed),
             .precision = asked.request.precision,
             .max_draws = asked.request.draws,
@@ -150,12 +150,12 @@ ImportanceReport importance(const Model& model, const NamedTable& rows,
                             const std::vector<double>& answers, const ImportanceRequest& request) {
   const auto start = std::chrono::steady_clock::now();
   check_table(rows);
-  const auto& reader = static_cast<const RowReader&>(model.reader_of(RowInput()));
-  TablePredictor predict(reader, rows);
+  TablePredictor predict(model.reader_of(RowInput()).columns_of(rows));
   check_answers(answers, rows, predict);
-  const ImportanceScore score = chosen_score(request.score, request.method, predict.problem());
+  const ImportanceScore score =
+      chosen_score(request.score, request.method, predict.facts().problem);
   const ImportanceQuestion asked{answers, request, score,
-                                 groups_of(predict.names(), request.groups)};
+                                 groups_of(predict.facts().names, request.groups)};
   int64_t done = 0, total = 1;
   const Watch watch = [&](int64_t evaluations, int64_t of) {
     done = evaluations;
@@ -165,7 +165,7 @@ ImportanceReport importance(const Model& model, const NamedTable& rows,
   const PulseScope pulses([&] { return watch(done, total); });
   ImportanceReport report;
   report.model = model.name();
-  report.notes = predict.notes();
+  report.notes = predict.facts().notes;
   report.score = score_name(score);
   report.rows = rows.table.rows;
   report.seed = request.seed;
@@ -177,8 +177,7 @@ ImportanceReport importance(const Model& model, const NamedTable& rows,
 }
 
 std::vector<double> answers_in(const Model& model, const std::vector<std::string>& cells) {
-  const auto& reader = static_cast<const RowReader&>(model.reader_of(RowInput()));
-  const Answered answered = reader.answered(RowInput(), {});
+  const Answered answered = model.reader_of(RowInput()).answered(RowInput(), {});
   std::vector<double> answers;
   for (const std::string& cell : cells) {
     double number = 0;

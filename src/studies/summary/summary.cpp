@@ -11,6 +11,7 @@
 #include "explanation/label_names.h"
 #include "explanation/panels.h"
 #include "explanation/text_pieces.h"
+#include "studies/summary/interactions.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -69,6 +70,7 @@ class SummaryCollector {
         summary_.rows.begin(), summary_.rows.end(),
         [&](const SummaryRow& a, const SummaryRow& b) { return weight(a) > weight(b); });
     if (static_cast<int64_t>(summary_.rows.size()) > options_.rows) sum_others();
+    find_interactions(summary_);
     for (const Remark& remark : remarks_) {
       summary_.notes.push_back(remark.inputs == summary_.instances
                                    ? remark.first

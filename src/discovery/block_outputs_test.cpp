@@ -1,4 +1,4 @@
-#include "studies/concepts/block_outputs.h"
+#include "discovery/block_outputs.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,11 @@
-#include "studies/concepts/sample_inputs.h"
+#include "readers/sample_concept_inputs.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "studies/concepts/block_outputs.h"
+#include "discovery/block_outputs.h"
+#include "run/labels.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -62,6 +63,35 @@ Feeds SampleConceptInputs::feeds(const BlockGraph& graph, std::span<const int64_
   std::vector<Sample> samples;
   for (const int64_t example : examples) samples.push_back(sample(example));
   return reader_.source().feeds(*std::static_pointer_cast<const ModelGraph>(graph.owner), samples);
+}
+
+namespace {
+
+// All examples in a row.
+struct SampleList {
+  ExampleRange add(const std::string& name, const std::vector<InputValue>& inputs) {
+    const ExampleRange range{name, static_cast<int64_t>(all.size()),
+                             static_cast<int64_t>(inputs.size())};
+    all.insert(all.end(), inputs.begin(), inputs.end());
+    return range;
+  }
+
+  std::vector<InputValue> all;
+};
+
+}  // namespace
+
+ListedConcepts listed_samples(const Reader& reader, const ConceptSets& sets, DType dtype) {
+  const std::vector<std::string> labels = reader.answered(sets.targets[0].inputs[0], {}).labels;
+  const auto target = [&](const std::string& label) {
+    const int64_t output = label_index(labels, label, "target");
+    return std::pair(labels[output], output);
+  };
+  SampleList list;
+  ListedConcepts listed{
+      .inputs = nullptr, .examples = whyformer::listed(list, sets, target), .unit = reader.what()};
+  listed.inputs = std::make_unique<SampleConceptInputs>(reader, std::move(list.all), dtype);
+  return listed;
 }
 
 }  // namespace whyformer

@@ -1,9 +1,11 @@
-#include "studies/concepts/array_inputs.h"
+#include "readers/array_concept_inputs.h"
 
 #include <fmt/format.h>
 
+#include <charconv>
+
+#include "discovery/block_outputs.h"
 #include "models/onnx_probe.h"
-#include "studies/concepts/block_outputs.h"
 #include "tensor/check_size.h"
 #include "whyformer/error.h"
 
@@ -56,6 +58,41 @@ NamedArrays joined(const std::vector<NamedArrays>& parts, const std::vector<std:
   return all;
 }
 
+namespace {
+
+// All examples in a row.
+struct ArrayList {
+  ExampleRange add(const std::string& name, const std::vector<InputValue>& inputs) {
+    const int64_t first = count;
+    for (const InputValue& input : inputs) {
+      names.push_back(name);
+      parts.push_back(tensors_of(std::get<ArrayViews>(input)));
+      for (auto& [input_name, array] : parts.back()) {
+        if (array.dtype() == DType::kFloat64) {
+          array = array.cast(DType::kFloat32);  // as all of the study is
+        }
+      }
+      count += example_count(parts.back(), name);
+    }
+    return {name, first, count - first};
+  }
+
+  std::vector<NamedArrays> parts;
+  std::vector<std::string> names;
+  int64_t count = 0;
+};
+
+int64_t output_number(const std::string& label) {
+  int64_t number = -1;
+  const auto [end, error] = std::from_chars(label.data(), label.data() + label.size(), number);
+  if (error != std::errc() || end != label.data() + label.size() || number < 0) {
+    throw InvalidInput(fmt::format("there is no output {}", label));
+  }
+  return number;
+}
+
+}  // namespace
+
 ArrayConceptInputs::ArrayConceptInputs(const OnnxArrays& file, NamedArrays arrays)
     : file_(file), arrays_(std::move(arrays)), count_(example_count(arrays_, "arrays")) {}
 
@@ -92,6 +129,19 @@ Feeds ArrayConceptInputs::feeds(const BlockGraph& graph, std::span<const int64_t
     feeds[value] = rows;
   }
   return feeds;
+}
+
+ListedConcepts listed_arrays(const OnnxArrays& file, const ConceptSets& sets) {
+  const auto target = [](const std::string& label) {
+    const int64_t output = output_number(label);
+    return std::pair(fmt::format("output {}", output), output);
+  };
+  ArrayList list;
+  ListedConcepts listed{
+      .inputs = nullptr, .examples = whyformer::listed(list, sets, target), .unit = "rows"};
+  if (list.count == 0) throw InvalidInput("there are no examples");
+  listed.inputs = std::make_unique<ArrayConceptInputs>(file, joined(list.parts, list.names));
+  return listed;
 }
 
 }  // namespace whyformer

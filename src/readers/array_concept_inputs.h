@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "readers/array_file.h"
-#include "studies/concepts/concept_inputs.h"
+#include "run/concept_inputs.h"
 
 namespace whyformer {
 
@@ -30,5 +30,9 @@ NamedArrays joined(const std::vector<NamedArrays>& parts, const std::vector<std:
 
 // How many examples the arrays of a file hold. Throws InvalidInput where they do not agree.
 int64_t example_count(const NamedArrays& arrays, const std::string& name);
+
+// Targets are numbers of the main output, and every array holds several examples. Throws
+// InvalidInput for other targets, and for arrays that do not fit together.
+ListedConcepts listed_arrays(const OnnxArrays& file, const ConceptSets& sets);
 
 }  // namespace whyformer

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "readers/reader.h"
-#include "studies/concepts/concept_inputs.h"
+#include "run/concept_inputs.h"
 
 namespace whyformer {
 
@@ -18,8 +18,7 @@ class SampleConceptInputs final : public ConceptInputs {
   int64_t max_at_once() const override { return reader_.max_at_once(inputs_[0]); }
   Feeds feeds(const BlockGraph& graph, std::span<const int64_t> examples) const override;
 
-  // What readers say of the examples: that texts were cut off, say.
-  const std::vector<std::string>& notes() const { return notes_; }
+  std::vector<std::string> notes() const override { return notes_; }
 
  private:
   Sample sample(int64_t example) const;
@@ -31,5 +30,8 @@ class SampleConceptInputs final : public ConceptInputs {
   std::map<int64_t, SampleShapes> shapes_;  // by length
   mutable std::vector<std::string> notes_;
 };
+
+// Targets are labels of the model. Throws InvalidInput for others.
+ListedConcepts listed_samples(const Reader& reader, const ConceptSets& sets, DType dtype);
 
 }  // namespace whyformer

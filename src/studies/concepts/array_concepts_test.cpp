@@ -1,4 +1,4 @@
-#include "studies/concepts/array_inputs.h"
+#include "readers/array_concept_inputs.h"
 
 #include <gtest/gtest.h>
 

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "models/architectures/tables/table_family.h"
+#include "models/table_answers.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -34,8 +35,8 @@ class CheckpointRowSource final : public RowSource {
 
   std::vector<TableColumn> columns(int64_t total) const override;
   std::optional<int64_t> column_count() const override;
-  std::vector<std::string> output_names(int64_t columns) const override;
-  std::optional<Problem> problem(int64_t columns) const override;
+  std::vector<std::string> output_names(int64_t) const override { return answers_->names(); }
+  std::optional<Problem> problem(int64_t) const override { return answers_->problem(); }
   int64_t max_rows_at_once(int64_t columns) const override;
   bool rows_attend() const override { return table_.rows_attend; }
   std::string why_no_maps() const override;
@@ -51,10 +52,7 @@ class CheckpointRowSource final : public RowSource {
   TableInputs add_inputs(GraphBuilder& graph, ModelGraph& built) const;
   const RowsAttended& attended(DType type) const;
   RowsAttended context_rows(DType type) const;
-  Value presented(TableEncoder& build, Value answer) const;
-  bool is_one_logit() const { return spec_.task.kind == TaskSpec::Kind::kBinary && outputs_ == 1; }
-  int64_t shown_outputs() const { return is_one_logit() ? 2 : outputs_; }
-  void read_outputs();
+  TableAnswers read_answers() const;
   void add_notes();
   void check_ids(const Sample& sample) const;
   std::string column_at(std::string_view input, int64_t at) const;
@@ -66,7 +64,7 @@ class CheckpointRowSource final : public RowSource {
   TableFacts table_;
   int64_t heads_ = 0;
   bool has_missing_ = false;
-  int64_t outputs_ = 0;  // of the weights
+  std::optional<TableAnswers> answers_;
   RowContext context_;
   mutable std::mutex mutex_;
   mutable std::map<DType, RowsAttended> attended_;  // computed once
@@ -88,7 +86,7 @@ CheckpointRowSource::CheckpointRowSource(TableSpec spec, StoredTensors tensors, 
       has_missing_(table_.has_missing && marks_missing(spec_)) {
   check_sizes(family_, table_);
   facts_.architecture = family_.package;
-  read_outputs();
+  answers_ = read_answers();
   facts_.problem = problem(0);
   facts_.output_names = output_names(0);
   add_notes();
@@ -101,7 +99,7 @@ int64_t CheckpointRowSource::width_of(std::string_view input) const {
 }
 
 // Building a small graph now shows at once whether the family and the weights belong together.
-void CheckpointRowSource::read_outputs() {
+TableAnswers CheckpointRowSource::read_answers() const {
   GraphBuilder graph;
   ModelGraph built;
   built.key = {.dtype = DType::kFloat32};
@@ -110,20 +108,7 @@ void CheckpointRowSource::read_outputs() {
   const RowsAttended among{
       .kind = RowsAttended::Kind::kTogether, .keys = {}, .values = {}, .tokens = {}};
   TableEncoder encoder(graph, weights(), table_, heads_, DType::kFloat32, 1, among);
-  outputs_ = graph.shape(family_.answer(encoder, inputs)).back();
-  const TaskSpec& task = spec_.task;
-  if (task.output == TaskSpec::Output::kOneLogit && !is_one_logit()) {
-    throw UnsupportedModel(fmt::format(
-        "table.json declares one logit for two classes, but the task is {} and the model has {} "
-        "outputs",
-        task.kind == TaskSpec::Kind::kBinary ? "binary" : "another", outputs_));
-  }
-  const auto labels = static_cast<int64_t>(task.labels.size());
-  if (labels > 0 && labels != shown_outputs()) {
-    throw UnsupportedModel(fmt::format("table.json has {} labels, but the model has {} outputs{}",
-                                       labels, outputs_,
-                                       is_one_logit() ? ", one for two classes" : ""));
-  }
+  return {spec_.task, graph.shape(family_.answer(encoder, inputs)).back()};
 }
 
 void CheckpointRowSource::add_notes() {
@@ -145,9 +130,7 @@ void CheckpointRowSource::add_notes() {
         family_.name, table_.numbers, table_.categories(), table_.blocks, count,
         fmt::join(left, "', '"), count > kMostListed ? ", …" : ""));
   }
-  if (spec_.task.output == TaskSpec::Output::kProbabilities) {
-    facts_.notes.push_back("The model's outputs are probabilities: scores explain them as such.");
-  }
+  for (std::string& note : answers_->notes()) facts_.notes.push_back(std::move(note));
 }
 
 std::optional<int64_t> CheckpointRowSource::column_count() const {
@@ -169,25 +152,6 @@ std::vector<TableColumn> CheckpointRowSource::columns(int64_t total) const {
   return columns;
 }
 
-std::optional<Problem> CheckpointRowSource::problem(int64_t) const {
-  switch (spec_.task.kind) {
-    case TaskSpec::Kind::kRegression:
-      return Problem::kRegression;
-    case TaskSpec::Kind::kMultilabel:
-      return Problem::kMultiLabel;
-    default:
-      return is_one_logit() ? Problem::kOneLogit : Problem::kSingleLabel;
-  }
-}
-
-std::vector<std::string> CheckpointRowSource::output_names(int64_t) const {
-  if (!spec_.task.labels.empty()) return spec_.task.labels;
-  if (outputs_ == 1 && !spec_.task.name.empty() && !is_one_logit()) return {spec_.task.name};
-  std::vector<std::string> names;
-  for (int64_t i = 0; i < shown_outputs(); ++i) names.push_back(fmt::format("LABEL_{}", i));
-  return names;
-}
-
 TableInputs CheckpointRowSource::add_inputs(GraphBuilder& graph, ModelGraph& built) const {
   const ShapeKey& key = built.key;
   const auto added = [&](const std::string& name, DType type, InputRole role) {
@@ -198,20 +162,6 @@ TableInputs CheckpointRowSource::add_inputs(GraphBuilder& graph, ModelGraph& bui
   return {.numbers = added("x_cont", key.dtype, InputRole::kExplained),
           .categories = added("x_cat", DType::kInt64, InputRole::kExplained),
           .missing = added("x_missing", key.dtype, InputRole::kGiven)};
-}
-
-Value CheckpointRowSource::presented(TableEncoder& build, Value answer) const {
-  const TaskSpec& task = spec_.task;
-  if (is_one_logit()) {
-    const Value other = unary(build.graph(), answer, UnaryFunction::kNegate, "other_class");
-    return concat(build.graph(), other, answer, 1, "both_classes");
-  }
-  if (task.kind != TaskSpec::Kind::kRegression || (task.mean == 0 && task.std == 1)) return answer;
-  const auto number = [&](double value) {
-    return Tensor::of<double>({1}, {value}).cast(build.type());
-  };
-  return build.plus(build.times(answer, number(task.std), "unit/std"), number(task.mean),
-                    "unit/mean");
 }
 
 std::shared_ptr<const ModelGraph> CheckpointRowSource::build(const ShapeKey& key) const {
@@ -231,7 +181,7 @@ std::shared_ptr<const ModelGraph> CheckpointRowSource::build(const ShapeKey& key
   TableEncoder encoder(graph, weights(), table_, heads_, key.dtype, key.batch, attended(key.dtype));
   const Value answer = family_.answer(encoder, inputs);
   for (const TableEncoder::RowSite& site : encoder.row_sites()) built->row_maps.push_back(site.map);
-  built->output = presented(encoder, answer);
+  built->output = answers_->presented(graph, answer);
   if (inputs.numbers.valid()) {
     built->entries.push_back(
         {inputs.numbers, "x_cont", 0, std::vector<bool>(table_.numbers, true)});
@@ -286,7 +236,7 @@ CheckpointRowSource::CheckpointRowSource(const CheckpointRowSource& alone, RowCo
       table_(alone.table_),
       heads_(alone.heads_),
       has_missing_(alone.has_missing_),
-      outputs_(alone.outputs_),
+      answers_(alone.answers_),
       context_(std::move(context)) {
   for (const Sample& sample : context_.rows) check_ids(sample);
 }

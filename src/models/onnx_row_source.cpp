@@ -10,6 +10,7 @@
 #include "models/onnx_source.h"
 #include "models/picked_rows.h"
 #include "models/sample_ranges.h"
+#include "models/table_answers.h"
 #include "models/table_files.h"
 #include "ops/ops.h"
 #include "whyformer/error.h"
@@ -112,8 +113,11 @@ class OnnxRowSource final : public RowSource {
 
  private:
   std::shared_ptr<const ModelGraph> build(const ShapeKey& key) const override;
+  Value presented(OnnxGraph& imported, int64_t width) const;
   onnx::BuildRequest request_for(const ShapeKey& key) const;
+  // Of the file; what is shown may be more.
   int64_t output_width(int64_t columns) const;
+  TableAnswers answers(int64_t columns) const { return {*task_, output_width(columns)}; }
   int64_t rows_that_stay_apart(int64_t columns) const;
 
   Config config_;
@@ -122,7 +126,9 @@ class OnnxRowSource final : public RowSource {
   std::string output_;
   int64_t most_rows_ = 1;
   mutable std::mutex mutex_;
-  mutable std::map<int64_t, int64_t> most_rows_at_once_;  // by the number of columns
+  // By the number of columns.
+  mutable std::map<int64_t, int64_t> most_rows_at_once_;
+  mutable std::map<int64_t, int64_t> output_widths_;
 };
 
 OnnxRowSource::OnnxRowSource(std::shared_ptr<const onnx::OnnxModel> model, const Config& config,
@@ -225,6 +231,17 @@ int64_t OnnxRowSource::rows_that_stay_apart(int64_t columns) const {
              : most_rows_;
 }
 
+// The file's answers as table.json says that they are to be read.
+Value OnnxRowSource::presented(OnnxGraph& imported, int64_t width) const {
+  const Shape answer = imported.graph.shape(imported.output);
+  GraphBuilder builder(std::move(imported.graph), Folding::kNo);
+  Value output = imported.output;
+  if (answer.size() == 1) output = reshape(builder, output, {answer[0], 1}, "answers");
+  output = TableAnswers(*task_, width).presented(builder, output);
+  imported.graph = builder.finish();
+  return output;
+}
+
 std::shared_ptr<const ModelGraph> OnnxRowSource::build(const ShapeKey& key) const {
   const int64_t rows = key.batch;
   if (rows < 1 || rows > kMostRows) {
@@ -238,12 +255,18 @@ std::shared_ptr<const ModelGraph> OnnxRowSource::build(const ShapeKey& key) cons
   OnnxGraph imported = build_onnx(*model_, request_for(key), output_, rows);
   built->inputs = imported.inputs;
   built->output = imported.output;
-  const Shape& answer = imported.graph.shape(built->output);
+  const Shape answer = imported.graph.shape(built->output);
   if (answer.empty() || answer[0] != rows || answer.size() > 2) {
     throw UnsupportedModel(fmt::format(
         "the output '{}' has the shape {} for {} rows: expected some numbers for each row", output_,
         to_string(answer), rows));
   }
+  const int64_t width = answer.size() == 2 ? answer[1] : 1;
+  {
+    const std::lock_guard lock(mutex_);
+    output_widths_[columns] = width;
+  }
+  if (task_) built->output = presented(imported, width);
   Value input = imported.graph.inputs()[0];
   for (const onnx::ValueInfo& one : model_->file().graph.inputs) {
     const Value value = imported.input(one.name);
@@ -260,27 +283,17 @@ std::shared_ptr<const ModelGraph> OnnxRowSource::build(const ShapeKey& key) cons
 }
 
 int64_t OnnxRowSource::output_width(int64_t columns) const {
-  const auto built = graph(key_for(columns));
-  const Shape& shape = built->graph.shape(built->output);
-  return shape.size() == 2 ? shape[1] : 1;
+  graph(key_for(columns));
+  const std::lock_guard lock(mutex_);
+  return output_widths_.at(columns);
 }
 
 std::vector<std::string> OnnxRowSource::output_names(int64_t columns) const {
-  const int64_t width = output_width(columns);
-  if (!task_ || task_->labels.empty()) return config_.labels(width);
-  // One logit is that of the second label.
-  if (width == 1 && task_->labels.size() == 2) return {task_->labels[1]};
-  if (static_cast<int64_t>(task_->labels.size()) == width) return task_->labels;
-  throw FileError(fmt::format("table.json names {} labels, but the model has {} outputs",
-                              task_->labels.size(), width));
+  return task_ ? answers(columns).names() : config_.labels(output_width(columns));
 }
 
 std::optional<Problem> OnnxRowSource::problem(int64_t columns) const {
-  const int64_t width = output_width(columns);
-  if (!task_) return config_.problem(width);
-  if (task_->kind == TaskSpec::Kind::kRegression) return Problem::kRegression;
-  const bool apart = task_->kind == TaskSpec::Kind::kMultilabel || width == 1;
-  return apart ? Problem::kMultiLabel : Problem::kSingleLabel;
+  return task_ ? answers(columns).problem() : config_.problem(output_width(columns));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "graph/pass.h"
 #include "models/checkpoint_row_source.h"
+#include "models/table_answers.h"
 #include "models/table_files.h"
 #include "readers/table_file.h"
 #include "whyformer/error.h"
@@ -40,12 +41,13 @@ RowInput probe_row(const TableSpec& spec, size_t row) {
   return input;
 }
 
-// As the user's own framework gave it: without the other side of one logit, not yet in the unit of
-// a regression.
-std::vector<double> raw_answer(const TaskSpec& task, std::vector<double> answer) {
-  if (task.output == TaskSpec::Output::kOneLogit && answer.size() == 2) return {answer[1]};
-  for (double& value : answer) value = (value - task.mean) / task.std;
-  return answer;
+// As the user's own framework gave them. Two that are shown may be one logit of the model:
+// table.json or the probe says so.
+std::vector<double> raw_answers(const TaskSpec& task, std::vector<double> shown, size_t expected) {
+  const bool one = task.kind == TaskSpec::Kind::kBinary && shown.size() == 2 &&
+                   (task.output == TaskSpec::Output::kOneLogit || expected == 1);
+  const TableAnswers answers(task, one ? 1 : static_cast<int64_t>(shown.size()));
+  return answers.raw(std::move(shown));
 }
 
 // The largest difference from the probe, as a share of the answer where that is above 1.
@@ -59,8 +61,9 @@ double deviation(const RowSource& source, const RowLayout& layout) {
                                                     DType::kFloat32)},
                    {});
     const Pass pass = run(fed.graph->graph, fed.feeds, {.outputs = {fed.graph->output}});
-    const std::vector<double> own = raw_answer(spec.task, pass[fed.graph->output].to_doubles());
     const std::vector<double>& expected = spec.probe.outputs[row];
+    const std::vector<double> own =
+        raw_answers(spec.task, pass[fed.graph->output].to_doubles(), expected.size());
     if (own.size() != expected.size()) {
       throw FileError(fmt::format("table.json: row {} of the probe has {} answers, the model {}",
                                   row, expected.size(), own.size()));

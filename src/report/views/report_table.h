@@ -14,7 +14,8 @@ struct ReportTable {
   std::string explained = {};                  // a sentence below
 };
 
-// Lines without newlines, columns as wide as their widest word.
+// Lines without newlines, columns as wide as their widest word; in blocks below each other, each
+// with the names, where the table is wider than the terminal.
 std::vector<std::string> terminal_lines(const ReportTable& table, int width);
 // A heading and the table, as markup.
 std::string table_markup(const ReportTable& table);

@@ -350,7 +350,7 @@ class ConceptStudy {
   std::vector<int64_t> rows_;    // examples that activations are taken of
   std::vector<int64_t> slopes_;  // examples that gradients are taken of, target by target
   std::vector<TargetRange> ranges_;
-  ConceptSets sets_;
+  LayerTestSets sets_;
   std::vector<Store> activations_, gradients_;  // by slot of layers_
   ConceptTestSettings settings_;
   int64_t done_ = 0, total_ = 0;

@@ -30,7 +30,7 @@ int64_t side_of(int64_t concept_examples, int64_t others, const ConceptTestSetti
 }
 
 // A concept with each of its counterparts, both sides of one size.
-std::vector<CavJob> concept_jobs(const ConceptSets& sets, const ExampleRows& concept_rows,
+std::vector<CavJob> concept_jobs(const LayerTestSets& sets, const ExampleRows& concept_rows,
                                  const ConceptTestSettings& settings) {
   std::vector<CavJob> jobs;
   const int64_t seed = settings.jobs.seed;
@@ -56,7 +56,7 @@ std::vector<CavJob> concept_jobs(const ConceptSets& sets, const ExampleRows& con
 // Random against random, for sets of this size. The two sides share nothing, and no pair is taken
 // twice or the other way round: mirrored pairs would make the scores symmetric by construction.
 // Given sets are used once each.
-std::vector<CavJob> null_jobs(const ConceptSets& sets, int64_t size,
+std::vector<CavJob> null_jobs(const LayerTestSets& sets, int64_t size,
                               const ConceptTestSettings& settings) {
   std::vector<CavJob> jobs;
   const int64_t seed = settings.jobs.seed;
@@ -151,7 +151,7 @@ std::vector<double> scores_of(const std::vector<CavOutcome>& outcomes, size_t ta
 class LayerStudy {
  public:
   LayerStudy(const InnerProducts& products, const std::vector<TargetRange>& targets,
-             const ConceptSets& sets, const ConceptTestSettings& settings)
+             const LayerTestSets& sets, const ConceptTestSettings& settings)
       : products_(products), targets_(targets), sets_(sets), settings_(settings) {
     check();
   }
@@ -287,14 +287,14 @@ class LayerStudy {
 
   const InnerProducts& products_;
   const std::vector<TargetRange>& targets_;
-  const ConceptSets& sets_;
+  const LayerTestSets& sets_;
   const ConceptTestSettings& settings_;
   std::map<int64_t, std::vector<CavOutcome>> nulls_;  // by size
 };
 
 }  // namespace
 
-int64_t fit_count(const ConceptSets& sets, const ConceptTestSettings& settings) {
+int64_t fit_count(const LayerTestSets& sets, const ConceptTestSettings& settings) {
   const auto concepts = static_cast<int64_t>(sets.concepts.size());
   const auto given = static_cast<int64_t>(sets.random.size());
   const int64_t runs = settings.counterparts > 0 ? settings.counterparts : given;
@@ -311,7 +311,7 @@ int64_t fit_count(const ConceptSets& sets, const ConceptTestSettings& settings) 
 }
 
 LayerTests test_layer(const InnerProducts& products, const std::vector<TargetRange>& targets,
-                      const ConceptSets& sets, const ConceptTestSettings& settings) {
+                      const LayerTestSets& sets, const ConceptTestSettings& settings) {
   return LayerStudy(products, targets, sets, settings).run();
 }
 

@@ -7,7 +7,7 @@
 namespace whyformer {
 
 // Rows of the activations that belong to each set.
-struct ConceptSets {
+struct LayerTestSets {
   std::vector<ExampleRows> concepts;
   std::vector<ExampleRows> random;
 };
@@ -20,7 +20,7 @@ struct ConceptTestSettings {
 };
 
 // Fits that test_layer makes, held-out ones not counted.
-int64_t fit_count(const ConceptSets& sets, const ConceptTestSettings& settings);
+int64_t fit_count(const LayerTestSets& sets, const ConceptTestSettings& settings);
 
 struct LayerTests {
   std::vector<std::vector<ConceptTest>> tests;  // [target][concept], without names and corrections
@@ -29,7 +29,7 @@ struct LayerTests {
 
 // Throws InvalidInput where a set has fewer examples than a fit takes.
 LayerTests test_layer(const InnerProducts& products, const std::vector<TargetRange>& targets,
-                      const ConceptSets& sets, const ConceptTestSettings& settings);
+                      const LayerTestSets& sets, const ConceptTestSettings& settings);
 
 // Least examples of a concept, and of all random sets together.
 constexpr int64_t kFewestExamples = 6, kFewestRandom = 12;

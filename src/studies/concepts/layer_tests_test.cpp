@@ -23,7 +23,7 @@ constexpr int64_t kWidth = 24;
 struct Planted {
   TestRows x = normal_rows(100, kWidth, "planted");
   TestRows g = normal_rows(30, kWidth, "planted gradients");
-  ConceptSets sets{{numbered(0, 20), numbered(20, 20)}, {numbered(40, 60)}};
+  LayerTestSets sets{{numbered(0, 20), numbered(20, 20)}, {numbered(40, 60)}};
 
   explicit Planted(double shift = 5, double slope = 2) {
     for (int64_t i = 0; i < 20; ++i) x.numbers[i * kWidth] += static_cast<float>(shift);
@@ -102,7 +102,7 @@ TEST(ConceptInvariants, PermutationTestsOfAConceptLikeTheRandomOnesAreUniform) {
     const TestRows x = normal_rows(36, 10, "null", repeat);
     TestRows g = normal_rows(9, 10, "null gradients", repeat);
     for (int64_t i = 0; i < 9; ++i) g.numbers[i * 10] += 0.5F;
-    const ConceptSets sets{{numbered(0, 12)}, {numbered(12, 24)}};
+    const LayerTestSets sets{{numbered(0, 12)}, {numbered(12, 24)}};
     const LayerTests found =
         test_layer(inner_products(x.view(), g.view()), {{0, 9}}, sets, settings(2, 99, repeat));
     score_p.push_back(found.tests[0][0].score_permutation->p);

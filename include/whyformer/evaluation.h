@@ -50,7 +50,15 @@ struct EvaluationInput {
   TargetChoice label = {};  // the right answer; nothing where it is not known
   KnownPixels pixels = {};
   std::optional<MarkedWords> words = {};
+  // Tells what region, pixels and words were made from, for content_hash.
+  std::function<std::string()> known_from = {};
 };
+
+// 64 hexadecimal digits of what an input holds, whatever it is called: texts, the bytes of files,
+// pixels, cells, arrays. Throws FileError.
+std::string content_hash(const InputValue& input);
+// The same with the target, the label and what is known of it.
+std::string content_hash(const EvaluationInput& input);
 
 // An input of a corpus, or what is wrong with it.
 struct EvaluationEntry {
@@ -65,7 +73,7 @@ struct EvaluationRequest {
   // A name of protocols(), in place of metrics and ways of hiding; see whyformer/protocols.h.
   std::string protocol = {};
   std::vector<std::string> hidings = {"auto"};  // ways to hide units, each measured by itself
-  int64_t random_rankings = 5;                  // that the baseline is the mean of
+  int64_t random_rankings = 5;                  // that the baseline is the mean of, of each input
   bool reversed_rankings = true;                // beside each method; about half of the work
   int64_t noisy_inputs = 10;                    // of metrics of robustness
   double radius = 0.02;                         // of their noise, see TrustRequest

@@ -4,6 +4,7 @@
 
 #include "api/evaluate_protocol.h"
 #include "api/explained_input.h"
+#include "base/random.h"
 #include "evaluate/measure_methods.h"
 #include "run/pulse_question.h"
 #include "whyformer/error.h"
@@ -32,9 +33,16 @@ void check_request(const EvaluationRequest& request) {
   for (const std::string& name : request.metrics) metric_named(name);
 }
 
+// Another one for each input, the same wherever it stands among others: with one seed for all, a
+// baseline of few random rankings would be the same few for a whole corpus.
+int64_t instance_seed(const EvaluationInput& input, int64_t seed) {
+  return CounterRandom(seed, content_hash(input.input), 0).seed(0);
+}
+
 void measure(const Model& model, const EvaluationInput& input, const EvaluationRequest& request,
              EvaluatedInput& result) {
-  if (!request.protocol.empty()) return measure_by_protocol(model, input, request, result);
+  const int64_t seed = instance_seed(input, request.explain.seed);
+  if (!request.protocol.empty()) return measure_by_protocol(model, input, request, seed, result);
   ExplainRequest explain = request.explain;
   explain.target = input.target;
   ExplainedInput explained(model, input.input, explain, WholeRun::kYes);
@@ -42,10 +50,13 @@ void measure(const Model& model, const EvaluationInput& input, const EvaluationR
   result.target = explanation.target.label;
   result.refused = explanation.refused;
   const std::vector<bool> region = region_of(input, explanation);
-  measure_methods(
-      request, explanation, explained.whole(),
-      [&](size_t index) { return explained.scores_again(explanation, index); },
-      input.region ? &region : nullptr, result);
+  const MeasuredCase one{
+      .explanation = explanation,
+      .run = explained.whole(),
+      .rescore = [&](size_t index) { return explained.scores_again(explanation, index); },
+      .region = input.region ? &region : nullptr,
+      .seed = seed};
+  measure_methods(request, one, result);
 }
 
 }  // namespace

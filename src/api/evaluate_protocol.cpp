@@ -51,7 +51,7 @@ void check_protocol(const EvaluationRequest& request) {
 }
 
 void measure_by_protocol(const Model& model, const EvaluationInput& input,
-                         const EvaluationRequest& request, EvaluatedInput& result) {
+                         const EvaluationRequest& request, int64_t seed, EvaluatedInput& result) {
   const Protocol& protocol = find_protocol(request.protocol);
   ExplainRequest explain = request.explain;
   explain.target = {};
@@ -70,6 +70,7 @@ void measure_by_protocol(const Model& model, const EvaluationInput& input,
                            .explanation = explanation,
                            .label = label,
                            .run = explained.whole(),
+                           .seed = seed,
                            .notes = result.notes};
     measure_protocol(part, one, request, result);
   }

@@ -29,6 +29,10 @@ double CounterRandom::uniform(int64_t draw) const {
   return (static_cast<double>(bits(static_cast<uint64_t>(draw)) >> 11) + 0.5) * 0x1p-53;
 }
 
+int64_t CounterRandom::seed(int64_t draw) const {
+  return static_cast<int64_t>(bits(static_cast<uint64_t>(draw)) >> 1);
+}
+
 // Box–Muller, two uniforms per normal.
 double CounterRandom::normal(int64_t draw) const {
   return std::sqrt(-2 * std::log(uniform(2 * draw))) *

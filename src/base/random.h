@@ -14,6 +14,7 @@ class CounterRandom {
 
   double uniform(int64_t draw) const;  // in (0, 1)
   double normal(int64_t draw) const;   // mean 0, deviation 1
+  int64_t seed(int64_t draw) const;    // of other draws
 
  private:
   uint64_t bits(uint64_t counter) const;

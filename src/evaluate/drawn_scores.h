@@ -1,4 +1,4 @@
-// Scores drawn at random, which all comparisons with chance share.
+// Scores drawn at random for one input, which all its comparisons with chance share.
 #pragma once
 
 #include <cstdint>

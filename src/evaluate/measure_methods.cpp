@@ -33,14 +33,14 @@ bool sums_ratios(const Metric& metric) { return metric.over_maps == OverMaps::kR
 // Metrics for one way of hiding.
 class Measurement {
  public:
-  Measurement(const std::vector<const Metric*>& metrics, Run& run, const std::string& hiding,
-              const std::vector<bool>* region, const std::vector<double>& noise_lengths)
+  Measurement(const std::vector<const Metric*>& metrics, const MeasuredCase& one,
+              const std::string& hiding, const std::vector<double>& noise_lengths)
       : metrics_(metrics),
-        units_(run, hiding),
+        units_(one.run, hiding),
         answers_(units_.answers()),
-        region_(region),
+        region_(one.region),
         noise_lengths_(noise_lengths),
-        seed_(run.seed()) {}
+        seed_(one.seed) {}
 
   // Every question is noted before the first one runs.
   std::vector<MeasuredRow> measure(const std::vector<Candidate>& candidates) {
@@ -108,18 +108,18 @@ std::vector<const Metric*> metrics_for(const EvaluationRequest& request, size_t 
 }
 
 // Scores under noise, for all methods at once: they share the run of each copy.
-std::vector<double> add_noisy_scores(const EvaluationRequest& request, Run& run,
-                                     const Rescore& rescore, std::vector<Candidate>& candidates) {
+std::vector<double> add_noisy_scores(const EvaluationRequest& request, const MeasuredCase& one,
+                                     std::vector<Candidate>& candidates) {
   const bool wanted = std::ranges::any_of(request.metrics, [](const std::string& name) {
     return metric_named(name).needs == MetricNeeds::kNoisyInputs;
   });
   std::vector<double> lengths;
   if (!wanted) return lengths;
-  const NoiseOptions noise{request.noisy_inputs, request.radius, run.seed()};
-  visit_noisy_inputs(run, noise, [&](int64_t, double length) {
+  const NoiseOptions noise{request.noisy_inputs, request.radius, one.seed};
+  visit_noisy_inputs(one.run, noise, [&](int64_t, double length) {
     lengths.push_back(length);
     for (size_t i = 0; i < candidates.size(); ++i) {
-      if (const auto scores = rescore(i)) candidates[i].noisy.push_back(*scores);
+      if (const auto scores = one.rescore(i)) candidates[i].noisy.push_back(*scores);
     }
   });
   return lengths;
@@ -127,28 +127,27 @@ std::vector<double> add_noisy_scores(const EvaluationRequest& request, Run& run,
 
 }  // namespace
 
-void measure_methods(const EvaluationRequest& request, const Explanation& explanation, Run& run,
-                     const Rescore& rescore, const std::vector<bool>* region,
+void measure_methods(const EvaluationRequest& request, const MeasuredCase& one,
                      EvaluatedInput& result) {
   std::vector<Candidate> candidates;
-  for (const Attribution& attribution : explanation.attributions) {
+  for (const Attribution& attribution : one.explanation.attributions) {
     candidates.push_back(
         {.scores = attribution.scores,
          .of_probability = attribution.estimate && attribution.estimate->space == "probability"});
     result.methods.push_back(
         {.method = attribution.method, .scores = attribution.scores, .cost = attribution.cost});
   }
-  const std::vector<double> lengths = add_noisy_scores(request, run, rescore, candidates);
+  const std::vector<double> lengths = add_noisy_scores(request, one, candidates);
   const size_t methods = candidates.size();
   const size_t reversed = request.reversed_rankings ? methods : 0;
   for (size_t i = 0; i < reversed; ++i) candidates.push_back(negated(candidates[i]));
   for (int64_t i = 0; i < request.random_rankings; ++i) {
-    candidates.push_back({.scores = drawn_scores(run.input().units(), run.seed(), i)});
+    candidates.push_back({.scores = drawn_scores(one.run.input().units(), one.seed, i)});
   }
   MeasuredMethod random{.method = kRandomBaseline};
   for (size_t hiding = 0; hiding < request.hidings.size(); ++hiding) {
     const std::vector<const Metric*> metrics = metrics_for(request, hiding);
-    Measurement measurement(metrics, run, request.hidings[hiding], region, lengths);
+    Measurement measurement(metrics, one, request.hidings[hiding], lengths);
     const std::vector<MeasuredRow> rows = measurement.measure(candidates);
     for (size_t i = 0; i < methods; ++i) {
       MeasuredMethod& own = result.methods[i];

@@ -12,9 +12,17 @@ namespace whyformer {
 // not read what enters.
 using Rescore = std::function<std::optional<std::vector<double>>(size_t index)>;
 
-// `region` by unit, where it is known. Fills `methods`, `units` and `evaluations` of the result.
-void measure_methods(const EvaluationRequest& request, const Explanation& explanation, Run& run,
-                     const Rescore& rescore, const std::vector<bool>* region,
+// What metrics read of one explained input.
+struct MeasuredCase {
+  const Explanation& explanation;
+  Run& run;
+  Rescore rescore;
+  const std::vector<bool>* region = nullptr;  // by unit, where it is known
+  int64_t seed = 0;                           // of the draws for this input
+};
+
+// Fills `methods`, `units` and `evaluations` of the result.
+void measure_methods(const EvaluationRequest& request, const MeasuredCase& one,
                      EvaluatedInput& result);
 
 }  // namespace whyformer

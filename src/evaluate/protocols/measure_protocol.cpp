@@ -20,7 +20,7 @@ std::vector<ScoredInput> scored_by_all(const ProtocolCase& one, const Evaluation
   const size_t reversed = request.reversed_rankings ? all.size() : 0;
   for (size_t i = 0; i < reversed; ++i) all.push_back(negated_scores(all[i]));
   for (int64_t i = 0; i < request.random_rankings; ++i) {
-    all.push_back({drawn_scores(one.run.input().units(), one.run.seed(), i), {}});
+    all.push_back({drawn_scores(one.run.input().units(), one.seed, i), {}});
   }
   return all;
 }

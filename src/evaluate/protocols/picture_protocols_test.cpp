@@ -163,7 +163,7 @@ struct OpenPicture {
 
   MeasuredRow measure(const Protocol& protocol, EvaluationInput input, const ScoredInput& scored) {
     std::vector<std::string> notes;
-    const ProtocolCase one{input, explanation, std::nullopt, explained.whole(), notes};
+    const ProtocolCase one{input, explanation, std::nullopt, explained.whole(), 0, notes};
     return protocol.parts[0].measure(one, std::span(&scored, 1))[0];
   }
   int64_t pixels() const { return explanation.picture->width * explanation.picture->height; }

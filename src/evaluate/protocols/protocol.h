@@ -27,6 +27,7 @@ struct ProtocolCase {
   const Explanation& explanation;
   std::optional<int64_t> label;  // the right answer among the outputs, where it is known
   Run& run;                      // of the whole input; its target is the explained class
+  int64_t seed = 0;              // of the draws for this input
   std::vector<std::string>& notes;
 };
 

@@ -58,7 +58,8 @@ const std::string& shard_name(const nlohmann::json& value, std::string_view inde
   return name;
 }
 
-StoredTensors read_shards(const CheckpointLayout& layout, const Bytes& index, const FileLookup& files) {
+StoredTensors read_shards(const CheckpointLayout& layout, const Bytes& index,
+                          const FileLookup& files) {
   const nlohmann::json map = parse_index(index, layout.file_name);
   std::map<std::string, StoredTensors> shards;
   StoredTensors tensors;

@@ -24,7 +24,7 @@ TableAnswers::TableAnswers(TaskSpec task, int64_t outputs)
     : task_(std::move(task)), outputs_(outputs) {
   if (task_.output == TaskSpec::Output::kOneLogit && !is_one_logit()) {
     throw UnsupportedModel(fmt::format(
-        "table.json tells of one logit for two classes, but the task is {} and the model has {} "
+        "table.json declares one logit for two classes, but the task is {} and the model has {} "
         "outputs",
         task_.kind == TaskSpec::Kind::kBinary ? "binary" : "another", outputs_));
   }

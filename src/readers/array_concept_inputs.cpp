@@ -131,7 +131,7 @@ Feeds ArrayConceptInputs::feeds(const BlockGraph& graph, std::span<const int64_t
   return feeds;
 }
 
-ListedConcepts listed_arrays(const OnnxArrays& file, const ConceptSets& sets) {
+ListedConcepts listed_arrays(const OnnxArrays& file, const GivenConcepts& sets) {
   const auto target = [](const std::string& label) {
     const int64_t output = output_number(label);
     return std::pair(fmt::format("output {}", output), output);

@@ -33,6 +33,6 @@ int64_t example_count(const NamedArrays& arrays, const std::string& name);
 
 // Targets are numbers of the main output, and every array holds several examples. Throws
 // InvalidInput for other targets, and for arrays that do not fit together.
-ListedConcepts listed_arrays(const OnnxArrays& file, const ConceptSets& sets);
+ListedConcepts listed_arrays(const OnnxArrays& file, const GivenConcepts& sets);
 
 }  // namespace whyformer

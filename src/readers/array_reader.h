@@ -27,7 +27,7 @@ class ArrayReader final : public Reader {
                 std::vector<std::string>& notes) const override;
   Reading read(const InputValue& value, const Question& question) const override;
   std::optional<Trace> trace(const InputValue& value, const Question& question) const override;
-  ListedConcepts concepts_of(const ConceptSets& sets, DType dtype) const override;
+  ListedConcepts concepts_of(const GivenConcepts& sets, DType dtype) const override;
   std::optional<TargetChoice> another_target(const InputValue& value,
                                              const Explanation& explanation,
                                              const DrawOther& draw) const override;

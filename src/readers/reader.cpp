@@ -17,7 +17,7 @@ std::unique_ptr<const ColumnSource> Reader::columns_of(const NamedTable&) const 
   throw InvalidInput(fmt::format("{} have no columns", what()));
 }
 
-ListedConcepts Reader::concepts_of(const ConceptSets& sets, DType dtype) const {
+ListedConcepts Reader::concepts_of(const GivenConcepts& sets, DType dtype) const {
   return listed_samples(*this, sets, dtype);
 }
 

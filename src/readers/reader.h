@@ -88,7 +88,7 @@ class Reader {
 
   // Sets of inputs as a study of concepts runs them. Throws InvalidInput for targets that the model
   // does not have, and for inputs that it cannot take.
-  virtual ListedConcepts concepts_of(const ConceptSets& sets, DType dtype) const;
+  virtual ListedConcepts concepts_of(const GivenConcepts& sets, DType dtype) const;
 
   // Another target than the one explained: the answer of this input that `draw` picks. Nothing
   // where there is one alone.

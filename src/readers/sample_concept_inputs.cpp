@@ -81,7 +81,7 @@ struct SampleList {
 
 }  // namespace
 
-ListedConcepts listed_samples(const Reader& reader, const ConceptSets& sets, DType dtype) {
+ListedConcepts listed_samples(const Reader& reader, const GivenConcepts& sets, DType dtype) {
   const std::vector<std::string> labels = reader.answered(sets.targets[0].inputs[0], {}).labels;
   const auto target = [&](const std::string& label) {
     const int64_t output = label_index(labels, label, "target");

@@ -32,6 +32,6 @@ class SampleConceptInputs final : public ConceptInputs {
 };
 
 // Targets are labels of the model. Throws InvalidInput for others.
-ListedConcepts listed_samples(const Reader& reader, const ConceptSets& sets, DType dtype);
+ListedConcepts listed_samples(const Reader& reader, const GivenConcepts& sets, DType dtype);
 
 }  // namespace whyformer

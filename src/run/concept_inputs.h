@@ -60,7 +60,7 @@ struct ConceptExamples {
 };
 
 // The sets of a study as the user gives them.
-struct ConceptSets {
+struct GivenConcepts {
   const std::vector<ExampleSet>& concepts;
   const std::vector<ExampleSet>& random;
   const std::vector<TargetSet>& targets;
@@ -76,7 +76,7 @@ struct ListedConcepts {
 // `list` takes the inputs of a set and gives their range; `target` gives the name of a target and
 // the number of its output.
 template <class List, class Target>
-ConceptExamples listed(List& list, const ConceptSets& sets, const Target& target) {
+ConceptExamples listed(List& list, const GivenConcepts& sets, const Target& target) {
   ConceptExamples examples;
   for (const ExampleSet& set : sets.concepts) {
     examples.concepts.push_back(list.add(set.name, set.inputs));

@@ -12,6 +12,7 @@
 #include <span>
 
 #include "base/pulse.h"
+#include "methods/other_methods.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -97,9 +98,7 @@ void add_units_beside_tokens(const Run& run, Attribution& attribution) {
                   std::ranges::count(run.input().special(), false)));
 }
 
-}  // namespace
-
-Attribution run_method(const Job& job, Run& run) {
+Attribution run_checked(const Job& job, Run& run) {
   const auto start = Clock::now();
   const Cost before = run.spent();
   const double shared_before = run.shared_seconds();
@@ -127,6 +126,17 @@ Attribution run_method(const Job& job, Run& run) {
   take_scores_out_of_reach(run, result);
   add_units_beside_tokens(run, result);
   return result;
+}
+
+}  // namespace
+
+Attribution run_method(const Job& job, Run& run) {
+  try {
+    return run_checked(job, run);
+  } catch (const MissingForMethod& error) {
+    throw InvalidInput(
+        fmt::format("{}; {}", error.what(), other_methods(error.missing(), run.input())));
+  }
 }
 
 void run_jobs(const std::vector<Job>& jobs, Run& run, Explanation& explanation) {

@@ -120,6 +120,28 @@ TEST(NoAttention, EveryAttentionMethodSaysSoForTexts) {
   });
 }
 
+TEST(NoAttention, ARefusalNamesTheMethodsThatDoWithoutMapsAndTheyDo) {
+  const SavedFolder saved(mean_of_words(), kWordTokenizer);
+  const Model model = Model::load(saved.file());
+  const auto explain_with = [&](const std::string& name) {
+    return explain(model, TextInput{"a good film", {}}, {.methods = {MethodRequest{name}}});
+  };
+  const std::string message = refusal<InvalidInput>([&] { explain_with("gae"); });
+  const std::string lead = "; methods that read no attention maps: ";
+  ASSERT_THAT(message, HasSubstr(lead));
+  std::string names = message.substr(message.find(lead) + lead.size()) + ", ";
+  int listed = 0;
+  for (size_t end = names.find(", "); !names.empty(); end = names.find(", ")) {
+    const std::string name = names.substr(0, end);
+    names.erase(0, end + 2);
+    EXPECT_FALSE(find_method(name).needs.attention) << name;
+    ++listed;
+    // Pixels and first layers are not there; words are.
+    if (name != "occlusion" && name.find("lrp") == std::string::npos) explain_with(name);
+  }
+  EXPECT_GE(listed, 14);
+}
+
 ExplainRequest asking_for(const std::vector<std::string>& names) {
   ExplainRequest request;
   for (const std::string& name : names) request.methods.push_back({name, {}});

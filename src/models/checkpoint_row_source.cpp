@@ -252,8 +252,7 @@ std::string CheckpointRowSource::why_no_maps() const {
   if (!table_.mixes_keys) return {};
   return fmt::format(
       "the keys of {} are learned mixtures of all columns (Linformer), so that its attention maps "
-      "do not say which column is looked at; shap and its relatives, lime, leave-one-out, saliency "
-      "and gradient-x-input explain it",
+      "do not say which column is looked at",
       family_.package);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "run/missing.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -160,9 +161,8 @@ std::vector<int64_t> ArraysPart::players() const {
     if (!units_[unit].special) units.push_back(unit);
   }
   if (units.empty()) {
-    throw InvalidInput(
-        "no token was followed back to an input, so there is nothing to hide: attention methods "
-        "explain the model");
+    throw MissingForMethod(Missing::kHidden,
+                           "no token was followed back to an input, so there is nothing to hide");
   }
   return units;
 }
@@ -215,16 +215,14 @@ PlayerTree ArraysPart::player_tree() const {
 const std::vector<ArraySegment>& ArraysPart::segments_at(Depth depth) const {
   if (depth == Depth::kInput) {
     if (!array_units_.entries.empty()) return array_units_.entries;
-    throw InvalidInput(
-        "where the tokens' numbers enter the model was not recognised: methods by attention and by "
-        "hiding tokens explain it");
+    throw MissingForMethod(Missing::kEntrance,
+                           "where the tokens' numbers enter the model was not recognised");
   }
   if (depth == Depth::kFirstLayer && !first_layers_.empty()) return first_layers_;
-  throw InvalidInput(
-      depth == Depth::kFirstLayer
-          ? "what enters the first layer was not recognised in this model; choose at=input"
-          : "where positions are added is not looked for in models given arrays; choose at=input "
-            "or at=first-layer");
+  throw MissingForMethod(
+      Missing::kDepth, depth == Depth::kFirstLayer
+                           ? "what enters the first layer was not recognised in this model"
+                           : "where positions are added is not looked for in models given arrays");
 }
 
 // Units have different numbers of numbers: the rest of a row is 0.

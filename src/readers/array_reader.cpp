@@ -73,10 +73,11 @@ void note_missing_entries(const ArrayUnits& units, std::vector<std::string>& not
       placed += own ? entry.units.count : 0;
     }
     if (part.cuts.empty() || placed == part.units.count) continue;
-    notes.push_back(fmt::format(
-        "Where the vectors of {} of the {} tokens of '{}' enter the model was not recognised: "
-        "methods by gradients and by relevance at the input give them no score (0).",
-        part.units.count - placed, part.units.count, part.segment.input));
+    notes.push_back(
+        fmt::format("Where the vectors of {} of the {} tokens of '{}' enter the model was not "
+                    "recognised: at the "
+                    "input they get no score (0).",
+                    part.units.count - placed, part.units.count, part.segment.input));
   }
 }
 
@@ -194,7 +195,7 @@ Reading ArrayReader::read(const InputValue& value, const Question& question) con
   return reading;
 }
 
-ListedConcepts ArrayReader::concepts_of(const ConceptSets& sets, DType) const {
+ListedConcepts ArrayReader::concepts_of(const GivenConcepts& sets, DType) const {
   return listed_arrays(arrays_, sets);
 }
 

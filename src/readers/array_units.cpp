@@ -135,15 +135,12 @@ std::string maps_problem(const OnnxProbe& probe) {
     if (site.windows > 1) {
       return fmt::format(
           "attention '{}' works on {} windows, each by itself: its maps do not go over the whole "
-          "input; methods by gradients, by relevance down to the input and by hiding parts explain "
-          "the model",
+          "input",
           site.name, site.windows);
     }
     if (!probe.found.covers_tokens(site)) {
-      return fmt::format(
-          "the map of attention '{}' does not go over whole streams of tokens; methods by "
-          "gradients, by relevance down to the input and by hiding parts explain the model",
-          site.name);
+      return fmt::format("the map of attention '{}' does not go over whole streams of tokens",
+                         site.name);
     }
   }
   return probe.found.sites.empty() ? kNoAttention : "";

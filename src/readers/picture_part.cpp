@@ -10,6 +10,7 @@
 #include "readers/pictures/blurred.h"
 #include "readers/pictures/linear_imputation.h"
 #include "run/input.h"
+#include "run/missing.h"
 #include "whyformer/error.h"
 #include "whyformer/games.h"
 
@@ -19,10 +20,6 @@ namespace {
 // Blocks of a picture whose model has no tokens that stay: about as many as a usual ViT has
 // patches.
 constexpr int64_t kMostBlocks = 16;
-
-constexpr const char* kMethodsWithoutMaps =
-    "saliency, gradient-x-input, integrated-gradients, smooth-grad, shap and its relatives, lime, "
-    "leave-one-out, occlusion and, with at=pixels, lrp, attn-lrp and cp-lrp explain it";
 
 int64_t tokens_of(const ModelGraph& graph) {
   const Shape& embeddings = graph.graph.shape(graph.embeddings);
@@ -63,10 +60,8 @@ std::string patch_maps_problem(const ModelGraph& graph) {
   if (sites.empty()) return kNoAttention;
   if (std::any_of(sites.begin(), sites.end(),
                   [](const AttentionSite& site) { return site.windows > 1; })) {
-    return fmt::format(
-        "this model attends within windows and merges patches between layers, so no attention map "
-        "goes over all of its patches; {}",
-        kMethodsWithoutMaps);
+    return "this model attends within windows and merges patches between layers, so no attention "
+           "map goes over all of its patches";
   }
   const int64_t tokens = tokens_of(graph);
   const auto partial = std::find_if(sites.begin(), sites.end(), [&](const AttentionSite& site) {
@@ -75,14 +70,14 @@ std::string patch_maps_problem(const ModelGraph& graph) {
   if (partial != sites.end()) {
     return fmt::format(
         "attention '{}' has {} queries and {} keys, which are not the tokens that enter the first "
-        "layer, so its map does not go over all patches; {}",
-        partial->name, partial->queries, partial->keys, kMethodsWithoutMaps);
+        "layer, so its map does not go over all patches",
+        partial->name, partial->queries, partial->keys);
   }
   if (tokens >= graph.grid.first + graph.grid.count()) return "";
   return fmt::format(
       "which part of the picture each of the {} tokens stands for was not recognised, so attention "
-      "cannot be shown on it; {}",
-      tokens, kMethodsWithoutMaps);
+      "cannot be shown on it",
+      tokens);
 }
 
 void PicturePart::choose_units(const ModelGraph& graph) {
@@ -343,8 +338,9 @@ Tensor PicturePart::rows(Depth depth, const std::vector<Tensor>& values_at_place
   const Tensor& value = values_at_place[0];
   if (depth != Depth::kInput) {
     if (attends_by_unit_) return value;
-    throw InvalidInput(
-        "this model merges patches between layers: take scores of its pixels, with at=pixels");
+    throw MissingForMethod(
+        Missing::kDepth,
+        "this model merges patches between layers, so its tokens there are not the patches");
   }
   const std::vector<double> values = value.to_doubles();
   const int64_t width = pixels_.dim(0) * grid_.patch_height * grid_.patch_width;

@@ -10,6 +10,7 @@
 
 #include "readers/background_share.h"
 #include "readers/column_tokens.h"
+#include "run/missing.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -122,8 +123,7 @@ std::string RowPart::beside_tokens() const {
 std::string RowPart::why_no_maps() const {
   if (const std::string why = source_->why_no_maps(); !why.empty()) return why;
   return "this model's attention does not go over all columns of the table, so there is no map of "
-         "them; shap and its relatives, lime, leave-one-out, saliency and gradient-x-input explain "
-         "it";
+         "them";
 }
 
 void RowPart::name_units() {
@@ -326,12 +326,11 @@ void RowPart::for_each_unit(const Entry& entry, Visit visit) const {
 Tensor RowPart::rows(Depth depth, const std::vector<Tensor>& values) const {
   if (depth != Depth::kInput) {
     if (attends_by_unit_ && tokens_ == unit_count()) return values[0];
-    throw InvalidInput(why_no_maps());
+    throw MissingForMethod(Missing::kDepth, why_no_maps());
   }
   if (values.empty()) {
-    throw InvalidInput(
-        "the model takes ids whose embedding was not recognised: methods by attention and by "
-        "hiding columns explain it");
+    throw MissingForMethod(Missing::kEntrance,
+                           "the model takes ids whose embedding was not recognised");
   }
   // A column of several numbers has them one behind the other; what it has less than others stays
   // 0.

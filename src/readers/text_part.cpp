@@ -32,8 +32,7 @@ std::string token_maps_problem(const Discovery& found, int64_t tokens) {
         site.windows > 1 ? fmt::format(" in each of {} windows", site.windows) : "";
     return fmt::format(
         "attention '{}' has {} queries and {} keys{}, which are not the {} tokens of the text, so "
-        "its map does not go over them; methods by gradients, by relevance down to the input and "
-        "by hiding tokens explain the model",
+        "its map does not go over them",
         site.name, site.queries, site.keys, windows, tokens);
   }
   return "";
@@ -304,9 +303,7 @@ Tensor TextPart::baseline(Depth depth, const std::string& name) const {
                                                     : std::nullopt;
   if (!id) {
     throw InvalidInput(fmt::format(
-        "integrated-gradients.baseline={}: the tokenizer has no such token; try zero, mask, unk or "
-        "pad",
-        name));
+        "baseline={}: the tokenizer has no such token; try zero, mask, unk or pad", name));
   }
   std::vector<int64_t> ids = text_.encoding.ids;
   for (size_t i = 0; i < ids.size(); ++i) {

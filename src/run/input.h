@@ -12,10 +12,8 @@
 
 namespace whyformer {
 
-// Why a method that reads attention says nothing about a model that has none.
-inline constexpr const char* kNoAttention =
-    "no attention was found in this model; methods by gradients, by relevance down to the input "
-    "and by hiding parts explain it";
+// Why there are no attention maps of a model that has none.
+inline constexpr const char* kNoAttention = "no attention was found in this model";
 
 struct UnitRange {
   int64_t first = 0;

@@ -11,6 +11,7 @@
 #include "graph/walk_back.h"
 #include "relevance/policy_check.h"
 #include "run/attention_math.h"
+#include "run/missing.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -40,9 +41,10 @@ bool is_number(const Graph& graph, Value value) {
 
 void require_number(const Graph& graph, Value value) {
   if (is_number(graph, value)) return;
-  throw InvalidInput(
-      "the model's inputs are ids and its embedding table was not recognised, so there is no "
-      "gradient to read. shap and its relatives, lime and leave-one-out explain it");
+  throw MissingForMethod(
+      Missing::kEntrance,
+      "the model's inputs are ids and its embedding table was not recognised, so "
+      "there is no gradient to read");
 }
 
 }  // namespace
@@ -131,9 +133,9 @@ Tensor Run::gradient_at(Value value) {
 }
 
 void Run::require_maps() const {
-  if (layers() == 0) throw InvalidInput(kNoAttention);
+  if (layers() == 0) throw MissingForMethod(Missing::kMaps, kNoAttention);
   if (input_.attends_by_unit()) return;
-  throw InvalidInput(input_.why_no_maps());
+  throw MissingForMethod(Missing::kMaps, input_.why_no_maps());
 }
 
 Tensor Run::attention(int layer) const {
@@ -230,9 +232,8 @@ std::vector<double> Run::read_out() const {
   const ReadOut& found = found_read_out();
   if (input_.of_element() && !settings_.read_out && !found.read.valid() &&
       found.kind != ReadOut::Kind::kRow) {
-    throw InvalidInput(
-        "read-out not recognised: no attention row to start from. Methods by gradients, by "
-        "relevance down to the input and by hiding tokens explain it");
+    throw MissingForMethod(Missing::kMaps,
+                           "read-out not recognised: no attention row to start from");
   }
   if (found.kind == ReadOut::Kind::kShares && !several_streams()) return found.shares;
   if (tokens() > 1 && found.read.valid()) {

@@ -124,22 +124,30 @@ ImportanceScore score_named(const std::string& name) {
   return name == "squared-error" ? ImportanceScore::kSquaredError : ImportanceScore::kAuto;
 }
 
-ImportanceReport importance_of(const ImportanceArguments& a, const Model& model,
-                               const NamedTable& rows, const std::vector<double>& answers,
-                               ImportanceMethod method) {
-  ProgressBar bar("rows");
-  ImportanceRequest request{.method = method,
-                            .score = score_named(a.score),
+ImportanceRequest importance_request(const ImportanceArguments& a) {
+  ImportanceRequest request{.score = score_named(a.score),
                             .repeats = a.repeats,
                             .precision = a.precision,
                             .draws = a.draws,
                             .background_rows = a.background_rows,
-                            .seed = a.seed,
-                            .progress = [&bar](int64_t done, int64_t total) {
-                              bar.show(done, total);
-                              return !interrupted();
-                            }};
+                            .seed = a.seed};
   for (const std::string& group : a.groups) request.groups.push_back(names_in(group));
+  return request;
+}
+
+Progress shown_by(ProgressBar& bar) {
+  return [&bar](int64_t done, int64_t total) {
+    bar.show(done, total);
+    return !interrupted();
+  };
+}
+
+ImportanceReport importance_of(const ImportanceArguments& a, const Model& model,
+                               const NamedTable& rows, const std::vector<double>& answers) {
+  ProgressBar bar("rows");
+  ImportanceRequest request = importance_request(a);
+  if (a.method == "sage") request.method = ImportanceMethod::kSage;
+  request.progress = shown_by(bar);
   ImportanceReport report = importance(model, rows, answers, request);
   bar.clear();
   return report;
@@ -165,9 +173,7 @@ void run_with_answers(const ImportanceArguments& a) {
   NamedTable rows = read_table_for(model, a.table);
   const std::vector<double> answers = take_answers(a, model, rows);
   const KeepAnswers keep;
-  const ImportanceReport report =
-      importance_of(a, model, rows, answers,
-                    a.method == "sage" ? ImportanceMethod::kSage : ImportanceMethod::kPermutation);
+  const ImportanceReport report = importance_of(a, model, rows, answers);
   OutputFiles files;
   files.add(a.json, [&] { return to_json(report) + "\n"; });
   files.write();
@@ -275,18 +281,6 @@ std::vector<Explanation> explain_rows(const ImportanceArguments& a, const Model&
   return inputs.take();
 }
 
-// Methods that refuse the model are told in a note, those of a later row leave that row out.
-void add_explained_sides(const ImportanceArguments& a, const std::vector<Explanation>& rows,
-                         const ExplainRequest& request, std::vector<ImportanceSide>& sides) {
-  for (const MethodRequest& method : request.methods) {
-    const bool given = std::ranges::all_of(rows, [&](const Explanation& row) {
-      return std::ranges::any_of(row.attributions,
-                                 [&](const Attribution& one) { return one.method == method.name; });
-    });
-    if (given) sides.push_back(importance_side(rows, method.name, a.seed));
-  }
-}
-
 // Four importances of the same rows.
 void run_all(const ImportanceArguments& a) {
   if (!a.svg.empty() || !a.png.empty())
@@ -295,33 +289,17 @@ void run_all(const ImportanceArguments& a) {
   if (!a.groups.empty()) throw InvalidInput("--all compares single columns: leave out --group");
   ImportanceArguments attention = a;
   if (a.method.empty()) attention.method = "raw-attention:gorishniy";
-  ExplainRequest request = request_of(attention);
-  request.methods.push_back({"shap", {}});
+  CompareImportancesRequest request{.explain = request_of(attention),
+                                    .importance = importance_request(a)};
+  request.explain.methods.push_back({"shap", {}});
   const Model model = a.model.load_for_tables();
   NamedTable rows = read_table_for(model, a.table);
   const std::vector<double> answers = take_answers(a, model, rows);
   const KeepAnswers keep;
-  const std::vector<Explanation> explained = explain_rows(a, model, rows, request);
-  std::vector<ImportanceSide> sides;
-  add_explained_sides(a, explained, request, sides);
-  std::vector<std::string> notes;
-  for (const Refusal& refusal : explained[0].refused)
-    notes.push_back(fmt::format("{} was left out: {}.", refusal.method, refusal.reason));
-  for (const ImportanceMethod method : {ImportanceMethod::kPermutation, ImportanceMethod::kSage}) {
-    if (interrupted()) throw Interrupted();
-    ImportanceArguments own = a;
-    // Accuracy and r2 are no losses, which SAGE needs; it chooses the one that belongs to them.
-    if (method == ImportanceMethod::kSage && (a.score == "accuracy" || a.score == "r2"))
-      own.score = "auto";
-    const ImportanceReport report = importance_of(own, model, rows, answers, method);
-    sides.push_back(importance_side(report));
-    for (const std::string& note : report.notes) notes.push_back(report.method + ": " + note);
-  }
-  ComparedImportances found = compare_importances(std::move(sides));
-  found.model = model.name();
-  found.rows = rows.table.rows;
-  found.seed = a.seed;
-  found.notes = std::move(notes);
+  ProgressBar bar("rows");
+  request.progress = shown_by(bar);
+  const ComparedImportances found = compare_importances(model, rows, answers, request);
+  bar.clear();
   OutputFiles files;
   files.add(a.html, [&] { return to_html(found); });
   show(found, a.json, std::move(files));

@@ -46,4 +46,22 @@ struct ComparedImportances {
 // Throws InvalidInput where a side has other columns than the first, or there is none.
 ComparedImportances compare_importances(std::vector<ImportanceSide> sides);
 
+struct CompareImportancesRequest {
+  // Methods that explain each row; none: attention as in FT-Transformer's paper, and SHAP. Its
+  // progress is not asked.
+  ExplainRequest explain = {};
+  // Permutation importance and SAGE, each in its turn; SAGE takes the loss that belongs to a score
+  // which is none. Columns stand alone. Its background rows are those of the explained rows, too,
+  // for a model that brings none; its seed is that of everything.
+  ImportanceRequest importance = {};
+  Progress progress = {};  // of each part in its turn; false: Interrupted before the next one
+};
+
+// Of the rows of a table, whose right answers are known. A row that cannot be explained is left out
+// of the methods that explain rows, and a method that refuses a row is left out; notes tell both.
+// Throws InvalidInput where no row can be explained, or there is one alone.
+ComparedImportances compare_importances(const Model& model, const NamedTable& rows,
+                                        const std::vector<double>& answers,
+                                        const CompareImportancesRequest& request);
+
 }  // namespace whyformer

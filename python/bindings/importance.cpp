@@ -5,6 +5,8 @@
 
 #include "bindings.h"
 #include "long_work.h"
+#include "whyformer/compared_importances.h"
+#include "whyformer/report.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -41,6 +43,25 @@ void bind_importance(nb::module_& module) {
         });
       },
       "model"_a, "rows"_a, "answers"_a, "request"_a, "progress"_a.none());
+  nb::class_<ComparedImportances>(module, "ComparedImportances")
+      .def("json", [](const ComparedImportances& found) { return to_json(found, 2); })
+      .def("terminal",
+           [](const ComparedImportances& found, bool colour, int width) {
+             return to_terminal(found, TerminalOptions{.colour = colour, .width = width});
+           })
+      .def("html", [](const ComparedImportances& found) { return to_html(found); });
+  module.def(
+      "compare_importances",
+      [](const Model& model, const NamedTable& rows, const std::vector<double>& answers,
+         const ExplainRequest& explain, const ImportanceRequest& importance,
+         const nb::object& progress) {
+        return run_long(progress, [&](const Progress& watch) {
+          return compare_importances(
+              model, rows, answers,
+              {.explain = explain, .importance = importance, .progress = watch});
+        });
+      },
+      "model"_a, "rows"_a, "answers"_a, "explain"_a, "request"_a, "progress"_a.none());
 }
 
 }  // namespace whyformer::python

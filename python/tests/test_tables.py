@@ -113,6 +113,27 @@ def test_importance_tells_errors_of_zero_and_keeps_its_columns(taster, wines):
     assert list(found.to_pandas()["value"]) == sorted(found.to_pandas()["value"], reverse=True)
 
 
+def test_importances_stand_side_by_side_as_each_method_gives_them(taster, wines, tmp_path):
+    rows = wines.iloc[:12]
+    answers = [one.values.argmax() for one in taster(rows)]
+    found = taster.compare_importances(rows, answers, ["gradient-x-input"], repeats=2, draws=60, seed=4)
+    table = found.to_pandas().set_index(["method", "name"])
+    assert [one["method"] for one in found.importances] == ["gradient-x-input", "permutation", "sage"]
+    for method in ("permutation", "sage"):
+        alone = taster.importance(rows, answers, method=method, repeats=2, draws=60, seed=4).to_pandas()
+        for name, value in zip(alone["name"], alone["value"]):
+            assert table.loc[(method, name), "value"] == value
+    scores = np.abs([one["gradient-x-input"].scores
+                     for one in taster.explain(rows, "gradient-x-input", background=rows)])
+    np.testing.assert_allclose([table.loc[("gradient-x-input", name), "value"] for name in wines.columns],
+                               scores.mean(0), rtol=1e-12)
+    found.save(tmp_path / "sides.html")
+    assert "permutation" in (tmp_path / "sides.html").read_text()
+    assert "rank" in table and "Importances of the columns" in str(found)
+    with pytest.raises(wf.InvalidInput, match="json or .html"):
+        found.save("sides.svg")
+
+
 def test_an_output_of_a_file_is_chosen_by_its_name(taster, wines):
     name = wf.inspect(WINE).outputs[0].split()[0]
     named = wf.load(WINE, output=name)

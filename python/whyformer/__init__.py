@@ -13,7 +13,7 @@ from importlib.metadata import version as _version
 from ._concepts import ConceptReport, tcav
 from ._evaluation import Agreement, Evaluation, agree, evaluate, protocols
 from ._functions import FunctionExplanation, lime, shap
-from ._importance import HeadImportance, Importance, Summary, summarise
+from ._importance import ComparedImportances, HeadImportance, Importance, Summary, summarise
 from ._loading import inspect, load
 from ._model import Model, Output
 from ._model_summary import ModelSummary
@@ -40,7 +40,7 @@ from . import maskers, metrics
 __version__ = _version("whyformer")
 
 __all__ = [
-    "Agreement", "Attribution", "ConceptReport", "Error", "Evaluation", "Explanation", "Explanations", "FileError",
+    "Agreement", "Attribution", "ComparedImportances", "ConceptReport", "Error", "Evaluation", "Explanation", "Explanations", "FileError",
     "FunctionExplanation", "HeadImportance", "Importance", "InvalidInput", "MethodInfo", "Model", "ModelInfo",
     "ModelSummary", "OptionInfo", "Output", "SanityReport", "Summary", "TableClassifier", "TableSpec",
     "UnsupportedModel", "agree", "describe_table", "evaluate", "explain", "inspect", "lime", "load", "maskers", "methods", "metrics", "protocols",

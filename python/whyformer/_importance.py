@@ -12,6 +12,7 @@ from ._choices import choice
 from ._native import InvalidInput
 from ._progress import Bar
 from ._report import Report
+from ._request import explain_request
 
 
 class HeadImportance(Report):
@@ -89,18 +90,53 @@ class Importance:
                          + ("" if one["error"] is None else f" ± {one['error']:.4f}") for name, one in zip(names, columns))
 
 
-def column_importance(model, table, answers, *, method: str = "permutation", score: str = "auto", repeats: int = 5,
-                      precision: float = 0.025, draws: int = 0, background_rows: int = 100, groups=(), seed: int = 0,
-                      progress=None) -> Importance:
+def _importance_request(score: str = "auto", repeats: int = 5, precision: float = 0.025, draws: int = 0,
+                        background_rows: int = 100, seed: int = 0):
     request = _native.ImportanceRequest()
-    request.method = choice(_native.ImportanceMethod, "method", method)
     request.score = choice(_native.ImportanceScore, "score", score.replace("-", "_"))
     request.repeats, request.precision, request.draws = repeats, precision, draws
     request.background_rows, request.seed = background_rows, seed
+    return request
+
+
+def column_importance(model, table, answers, *, method: str = "permutation", groups=(), progress=None,
+                      **options) -> Importance:
+    request = _importance_request(**options)
+    request.method = choice(_native.ImportanceMethod, "method", method)
     request.groups = [list(group) for group in groups]
     with Bar("rows", progress) as bar:
         return Importance(_native.importance(model._native, _inputs.named_table(table, model._native),
                                              [float(one) for one in answers], request, bar.callback))
+
+
+class ComparedImportances(Report):
+    """Importances of the same columns by several methods, side by side, with ranks and intervals."""
+
+    def to_pandas(self):
+        """A row for each column and method."""
+        import pandas
+
+        return pandas.DataFrame([{"method": side["method"], **column}
+                                 for side in self.importances for column in side["columns"]])
+
+    def save(self, path) -> None:
+        """Writes .json or .html."""
+        if not str(path).endswith((".json", ".html")):
+            raise InvalidInput(f"cannot write '{path}': the name must end in .json or .html")
+        super().save(path)
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
+        return {"text/plain": str(self)}
+
+
+def compared_importances(model, table, answers, methods=None, *, options=None, progress=None,
+                         **settings) -> ComparedImportances:
+    request = _importance_request(**settings)
+    explain = explain_request(methods, options, [None], seed=request.seed) if methods else _native.ExplainRequest()
+    with Bar("rows", progress) as bar:
+        return ComparedImportances(_native.compare_importances(
+            model._native, _inputs.named_table(table, model._native), [float(one) for one in answers], explain, request,
+            bar.callback))
 
 
 class Summary(Report):

@@ -248,3 +248,9 @@ class Model:
         from ._importance import column_importance
 
         return column_importance(self, table, answers, **options)
+
+    def compare_importances(self, table, answers, methods=None, **options):
+        """Importances side by side: of methods that explain each row, of permutation and of SAGE."""
+        from ._importance import compared_importances
+
+        return compared_importances(self, table, answers, methods, **options)

@@ -1,0 +1,112 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "whyformer/compared_importances.h"
+#include "whyformer/error.h"
+
+namespace whyformer {
+namespace {
+
+class ImportanceComparison {
+ public:
+  ImportanceComparison(const Model& model, const NamedTable& rows,
+                       const std::vector<double>& answers, const CompareImportancesRequest& request)
+      : model_(model), rows_(rows), answers_(answers), request_(request) {
+    if (rows.table.rows < 2)
+      throw InvalidInput("importances are compared over a table of at least two rows");
+    if (!request.importance.groups.empty())
+      throw InvalidInput("importances are compared column by column: leave out groups");
+    explain_ = request.explain;
+    if (explain_.methods.empty())
+      explain_.methods = {MethodRequest{"raw-attention:gorishniy"}, MethodRequest{"shap"}};
+    explain_.seed = request.importance.seed;
+    explain_.progress = [this](int64_t, int64_t) { return goes_on(done_, rows_.table.rows); };
+  }
+
+  ComparedImportances run() {
+    explain_rows();
+    for (const MethodRequest& method : explain_.methods) add_explained(method.name);
+    explanations_.clear();
+    add(ImportanceMethod::kPermutation);
+    add(ImportanceMethod::kSage);
+    ComparedImportances found = compare_importances(std::move(sides_));
+    found.model = model_.name();
+    found.rows = rows_.table.rows;
+    found.seed = request_.importance.seed;
+    found.notes = std::move(notes_);
+    return found;
+  }
+
+ private:
+  bool goes_on(int64_t done, int64_t total) {
+    if (request_.progress && !request_.progress(done, total)) stopped_ = true;
+    return !stopped_;
+  }
+
+  void explain_rows() {
+    const NamedTable background = has_background(model_)
+                                      ? NamedTable()
+                                      : background_of(rows_, request_.importance.background_rows);
+    std::string refusal;
+    for (done_ = 0; done_ < rows_.table.rows; ++done_) {
+      RowInput input = row_of(rows_, done_);
+      input.background = background.table;
+      input.background_cells = background.cells;
+      try {
+        explanations_.push_back(explain(model_, input, explain_).front());
+        explanations_.back().attention.clear();  // by far the most memory, and nothing reads it
+      } catch (const InvalidInput& error) {
+        refusal = error.what();
+        notes_.push_back(fmt::format("Row {} was left out: {}.", done_, refusal));
+      }
+      if (!goes_on(done_ + 1, rows_.table.rows)) throw Interrupted();
+    }
+    if (explanations_.empty()) throw InvalidInput(refusal);
+  }
+
+  // Nothing where a row has no scores by the method.
+  void add_explained(const std::string& method) {
+    for (const Explanation& row : explanations_) {
+      const auto refused = std::ranges::find(row.refused, method, &Refusal::method);
+      if (refused == row.refused.end()) continue;
+      notes_.push_back(fmt::format("{} was left out: {}.", method, refused->reason));
+      return;
+    }
+    sides_.push_back(importance_side(explanations_, method, request_.importance.seed));
+  }
+
+  void add(ImportanceMethod method) {
+    if (stopped_) throw Interrupted();
+    ImportanceRequest asked = request_.importance;
+    asked.method = method;
+    asked.progress = [this](int64_t done, int64_t total) { return goes_on(done, total); };
+    const bool is_loss =
+        asked.score != ImportanceScore::kAccuracy && asked.score != ImportanceScore::kR2;
+    if (method == ImportanceMethod::kSage && !is_loss) asked.score = ImportanceScore::kAuto;
+    const ImportanceReport report = importance(model_, rows_, answers_, asked);
+    sides_.push_back(importance_side(report));
+    for (const std::string& note : report.notes) notes_.push_back(report.method + ": " + note);
+  }
+
+  const Model& model_;
+  const NamedTable& rows_;
+  const std::vector<double>& answers_;
+  const CompareImportancesRequest& request_;
+  ExplainRequest explain_;
+  std::vector<Explanation> explanations_;
+  std::vector<ImportanceSide> sides_;
+  std::vector<std::string> notes_;
+  int64_t done_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+ComparedImportances compare_importances(const Model& model, const NamedTable& rows,
+                                        const std::vector<double>& answers,
+                                        const CompareImportancesRequest& request) {
+  return ImportanceComparison(model, rows, answers, request).run();
+}
+
+}  // namespace whyformer

@@ -45,7 +45,7 @@ TEST_F(CommandLine, ExplainsAPictureWithAText) {
   expect_refusal(pair, "does not compare pictures with texts");
   expect_refusal(pair + "--among 'a dog' --model " + golden + "/model", "leave out --among");
   expect_refusal("trace" + pair.substr(7) + "--save x --model " + golden + "/model",
-                 "one side at a time");
+                 "give the picture alone");
 }
 
 TEST_F(CommandLine, BadPicturesGetOneClearLine) {

@@ -186,9 +186,9 @@ def test_encoders_by_the_names_of_their_columns_are_read(people):
 
 def test_steps_that_cannot_be_told_are_refused_by_name(people):
     columns = people[["age", "gain"]]
-    with pytest.raises(wf.UnsupportedModel, match="PCA is no step.*give the frame as it is behind that step"):
+    with pytest.raises(wf.UnsupportedModel, match="PCA cannot be written as a step.*give the frame as it is behind that step"):
         wf.describe_table(columns, PCA(1).fit(columns))
-    with pytest.raises(wf.UnsupportedModel, match=r"FunctionTransformer\(sqrt\) is a program"):
+    with pytest.raises(wf.UnsupportedModel, match=r"FunctionTransformer\(sqrt\) is arbitrary code"):
         wf.describe_table(columns, FunctionTransformer(np.sqrt).fit(columns))
     with pytest.raises(wf.InvalidInput, match="StandardScaler is not fitted"):
         wf.describe_table(columns, StandardScaler())

@@ -125,8 +125,8 @@ void fill_output(Prepared& prepared) {
 void check_one_part(const Reading& reading) {
   if (reading.inputs.size() == 1) return;
   throw InvalidInput(
-      "traces of a picture with a text are not supported: trace the picture alone, with the text "
-      "as similarity reference");
+      "traces and relevance of a picture with a text are not supported: give the picture alone, "
+      "with the text as similarity reference");
 }
 
 Prepared prepare(const Reader& reader, const InputValue& value, const ExplainRequest& request,

@@ -42,7 +42,7 @@ Answered PairReader::answered(const InputValue& value, const Question& question)
   }
   if (!std::holds_alternative<std::monostate>(question.target)) {
     throw InvalidInput(
-        "a picture with a text has one answer, how alike they are: leave out the target");
+        "a picture with a text has one output, their similarity: leave out the target");
   }
   Answered answered{.kind = {.dtype = question.dtype, .randomisation = question.randomisation},
                     .space = "logit",

@@ -98,7 +98,7 @@ TEST(ParseTableSpec, ChecksTheNumbersOfAStep) {
   refuses(R"({"op": "power"})", "'lambda' is missing");
   refuses(R"({"op": "one-hot"})", "it reads the ids of categories, or bins");
   refuses(R"({"op": "indicator"})", "'at' lists 1 places, but the column fills 2");
-  refuses(R"("standard")", "an object in braces");
+  refuses(R"("standard")", "expected an object");
 }
 
 TEST(ParseTableSpec, ChecksPlaces) {

@@ -261,7 +261,7 @@ TEST(LimeMethod, RefusesOptionsThatSayNothingToATextOrAPicture) {
 TEST(LimeMethod, SaysThatThePenaltyDecidesWhereInputsAreFewerThanWords) {
   const Attribution found =
       attribution_of("lime", {{"samples", int64_t{3}}}, "I cannot wait for next time again");
-  EXPECT_THAT(found.notes, Contains(HasSubstr("3 different inputs for 8 numbers to fit")));
+  EXPECT_THAT(found.notes, Contains(HasSubstr("3 different inputs for 8 coefficients")));
 }
 
 TEST(LinkOption, NeedsProbabilities) {

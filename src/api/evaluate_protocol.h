@@ -9,7 +9,8 @@ namespace whyformer {
 // metrics.
 void check_protocol(const EvaluationRequest& request);
 
-// `seed` is of the draws for this input. Throws what explain() throws, and InvalidInput where the input lacks what the protocol needs.
+// `seed` is of the draws for this input. Throws what explain() throws, and InvalidInput where the
+// input lacks what the protocol needs.
 void measure_by_protocol(const Model& model, const EvaluationInput& input,
                          const EvaluationRequest& request, int64_t seed, EvaluatedInput& result);
 

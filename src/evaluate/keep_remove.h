@@ -12,7 +12,8 @@ enum class CurveUnits {
   kAll        // the largest magnitude first
 };
 
-// The curve minus its first value, read at 100 points from 0 to 1, as an area.
-double keep_remove_area(const Evidence& evidence, CurveUnits units, Hide hide);
+// The curve minus its first value, read at 100 points from 0 to 1, as an area. Nothing where no
+// unit takes part.
+std::optional<double> keep_remove_area(const Evidence& evidence, CurveUnits units, Hide hide);
 
 }  // namespace whyformer

@@ -62,7 +62,7 @@ nlohmann::json measure_fits(const Sizes& sizes) {
   const int64_t all = 2 * kSets * sizes.pictures;
   const std::vector<float> x = random_rows(all, kWidth, 0),
                            g = random_rows(sizes.targets, kWidth, all);
-  ConceptSets sets;
+  LayerTestSets sets;
   for (int i = 0; i < 2 * kSets; ++i) {
     ExampleRows rows(sizes.pictures);
     std::iota(rows.begin(), rows.end(), i * sizes.pictures);

@@ -20,7 +20,7 @@ struct AgreeArguments {
   CLI::Option* models = nullptr;  // may be given several times
   std::string with;
   int64_t top_k = 0;
-  double persistence = 0.9;
+  double persistence = 0;
   bool magnitudes = false;
   std::string json, html, svg, png;
 };
@@ -38,9 +38,11 @@ void add_arguments(CLI::App& command, AgreeArguments& a) {
   command.add_option("--top", a.top_k, "units of the top-k overlaps (default: a fifth)")
       ->check(CLI::PositiveNumber)
       ->type_name("K");
-  command.add_option("--persistence", a.persistence, "p of rank-biased overlap")
+  command
+      .add_option("--persistence", a.persistence,
+                  "p of rank-biased overlap (default: 0.9, and 0.98 for 50 units or more)")
       ->check(CLI::Range(0.01, 0.999))
-      ->capture_default_str();
+      ->type_name("P");
   command.add_flag("--magnitudes", a.magnitudes,
                    "compare magnitudes of scores, as for attention, which has no sign");
   start_group(command, OptionGroup::kOutput);
@@ -73,13 +75,15 @@ std::vector<AgreementInput> inputs_of(const std::vector<CorpusArguments::Entry>&
                                       const Model& model, const AgreementRequest& request) {
   std::vector<AgreementInput> inputs, compared(corpus.size());
   ProgressBar bar("inputs");
-  const auto compare = [&](int64_t i) {
+  const auto compare = [&](const PieceOfWork& piece) {
+    const int64_t i = piece.number;
     const CorpusArguments::Entry& entry = corpus[i];
     compared[i] = {.name = entry.input.name};
     compared[i].problem = entry.problem;
     if (!entry.problem.empty()) return;
     AgreementRequest own = request;
     own.explain.target = entry.input.target;
+    own.explain.memory_bytes /= piece.at_once;
     compared[i] = agreement_input(model, entry.input.name, entry.input.input, own);
   };
   const auto keep = [&](int64_t i) {
@@ -110,12 +114,13 @@ void write_reports(const AgreeArguments& a, const Report& report) {
   show(report, a.json, std::move(files));
 }
 
-AgreementReport report_of(const AgreeArguments& a, const Model& model,
-                          const std::vector<CorpusArguments::Entry>& corpus) {
-  const AgreementRequest request = request_of(a, model, corpus[0].input.input);
+// Nothing where it was interrupted before the first input.
+std::optional<AgreementReport> report_of(const AgreeArguments& a, const Model& model,
+                                         const std::vector<CorpusArguments::Entry>& corpus) {
+  const AgreementRequest request = request_of(a, model, CorpusArguments::first_of(corpus));
   const KeepAnswers keep;
   const std::vector<AgreementInput> inputs = inputs_of(corpus, model, request);
-  if (inputs.empty()) throw Interrupted();
+  if (inputs.empty()) return std::nullopt;
   AgreementReport report = summarise(model.name(), inputs, request);
   if (inputs.size() < corpus.size()) {
     report.notes.push_back(
@@ -124,21 +129,36 @@ AgreementReport report_of(const AgreeArguments& a, const Model& model,
   return report;
 }
 
-// One model after the other; an interruption keeps those that are done.
+// One model after the other; an interruption keeps those that are done. A spread is over models
+// that saw the same inputs.
 void run_over_models(AgreeArguments a, const std::vector<std::string>& models,
                      const std::vector<CorpusArguments::Entry>& corpus) {
   if (!a.svg.empty() || !a.png.empty())
     throw InvalidInput(
         "the heat map shows one model: leave out --svg and --png, or give one --model");
-  std::vector<AgreementReport> reports;
+  std::vector<AgreementReport> whole;
+  std::optional<AgreementReport> part;
   for (const std::string& name : models) {
     if (interrupted()) break;
     a.corpus.model.model = name;
     a.corpus.table_model.reset();
-    reports.push_back(report_of(a, a.corpus.load(corpus), corpus));
-    reports.back().model.name = name;
+    std::optional<AgreementReport> report = report_of(a, a.corpus.load(corpus), corpus);
+    if (!report) break;
+    report->model.name = name;
+    if (interrupted())
+      part = std::move(report);
+    else
+      whole.push_back(*std::move(report));
   }
-  write_reports(a, over_models(std::move(reports)));
+  if (whole.empty() && !part) throw Interrupted();
+  if (whole.empty()) return write_reports(a, *part);
+  const size_t done = whole.size();
+  write_reports(a, over_models(std::move(whole)));
+  if (done < models.size()) {
+    tell(
+        fmt::format("interrupted: {} of {} models are compared; '{}' and what follows are left out",
+                    done, models.size(), models[done]));
+  }
 }
 
 void run(const AgreeArguments& a) {
@@ -148,8 +168,9 @@ void run(const AgreeArguments& a) {
   if (models.size() > 1) {
     run_over_models(a, models, corpus);
   } else {
-    const AgreementReport report = report_of(a, a.corpus.load(corpus), corpus);
-    write_reports(a, report);
+    const auto report = report_of(a, a.corpus.load(corpus), corpus);
+    if (!report) throw Interrupted();
+    write_reports(a, *report);
   }
   if (interrupted()) throw Interrupted();
 }

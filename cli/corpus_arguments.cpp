@@ -2,52 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "input_arguments.h"
 #include "labelled_texts.h"
 #include "option_groups.h"
+#include "picture_masks.h"
 #include "whyformer/error.h"
 #include "whyformer/protocols.h"
 
 namespace whyformer::cli {
 namespace {
 
-// The mask of a picture has its name, as a PNG.
-std::filesystem::path mask_in(const std::string& masks, const InputValue& input) {
-  const auto* pair = std::get_if<PictureWithText>(&input);
-  const auto& picture =
-      std::get<PictureFile>(pair != nullptr ? pair->picture : std::get<PictureInput>(input));
-  return std::filesystem::path(masks) / (picture.path.stem().string() + ".png");
-}
-
-KnownRegion region_in(const std::string& masks, const InputValue& input) {
-  const std::filesystem::path mask = mask_in(masks, input);
-  if (!std::filesystem::exists(mask)) return {};
-  return region_of_mask(PictureFile{mask});
-}
-
 std::vector<TextSpan> spans_of(const std::vector<std::pair<int64_t, int64_t>>& rationales) {
   std::vector<TextSpan> spans;
   for (const auto& [start, end] : rationales) spans.push_back({start, end, 0});
   return spans;
-}
-
-KnownRegion region_of(const LabelledInput& labelled) {
-  if (!labelled.rationales) return {};
-  return region_of_spans(spans_of(*labelled.rationales));
-}
-
-// What protocols know of an input: the object's pixels, and the words of the rationale.
-void add_known_places(const LabelledInput& labelled, const std::string& masks,
-                      EvaluationInput& input) {
-  if (!masks.empty() && is_picture(labelled.input)) {
-    const std::filesystem::path mask = mask_in(masks, labelled.input);
-    if (std::filesystem::exists(mask)) input.pixels = pixels_of_mask(PictureFile{mask});
-  }
-  if (const auto* text = std::get_if<TextInput>(&labelled.input); text && labelled.rationales) {
-    input.words = mark_words(text->text, spans_of(*labelled.rationales));
-  }
 }
 
 // "METHOD.NAME=VALUE" goes to the method of that name.
@@ -118,20 +89,68 @@ void CorpusArguments::add_data_sets_to(CLI::App& command) {
 }
 
 // A wrong folder would leave every metric of localisation undefined.
-void CorpusArguments::check_masks(const std::vector<Entry>& corpus) const {
-  if (masks.empty()) return;
-  if (!std::filesystem::is_directory(masks))
-    throw FileError(fmt::format("cannot read '{}': there is no such folder", masks));
-  std::string missing;
-  for (const Entry& entry : corpus) {
-    if (!is_picture(entry.input.input)) continue;
-    const std::filesystem::path mask = mask_in(masks, entry.input.input);
-    if (std::filesystem::exists(mask)) return;
-    if (missing.empty()) missing = mask.filename().string();
+void CorpusArguments::add_masks(const std::vector<CorpusEntry>& all,
+                                std::vector<Entry>& corpus) const {
+  const PictureMasks found(masks, all);
+  bool any = false;
+  for (size_t i = 0; i < corpus.size(); ++i) {
+    if (!all[i].problem.empty()) continue;
+    const std::optional<std::filesystem::path> mask = found.of(all[i]);
+    if (!mask) continue;
+    any = true;
+    add_known_mask(corpus[i].input, PictureFile{*mask});
   }
-  if (missing.empty()) return;
-  throw FileError(
-      fmt::format("no picture has a mask in '{}': expected files such as '{}'", masks, missing));
+  const auto first = std::ranges::find(all, std::string(), &CorpusEntry::problem);
+  if (any || first == all.end()) return;
+  throw FileError(fmt::format("no picture has a mask in '{}': expected files such as '{}'", masks,
+                              found.expected(*first).lexically_relative(masks).string()));
+}
+
+std::vector<CorpusArguments::Entry> CorpusArguments::read_lines() const {
+  const bool of_pictures = !pictures.empty();
+  // Whether a mask belongs to one picture alone is told by all of them.
+  const std::vector<CorpusEntry> all =
+      read_corpus(of_pictures ? pictures : file,
+                  {.limit = masks.empty() ? examples : 0,
+                   .kind = of_pictures ? CorpusKind::kPictures : CorpusKind::kAny,
+                   .without = masks});
+  std::vector<Entry> corpus;
+  for (const CorpusEntry& entry : all) {
+    if (examples > 0 && static_cast<int64_t>(corpus.size()) == examples) break;
+    const LabelledInput& labelled = entry.input;
+    Entry next{{.name = labelled.place, .input = labelled.input}, entry.problem};
+    if (explain_labels && labelled.labels) next.input.target = labelled.labels->front();
+    if (labelled.labels) next.input.label = labelled.labels->front();
+    if (!entry.mask.empty() && masks.empty()) {
+      add_known_mask(next.input, PictureFile{entry.mask});
+    }
+    if (labelled.rationales) add_known_spans(next.input, spans_of(*labelled.rationales));
+    corpus.push_back(std::move(next));
+  }
+  if (!masks.empty()) add_masks(all, corpus);
+  return corpus;
+}
+
+// Rows that cannot be read keep their place among the others.
+std::vector<CorpusArguments::Entry> CorpusArguments::read_rows() const {
+  const Model model = load_table_model();
+  const SoundRows found = table.read_sound(model);
+  const int64_t sound = found.rows.table.rows;
+  const int64_t all = sound + static_cast<int64_t>(found.broken.size());
+  const int64_t count = examples > 0 ? std::min(examples, all) : all;
+  std::vector<RowInput> inputs = table.inputs(model, found.rows, std::min(sound, count));
+  std::vector<Entry> corpus;
+  auto broken = found.broken.begin();
+  auto input = inputs.begin();
+  for (int64_t row = 0; row < count; ++row) {
+    Entry entry{{.name = fmt::format("row {}", row), .input = RowInput{}}, {}};
+    if (broken != found.broken.end() && broken->number == row)
+      entry.problem = (broken++)->problem;
+    else
+      entry.input.input = std::move(*input++);
+    corpus.push_back(std::move(entry));
+  }
+  return corpus;
 }
 
 std::vector<CorpusArguments::Entry> CorpusArguments::read() const {
@@ -144,30 +163,7 @@ std::vector<CorpusArguments::Entry> CorpusArguments::read() const {
   }
   table.refuse_without_table();
   if (!data.empty()) return read_eraser(data, split, examples);
-  std::vector<Entry> corpus;
-  if (table.given()) {
-    const Model model = load_table_model();
-    const NamedTable rows = table.read(model);
-    const int64_t count = examples > 0 ? std::min(examples, rows.table.rows) : rows.table.rows;
-    for (RowInput& input : table.inputs(model, rows, count)) {
-      corpus.push_back({{fmt::format("row {}", corpus.size()), std::move(input)}, {}});
-    }
-    return corpus;
-  }
-  for (CorpusEntry& entry : read_corpus(pictures.empty() ? file : pictures, examples)) {
-    LabelledInput& labelled = entry.input;
-    Entry next{{.name = labelled.place, .input = labelled.input}, entry.problem};
-    if (explain_labels && labelled.labels) next.input.target = labelled.labels->front();
-    if (labelled.labels) next.input.label = labelled.labels->front();
-    add_known_places(labelled, masks, next.input);
-    next.input.region = !masks.empty() && is_picture(labelled.input)
-                            ? region_in(masks, labelled.input)
-                            : region_of(labelled);
-    corpus.push_back(std::move(next));
-  }
-  if (corpus.empty()) throw InvalidInput(fmt::format("there is no picture in '{}'", pictures));
-  check_masks(corpus);
-  return corpus;
+  return table.given() ? read_rows() : read_lines();
 }
 
 Model CorpusArguments::load_table_model() const {
@@ -177,7 +173,12 @@ Model CorpusArguments::load_table_model() const {
 
 Model CorpusArguments::load(const std::vector<Entry>& corpus) const {
   if (table.given()) return load_table_model();
-  return is_picture(corpus[0].input.input) ? model.load_for_pictures() : model.load();
+  return is_picture(first_of(corpus)) ? model.load_for_pictures() : model.load();
+}
+
+const InputValue& CorpusArguments::first_of(const std::vector<Entry>& corpus) {
+  const auto sound = std::ranges::find(corpus, std::string(), &Entry::problem);
+  return sound == corpus.end() ? corpus[0].input.input : sound->input.input;
 }
 
 ExplainRequest CorpusArguments::request(const std::vector<std::string>& fallback) const {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "labelled_texts.h"
 #include "model_arguments.h"
 #include "table_arguments.h"
 #include "whyformer/evaluation.h"
@@ -38,11 +39,15 @@ struct CorpusArguments {
   // The built-in model for such inputs where none is named.
   Model load(const std::vector<Entry>& corpus) const;
   Model load_table_model() const;
+  // The first that can be read, if any.
+  static const InputValue& first_of(const std::vector<Entry>& corpus);
   // Methods with their options, seed and memory; `fallback` where none is named.
   ExplainRequest request(const std::vector<std::string>& fallback) const;
 
  private:
-  void check_masks(const std::vector<Entry>& corpus) const;
+  std::vector<Entry> read_lines() const;
+  std::vector<Entry> read_rows() const;
+  void add_masks(const std::vector<CorpusEntry>& all, std::vector<Entry>& corpus) const;
 };
 
 }  // namespace whyformer::cli

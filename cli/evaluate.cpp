@@ -1,9 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <map>
+#include <atomic>
 #include <memory>
 
 #include "command.h"
@@ -12,7 +10,7 @@
 #include "option_groups.h"
 #include "output_files.h"
 #include "whyformer/error.h"
-#include "whyformer/growing_file.h"
+#include "whyformer/kept_inputs.h"
 #include "whyformer/protocols.h"
 #include "whyformer/report.h"
 #include "whyformer/threads.h"
@@ -92,43 +90,11 @@ std::vector<std::string> metrics_asked(const std::vector<std::string>& names) {
       asked.push_back(metric_named(name).name);
       continue;
     }
-    for (const MetricInfo& metric : metrics()) asked.push_back(metric.name);
+    for (const MetricInfo& metric : metrics()) {
+      if (std::ranges::find(names, metric.name) == names.end()) asked.push_back(metric.name);
+    }
   }
   return asked;
-}
-
-// What is asked, in one line: inputs kept for another question must not be mixed in.
-std::string question_of(const EvaluateArguments& a, const EvaluationRequest& request,
-                        const Model& model) {
-  std::string methods;
-  for (const MethodRequest& one : request.explain.methods) methods += one.name + " ";
-  for (const std::string& option : a.corpus.options) methods += option + " ";
-  const std::string measured = request.protocol.empty()
-                                   ? fmt::format("metrics {}", fmt::join(request.metrics, " "))
-                                   : "protocol " + request.protocol;
-  return fmt::format(
-      "whyformer evaluate: model {}, methods {}{}, hiding {}, seed {}, random {}, noisy {}{}",
-      model.name().name, methods, measured, fmt::join(request.hidings, " "), a.corpus.seed,
-      a.random_rankings, a.noisy_inputs, a.no_reversed ? ", no reversed" : "");
-}
-
-// Inputs that an earlier run has finished, by name.
-std::map<std::string, EvaluatedInput> kept_inputs(const std::string& path,
-                                                  const std::string& question) {
-  std::map<std::string, EvaluatedInput> kept;
-  std::ifstream file(path);
-  std::string line;
-  if (path.empty() || !std::getline(file, line)) return kept;
-  if (line != question) {
-    throw InvalidInput(fmt::format(
-        "'{}' keeps the inputs of another evaluation ({}): give another file, or delete it", path,
-        line));
-  }
-  while (std::getline(file, line)) {
-    EvaluatedInput input = evaluated_input_of(line);
-    kept.emplace(input.name, std::move(input));
-  }
-  return kept;
 }
 
 class Evaluator {
@@ -139,24 +105,24 @@ class Evaluator {
   }
 
   std::vector<EvaluatedInput> run(const std::vector<CorpusArguments::Entry>& corpus) {
-    const std::string question = question_of(a_, request_, model_);
-    std::map<std::string, EvaluatedInput> kept = kept_inputs(a_.keep, question);
-    std::unique_ptr<GrowingFile> file;
-    if (!a_.keep.empty()) {
-      file = std::make_unique<GrowingFile>(a_.keep);
-      file->add(question + "\n");
-    }
+    std::optional<KeptInputs> kept;
+    if (!a_.keep.empty()) kept.emplace(a_.keep, model_, request_);
     ProgressBar bar("inputs");
     std::vector<EvaluatedInput> done;
     std::vector<EvaluatedInput> measured(corpus.size());
-    const auto measure = [&](int64_t i) {
-      const auto known = kept.find(corpus[i].input.name);
-      measured[i] =
-          known != kept.end() ? std::move(known->second) : evaluate(model_, corpus[i], request_);
+    std::atomic<int64_t> found = 0;
+    const auto measure = [&](const PieceOfWork& piece) {
+      const CorpusArguments::Entry& entry = corpus[piece.number];
+      if (auto known = kept ? kept->find(entry) : std::nullopt) {
+        measured[piece.number] = *std::move(known);
+        ++found;
+        return;
+      }
+      measured[piece.number] = evaluated(entry, piece);
     };
     const auto keep = [&](int64_t i) {
       done.push_back(std::move(measured[i]));
-      if (file != nullptr) file->add(to_json(done.back()) + "\n");
+      if (kept) kept->add(corpus[i], done.back());
       bar.show(static_cast<int64_t>(done.size()), static_cast<int64_t>(corpus.size()));
       return !interrupted();
     };
@@ -165,14 +131,32 @@ class Evaluator {
     } catch (const Interrupted&) {
       // What is done stays.
     }
-    if (file != nullptr) file->finish();
+    if (kept) kept->finish();
     bar.clear();
+    if (found > 0) {
+      tell(fmt::format("{} inputs kept: taken from '{}', not measured again", found.load(),
+                       a_.keep));
+    }
     return done;
   }
 
   const EvaluationRequest& request() const { return request_; }
 
  private:
+  // Long inputs come one at a time, and tell their runs.
+  EvaluatedInput evaluated(const CorpusArguments::Entry& entry, const PieceOfWork& piece) const {
+    EvaluationRequest own = request_;
+    own.explain.memory_bytes /= piece.at_once;
+    ProgressBar runs("runs of " + entry.input.name);
+    if (piece.at_once == 1) {
+      own.explain.progress = [&runs](int64_t done, int64_t total) {
+        runs.show(done, total);
+        return !interrupted();
+      };
+    }
+    return evaluate(model_, entry, own);
+  }
+
   const EvaluateArguments& a_;
   const Model& model_;
   EvaluationRequest request_;
@@ -193,8 +177,9 @@ void run(const EvaluateArguments& a) {
   const std::vector<CorpusArguments::Entry> corpus = a.corpus.read();
   const Model model = a.corpus.load(corpus);
   EvaluationRequest request;
-  request.explain = a.corpus.request(
-      a.corpus.methods.empty() ? default_methods(model, corpus[0].input.input) : a.corpus.methods);
+  request.explain = a.corpus.request(a.corpus.methods.empty()
+                                         ? default_methods(model, CorpusArguments::first_of(corpus))
+                                         : a.corpus.methods);
   request.protocol = a.protocol;
   if (a.protocol.empty()) request.metrics = metrics_asked(a.metrics);
   request.hidings = a.hidings;

@@ -107,5 +107,18 @@ TEST_F(Inputs, AVocabularyThatIsNotTheModelsIsRefused) {
                  "'vocab_size' is 7, but the table of word embeddings has 8192 rows");
 }
 
+TEST_F(Inputs, BuiltInModelsHaveTheNamesThatReportsGiveThem) {
+  for (const std::string arguments : {"explain good --method gae --json -", "inspect --json"}) {
+    const auto named = nlohmann::json::parse(run(arguments + " --model sentiment").out);
+    EXPECT_EQ(named["model"]["name"], "sentiment") << arguments;
+  }
+  EXPECT_EQ(run("tokenize 'good film' --model sentiment").out, run("tokenize 'good film'").out);
+  EXPECT_THAT(run("inspect income").out, HasSubstr("income"));
+  const Answer row = run("explain --row 17 --method gae --json - --model income");
+  EXPECT_EQ(row.code, 0) << row.error;
+  EXPECT_EQ(run("explain good --model pictures").code, 2) << "it reads pictures";
+  expect_refusal("explain good --model sentimental", "sentimental");
+}
+
 }  // namespace
 }  // namespace whyformer::cli

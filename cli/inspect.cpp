@@ -122,10 +122,11 @@ void run(const InspectArguments& a) {
         "NAME=1,3,224,224");
   }
   check_outputs({a.svg, a.png, a.html}, {folder});
+  const std::optional<Model> own = built_in_named(folder.empty() ? "sentiment" : folder);
   if (a.relevance) {
-    return inspect_relevance(folder.empty() ? Model::built_in() : Model::load(folder), a);
+    return inspect_relevance(own ? *own : Model::load(folder), a);
   }
-  const ModelInfo info = folder.empty() ? Model::built_in().inspect() : inspected(folder, a);
+  const ModelInfo info = own ? own->inspect() : inspected(folder, a);
   const OutputFiles files = written_pictures(info, a);
   if (a.json) {
     print(to_json(info) + "\n");

@@ -2,6 +2,7 @@
 // JSON lines; or pictures in folders that are called by their labels.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,9 +50,19 @@ std::vector<LabelledInput> read_labelled_corpus(const std::string& path, int64_t
 // A line of a corpus; what is wrong with it, where it is broken.
 struct CorpusEntry {
   LabelledInput input;
-  std::string problem;
+  std::string problem = {};
+  std::filesystem::path below = {};  // of a picture: its path below the folder, or in the list
+  std::filesystem::path mask = {};   // that a list names; empty: none
 };
-// The same, with broken lines in their places instead of an error.
-std::vector<CorpusEntry> read_corpus(const std::string& path, int64_t limit);
+
+enum class CorpusKind { kAny, kPictures };
+struct CorpusChoice {
+  int64_t limit = 0;
+  CorpusKind kind = CorpusKind::kAny;  // what names no picture is refused, or read as a text
+  std::filesystem::path without = {};  // a folder inside that is no label, as that of the masks
+};
+// The same, with broken lines in their places instead of an error. A list of pictures may have a
+// heading with columns picture (or file), class (or label) and mask, which is told.
+std::vector<CorpusEntry> read_corpus(const std::string& path, const CorpusChoice& choice);
 
 }  // namespace whyformer::cli

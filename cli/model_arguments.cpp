@@ -74,12 +74,21 @@ void note_missing_file(const std::string& argument) {
 
 }  // namespace
 
+std::optional<Model> built_in_named(const std::string& name) {
+  if (name == "sentiment") return Model::built_in();
+  if (name == "pictures") return Model::built_in_for_pictures();
+  if (name == "income") return Model::built_in_for_tables();
+  return std::nullopt;
+}
+
 void ModelArguments::add_to(CLI::App& command) {
   start_group(command, OptionGroup::kModel);
   command
-      .add_option("-m,--model", model,
-                  "HuggingFace model folder, ONNX file, folder with table.json, or checkpoint of a "
-                  "table model (default: a built-in model)")
+      .add_option(
+          "-m,--model", model,
+          "HuggingFace model folder, ONNX file, folder with table.json, or checkpoint of a "
+          "table model; or a built-in model: sentiment, pictures, income (default: the one for "
+          "the kind of input)")
       ->type_name("MODEL");
   command
       .add_option("--table-spec", table_spec,
@@ -115,7 +124,8 @@ void ModelArguments::add_output_to(CLI::App& command) {
 
 Model ModelArguments::load_or(Model (*built_in)()) const {
   apply_threads();
-  if (!model.empty())
+  const std::optional<Model> named = built_in_named(model);
+  if (!model.empty() && !named)
     return Model::load(model, {.output = output,
                                .table_spec = table_spec,
                                .context = context,
@@ -123,7 +133,7 @@ Model ModelArguments::load_or(Model (*built_in)()) const {
   if (!table_spec.empty())
     throw InvalidInput("--table-spec goes with a checkpoint: --model model.pt");
   if (!output.empty()) throw InvalidInput("--output goes with an ONNX file: --model model.onnx");
-  return built_in();
+  return named ? *named : built_in();
 }
 
 Model ModelArguments::load() const { return load_or(&Model::built_in); }

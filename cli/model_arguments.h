@@ -10,8 +10,11 @@
 
 namespace whyformer::cli {
 
+// The built-in model of that name, as reports call it and Python loads it; nothing for a path.
+std::optional<Model> built_in_named(const std::string& name);
+
 struct ModelArguments {
-  std::string model;                  // empty: the built-in one
+  std::string model;                  // empty: the built-in one for the kind of input
   std::string output;                 // of an ONNX file; empty: chosen
   std::string table_spec;             // of a bare checkpoint
   std::string context, context_mode;  // of a model whose rows attend to each other

@@ -58,6 +58,11 @@ NamedTable TableArguments::read(const Model& model) const {
   throw InvalidInput("this model has no sample rows: give a table, --table rows.csv");
 }
 
+SoundRows TableArguments::read_sound(const Model& model) const {
+  if (!table.empty()) return read_sound_rows(model, table);
+  return {read(model), {}};
+}
+
 namespace {
 
 int64_t row_with(const NamedTable& rows, const std::string& column, const std::string& value) {

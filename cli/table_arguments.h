@@ -22,6 +22,8 @@ struct TableArguments {
   void refuse_without_table() const;
   // The table, or the rows that came with the model.
   NamedTable read(const Model& model) const;
+  // The same with rows that cannot be read told apart.
+  SoundRows read_sound(const Model& model) const;
   // Which row is asked for. Throws InvalidInput where there is none, or several.
   int64_t row_in(const NamedTable& rows) const;
   // Rows that hidden columns are taken from: those given, the model's own (then nothing is told

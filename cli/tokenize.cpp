@@ -85,7 +85,7 @@ void add_tokenize(CLI::App& program) {
                     "standard input holds a JSON string, or {\"text\", \"pair\"}, per line; the "
                     "answer is a JSON line each");
   command->callback([arguments] {
-    const TextTokenizer tokenizer = arguments->model.empty()
+    const TextTokenizer tokenizer = arguments->model.empty() || arguments->model == "sentiment"
                                         ? TextTokenizer::built_in()
                                         : TextTokenizer::load(arguments->model);
     const std::optional<TextInput> input = arguments->text.given();

@@ -65,6 +65,16 @@ using AskHidden = std::function<std::vector<double>(const std::vector<std::vecto
 std::optional<double> measure(std::string_view metric, std::span<const double> scores,
                               const AskHidden& ask, int64_t seed = 0);
 
+// Scores of an input with noise on what enters the model.
+struct NoisyScores {
+  std::vector<double> scores;
+  double distance = 0;  // Euclidean length of the noise
+};
+// The same for metrics that need noisy inputs. Throws InvalidInput for others, and where there are
+// no noisy scores or they are not as many as `scores`.
+std::optional<double> measure_under_noise(std::string_view metric, std::span<const double> scores,
+                                          std::span<const NoisyScores> noisy);
+
 // A ratio before the division, so that it can be summed over maps. 0 / 0 is not defined.
 struct Ratio {
   double part = 0;

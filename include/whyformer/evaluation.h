@@ -25,7 +25,8 @@ struct TextSpan {
 // Tokens that overlap one of the spans.
 KnownRegion region_of_spans(std::vector<TextSpan> spans);
 // Patches at least half of which the mask covers. The mask is a picture of the size of the
-// explained one, 0 outside. Throws FileError, and InvalidInput where the sizes differ.
+// explained one, 0 outside. It is read when the region is asked for, each time: it throws FileError
+// then, and InvalidInput where the sizes differ.
 KnownRegion region_of_mask(const PictureInput& mask);
 
 // The same by pixel of the picture as the model saw it, row by row.
@@ -52,7 +53,12 @@ struct EvaluationInput {
   std::optional<MarkedWords> words = {};
   // Tells what region, pixels and words were made from, for content_hash.
   std::function<std::string()> known_from = {};
+  std::vector<std::string> notes = {};  // what is odd about them
 };
+// The object of a picture: its region and pixels.
+void add_known_mask(EvaluationInput& input, const PictureInput& mask);
+// Characters of the input's text: its region and words. What lies outside the text is noted.
+void add_known_spans(EvaluationInput& input, const std::vector<TextSpan>& spans);
 
 // 64 hexadecimal digits of what an input holds, whatever it is called: texts, the bytes of files,
 // pixels, cells, arrays. Throws FileError.

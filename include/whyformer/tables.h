@@ -27,6 +27,19 @@ NamedTable read_cells(const std::filesystem::path& path);
 // The one of the two that the model reads.
 NamedTable read_table_for(const Model& model, const std::filesystem::path& path);
 
+// A row that cannot be read, as one with too few cells.
+struct BrokenRow {
+  int64_t number = 0;  // among all rows, from 0
+  std::string problem;
+};
+struct SoundRows {
+  NamedTable rows;
+  std::vector<BrokenRow> broken;
+};
+// Rows that can be read, and those that cannot. Throws FileError where there is no sound row, and
+// for what concerns the whole file.
+SoundRows read_sound_rows(const Model& model, const std::filesystem::path& path);
+
 // Rows that came with a model as examples; none where it has none.
 const NamedTable& rows_with(const Model& model);
 // Names of the columns that a model finds by their names, and of its answers; empty for one that

@@ -13,6 +13,7 @@
 #include "bindings.h"
 #include "long_work.h"
 #include "whyformer/error.h"
+#include "whyformer/kept_inputs.h"
 #include "whyformer/method_agreement.h"
 #include "whyformer/protocols.h"
 #include "whyformer/report.h"
@@ -27,20 +28,20 @@ namespace {
 // A region as a list of true and false, one for each unit; or none.
 using GivenRegion = std::optional<std::vector<bool>>;
 
-KnownRegion region_of(const GivenRegion& given) {
-  if (!given) return {};
-  return [region = *given](const Explanation& explanation) {
-    if (region.size() != explanation.units.size()) {
-      throw InvalidInput(std::to_string(region.size()) + " values of a region for " +
-                         std::to_string(explanation.units.size()) + " units");
-    }
-    return region;
+// In place of the region that a mask or a rationale gives.
+void add_region(EvaluationInput& input, const std::vector<bool>& region) {
+  input.region = [region](const Explanation&) { return region; };
+  input.known_from = [region, before = input.known_from] {
+    std::string units;
+    for (const bool unit : region) units += unit ? '1' : '0';
+    return units + (before ? before() : "");
   };
 }
 
 // Where the caller stops it, what there is by then stays. Python is asked on its own thread only.
-template <class One, class Measure>
-std::vector<One> each_input(size_t count, const Progress& watch, const Measure& measure) {
+template <class One, class Measure, class Finish>
+std::vector<One> each_input(size_t count, const Progress& watch, const Measure& measure,
+                            const Finish& finish) {
   std::vector<One> done, measured(count);
   const auto total = static_cast<int64_t>(count);
   const std::thread::id own_thread = std::this_thread::get_id();
@@ -52,11 +53,14 @@ std::vector<One> each_input(size_t count, const Progress& watch, const Measure& 
   };
   const auto keep = [&](int64_t i) {
     done.push_back(std::move(measured[i]));
+    finish(i, done.back());
     finished = i + 1;
     return ask(i + 1, total);
   };
   try {
-    work_in_order(total, [&](int64_t i) { measured[i] = measure(i, ask); }, keep);
+    work_in_order(
+        total, [&](const PieceOfWork& piece) { measured[piece.number] = measure(piece, ask); },
+        keep);
   } catch (const Interrupted&) {
     if (done.empty()) throw;
   }
@@ -74,34 +78,39 @@ struct KnownOfInput {
 // What cannot be read is the problem of its input.
 EvaluationEntry entry_of(const std::string& name, const InputValue& value,
                          const KnownOfInput& known) {
-  EvaluationEntry entry{{.name = name,
-                         .input = value,
-                         .target = known.target,
-                         .region = region_of(known.region),
-                         .label = known.label}};
-  if (const auto* text = std::get_if<TextInput>(&value); text && known.rationales) {
+  EvaluationEntry entry{
+      {.name = name, .input = value, .target = known.target, .label = known.label}};
+  if (known.rationales) {
     std::vector<TextSpan> spans;
     for (const auto& [start, end] : *known.rationales) spans.push_back({start, end, 0});
-    entry.input.words = mark_words(text->text, spans);
+    add_known_spans(entry.input, spans);
   }
-  try {
-    if (known.mask) entry.input.pixels = pixels_of_mask(*known.mask);
-  } catch (const Error& error) {
-    entry.problem = error.what();
-  }
+  if (known.mask) add_known_mask(entry.input, *known.mask);
+  if (known.region) add_region(entry.input, *known.region);
   return entry;
 }
 
 Evaluation evaluated(const Model& model, const std::vector<EvaluationEntry>& entries,
-                     EvaluationRequest request, const nb::object& progress) {
+                     EvaluationRequest request, const std::optional<std::filesystem::path>& keep,
+                     const nb::object& progress) {
   return run_long(progress, [&](const Progress& watch) {
-    const auto measure = [&](int64_t i, const Progress& goes_on) {
+    std::optional<KeptInputs> kept;
+    if (keep) kept.emplace(*keep, model, request);
+    const auto measure = [&](const PieceOfWork& piece, const Progress& goes_on) {
+      if (auto known = kept ? kept->find(entries[piece.number]) : std::nullopt) {
+        return *std::move(known);
+      }
       EvaluationRequest own = request;
       own.explain.progress = goes_on;
-      return evaluate(model, entries[i], own);
+      own.explain.memory_bytes /= piece.at_once;
+      return evaluate(model, entries[piece.number], own);
     };
-    return summarise(model.name(), each_input<EvaluatedInput>(entries.size(), watch, measure),
-                     request);
+    const auto finish = [&](int64_t i, const EvaluatedInput& input) {
+      if (kept) kept->add(entries[i], input);
+    };
+    const auto inputs = each_input<EvaluatedInput>(entries.size(), watch, measure, finish);
+    if (kept) kept->finish();
+    return summarise(model.name(), inputs, request);
   });
 }
 
@@ -129,13 +138,16 @@ std::vector<nb::dict> protocol_list() {
 AgreementReport agreed(const Model& model, const std::vector<InputValue>& inputs,
                        AgreementRequest request, const nb::object& progress) {
   return run_long(progress, [&](const Progress& watch) {
-    const auto compare = [&](int64_t i, const Progress& goes_on) {
+    const auto compare = [&](const PieceOfWork& piece, const Progress& goes_on) {
       AgreementRequest own = request;
       own.explain.progress = goes_on;
-      return agreement_input(model, "input " + std::to_string(i), inputs[i], own);
+      own.explain.memory_bytes /= piece.at_once;
+      return agreement_input(model, "input " + std::to_string(piece.number), inputs[piece.number],
+                             own);
     };
-    return summarise(model.name(), each_input<AgreementInput>(inputs.size(), watch, compare),
-                     request);
+    const auto finish = [](int64_t, const AgreementInput&) {};
+    return summarise(model.name(),
+                     each_input<AgreementInput>(inputs.size(), watch, compare, finish), request);
   });
 }
 
@@ -200,7 +212,8 @@ void bind_evaluation(nb::module_& module) {
     }
     return names;
   });
-  module.def("evaluate", &evaluated, "model"_a, "entries"_a, "request"_a, "progress"_a.none());
+  module.def("evaluate", &evaluated, "model"_a, "entries"_a, "request"_a, "keep"_a.none(),
+             "progress"_a.none());
   module.def("summarise_evaluation", &summarised, "model"_a, "lines"_a, "request"_a);
   module.def("agree", &agreed, "model"_a, "inputs"_a, "request"_a, "progress"_a.none());
 }

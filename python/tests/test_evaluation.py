@@ -39,3 +39,15 @@ def test_agreement_has_its_ceiling_on_the_diagonal(model):
     table = wf.agree(model, TEXTS, ["gae", "rollout"], progress=False).table("spearman")
     assert table.loc["gae", "rollout"] == table.loc["rollout", "gae"] < 1
     assert table.loc["gae", "gae"] == 1
+
+
+def test_evaluations_go_on_from_kept_inputs(tmp_path):
+    keep = tmp_path / "kept.jsonl"
+    texts = ["so bad it is good", "a warm and funny film"]
+    first = wf.evaluate("sentiment", texts[:1], ["gae"], ["deletion"], keep=keep)
+    both = wf.evaluate("sentiment", texts[::-1], ["gae"], ["deletion"], keep=keep)
+    assert both.inputs[1]["methods"] == first.inputs[0]["methods"]
+    assert both.inputs[1]["name"] == "input 1"
+    assert len(keep.read_text().splitlines()) == 3
+    with pytest.raises(wf.InvalidInput, match="keeps the inputs of another evaluation"):
+        wf.evaluate("sentiment", texts, ["gae"], ["deletion"], keep=keep, seed=1)

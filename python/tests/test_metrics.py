@@ -125,3 +125,16 @@ def test_what_cannot_be_judged_is_named():
 def test_the_page_of_metrics_is_up_to_date():
     assert (SOURCES / "docs" / "metrics.md").read_text(encoding="utf-8") == script("generate_metric_docs").page(), \
         "run scripts/generate_metric_docs"
+
+
+def test_robustness_reads_scores_of_noisy_inputs():
+    random = np.random.default_rng(4)
+    scores, noisy, lengths = random.normal(size=6), random.normal(size=(3, 6)), [0.5, 2.0, 1.0]
+    changes = np.linalg.norm(noisy - scores, axis=1)
+    assert wf.metrics.max_sensitivity(scores, noisy, lengths) == pytest.approx(
+        changes.max() / np.linalg.norm(scores), abs=1e-12)
+    assert wf.metrics.local_lipschitz(scores, noisy, lengths) == pytest.approx((changes / lengths).max(), abs=1e-12)
+    with pytest.raises(wf.InvalidInput, match="3 noisy inputs, but 2 distances"):
+        wf.metrics.max_sensitivity(scores, noisy, lengths[:2])
+    with pytest.raises(wf.InvalidInput, match="6 scores, but 5 of a noisy input"):
+        wf.metrics.max_sensitivity(scores, noisy[:, :5], lengths)

@@ -60,8 +60,7 @@ def evaluate(model, data, methods=None, metrics=None, *, protocol: str | None = 
              labels=None, masks=None, rationales=None, split: str = "test", examples: int = 0, train=None, training=None,
              repeats: int = 3, options: Mapping | None = None, hiding="auto", random: int = 5, reversed: bool = True,
              noisy: int = 10, radius: float = 0.02, background=None, precision: str = "single", seed: int = 0,
-             memory_megabytes: int = 1024,
-             progress=None) -> Evaluation:
+             memory_megabytes: int = 1024, keep: str | os.PathLike | None = None, progress=None) -> Evaluation:
     """Which method to believe: each measured by each metric over many inputs.
 
     model    of `whyformer.load`, or its name or path
@@ -71,8 +70,8 @@ def evaluate(model, data, methods=None, metrics=None, *, protocol: str | None = 
     protocol a published evaluation in place of metrics, see `whyformer.protocols()`; "eraser" takes the path of a
              folder as data, with split= and examples=
     labels   for protocols: the right answer of each input
-    masks    for protocols: a picture of each input's object, 0 outside
-    rationales  for protocols: [(start, end), …] of each text, characters that hold the reason
+    masks    a picture of each input's object, 0 outside
+    rationales  [(start, end), …] of each text, characters that hold the reason
     train    for "roar": train(rows, labels, seed) gives a function from rows to labels; training=(rows, labels) are
              what it is trained on, repeats= how often
     targets  a label or number for each input; default: its highest output
@@ -80,6 +79,7 @@ def evaluate(model, data, methods=None, metrics=None, *, protocol: str | None = 
     hiding   how units are hidden, or several ways: "mask", "delete", "drop", "zero"; "grey", "black", "mean", "blur",
              "impute"
     random   random rankings that the baseline is the mean of
+    keep     a file of finished inputs: a stopped evaluation goes on from it
     reversed whether the reversed rankings are measured, too: about half of the work
     """
     model = _loaded(model)
@@ -106,7 +106,8 @@ def evaluate(model, data, methods=None, metrics=None, *, protocol: str | None = 
     if not from_folder:
         entries = _entries(inputs, targets, regions, labels, masks, rationales)
     with Bar("evaluating", progress) as bar:
-        return Evaluation(_native.evaluate(model._native, entries, request, bar.callback))
+        return Evaluation(_native.evaluate(model._native, entries, request,
+                                           None if keep is None else os.fspath(keep), bar.callback))
 
 
 def protocols() -> list[dict]:
@@ -114,7 +115,7 @@ def protocols() -> list[dict]:
     return _native.protocols()
 
 
-def agree(model, data, methods=None, *, options: Mapping | None = None, top_k: int = 0, persistence: float = 0.9,
+def agree(model, data, methods=None, *, options: Mapping | None = None, top_k: int = 0, persistence: float = 0,
           magnitudes: bool = False, background=None, precision: str = "single", seed: int = 0,
           memory_megabytes: int = 1024, progress=None) -> Agreement:
     """How far methods agree: rank correlations, overlaps and signs, over many inputs."""

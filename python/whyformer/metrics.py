@@ -6,6 +6,7 @@
     wf.metrics.comprehensiveness(scores, answers)
     wf.metrics.sparseness(scores)
     wf.metrics.pointing_game(heat, mask)       # a mask is true where the reason is known to be
+    wf.metrics.max_sensitivity(scores, noisy_scores, distances)
 
 `catalogue()` lists the metrics with what they need; `whyformer.evaluate` measures methods over many inputs.
 """
@@ -85,7 +86,20 @@ def _by_region(name: str) -> Callable:
     return measure
 
 
-_MAKERS = {"answers": _by_answers, "scores": _by_scores, "region": _by_region}
+def _by_noisy_scores(name: str) -> Callable:
+    def measure(scores, noisy_scores, distances) -> float | None:
+        noisy = np.ascontiguousarray(noisy_scores, np.float64)
+        lengths = np.ascontiguousarray(distances, np.float64).ravel()
+        if noisy.ndim < 1 or len(noisy) != len(lengths):
+            raise InvalidInput(f"{len(noisy) if noisy.ndim else 0} noisy inputs, but {len(lengths)} distances: give the "
+                               "scores of each noisy input and the Euclidean length of its noise")
+        flat = np.ascontiguousarray(scores, np.float64).ravel()
+        return _native.measure_under_noise(name, flat, list(noisy.reshape(len(noisy), -1)), lengths.tolist())
+
+    return measure
+
+
+_MAKERS = {"answers": _by_answers, "scores": _by_scores, "region": _by_region, "noisy inputs": _by_noisy_scores}
 
 for _metric in catalogue():
     if _metric.needs in _MAKERS:

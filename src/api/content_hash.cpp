@@ -62,6 +62,13 @@ class ContentHash {
     std::visit(*this, value);
   }
   void add(const std::string& text) { hash_.add_text(text); }
+  void add(const std::optional<MarkedWords>& words) {
+    if (!words) return add(std::string("no words"));
+    for (size_t i = 0; i < words->words.size(); ++i) {
+      const TextSpan& word = words->words[i];
+      add(fmt::format("{} {} {} {}", word.start, word.end, word.segment, bool(words->marked[i])));
+    }
+  }
   std::string digest() { return hash_.digest(); }
 
  private:
@@ -92,6 +99,7 @@ std::string content_hash(const EvaluationInput& input) {
   hash.add_one_of(input.target);
   hash.add_one_of(input.label);
   hash.add(input.known_from ? input.known_from() : "nothing");
+  hash.add(input.words);
   return hash.digest();
 }
 

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "api/evaluate_protocol.h"
@@ -9,18 +11,52 @@
 #include "run/pulse_question.h"
 #include "whyformer/error.h"
 #include "whyformer/evaluation.h"
+#include "whyformer/printable.h"
 
 namespace whyformer {
 namespace {
 
-std::vector<bool> region_of(const EvaluationInput& input, const Explanation& explanation) {
-  if (!input.region) return {};
-  std::vector<bool> region = input.region(explanation);
-  if (region.size() != explanation.units.size()) {
-    throw InvalidInput(fmt::format("the known region has {} entries for {} units", region.size(),
-                                   explanation.units.size()));
+bool needs_region(const EvaluationRequest& request) {
+  return std::ranges::any_of(request.metrics, [](const std::string& name) {
+    return metric_named(name).needs == MetricNeeds::kRegion;
+  });
+}
+
+// A region that does not fit takes localisation alone from the input: everything else goes on.
+std::optional<std::vector<bool>> region_of(const EvaluationInput& input,
+                                           const EvaluationRequest& request,
+                                           const Explanation& explanation,
+                                           std::vector<std::string>& notes) {
+  if (!input.region || !needs_region(request)) return std::nullopt;
+  constexpr const char* kUndefined = "{}: localisation is not defined";
+  notes.insert(notes.end(), input.notes.begin(), input.notes.end());
+  try {
+    std::vector<bool> region = input.region(explanation);
+    if (region.size() != explanation.units.size()) {
+      throw InvalidInput(fmt::format("the known region has {} entries for {} units", region.size(),
+                                     explanation.units.size()));
+    }
+    if (std::ranges::count(region, true) == 0) {
+      notes.push_back(fmt::format(kUndefined, "no unit lies in the known region"));
+    }
+    return region;
+  } catch (const InvalidInput& error) {
+    notes.push_back(fmt::format(kUndefined, error.what()));
+    return std::nullopt;
   }
-  return region;
+}
+
+void require_hiding(const std::string& name) {
+  if (std::ranges::find(kHidingNames, name) != kHidingNames.end()) return;
+  throw InvalidInput(fmt::format("there is no way of hiding '{}'; there are {}", printable(name),
+                                 fmt::join(kHidingNames, ", ")));
+}
+
+void require_names_once(const std::vector<std::string>& names, const char* what) {
+  for (auto name = names.begin(); name != names.end(); ++name) {
+    if (std::find(names.begin(), name, *name) == name) continue;
+    throw InvalidInput(fmt::format("the {} '{}' is asked for twice", what, *name));
+  }
 }
 
 // Names that do not exist are mistakes of the request, not of an input.
@@ -31,6 +67,15 @@ void check_request(const EvaluationRequest& request) {
   if (request.metrics.empty()) throw InvalidInput("no metric was asked for");
   if (request.hidings.empty()) throw InvalidInput("no way of hiding was asked for");
   for (const std::string& name : request.metrics) metric_named(name);
+  for (const std::string& name : request.hidings) require_hiding(name);
+  require_names_once(request.metrics, "metric");
+  require_names_once(request.hidings, "way of hiding");
+}
+
+// Before anything is explained: some ways are known to other kinds of input only.
+void check_hidings(const Input& input, const std::vector<std::string>& hidings) {
+  const std::vector<bool> nothing(input.units(), false);
+  for (const std::string& how : hidings) input.hiding(nothing, how);
 }
 
 // Another one for each input, the same wherever it stands among others: with one seed for all, a
@@ -46,15 +91,16 @@ void measure(const Model& model, const EvaluationInput& input, const EvaluationR
   ExplainRequest explain = request.explain;
   explain.target = input.target;
   ExplainedInput explained(model, input.input, explain, WholeRun::kYes);
+  check_hidings(explained.whole().input(), request.hidings);
   const Explanation explanation = explained.explain(explained.targets()[0]);
   result.target = explanation.target.label;
   result.refused = explanation.refused;
-  const std::vector<bool> region = region_of(input, explanation);
+  const auto region = region_of(input, request, explanation, result.notes);
   const MeasuredCase one{
       .explanation = explanation,
       .run = explained.whole(),
       .rescore = [&](size_t index) { return explained.scores_again(explanation, index); },
-      .region = input.region ? &region : nullptr,
+      .region = region ? &*region : nullptr,
       .seed = seed};
   measure_methods(request, one, result);
 }

@@ -71,7 +71,13 @@ HashedReaders readers_of_files(FileLookup files, const std::string& name,
   } else {
     loaded = readers_of_folder(lookup, weights_in(lookup), name);
   }
-  return {std::move(loaded), noted.hash()};
+  HashOfModel hash = noted.hash();
+  if (!options.context.empty() || !options.context_mode.empty()) {
+    const std::string rows =
+        options.context.empty() ? "" : std::string(map_file(options.context).text());
+    hash = hash_with(std::move(hash), {"context", rows, options.context_mode});
+  }
+  return {std::move(loaded), std::move(hash)};
 }
 
 HashedReaders readers_of_path(const std::filesystem::path& path, const LoadOptions& options) {

@@ -14,9 +14,10 @@ constexpr std::chrono::milliseconds kShort(100);
 
 class SideBySide {
  public:
-  SideBySide(int64_t first, int64_t count, const std::function<void(int64_t)>& work,
+  SideBySide(int64_t first, int64_t count, const std::function<void(const PieceOfWork&)>& work,
              const std::function<bool(int64_t)>& finish)
-      : next_(first),
+      : at_once_(std::clamp<int64_t>(count - first, 1, thread_count())),
+        next_(first),
         unfinished_(first),
         done_(static_cast<size_t>(count), false),
         work_(work),
@@ -24,7 +25,7 @@ class SideBySide {
 
   void run() {
     try {
-      parallel_for(thread_count(), 1, [this](int64_t, int64_t) { take_turns(); });
+      parallel_for(at_once_, 1, [this](int64_t, int64_t) { take_turns(); });
     } catch (...) {
       // Behind what threw there may be more that is done.
       for (; unfinished_ < count() && goes_on_; ++unfinished_) {
@@ -42,7 +43,7 @@ class SideBySide {
       const int64_t number = next_++;
       if (number >= count()) return;
       try {
-        work_(number);
+        work_({number, at_once_});
       } catch (...) {
         thrown_ = true;
         throw;
@@ -55,22 +56,23 @@ class SideBySide {
     }
   }
 
+  const int64_t at_once_;
   std::atomic<int64_t> next_;
   std::atomic<bool> goes_on_ = true, thrown_ = false;
   std::mutex finishing_;  // guards what follows
   int64_t unfinished_;
   std::vector<bool> done_;
-  const std::function<void(int64_t)>& work_;
+  const std::function<void(const PieceOfWork&)>& work_;
   const std::function<bool(int64_t)>& finish_;
 };
 
 }  // namespace
 
-void work_in_order(int64_t count, const std::function<void(int64_t)>& work,
+void work_in_order(int64_t count, const std::function<void(const PieceOfWork&)>& work,
                    const std::function<bool(int64_t)>& finish) {
   for (int64_t number = 0; number < count; ++number) {
     const auto start = std::chrono::steady_clock::now();
-    work(number);
+    work({number, 1});
     const bool is_short = std::chrono::steady_clock::now() - start < kShort;
     if (!finish(number)) return;
     if (is_short) return SideBySide(number + 1, count, work, finish).run();

@@ -32,9 +32,12 @@ TEST_F(WorkInOrder, FinishesInOrderWhateverTakesLonger) {
   std::atomic<int64_t> at_once = 0, most_at_once = 0;
   work_in_order(
       12,
-      [&](int64_t number) {
+      [&](const PieceOfWork& piece) {
         most_at_once = std::max<int64_t>(most_at_once, ++at_once);
-        if (number > 0) std::this_thread::sleep_for(milliseconds(number % 3 == 1 ? 60 : 5));
+        EXPECT_LE(at_once, piece.at_once) << "memory is shared among so many";
+        if (piece.number > 0) {
+          std::this_thread::sleep_for(milliseconds(piece.number % 3 == 1 ? 60 : 5));
+        }
         --at_once;
       },
       [&](int64_t number) {
@@ -49,8 +52,9 @@ TEST_F(WorkInOrder, GivesLongWorkAllThreads) {
   int at_once = 0;
   work_in_order(
       3,
-      [&](int64_t) {
+      [&](const PieceOfWork& piece) {
         EXPECT_EQ(++at_once, 1);
+        EXPECT_EQ(piece.at_once, 1);
         std::this_thread::sleep_for(milliseconds(110));
         --at_once;
       },
@@ -60,7 +64,7 @@ TEST_F(WorkInOrder, GivesLongWorkAllThreads) {
 TEST_F(WorkInOrder, EndsWhereFinishSaysSo) {
   std::vector<int64_t> finished;
   work_in_order(
-      1000, [](int64_t) {},
+      1000, [](const PieceOfWork&) {},
       [&](int64_t number) {
         finished.push_back(number);
         return number < 20;
@@ -70,8 +74,8 @@ TEST_F(WorkInOrder, EndsWhereFinishSaysSo) {
 
 TEST_F(WorkInOrder, FinishesWhatIsDoneBeforeItThrows) {
   std::vector<int64_t> finished;
-  const auto work = [&](int64_t number) {
-    if (number != 5) return;
+  const auto work = [&](const PieceOfWork& piece) {
+    if (piece.number != 5) return;
     std::this_thread::sleep_for(milliseconds(50));  // the others go on meanwhile
     throw std::runtime_error("five");
   };
@@ -84,14 +88,14 @@ TEST_F(WorkInOrder, FinishesWhatIsDoneBeforeItThrows) {
 }
 
 TEST_F(WorkInOrder, ThrowsFromTheFirstToo) {
-  EXPECT_THROW(
-      work_in_order(
-          3, [](int64_t) { throw std::runtime_error("zero"); }, [](int64_t) { return true; }),
-      std::runtime_error);
+  EXPECT_THROW(work_in_order(
+                   3, [](const PieceOfWork&) { throw std::runtime_error("zero"); },
+                   [](int64_t) { return true; }),
+               std::runtime_error);
 }
 
 TEST_F(WorkInOrder, HasNothingToDoForNone) {
-  work_in_order(0, [](int64_t) { FAIL(); }, [](int64_t) { return true; });
+  work_in_order(0, [](const PieceOfWork&) { FAIL(); }, [](int64_t) { return true; });
 }
 
 }  // namespace

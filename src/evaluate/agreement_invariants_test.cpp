@@ -65,5 +65,30 @@ TEST(AgreementOfScores, WithItselfIsOneAndWithItsNegativeTheOpposite) {
   EXPECT_LT(*opposite[4], 0.5);  // lists of all units share their end
 }
 
+TEST(AgreementOfScores, RankBiasedOverlapLooksDeeperWhereThereAreManyUnits) {
+  const size_t rbo = 4;
+  for (const auto& [units, persistence] : {std::pair(size_t{49}, 0.9), {size_t{50}, 0.98}}) {
+    const Values a = drawn_normal_scores(units, 8), b = drawn_normal_scores(units, 9);
+    EXPECT_EQ(*agreement_of(a, b, {}, {})[rbo], rank_biased_overlap(a, b, persistence)) << units;
+    EXPECT_EQ(*agreement_of(a, b, {}, {.persistence = 0.5})[rbo], rank_biased_overlap(a, b, 0.5));
+  }
+}
+
+TEST(AgreementOfInputs, OneUnitAloneIsNotCalledScoresThatAreAlike) {
+  const auto input_with = [](const Values& a, const Values& b) {
+    return AgreementInput{.name = "input",
+                          .methods = {"a", "b"},
+                          .is_signed = {true, true},
+                          .scores = {a, b},
+                          .again = {{}, {}}};
+  };
+  const AgreementReport report = summarise(
+      {}, {input_with({1}, {2}), input_with({1, 1}, {1, 2}), input_with({1, 3}, {1, 2})}, {});
+  const AgreementCell& cell = report.pairs[0][1][0];
+  EXPECT_EQ(cell.one_unit, 1);
+  EXPECT_EQ(cell.left_out, 1);
+  EXPECT_EQ(cell.inputs, 1);
+}
+
 }  // namespace
 }  // namespace whyformer

@@ -65,5 +65,31 @@ TEST(Evaluate, MeanIouSumsCellsOverInputsBeforeTheDivision) {
   EXPECT_TRUE(found.cells[1][0].mean);  // the baseline
 }
 
+TEST(Evaluate, RatiosOfSumsWithoutAWholeAreNotDefined) {
+  const EvaluationRequest request{.metrics = {"mean-iou"}};
+  const auto input_with = [](Ratio background) {
+    MeasuredMethod method{.method = "a", .values = {1.0}};
+    method.ratios = {{{3, 4}, background}};
+    EvaluatedInput input{.name = "input"};
+    input.methods.push_back(method);
+    return input;
+  };
+  const std::vector<EvaluatedInput> none{input_with({0, 0}), input_with({0, 0})};
+  EXPECT_FALSE(summarise({}, none, request).cells[0][0].mean) << "not 0, and not 3/8";
+  const std::vector<EvaluatedInput> some{input_with({0, 0}), input_with({1, 2})};
+  EXPECT_EQ(summarise({}, some, request).cells[0][0].mean, (3 / 4.0 + 1 / 2.0) / 2);
+}
+
+TEST(KnownRegions, MasksAreReadWhereTheyAreNeededAndAtNoOtherTime) {
+  const PictureInput nowhere = PictureFile{"/no/such/mask.png"};
+  EvaluationInput input{.name = "text", .input = TextInput{"a charming journey", {}}};
+  add_known_mask(input, nowhere);
+  EvaluationRequest request{.metrics = {"sparseness"}, .random_rankings = 0};
+  request.explain.methods = {{"gradient-x-input"}};
+  EXPECT_EQ(evaluate(Model::built_in(), input, request).problem, "") << "no metric reads it";
+  request.metrics = {"pointing-game"};
+  EXPECT_NE(evaluate(Model::built_in(), input, request).problem, "");
+}
+
 }  // namespace
 }  // namespace whyformer

@@ -8,7 +8,7 @@ const Metric kKeepNegative{
          .summary = "mean change of the answer of a hidden input while units with negative "
                     "scores are shown, the lowest first",
          .higher_is_better = false,
-         .misleads = "is 0 for scores without a negative one, as those of attention, and says "
+         .misleads = "is not defined without negative scores, as those of attention, and says "
                      "nothing about units with positive scores"}),
     .measure = [](const Evidence& evidence) -> std::optional<double> {
       return keep_remove_area(evidence, CurveUnits::kNegative, hide_rest);

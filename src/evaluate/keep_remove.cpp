@@ -29,11 +29,12 @@ bool takes_part(double score, CurveUnits units) {
 
 }  // namespace
 
-double keep_remove_area(const Evidence& evidence, CurveUnits units, Hide hide) {
+std::optional<double> keep_remove_area(const Evidence& evidence, CurveUnits units, Hide hide) {
   constexpr int64_t kPoints = 100;
   const Ranking ranking = curve_order(evidence, units);
   const int64_t taking_part = std::ranges::count_if(
       evidence.scores, [units](double score) { return takes_part(score, units); });
+  if (taking_part == 0) return std::nullopt;
   const auto count = static_cast<int64_t>(ranking.size());
   const auto step = std::max<int64_t>(1, static_cast<int64_t>(0.01 * static_cast<double>(count)));
   std::vector<double> curve{evidence.answers(hide(ranking, 0)).value};

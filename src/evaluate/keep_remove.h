@@ -12,8 +12,9 @@ enum class CurveUnits {
   kAll        // the largest magnitude first
 };
 
-// The curve minus its first value, read at 100 points from 0 to 1, as an area.
-double keep_remove_area(const Evidence& evidence, CurveUnits units, Hide hide);
+// The curve minus its first value, read at 100 points from 0 to 1, as an area. Nothing where no
+// unit takes part.
+std::optional<double> keep_remove_area(const Evidence& evidence, CurveUnits units, Hide hide);
 
 // The entry with what all of these curves share.
 MetricInfo keep_remove_entry(MetricInfo own);

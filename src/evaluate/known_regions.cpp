@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 
 #include "base/code_points.h"
 #include "explanation/panels.h"
@@ -97,21 +96,20 @@ KnownRegion region_of_spans(std::vector<TextSpan> spans) {
 }
 
 KnownRegion region_of_mask(const PictureInput& mask) {
-  const auto pixels = std::make_shared<const Picture>(pixels_of(mask));
-  return [pixels](const Explanation& explanation) {
+  return [mask](const Explanation& explanation) {
+    const Picture pixels = pixels_of(mask);
     std::vector<bool> region(explanation.units.size(), false);
     for (const Panel& panel : panels_of(explanation)) {
-      if (panel.picture != nullptr) mark_patches(*panel.picture, *pixels, region);
+      if (panel.picture != nullptr) mark_patches(*panel.picture, pixels, region);
     }
     return region;
   };
 }
 
 KnownPixels pixels_of_mask(const PictureInput& mask) {
-  const auto pixels = std::make_shared<const Picture>(pixels_of(mask));
-  return [pixels](const Explanation& explanation) {
+  return [mask](const Explanation& explanation) {
     for (const Panel& panel : panels_of(explanation)) {
-      if (panel.picture != nullptr) return nearest_pixels(*panel.picture, *pixels);
+      if (panel.picture != nullptr) return nearest_pixels(*panel.picture, pixels_of(mask));
     }
     throw InvalidInput("a mask was given, but there is no picture");
   };

@@ -1,5 +1,7 @@
 #include "evaluate/measure_methods.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -52,6 +54,10 @@ class Measurement {
   }
 
   int64_t units() const { return units_.count(); }
+  bool all_scores_equal(const std::vector<double>& scores) const {
+    const std::vector<double> own = units_.pick(scores);
+    return std::ranges::all_of(own, [&](double score) { return score == own[0]; });
+  }
   int64_t asked() const { return answers_.asked(); }
 
  private:
@@ -125,6 +131,21 @@ std::vector<double> add_noisy_scores(const EvaluationRequest& request, const Mea
   return lengths;
 }
 
+// Numbers that are not defined, or say nothing, are told of each example.
+void note_rankings_without_order(const Measurement& measurement, EvaluatedInput& result) {
+  if (measurement.units() < 2) {
+    result.notes.push_back(measurement.units() == 0
+                               ? "no unit can be hidden: no metric is defined"
+                               : "one unit can be hidden: every ranking is the same");
+    return;
+  }
+  for (const MeasuredMethod& method : result.methods) {
+    if (!measurement.all_scores_equal(method.scores)) continue;
+    result.notes.push_back(fmt::format(
+        "all scores of {} are equal: their ranking is the order of the units", method.method));
+  }
+}
+
 }  // namespace
 
 void measure_methods(const EvaluationRequest& request, const MeasuredCase& one,
@@ -158,7 +179,10 @@ void measure_methods(const EvaluationRequest& request, const MeasuredCase& one,
       append_measured(mean_of_rows(std::span(rows).subspan(methods + reversed)), random.values,
                       random.ratios);
     }
-    if (hiding == 0) result.units = measurement.units();
+    if (hiding == 0) {
+      result.units = measurement.units();
+      note_rankings_without_order(measurement, result);
+    }
     result.evaluations += measurement.asked();
   }
   if (request.random_rankings == 0) return;

@@ -24,30 +24,49 @@ int64_t top_k_of(const AgreementRequest& request, size_t units) {
   return std::min(asked, count);
 }
 
+double persistence_of(const AgreementRequest& request, size_t units) {
+  constexpr size_t kManyUnits = 50;
+  if (request.persistence > 0) return request.persistence;
+  return units < kManyUnits ? 0.9 : 0.98;
+}
+
 // The first measures are correlations, which scores that are all alike do not have.
 constexpr size_t kCorrelations = 2;
 
+// Values over inputs, some of which have one unit alone.
+struct AgreementSample {
+  std::vector<AgreementValues> values = {};
+  int64_t one_unit = 0;
+
+  void add(const AgreementValues& one, size_t units) {
+    values.push_back(one);
+    if (units == 1) ++one_unit;
+  }
+};
+
 // Values of a measure over inputs, summarised.
-AgreementCell agreement_cell(const std::vector<AgreementValues>& values, size_t measure,
-                             int64_t seed) {
+AgreementCell agreement_cell(const AgreementSample& sample, size_t measure, int64_t seed) {
   std::vector<double> defined;
   double sum = 0;
-  for (const AgreementValues& one : values) {
+  for (const AgreementValues& one : sample.values) {
     if (!one[measure]) continue;
     defined.push_back(*one[measure]);
     sum += defined.back();
   }
   AgreementCell cell{.interval = mean_interval(defined, {.seed = seed}),
                      .inputs = static_cast<int64_t>(defined.size())};
-  if (measure < kCorrelations) cell.left_out = static_cast<int64_t>(values.size() - defined.size());
+  if (measure < kCorrelations) {
+    cell.one_unit = sample.one_unit;
+    cell.left_out = static_cast<int64_t>(sample.values.size() - defined.size()) - sample.one_unit;
+  }
   if (!defined.empty()) cell.mean = sum / static_cast<double>(defined.size());
   cell.deviation = sample_deviation(defined);
   return cell;
 }
 
-AgreementCells agreement_cells(const std::vector<AgreementValues>& values, int64_t seed) {
+AgreementCells agreement_cells(const AgreementSample& sample, int64_t seed) {
   AgreementCells cells;
-  for (size_t i = 0; i < cells.size(); ++i) cells[i] = agreement_cell(values, i, seed);
+  for (size_t i = 0; i < cells.size(); ++i) cells[i] = agreement_cell(sample, i, seed);
   return cells;
 }
 
@@ -90,27 +109,29 @@ class ComparedInputs {
   }
 
   AgreementCells pair(const std::string& a, const std::string& b) const {
-    std::vector<AgreementValues> values;
+    AgreementSample sample;
     for (size_t i = 0; i < inputs_.size(); ++i) {
       const auto *left = scores(i, a), *right = scores(i, b);
       if (left != nullptr && right != nullptr) {
-        values.push_back(agreement_of(*left, *right, {has_sign(i, a) && has_sign(i, b)}, request_));
+        sample.add(agreement_of(*left, *right, {has_sign(i, a) && has_sign(i, b)}, request_),
+                   left->size());
       }
     }
-    return agreement_cells(values, request_.explain.seed);
+    return agreement_cells(sample, request_.explain.seed);
   }
 
   // A method that draws nothing agrees with itself.
   AgreementCells ceiling(const std::string& method) const {
-    std::vector<AgreementValues> values;
+    AgreementSample sample;
     for (size_t i = 0; i < inputs_.size(); ++i) {
       const std::vector<double>* own = scores(i, method);
       if (own == nullptr) continue;
       const std::vector<double>* other = again(i, method);
-      values.push_back(
-          agreement_of(*own, other != nullptr ? *other : *own, {has_sign(i, method)}, request_));
+      sample.add(
+          agreement_of(*own, other != nullptr ? *other : *own, {has_sign(i, method)}, request_),
+          own->size());
     }
-    return agreement_cells(values, request_.explain.seed);
+    return agreement_cells(sample, request_.explain.seed);
   }
 
   // Of two rankings that know nothing of each other, k / units, mean over inputs and neighbours in
@@ -132,18 +153,18 @@ class ComparedInputs {
   }
 
   AgreementCells floor(const std::vector<std::string>& methods) const {
-    std::vector<AgreementValues> values;
+    AgreementSample sample;
     for (size_t i = 0; i < inputs_.size(); ++i) {
       for (size_t k = 0; k + 1 < methods.size(); ++k) {
         const auto *left = scores(i, methods[k]), *right = scores(i, methods[k + 1]);
         if (left == nullptr || right == nullptr) continue;
         const auto number = static_cast<int64_t>(i * methods.size() + k);
-        values.push_back(agreement_of(*left, relabelled(*right, request_.explain.seed, number),
-                                      {has_sign(i, methods[k]) && has_sign(i, methods[k + 1])},
-                                      request_));
+        sample.add(agreement_of(*left, relabelled(*right, request_.explain.seed, number),
+                                {has_sign(i, methods[k]) && has_sign(i, methods[k + 1])}, request_),
+                   left->size());
       }
     }
-    return agreement_cells(values, request_.explain.seed);
+    return agreement_cells(sample, request_.explain.seed);
   }
 
  private:
@@ -190,7 +211,7 @@ AgreementValues agreement_of(const std::vector<double>& a, const std::vector<dou
           value_of(kendall_tau_b(left, right)),
           top_k_overlap(left, right, k),
           have_signs ? Value(signed_top_k_overlap(left, right, k)) : std::nullopt,
-          rank_biased_overlap(left, right, request.persistence),
+          rank_biased_overlap(left, right, persistence_of(request, left.size())),
           have_signs ? Value(sign_agreement(left, right)) : std::nullopt};
 }
 

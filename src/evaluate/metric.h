@@ -13,12 +13,6 @@
 
 namespace whyformer {
 
-// Scores of the input with noise on what enters the model.
-struct NoisyScores {
-  std::vector<double> scores;
-  double distance = 0;  // Euclidean length of the noise
-};
-
 // What a metric may read. Scores are finite; there is at least one.
 struct Evidence {
   std::span<const double> scores;  // of the units that can be hidden

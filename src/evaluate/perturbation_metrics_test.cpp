@@ -94,10 +94,15 @@ TEST(KeepRemove, NegativeCurvesAreThePositiveOnesOfTheReversedScores) {
   EXPECT_NE(measured(kKeepNegative, scores, table), measured(kKeepPositive, scores, table));
 }
 
-TEST(KeepRemove, ScoresWithoutANegativeOneHaveNoNegativeCurve) {
+TEST(KeepRemove, WithoutUnitsOfTheSignTheCurveIsNotDefined) {
   const AnswerTable table = drawn_table(4, 33);
   for (const Metric* metric : {&kKeepNegative, &kRemoveNegative}) {
-    EXPECT_EQ(measured(*metric, {0, 1, 2, 0.5}, table), 0) << metric->info.name;
+    EXPECT_EQ(measured(*metric, {0, 1, 2, 0.5}, table), std::nullopt) << metric->info.name;
+    EXPECT_NE(measured(*metric, {0, 1, 2, -0.5}, table), std::nullopt) << metric->info.name;
+  }
+  for (const Metric* metric : {&kKeepPositive, &kRemovePositive}) {
+    EXPECT_EQ(measured(*metric, {0, -1, -2, -0.5}, table), std::nullopt) << metric->info.name;
+    EXPECT_NE(measured(*metric, {0, -1, 2, -0.5}, table), std::nullopt) << metric->info.name;
   }
 }
 

@@ -8,7 +8,7 @@ const Metric kRemoveNegative{
          .summary = "mean rise of the answer while units with negative scores are hidden, the "
                     "lowest first",
          .higher_is_better = true,
-         .misleads = "is 0 for scores without a negative one, as those of attention, and says "
+         .misleads = "is not defined without negative scores, as those of attention, and says "
                      "nothing about units with positive scores"}),
     .measure = [](const Evidence& evidence) -> std::optional<double> {
       return keep_remove_area(evidence, CurveUnits::kNegative, hide_first);

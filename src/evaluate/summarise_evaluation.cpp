@@ -64,8 +64,8 @@ SummedRatios ratios_of_column(const std::vector<EvaluatedInput>& inputs, const s
   return found;
 }
 
-// The mean of Σ parts / Σ wholes over these inputs, which may repeat. A ratio without a whole
-// counts as 0.
+// The mean of Σ parts / Σ wholes over these inputs, which may repeat. Nothing where a ratio has no
+// whole.
 std::optional<double> ratio_of_sums(const SummedRatios& ratios, std::span<const int64_t> inputs) {
   if (ratios.empty()) return std::nullopt;
   std::vector<Ratio> totals(ratios[0].size());
@@ -76,7 +76,10 @@ std::optional<double> ratio_of_sums(const SummedRatios& ratios, std::span<const 
     }
   }
   double sum = 0;
-  for (const Ratio& total : totals) sum += total.whole > 0 ? total.part / total.whole : 0;
+  for (const Ratio& total : totals) {
+    if (total.whole <= 0) return std::nullopt;
+    sum += total.part / total.whole;
+  }
   return sum / static_cast<double>(totals.size());
 }
 
@@ -200,25 +203,33 @@ Cost cost_of(const std::vector<EvaluatedInput>& inputs, const std::string& metho
   return cost;
 }
 
+void add_first(const std::vector<std::string>& lines, std::vector<std::string>& notes) {
+  constexpr size_t kShown = 10;
+  const size_t shown = std::min(lines.size(), kShown);
+  notes.insert(notes.end(), lines.begin(), lines.begin() + static_cast<int64_t>(shown));
+  if (shown < lines.size()) notes.push_back(fmt::format("and {} more.", lines.size() - shown));
+}
+
 void add_evaluation_notes(Evaluation& evaluation) {
-  int64_t broken = 0;
-  std::string first;
-  for (const EvaluatedInput& input : evaluation.inputs) {
-    if (input.problem.empty()) continue;
-    if (broken++ == 0) first = fmt::format("{}: {}", input.name, input.problem);
-  }
-  if (broken > 0) {
-    evaluation.notes.push_back(fmt::format("{} of {} inputs could not be evaluated; the first: {}.",
-                                           broken, evaluation.inputs.size(), first));
-  }
+  std::vector<std::string> problems, remarks;
   int64_t noted = 0;
   for (const EvaluatedInput& input : evaluation.inputs) {
-    if (input.notes.empty()) continue;
-    if (noted++ == 0) first = fmt::format("{}: {}", input.name, input.notes[0]);
+    if (!input.problem.empty())
+      problems.push_back(fmt::format("{}: {}", input.name, input.problem));
+    if (!input.notes.empty()) ++noted;
+    for (const std::string& note : input.notes)
+      remarks.push_back(fmt::format("{}: {}", input.name, note));
+  }
+  const auto broken = static_cast<int64_t>(problems.size());
+  if (broken > 0) {
+    evaluation.notes.push_back(
+        fmt::format("{} of {} inputs could not be evaluated:", broken, evaluation.inputs.size()));
+    add_first(problems, evaluation.notes);
   }
   if (noted > 0) {
-    evaluation.notes.push_back(fmt::format("{} of {} inputs have a note; the first: {}", noted,
-                                           evaluation.inputs.size(), first));
+    evaluation.notes.push_back(
+        fmt::format("{} of {} inputs have notes:", noted, evaluation.inputs.size()));
+    add_first(remarks, evaluation.notes);
   }
   std::vector<std::string> undefined;
   for (size_t column = 0; column < evaluation.columns.size(); ++column) {

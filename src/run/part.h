@@ -2,9 +2,11 @@
 // positions of arrays. Methods see parts only through an Input.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/graph_source.h"
@@ -27,6 +29,11 @@ struct Cells {
   std::vector<int64_t> unit = {};  // of each cell; -1 for none
   bool are_pixels = false;
 };
+
+// The ways to hide that some kind of part knows.
+inline constexpr std::array<std::string_view, 13> kHidingNames{
+    "auto",  "mask", "delete", "retokenize", "drop",   "zero",      "grey",
+    "black", "mean", "blur",   "blur-11",    "impute", "background"};
 
 // What a kind of part is called, and what methods choose for it where the user does not.
 struct PartTraits {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "evaluate/protocols/average_precision.h"
 #include "evaluate/protocols/pixel_maps.h"
@@ -10,7 +11,12 @@
 namespace whyformer {
 namespace {
 
-Ratio in_per_cent(Ratio ratio) { return {100 * ratio.part, ratio.whole}; }
+// The authors divide by np.spacing(1) plus the union (baselines/ViT/imagenet_seg_eval.py of
+// hila-chefer/Transformer-Explainability): without a union the IoU is 0.
+Ratio in_per_cent(Ratio ratio) {
+  constexpr double kSpacing = std::numeric_limits<double>::epsilon();
+  return {100 * ratio.part, ratio.whole > 0 ? ratio.whole : kSpacing};
+}
 
 // Both classes flattened together: 1 - m for the background, m for the object. The reference
 // replaces what is not a number by 0, so a constant map is 0 in both.
@@ -35,9 +41,7 @@ MeasuredRow segmentation_of(const std::vector<double>& map, std::vector<bool> ob
   segment.flip();
   object.flip();
   const Ratio of_background = in_per_cent(intersection_over_union(segment, object));
-  const auto share = [](const Ratio& ratio) {
-    return ratio.whole > 0 ? ratio.part / ratio.whole : 0;
-  };
+  const auto share = [](const Ratio& ratio) { return ratio.part / ratio.whole; };
   return {{share(pixels), {pixels}},
           {(share(of_object) + share(of_background)) / 2, {of_background, of_object}},
           {precision}};

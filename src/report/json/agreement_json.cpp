@@ -24,7 +24,8 @@ Json cells_json(const AgreementCells& cells) {
         {"high", cell.interval ? Json(cell.interval->high) : Json(nullptr)},
         {"deviation", number_json(cell.deviation)},
         {"inputs", cell.inputs},
-        {"left_out", cell.left_out}};
+        {"left_out", cell.left_out},
+        {"one_unit", cell.one_unit}};
   }
   return json;
 }

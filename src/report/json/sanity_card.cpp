@@ -43,6 +43,41 @@ fs::path card_of(const std::string& hash) {
   return sound && !folder.empty() ? folder / (hash + ".json") : fs::path();
 }
 
+// Nothing for one of another version, or a broken one: a new check writes it anew.
+std::optional<SanityReport> card_in(const fs::path& path, const std::string& hash) {
+  std::error_code error;
+  if (path.empty() || !fs::is_regular_file(path, error) ||
+      fs::file_size(path, error) > kLargestCard)
+    return std::nullopt;
+  try {
+    SanityReport report = sanity_report_from_json(map_file(path).text());
+    return report.hash == hash ? std::optional(std::move(report)) : std::nullopt;
+  } catch (const FileError&) {
+    return std::nullopt;
+  }
+}
+
+// A method with other options is another one.
+bool is_same_method(const MethodSanity& a, const MethodSanity& b) {
+  return a.method == b.method && a.options == b.options;
+}
+
+// What an earlier check found out about other methods stays on the card.
+SanityReport with_methods_of(SanityReport report, const SanityReport& before) {
+  for (const MethodSanity& one : before.methods) {
+    const bool checked_again = std::ranges::any_of(
+        report.methods, [&](const MethodSanity& other) { return is_same_method(one, other); });
+    if (!checked_again) report.methods.push_back(one);
+  }
+  return report;
+}
+
+int64_t inputs_of(const MethodSanity& method) {
+  int64_t inputs = 0;
+  for (const SanityComparison& one : method.comparisons) inputs = std::max(inputs, one.inputs);
+  return inputs;
+}
+
 }  // namespace
 
 void keep_sanity_card(const SanityReport& report) {
@@ -54,23 +89,14 @@ void keep_sanity_card(const SanityReport& report) {
   if (error)
     throw FileError(fmt::format("cannot make the folder '{}': {}", path.parent_path().string(),
                                 error.message()));
-  write_file(path, to_json(report) + "\n");
+  const std::optional<SanityReport> before = card_in(path, report.hash);
+  write_file(path, to_json(before ? with_methods_of(report, *before) : report) + "\n");
 }
 
 std::optional<SanityReport> find_sanity_card(const Model& model) {
   if (!has_cards()) return std::nullopt;  // a hash reads all weights
   const std::string hash = model.hash();
-  const fs::path path = card_of(hash);
-  std::error_code error;
-  if (path.empty() || !fs::is_regular_file(path, error) ||
-      fs::file_size(path, error) > kLargestCard)
-    return std::nullopt;
-  try {
-    SanityReport report = sanity_report_from_json(map_file(path).text());
-    return report.hash == hash ? std::optional(std::move(report)) : std::nullopt;
-  } catch (const FileError&) {
-    return std::nullopt;  // of another version, or broken: a new check writes it anew
-  }
+  return card_in(card_of(hash), hash);
 }
 
 SanityFindings sanity_findings(const Model& model) {
@@ -82,7 +108,7 @@ SanityFindings sanity_findings(const Model& model) {
                         .options = one.options,
                         .depends_on_class = one.depends_on_class,
                         .depends_on_weights = one.depends_on_weights,
-                        .inputs = card->inputs});
+                        .inputs = inputs_of(one)});
   }
   return findings;
 }

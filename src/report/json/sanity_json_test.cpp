@@ -139,6 +139,31 @@ TEST_F(SanityCards, AreFoundByTheWeights) {
   EXPECT_FALSE(find_sanity_card(Model::built_in_for_pictures()));
 }
 
+TEST_F(SanityCards, KeepWhatEarlierChecksFoundOutAboutOtherMethods) {
+  const Model model = Model::built_in();
+  SanityReport first = sample();
+  first.hash = model.hash();
+  first.methods.push_back(first.methods[0]);
+  first.methods[1].method = "rollout";
+  keep_sanity_card(first);
+  SanityReport second = sample();
+  second.hash = model.hash();
+  second.inputs = 9;
+  second.methods[0].comparisons[0].inputs = 9;
+  second.methods[0].depends_on_class = SanityVerdict::kNo;
+  second.methods.push_back(second.methods[0]);
+  second.methods[1].options.clear();  // another method
+  keep_sanity_card(second);
+  const SanityFindings findings = sanity_findings(model);
+  ASSERT_TRUE(findings);
+  ASSERT_EQ(findings->size(), 3u);
+  EXPECT_EQ((*findings)[0].depends_on_class, SanityVerdict::kNo) << "the newer check counts";
+  EXPECT_EQ((*findings)[0].inputs, 9);
+  EXPECT_TRUE((*findings)[1].options.empty());
+  EXPECT_EQ((*findings)[2].method, "rollout");
+  EXPECT_EQ((*findings)[2].inputs, 6) << "of its own check";
+}
+
 TEST_F(SanityCards, ThatAreBrokenOrOfOtherWeightsAreNone) {
   const Model model = Model::built_in();
   SanityReport report = sample();

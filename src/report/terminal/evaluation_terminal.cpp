@@ -99,6 +99,22 @@ void curve_table(const Evaluation& evaluation, const EvaluationCurve& curve, Eva
   }
 }
 
+void cost_table(const Evaluation& evaluation, EvaluationLines& out) {
+  out.line("");
+  out.line(out.style().bold("cost"));
+  out.faint_sentence(
+      "Of the explanations, over all inputs; runs that methods share are told once.");
+  for (size_t method = 0; method < evaluation.methods.size(); ++method) {
+    if (evaluation.methods[method] == kRandomBaseline) continue;
+    const Cost& cost = evaluation.costs[method];
+    out.line(
+        "      " +
+        left_aligned(shortened(printable(evaluation.methods[method]), kWidestName), kWidestName) +
+        fmt::format(" {} forwards, {} backwards, {:.2g} s", cost.forwards, cost.backwards,
+                    cost.seconds));
+  }
+}
+
 void measure_table(const AgreementReport& report, size_t measure, EvaluationLines& out) {
   out.line("");
   out.line(out.style().bold(kAgreementMeasures[measure]));
@@ -116,7 +132,7 @@ void measure_table(const AgreementReport& report, size_t measure, EvaluationLine
   }
   for (size_t a = 0; a < report.methods.size(); ++a) {
     const AgreementCell& cell = report.ceiling[a][measure];
-    if (cell.mean && *cell.mean == 1) continue;  // draws nothing
+    if (!cell.mean || *cell.mean == 1) continue;  // draws nothing
     out.line(out.style().faint("  " + left_aligned(name_of(a), kWidestName) + " " +
                                left_aligned("another seed (ceiling)", kWidestName) + " " +
                                agreement_words(cell)));
@@ -158,6 +174,7 @@ std::string to_terminal(const Evaluation& evaluation, const TerminalOptions& opt
       out.line(fmt::format("  {:>5.2f} {}", one.rank, printable(evaluation.methods[one.method])));
     }
   }
+  cost_table(evaluation, out);
   if (!evaluation.notes.empty()) out.line("");
   for (const std::string& note : evaluation.notes) out.faint_sentence(printable(note));
   return out.finish();

@@ -83,9 +83,21 @@ class SanityLines {
     return columns;
   }
 
+  bool compared(const ChangeColumn& column) const {
+    return std::ranges::any_of(report_.methods, [&](const MethodSanity& method) {
+      return std::ranges::any_of(method.comparisons, [&](const SanityComparison& one) {
+        return one.change == column.change && one.step == column.step && one.inputs > 0;
+      });
+    });
+  }
+
   void table() {
     if (report_.steps.empty()) return;
-    const std::vector<ChangeColumn> shown = columns_shown();
+    std::vector<ChangeColumn> shown = columns_shown();
+    // What was not reached is no result.
+    if (report_.stopped_early)
+      std::erase_if(shown, [&](const ChangeColumn& c) { return !compared(c); });
+    if (shown.empty()) return sentence("Stopped before anything was compared.");
     int names = 6;
     for (const MethodSanity& method : report_.methods)
       names = std::max(names, std::min(kWidestMethod, columns(printable(method.method))));

@@ -105,7 +105,12 @@ std::string agreement_extent(const AgreementCell& cell) {
   std::string words = cell.deviation ? fmt::format("sd {:.2f}", *cell.deviation) : "";
   if (cell.left_out > 0) {
     words += fmt::format("{}{} of {} inputs left out, as all scores are alike",
-                         words.empty() ? "" : ", ", cell.left_out, cell.left_out + cell.inputs);
+                         words.empty() ? "" : ", ", cell.left_out,
+                         cell.left_out + cell.one_unit + cell.inputs);
+  }
+  if (cell.one_unit > 0) {
+    words += fmt::format("{}{} of one unit, which has no ranking", words.empty() ? "" : ", ",
+                         cell.one_unit);
   }
   return words;
 }

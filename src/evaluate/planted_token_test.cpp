@@ -1,0 +1,113 @@
+// A model whose answer is linear in the value of one token: every method that sees the class finds
+// that token, and an attention method, whose maps are uniform there, is called random.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/random.h"
+#include "tests/support/saved_models.h"
+#include "whyformer/evaluate.h"
+#include "whyformer/methods.h"
+#include "whyformer/model.h"
+
+namespace whyformer {
+namespace {
+
+using onnx::add_floats;
+using onnx::add_integers;
+using onnx::add_node;
+using onnx::set_integer;
+using onnx::set_integers;
+using onnx::TinyModel;
+
+// With 100 tokens half of the ties of a random ranking with the right token first is 1/200.
+constexpr int64_t kTokens = 100, kPlanted = 37;
+
+// Uniform attention over values that are 0 but for those of the planted token.
+TinyModel one_token_model() {
+  TinyModel model;
+  auto& graph = model.graph();
+  model.input("input_ids", {1, kTokens}, onnx::pb::TensorProto::INT64);
+  const CounterRandom random(3, "table", 0);
+  std::vector<float> table(2 * (kTokens + 1), 0.0f), shown(kTokens, 0.0f);
+  for (int64_t id = 1; id <= kTokens; ++id) {
+    table[2 * id] = static_cast<float>(0.5 + random.uniform(id));
+    table[2 * id + 1] = static_cast<float>(random.uniform(kTokens + id) - 0.5);
+  }
+  shown[kPlanted] = kTokens;
+  add_floats(graph, "table", {kTokens + 1, 2}, table);
+  add_floats(graph, "shown", {1, 1, kTokens, 1}, shown);
+  add_floats(graph, "no_queries", {2, 2}, {0, 0, 0, 0});
+  add_floats(graph, "weight", {2, 2}, {1, 0, 0, 1});
+  add_integers(graph, "head_axis", {1}, {1});
+  add_node(graph, "Gather", {"table", "input_ids"}, {"words"});
+  add_node(graph, "Unsqueeze", {"words", "head_axis"}, {"heads"});
+  add_node(graph, "MatMul", {"heads", "no_queries"}, {"queries"});
+  set_integers(add_node(graph, "Transpose", {"heads"}, {"keys"}), "perm", {0, 1, 3, 2});
+  add_node(graph, "MatMul", {"queries", "keys"}, {"scores"});
+  set_integer(add_node(graph, "Softmax", {"scores"}, {"map"}), "axis", -1);
+  add_node(graph, "Mul", {"heads", "shown"}, {"values"});
+  add_node(graph, "MatMul", {"map", "values"}, {"context"});
+  add_node(graph, "Squeeze", {"context", "head_axis"}, {"merged"});
+  auto& mean = add_node(graph, "ReduceMean", {"merged"}, {"pooled"});
+  set_integers(mean, "axes", {1});
+  set_integer(mean, "keepdims", 0);
+  add_node(graph, "MatMul", {"pooled", "weight"}, {"logits"});
+  model.output("logits");
+  return model;
+}
+
+Explanation explained_one_token(const std::vector<MethodRequest>& methods) {
+  static std::vector<int64_t> ids = [] {
+    std::vector<int64_t> all;
+    for (int64_t i = 0; i < kTokens; ++i) all.push_back(1 + (7 * i) % kTokens);
+    return all;
+  }();
+  const ArrayViews input{
+      {"input_ids",
+       {"I64", {1, kTokens}, {ids.data(), [](const void*) {}}, ids.size() * sizeof(int64_t)}}};
+  const SavedFolder folder(one_token_model());
+  const ExplainRequest request{.methods = methods,
+                               .target = OutputElement{.indices = {0, 0}},
+                               .hiding_id = 0,
+                               .precision = Precision::kDouble,
+                               .trust = TrustRequest{.orders = 399, .noisy_inputs = 0}};
+  return explain(Model::load(folder.file(), {.arrays = true}), input, request)[0];
+}
+
+bool finds_planted_token(const Attribution& attribution) {
+  std::vector<bool> region(attribution.scores.size(), false);
+  region[kPlanted] = true;
+  return localisation("pointing-game", attribution.scores, region) == 1;
+}
+
+TEST(PlantedToken, EveryMethodThatSeesTheClassFindsIt) {
+  int64_t found = 0;
+  for (const MethodInfo& method : methods()) {
+    if (!method.class_specific) continue;
+    SCOPED_TRACE(method.name);
+    const Explanation explanation = explained_one_token({{method.name}});
+    if (explanation.attributions.empty()) {
+      std::cout << "refused " << method.name << ": " << explanation.refused[0].reason << "\n";
+      continue;
+    }
+    ++found;
+    const Attribution& attribution = explanation.attributions[0];
+    EXPECT_TRUE(finds_planted_token(attribution));
+    EXPECT_GT(attribution.trust->comprehensiveness_percentile.value, 0.99);
+    EXPECT_EQ(attribution.trust->verdict, TrustVerdict::kBetterThanRandom);
+  }
+  EXPECT_GT(found, 10);
+}
+
+TEST(PlantedToken, UniformAttentionIsCalledRandom) {
+  const Explanation found = explained_one_token({{"raw-attention"}, {"rollout"}});
+  ASSERT_EQ(found.attributions.size(), 2u);
+  for (const Attribution& attribution : found.attributions) {
+    EXPECT_EQ(attribution.trust->verdict, TrustVerdict::kLikeRandom) << attribution.method;
+  }
+}
+
+}  // namespace
+}  // namespace whyformer

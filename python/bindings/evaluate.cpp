@@ -46,6 +46,17 @@ std::optional<double> measured(std::string_view metric, const ScoreArray& scores
   return measure(metric, {scores.data(), scores.size()}, ask, seed);
 }
 
+std::optional<double> measured_under_noise(std::string_view metric, const ScoreArray& scores,
+                                           const std::vector<ScoreArray>& noisy,
+                                           const std::vector<double>& distances) {
+  std::vector<NoisyScores> all;
+  for (size_t i = 0; i < noisy.size(); ++i) {
+    const double* own = noisy[i].data();
+    all.push_back({{own, own + noisy[i].size()}, distances.at(i)});
+  }
+  return measure_under_noise(metric, {scores.data(), scores.size()}, all);
+}
+
 }  // namespace
 
 void bind_evaluate(nb::module_& module) {
@@ -96,18 +107,8 @@ void bind_evaluate(nb::module_& module) {
           "scores"_a, "region"_a)
       .def("value", &Localisation::value);
   module.def("measure", &measured, "metric"_a, "scores"_a, "answers"_a.none(), "seed"_a = 0);
-  module.def(
-      "measure_under_noise",
-      [](std::string_view metric, const ScoreArray& scores, const std::vector<ScoreArray>& noisy,
-         const std::vector<double>& distances) {
-        std::vector<NoisyScores> all;
-        for (size_t i = 0; i < noisy.size(); ++i) {
-          const double* own = noisy[i].data();
-          all.push_back({{own, own + noisy[i].size()}, distances.at(i)});
-        }
-        return measure_under_noise(metric, {scores.data(), scores.size()}, all);
-      },
-      "metric"_a, "scores"_a, "noisy"_a, "distances"_a);
+  module.def("measure_under_noise", &measured_under_noise, "metric"_a, "scores"_a, "noisy"_a,
+             "distances"_a);
   module.def("metrics", [] { return std::vector<MetricInfo>(metrics().begin(), metrics().end()); });
   module.def("bilinear", &enlarged, "scores"_a, "height"_a, "width"_a);
 }

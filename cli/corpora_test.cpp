@@ -20,7 +20,7 @@ const std::string kQuick = "evaluate --random 0 --no-reversed --json - ";
 class Corpora : public CommandLine {
  protected:
   json evaluated(const std::string& arguments) const {
-    const Answer answer = run(kQuick + arguments);
+    const CommandResult answer = run(kQuick + arguments);
     EXPECT_EQ(answer.code, 0) << answer.error;
     return json::parse(answer.out, nullptr, false);
   }
@@ -48,7 +48,7 @@ TEST_F(Corpora, KeptInputsAreKnownByWhatTheyHoldAndNotByTheirLine) {
   const std::string keep = kDeletion + "--keep " + path("kept.jsonl") + " -f ";
   const json warm = evaluated(keep + path("warm.txt"));
   const std::string of_warm = read("kept.jsonl");
-  const Answer answer = run(kQuick + keep + path("dull.txt"));
+  const CommandResult answer = run(kQuick + keep + path("dull.txt"));
   ASSERT_EQ(answer.code, 0) << answer.error;
   EXPECT_THAT(answer.error, HasSubstr("1 inputs kept"));
   const json dull = json::parse(answer.out);
@@ -129,7 +129,7 @@ TEST_F(Corpora, MasksStandWhereTheirPicturesStand) {
 
 TEST_F(Corpora, AListOfPicturesMayHaveAHeading) {
   const std::string list = "--pictures " + kObjects + "/objects.tsv --examples 3 ";
-  const Answer answer = run(kQuick + kPointing + list);
+  const CommandResult answer = run(kQuick + kPointing + list);
   ASSERT_EQ(answer.code, 0) << answer.error;
   EXPECT_THAT(answer.error, HasSubstr("'picture' names the picture, 'class' its label, 'mask'"));
   const json found = json::parse(answer.out);
@@ -144,7 +144,7 @@ TEST_F(Corpora, AListOfPicturesMayHaveAHeading) {
 TEST_F(Corpora, ListsOfPicturesAreNeverReadAsTexts) {
   copy_object(0, "a.png");
   write("list.tsv", "filename\tanimal\na.png\tzebra\nno picture\tzebra\n{\"text\": \"good\"}\n");
-  const Answer answer = run(kQuick + kPointing + "--pictures " + path("list.tsv"));
+  const CommandResult answer = run(kQuick + kPointing + "--pictures " + path("list.tsv"));
   ASSERT_EQ(answer.code, 0) << answer.error;
   EXPECT_THAT(answer.error, HasSubstr("line 1 names no picture and is left out as a heading"));
   const json found = json::parse(answer.out);
@@ -199,7 +199,7 @@ TEST_F(Corpora, OddReasonsAndScoresAreNotedForEachExample) {
 {"text": "good", "rationales": [[0, 4]]}
 {"text": "a warm and funny film", "rationales": [[2, 6]]}
 )");
-  const Answer answer =
+  const CommandResult answer =
       run("evaluate --random 0 --no-reversed --method gradient-x-input --metric "
           "pointing-game,deletion --json " +
           path("e.json") + " -f " + path("texts.jsonl"));
@@ -220,7 +220,7 @@ TEST_F(Corpora, ProblemsAreListedAndTheirPlaceStandsOnce) {
   std::string lines = "{\"text\": \"a warm and funny film\"}\n";
   for (int i = 0; i < 12; ++i) lines += "{\"label\": 1}\n";
   write("texts.jsonl", lines);
-  const Answer answer =
+  const CommandResult answer =
       run("evaluate --random 0 --no-reversed " + kDeletion + "-f " + path("texts.jsonl"));
   EXPECT_THAT(answer.out, HasSubstr("12 of 13 inputs could not be evaluated:"));
   EXPECT_THAT(answer.out, HasSubstr("line 11: expected JSON"));
@@ -235,7 +235,7 @@ TEST_F(Corpora, WrongAndRepeatedNamesAreRefusedBeforeAnythingIsExplained) {
   expect_refusal("evaluate --method gae --hiding nope" + texts, "no way of hiding 'nope'");
   expect_refusal("evaluate --method gae --hiding mask,mask" + texts, "'mask' is asked for twice");
   expect_refusal("evaluate --method gae --metric iou,iou" + texts, "'iou' is asked for twice");
-  const Answer grey = run("evaluate --method gae --hiding grey" + texts);
+  const CommandResult grey = run("evaluate --method gae --hiding grey" + texts);
   EXPECT_EQ(grey.code, 2);
   EXPECT_THAT(grey.error, HasSubstr("none of the inputs could be evaluated"));
 }

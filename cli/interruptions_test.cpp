@@ -57,7 +57,7 @@ TEST_F(Interruptions, AnEvaluationThatIsEndedGoesOnWhereItWas) {
   }
   const std::string arguments =
       "evaluate --method gae --metric deletion --file " + path("texts.txt") + " --json ";
-  const Answer rest = run(arguments + path("rest.json") + " --keep " + path("kept.jsonl"));
+  const CommandResult rest = run(arguments + path("rest.json") + " --keep " + path("kept.jsonl"));
   ASSERT_EQ(rest.code, 0) << rest.error;
   EXPECT_THAT(rest.error, HasSubstr("inputs kept"));
   const json whole = json::parse(run(arguments + "-").out), on = json::parse(read("rest.json"));
@@ -94,7 +94,9 @@ TEST_F(Interruptions, ASanityCheckTellsWhatIsDone) {
     program.send(SIGINT);
     EXPECT_EQ(program.end(), 130);
     const std::string text = read("s.json");
-    if (!text.empty()) EXPECT_TRUE(json::parse(text)["stopped_early"].get<bool>());
+    if (!text.empty()) {
+      EXPECT_TRUE(json::parse(text)["stopped_early"].get<bool>());
+    }
   }
 }
 

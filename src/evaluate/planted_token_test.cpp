@@ -22,22 +22,22 @@ using onnx::set_integers;
 using onnx::TinyModel;
 
 // With 100 tokens half of the ties of a random ranking with the right token first is 1/200.
-constexpr int64_t kTokens = 100, kPlanted = 37;
+constexpr int64_t kPlantedTokens = 100, kPlanted = 37;
 
 // Uniform attention over values that are 0 but for those of the planted token.
 TinyModel one_token_model() {
   TinyModel model;
   auto& graph = model.graph();
-  model.input("input_ids", {1, kTokens}, onnx::pb::TensorProto::INT64);
+  model.input("input_ids", {1, kPlantedTokens}, onnx::pb::TensorProto::INT64);
   const CounterRandom random(3, "table", 0);
-  std::vector<float> table(2 * (kTokens + 1), 0.0f), shown(kTokens, 0.0f);
-  for (int64_t id = 1; id <= kTokens; ++id) {
+  std::vector<float> table(2 * (kPlantedTokens + 1), 0.0f), shown(kPlantedTokens, 0.0f);
+  for (int64_t id = 1; id <= kPlantedTokens; ++id) {
     table[2 * id] = static_cast<float>(0.5 + random.uniform(id));
-    table[2 * id + 1] = static_cast<float>(random.uniform(kTokens + id) - 0.5);
+    table[2 * id + 1] = static_cast<float>(random.uniform(kPlantedTokens + id) - 0.5);
   }
-  shown[kPlanted] = kTokens;
-  add_floats(graph, "table", {kTokens + 1, 2}, table);
-  add_floats(graph, "shown", {1, 1, kTokens, 1}, shown);
+  shown[kPlanted] = kPlantedTokens;
+  add_floats(graph, "table", {kPlantedTokens + 1, 2}, table);
+  add_floats(graph, "shown", {1, 1, kPlantedTokens, 1}, shown);
   add_floats(graph, "no_queries", {2, 2}, {0, 0, 0, 0});
   add_floats(graph, "weight", {2, 2}, {1, 0, 0, 1});
   add_integers(graph, "head_axis", {1}, {1});
@@ -61,12 +61,14 @@ TinyModel one_token_model() {
 Explanation explained_one_token(const std::vector<MethodRequest>& methods) {
   static std::vector<int64_t> ids = [] {
     std::vector<int64_t> all;
-    for (int64_t i = 0; i < kTokens; ++i) all.push_back(1 + (7 * i) % kTokens);
+    for (int64_t i = 0; i < kPlantedTokens; ++i) all.push_back(1 + (7 * i) % kPlantedTokens);
     return all;
   }();
-  const ArrayViews input{
-      {"input_ids",
-       {"I64", {1, kTokens}, {ids.data(), [](const void*) {}}, ids.size() * sizeof(int64_t)}}};
+  const ArrayViews input{{"input_ids",
+                          {"I64",
+                           {1, kPlantedTokens},
+                           {ids.data(), [](const void*) {}},
+                           ids.size() * sizeof(int64_t)}}};
   const SavedFolder folder(one_token_model());
   const ExplainRequest request{.methods = methods,
                                .target = OutputElement{.indices = {0, 0}},

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include "base/random.h"
 #include "tests/support/saved_models.h"
@@ -84,18 +86,27 @@ bool finds_planted_token(const Attribution& attribution) {
   return localisation("pointing-game", attribution.scores, region) == 1;
 }
 
+// 2^100 coalitions, or pairs of players.
+const std::set<std::string> kTooManyTokens{"exact-shap", "shapley-taylor"};
+// The class weighs whole maps (grad-cam), or scores belong to queries (grad-sam): here all queries
+// attend alike, so these methods cannot tell tokens apart.
+const std::set<std::string> kScoresOfQueries{"grad-cam", "grad-sam"};
+
 TEST(PlantedToken, EveryMethodThatSeesTheClassFindsIt) {
   int64_t found = 0;
   for (const MethodInfo& method : methods()) {
     if (!method.class_specific) continue;
+    if (kTooManyTokens.contains(method.name)) continue;
     SCOPED_TRACE(method.name);
-    const Explanation explanation = explained_one_token({{method.name}});
-    if (explanation.attributions.empty()) {
-      std::cout << "refused " << method.name << ": " << explanation.refused[0].reason << "\n";
+    // A second method: one that is refused is then told instead of thrown.
+    const Explanation explanation = explained_one_token({{"saliency"}, {method.name}});
+    if (!explanation.refused.empty()) continue;
+    ++found;
+    const Attribution& attribution = explanation.attributions.back();
+    if (kScoresOfQueries.contains(method.name)) {
+      EXPECT_EQ(attribution.trust->verdict, TrustVerdict::kLikeRandom);
       continue;
     }
-    ++found;
-    const Attribution& attribution = explanation.attributions[0];
     EXPECT_TRUE(finds_planted_token(attribution));
     EXPECT_GT(attribution.trust->comprehensiveness_percentile.value, 0.99);
     EXPECT_EQ(attribution.trust->verdict, TrustVerdict::kBetterThanRandom);

@@ -92,7 +92,7 @@ TEST(ParseTableSpec, ChecksTheNumbersOfAStep) {
   refuses(R"({"op": "quantile", "quantiles": [2, 1], "references": [0, 1]})", "must not decrease");
   refuses(R"({"op": "quantile", "quantiles": [1, 2], "references": [0, 2]})", "between 0 and 1");
   refuses(R"({"op": "quantile", "to": "cauchy"})", "'to' must be 'uniform' or 'normal'");
-  refuses(R"({"op": "bins", "edges": [1]})", "both ends");
+  refuses(R"({"op": "bins", "edges": [1]})", "needs at least two numbers");
   refuses(R"({"op": "clip", "least": 1, "most": 0})", "above");
   refuses(R"({"op": "batch-norm", "mean": 0, "variance": -1})", "above 0");
   refuses(R"({"op": "power"})", "'lambda' is missing");

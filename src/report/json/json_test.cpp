@@ -50,10 +50,11 @@ void collect_schema_keys(const json& schema, const std::string& path, Keys& keys
   }
 }
 
+// Of explanations: the section "Keys", in front of its example.
 Keys keys_of_table(const std::string& text) {
   Keys keys;
   std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
+  for (std::string line; std::getline(lines, line) && line != "## Example";) {
     if (line.starts_with("| `")) keys.insert(line.substr(3, line.find('`', 3) - 3));
   }
   return keys;

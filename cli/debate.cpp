@@ -67,8 +67,9 @@ void add_debate_settings(CLI::App& command, DebateArguments& a) {
       ->delimiter(',')
       ->capture_default_str()
       ->type_name("NAMES");
-  command.add_option("--lambda", request.consistent.lambdas,
-                     "weights of the distance in training the model-consistent adversary")
+  command
+      .add_option("--lambda", request.consistent.lambdas,
+                  "weights of the distance in training the model-consistent adversary")
       ->delimiter(',')
       ->capture_default_str()
       ->type_name("NUMBERS");
@@ -107,7 +108,8 @@ std::string question_of(const DebateArguments& a, const Model& model,
   return fmt::format(
       "whyformer debate: model {} {}, others {}, parts {}, special {}, permutations {} {}, search "
       "{} {} {}, guides {}, seed {}, {}",
-      model.name().name, model.hash(), fmt::join(models.begin() + (models.empty() ? 0 : 1), models.end(), " "),
+      model.name().name, model.hash(),
+      fmt::join(models.begin() + (models.empty() ? 0 : 1), models.end(), " "),
       fmt::join(request.parts, " "), a.with_special ? "take part" : "stay", request.permutations,
       request.layer_permutations, fmt::join(search.scopes, " "), search.steps, search.restarts,
       fmt::join(request.diagnostic.guides, " "), request.seed, a.precision);

@@ -37,7 +37,7 @@ struct AdversarySettings {
   int64_t candidates = 5;
   int64_t restarts = 1;  // of all candidates, with other draws
   double learning_rate = 0.01;
-  double search_epsilon = 0.01;               // change of the answer that the search allows
+  double search_epsilon = 0.01;              // change of the answer that the search allows
   std::vector<double> epsilons{0.01, 0.05};  // that the furthest distributions are reported for
 };
 
@@ -94,8 +94,8 @@ struct DebateCorrelation {
 // Change of the answer (total variation distance) over permutations.
 struct DebatePermutation {
   std::string semantics = {};  // "last-row", "frozen", "live"
-  int64_t layer = -1;     // -1: all
-  int64_t head = -1;      // -1: all
+  int64_t layer = -1;          // -1: all
+  int64_t head = -1;           // -1: all
   double median = 0, max = 0;
   double max_attention = 0, entropy = 0;  // of the read-out row that was permuted
 };
@@ -103,10 +103,11 @@ struct DebatePermutation {
 struct DebateAdversary {
   std::string scope = {};
   int64_t head = -1;
-  std::vector<double> jsd = {};      // by epsilon; 0 where nothing but the original was found
-  std::vector<double> tvd = {};      // of these
-  double last_jsd = 0;          // of the last iterates at the largest epsilon, the authors' rule
-  std::vector<double> weights = {};  // by unit, mean over heads, of the furthest at the largest epsilon
+  std::vector<double> jsd = {};  // by epsilon; 0 where nothing but the original was found
+  std::vector<double> tvd = {};  // of these
+  double last_jsd = 0;           // of the last iterates at the largest epsilon, the authors' rule
+  std::vector<double> weights =
+      {};  // by unit, mean over heads, of the furthest at the largest epsilon
 };
 
 struct DebateUniform {
@@ -154,8 +155,8 @@ struct CorrelationSummary {
   bool with_special = false;
   std::string predicted = {};  // class; empty: all inputs
   DebateMean tau = {};
-  double significant = 0;   // share with p ≤ 0.05
-  int64_t undefined = 0;    // inputs where one side is constant
+  double significant = 0;  // share with p ≤ 0.05
+  int64_t undefined = 0;   // inputs where one side is constant
 };
 
 struct PermutationSummary {
@@ -170,14 +171,14 @@ struct AdversarySummary {
   int64_t head = -1;
   double epsilon = 0;
   DebateMean jsd = {};
-  double far = 0;  // share of inputs above half of ln 2
+  double far = 0;             // share of inputs above half of ln 2
   bool last_iterate = false;  // the authors' rule
 };
 
 struct UniformSummary {
   std::string layers = {};
   DebateMean tvd = {};
-  double same_answer = 0;  // share of inputs
+  double same_answer = 0;                                      // share of inputs
   std::optional<double> accuracy_before, accuracy_after = {};  // of those with a label
 };
 
@@ -229,7 +230,8 @@ struct DebateReport {
   std::vector<AdversarySummary> adversaries = {};
   std::vector<UniformSummary> uniform = {};
   std::vector<ModelSummary> models = {};
-  std::optional<DebateMean> median_jsd_of_models = {};  // per input the median over the other models
+  std::optional<DebateMean> median_jsd_of_models =
+      {};  // per input the median over the other models
   std::optional<DiagnosticSummary> diagnostic = {};
   std::optional<ConsistentSummary> consistent = {};
   std::vector<DebateVerdict> verdicts = {};

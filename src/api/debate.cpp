@@ -28,8 +28,8 @@ DebateReport summarise(const Model& model, const std::vector<Model>& others,
                        const std::vector<DebateExample>& examples,
                        const std::vector<DebateInput>& inputs, const DebateRequest& request) {
   if (examples.empty()) throw InvalidInput("there are no inputs to debate");
-  DebateReport report = conclude_debate(debate_models(model, others, examples[0].input), examples,
-                                        inputs, request);
+  DebateReport report =
+      conclude_debate(debate_models(model, others, examples[0].input), examples, inputs, request);
   report.model = model.name();
   return report;
 }

@@ -17,13 +17,12 @@ class DebateCase {
       : golden("bert", change), request(std::move(asked)), value(TextInput{input, {}}) {
     Reading reading = reader.read(value, {.dtype = dtype});
     const Problem problem = *reading.answered.problem;
-    explained = std::make_unique<Run>(
-        std::move(reading.inputs[0]),
-        Run::Settings{.problem = problem,
-                      .needs = {.attention = true,
-                                .attention_gradient = true,
-                                .embedding_gradient = true,
-                                .values = true}});
+    explained = std::make_unique<Run>(std::move(reading.inputs[0]),
+                                      Run::Settings{.problem = problem,
+                                                    .needs = {.attention = true,
+                                                              .attention_gradient = true,
+                                                              .embedding_gradient = true,
+                                                              .values = true}});
     const std::vector<double>& outputs = explained->outputs();
     explained->set_target(std::ranges::max_element(outputs) - outputs.begin());
     run = std::make_unique<DebateRun>(*explained, value, models, request, problem, 0);

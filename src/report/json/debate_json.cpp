@@ -280,9 +280,7 @@ std::string debate_text(const Json& json, int indent) {
 
 }  // namespace
 
-std::string to_json(const DebateInput& input) {
-  return debate_text(DebateWriter::of(input), -1);
-}
+std::string to_json(const DebateInput& input) { return debate_text(DebateWriter::of(input), -1); }
 
 DebateInput debate_input_of(const std::string& line) {
   try {

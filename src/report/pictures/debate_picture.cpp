@@ -65,21 +65,20 @@ std::vector<TwoWeights> words_shown(const DebateExampleView& example) {
 }  // namespace
 
 std::vector<ScatterPanel> scatter_panels(const DebateReport& report) {
-  std::vector<ScatterPanel> panels{
-      {.title = "Furthest attention with the same answer",
-       .across = "largest weight of the read-out row",
-       .up = "Jensen–Shannon divergence",
-       .top = std::log(2.0),
-       .top_name = "ln 2",
-       .points = adversary_points(report),
-       .labels = report.labels},
-      {.title = "Shuffled read-out row",
-       .across = "largest weight of the read-out row",
-       .up = "median change of the answer",
-       .top = 1,
-       .top_name = "",
-       .points = permutation_points(report),
-       .labels = report.labels}};
+  std::vector<ScatterPanel> panels{{.title = "Furthest attention with the same answer",
+                                    .across = "largest weight of the read-out row",
+                                    .up = "Jensen–Shannon divergence",
+                                    .top = std::log(2.0),
+                                    .top_name = "ln 2",
+                                    .points = adversary_points(report),
+                                    .labels = report.labels},
+                                   {.title = "Shuffled read-out row",
+                                    .across = "largest weight of the read-out row",
+                                    .up = "median change of the answer",
+                                    .top = 1,
+                                    .top_name = "",
+                                    .points = permutation_points(report),
+                                    .labels = report.labels}};
   std::erase_if(panels, [](const ScatterPanel& panel) { return panel.points.empty(); });
   return panels;
 }
@@ -103,11 +102,9 @@ void draw_scatter(Canvas& canvas, double x, double y, const ScatterPanel& panel)
     canvas.text(plot.x + plot.width * tick, bottom + 12, format_tick(tick), kDebateMiddle);
   canvas.line(plot.x, bottom, plot.x + plot.width, bottom, kLightPalette.faint_ink);
   canvas.text(plot.x + plot.width / 2, bottom + 28, panel.across, kDebateMiddle);
-  canvas.text(x + 8, plot.y + plot.height / 2, panel.up,
-              {.size = 10,
-               .colour = kLightPalette.faint_ink,
-               .anchor = Anchor::kMiddle,
-               .upward = true});
+  canvas.text(
+      x + 8, plot.y + plot.height / 2, panel.up,
+      {.size = 10, .colour = kLightPalette.faint_ink, .anchor = Anchor::kMiddle, .upward = true});
   for (const DebatePoint& point : panel.points) {
     draw_point(canvas, plot.x + plot.width * std::clamp(point.x, 0.0, 1.0),
                bottom - plot.height * std::clamp(point.y / panel.top, 0.0, 1.0), point.predicted);

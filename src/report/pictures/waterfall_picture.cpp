@@ -14,7 +14,8 @@ namespace whyformer {
 namespace report {
 namespace {
 
-constexpr double kWaterfallMargin = 24, kWaterfallHeader = 62, kWaterfallPlotWidth = 460, kWaterfallRow = 30, kWaterfallBar = 20;
+constexpr double kWaterfallMargin = 24, kWaterfallHeader = 62, kWaterfallPlotWidth = 460,
+                 kWaterfallRow = 30, kWaterfallBar = 20;
 constexpr double kWidestStepName = 230, kMarkHeight = 26, kAxisHeight = 58;
 constexpr int kTip = 6;  // of an arrow
 
@@ -34,7 +35,8 @@ class WaterfallPicture {
   }
 
   std::string draw(PictureFormat format) {
-    const double width = left_ + kWaterfallPlotWidth + kWaterfallMargin, height = bottom_ + kAxisHeight + kWaterfallMargin;
+    const double width = left_ + kWaterfallPlotWidth + kWaterfallMargin,
+                 height = bottom_ + kAxisHeight + kWaterfallMargin;
     canvas_ = make_canvas(format, width, height);
     canvas_->rectangle({0, 0, width, height}, kLightPalette.paper);
     title(width - 2 * kWaterfallMargin);
@@ -47,12 +49,14 @@ class WaterfallPicture {
 
  private:
   double x(double place) const {
-    return left_ + (place - fall_.axis.low) / (fall_.axis.high - fall_.axis.low) * kWaterfallPlotWidth;
+    return left_ +
+           (place - fall_.axis.low) / (fall_.axis.high - fall_.axis.low) * kWaterfallPlotWidth;
   }
 
   void title(double room) {
     const std::string target = printable(format_label(target_label(explanation_)));
-    canvas_->text(kWaterfallMargin, kWaterfallMargin + 8, fitted(target, room, 17), {.size = 17, .bold = true});
+    canvas_->text(kWaterfallMargin, kWaterfallMargin + 8, fitted(target, room, 17),
+                  {.size = 17, .bold = true});
     const std::string facts =
         printable(fmt::format("{} in {} · {}", attribution_.method, attribution_.estimate->space,
                               model_title(explanation_.model)));
@@ -89,7 +93,8 @@ class WaterfallPicture {
     const double from = x(step.from), to = x(step.to);
     const double next = middle + kWaterfallRow;  // where the step below ends
     if (index + 1 < fall_.steps.size())
-      canvas_->line(from, middle - kWaterfallBar / 2, from, next + kWaterfallBar / 2, kLightPalette.faint_ink);
+      canvas_->line(from, middle - kWaterfallBar / 2, from, next + kWaterfallBar / 2,
+                    kLightPalette.faint_ink);
     arrow(from, to, middle, hue(kLightPalette, step.score, ScoreKind::kSigned));
     number(step, middle);
   }

@@ -20,11 +20,11 @@ std::string percent(const std::optional<double>& share) {
 std::string head_words(int64_t head) { return head < 0 ? "all" : fmt::format("{}", head); }
 
 ReportTable correlation_table(const DebateReport& report) {
-  ReportTable table{.title = "Kendall's tau of attention with importance",
-                    .head = {"attention", "importance", "tokens", "predicted", "tau", "p ≤ 0.05",
-                             "inputs"},
-                    .rows = {},
-                    .names = 4};
+  ReportTable table{
+      .title = "Kendall's tau of attention with importance",
+      .head = {"attention", "importance", "tokens", "predicted", "tau", "p ≤ 0.05", "inputs"},
+      .rows = {},
+      .names = 4};
   for (const CorrelationSummary& one : report.correlations) {
     if (one.attention.starts_with("layer ")) continue;
     table.rows.push_back({one.attention, one.importance, one.with_special ? "all" : "ordinary",
@@ -47,7 +47,8 @@ ReportTable head_table(const DebateReport& report) {
         one.predicted.empty() && one.tau.count > 0)
       heads.push_back(&one);
   }
-  std::ranges::stable_sort(heads, [](const auto* a, const auto* b) { return a->tau.mean > b->tau.mean; });
+  std::ranges::stable_sort(heads,
+                           [](const auto* a, const auto* b) { return a->tau.mean > b->tau.mean; });
   ReportTable table{.title = fmt::format("Heads most like leaving words out, of {}", heads.size()),
                     .head = {"head", "tau", "p ≤ 0.05"},
                     .rows = {}};
@@ -60,16 +61,16 @@ ReportTable head_table(const DebateReport& report) {
 }
 
 ReportTable permutation_table(const DebateReport& report) {
-  ReportTable table{.title = "Change of the answer over permutations",
-                    .head = {"semantics", "layer", "head", "median", "max", "tau with max attention"},
-                    .rows = {},
-                    .names = 3};
+  ReportTable table{
+      .title = "Change of the answer over permutations",
+      .head = {"semantics", "layer", "head", "median", "max", "tau with max attention"},
+      .rows = {},
+      .names = 3};
   for (const PermutationSummary& one : report.permutations) {
-    table.rows.push_back({one.semantics, one.layer < 0 ? "all" : fmt::format("{}", one.layer),
-                          head_words(one.head), mean_words(one.median), mean_words(one.max),
-                          one.tau_with_max_attention
-                              ? fmt::format("{:.2f}", *one.tau_with_max_attention)
-                              : "–"});
+    table.rows.push_back(
+        {one.semantics, one.layer < 0 ? "all" : fmt::format("{}", one.layer), head_words(one.head),
+         mean_words(one.median), mean_words(one.max),
+         one.tau_with_max_attention ? fmt::format("{:.2f}", *one.tau_with_max_attention) : "–"});
   }
   table.explained =
       "Total variation distance; means over inputs of the median and the largest of all "
@@ -86,11 +87,13 @@ ReportTable adversary_table(const DebateReport& report) {
                     .names = 4};
   for (const AdversarySummary& one : report.adversaries) {
     table.rows.push_back({one.scope, head_words(one.head), fmt::format("{:g}", one.epsilon),
-                          one.last_iterate ? "last" : "all", mean_words(one.jsd), percent(one.far)});
+                          one.last_iterate ? "last" : "all", mean_words(one.jsd),
+                          percent(one.far)});
   }
   table.explained = fmt::format(
       "Jensen–Shannon divergence in nats, at most ln 2 = 0.69. The search allows a change of {:g}; "
-      "epsilon is what the report allows. last: the authors' rule, which looks at the last iterates "
+      "epsilon is what the report allows. last: the authors' rule, which looks at the last "
+      "iterates "
       "only.",
       report.request.adversary.search_epsilon);
   return table;
@@ -116,15 +119,15 @@ ReportTable model_table(const DebateReport& report) {
 }
 
 ReportTable guide_table(const DiagnosticSummary& found) {
-  ReportTable table{.title = "Single words with guides",
-                    .head = {"guide", "accuracy", "F1"},
-                    .rows = {}};
+  ReportTable table{
+      .title = "Single words with guides", .head = {"guide", "accuracy", "F1"}, .rows = {}};
   for (const GuideSummary& one : found.guides) {
     table.rows.push_back({one.guide, mean_words(one.accuracy), mean_words(one.f1)});
   }
   table.rows.push_back({"(commonest class)", fmt::format("{:.3f}", found.majority), "–"});
   table.explained = fmt::format(
-      "Mean ± standard deviation over seeds, on {} inputs; {} to train on and {} to choose the epoch "
+      "Mean ± standard deviation over seeds, on {} inputs; {} to train on and {} to choose the "
+      "epoch "
       "by. F1 is the mean over classes. Trained on {}.",
       found.test, found.train, found.dev,
       found.of_labels ? "the given labels" : "the model's own answers, for labels are missing");
@@ -136,10 +139,11 @@ ReportTable consistent_table(const ConsistentSummary& found) {
                     .head = {"lambda", "change", "divergence", "same answer"},
                     .rows = {}};
   for (const ConsistentPoint& one : found.points) {
-    table.rows.push_back({fmt::format("{:g}", one.lambda), mean_words(one.tvd),
-                          mean_words(one.jsd), percent(one.same_answer)});
+    table.rows.push_back({fmt::format("{:g}", one.lambda), mean_words(one.tvd), mean_words(one.jsd),
+                          percent(one.same_answer)});
   }
-  table.explained = fmt::format("On {} held-out inputs; trained on {}.", found.held_out, found.train);
+  table.explained =
+      fmt::format("On {} held-out inputs; trained on {}.", found.held_out, found.train);
   return table;
 }
 

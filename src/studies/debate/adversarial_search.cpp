@@ -9,8 +9,8 @@ namespace whyformer {
 namespace {
 
 constexpr double kPenalty = 500;
-constexpr double kStartSpread = 3;    // of the logits around log(1/n)
-constexpr double kNearSpread = 0.1;   // of the candidate that starts at the observed weights
+constexpr double kStartSpread = 3;   // of the logits around log(1/n)
+constexpr double kNearSpread = 0.1;  // of the candidate that starts at the observed weights
 
 using Weights = std::vector<std::vector<double>>;  // [row][free key]
 
@@ -93,8 +93,8 @@ class SearchStep {
   }
 
   Evaluated losses() {
-    const AttentionTail::Slopes slopes = problems_[0].tail->slopes(
-        maps_, [&](int64_t i, const std::vector<double>& outputs) {
+    const AttentionTail::Slopes slopes =
+        problems_[0].tail->slopes(maps_, [&](int64_t i, const std::vector<double>& outputs) {
           return slopes_of_answer(static_cast<size_t>(i), outputs);
         });
     size_t map = 0;
@@ -232,8 +232,8 @@ SearchLoss search_loss(const SearchProblem& problem, const std::vector<SearchCan
 void search_from(const std::vector<SearchProblem>& problems,
                  std::vector<std::vector<SearchCandidate>> candidates,
                  const AdversarySettings& settings, std::vector<SearchResult>& results) {
-  const auto widest = static_cast<size_t>(std::ranges::max_element(settings.epsilons) -
-                                          settings.epsilons.begin());
+  const auto widest =
+      static_cast<size_t>(std::ranges::max_element(settings.epsilons) - settings.epsilons.begin());
   std::vector<std::vector<AmsGrad>> optimisers(problems.size());
   for (size_t p = 0; p < problems.size(); ++p) {
     for (const SearchCandidate& one : candidates[p])

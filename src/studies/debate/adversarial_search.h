@@ -28,8 +28,8 @@ class AmsGrad {
 
 // A row of a map whose weights may move: they keep their sum.
 struct FreeRow {
-  int64_t first = 0;          // place of the row in the map
-  std::vector<int64_t> keys = {};  // places in the row
+  int64_t first = 0;                  // place of the row in the map
+  std::vector<int64_t> keys = {};     // places in the row
   std::vector<double> observed = {};  // their weights, divided by their sum
   double sum = 0;
 };
@@ -37,8 +37,8 @@ struct FreeRow {
 // Rows that move together, in one model.
 struct SearchProblem {
   const AttentionTail* tail = nullptr;
-  std::vector<double> base;       // the map that the search leaves, as tail->observed()
-  std::vector<double> answer = {};     // the probabilities that it should keep
+  std::vector<double> base;         // the map that the search leaves, as tail->observed()
+  std::vector<double> answer = {};  // the probabilities that it should keep
   std::vector<FreeRow> rows = {};
   AnswerDistance distance;
 };
@@ -57,7 +57,7 @@ struct FurthestAttention {
 
 struct SearchResult {
   std::vector<FurthestAttention> best = {};  // by epsilon, of all iterates
-  double last_jsd = 0;                  // of the last iterates at the largest epsilon
+  double last_jsd = 0;                       // of the last iterates at the largest epsilon
 };
 
 // Σ_k [−JSD(α_k, α) + 500 max(0, TVD − ε)] − mean over all pairs (k, k') of JSD(α_k, α_k'), and its

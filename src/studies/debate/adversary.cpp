@@ -24,7 +24,8 @@ void check_adversary(const DebateRequest& request) {
   }
   if (settings.scopes.empty() || settings.epsilons.empty() || settings.steps < 0 ||
       settings.candidates < 1 || settings.restarts < 1)
-    throw InvalidInput("the adversarial search needs a scope, an epsilon, a candidate and a restart");
+    throw InvalidInput(
+        "the adversarial search needs a scope, an epsilon, a candidate and a restart");
 }
 
 // The row with its free weights all equal.
@@ -104,7 +105,8 @@ class AdversaryOfInput {
   }
 
   DebateAdversary result_of(size_t i, const SearchResult& found) const {
-    DebateAdversary result{.scope = asked_[i].scope, .head = asked_[i].head, .last_jsd = found.last_jsd};
+    DebateAdversary result{
+        .scope = asked_[i].scope, .head = asked_[i].head, .last_jsd = found.last_jsd};
     for (const FurthestAttention& best : found.best) {
       result.jsd.push_back(best.jsd);
       result.tvd.push_back(best.tvd);
@@ -203,8 +205,7 @@ void conclude_adversary(const DebateCorpus&, DebateReport& report) {
   }
   if (order.empty()) throw InvalidInput("no adversarial attention was searched on any input");
   const std::vector<double>& epsilons = report.request.adversary.epsilons;
-  const auto widest =
-      static_cast<size_t>(std::ranges::max_element(epsilons) - epsilons.begin());
+  const auto widest = static_cast<size_t>(std::ranges::max_element(epsilons) - epsilons.begin());
   for (const Key& key : order) {
     for (size_t e = 0; e < epsilons.size(); ++e)
       report.adversaries.push_back(summary_of(groups[key], e, false, epsilons));

@@ -45,8 +45,7 @@ TailValues values_behind(const Graph& graph, const std::vector<Value>& from, Val
   for (size_t index = graph.nodes().size(); index-- > 0;) {
     const Node& node = graph.nodes()[index];
     const bool runs = std::ranges::any_of(node.outputs, [&](Value made) {
-      return needed[made.id] && behind[made.id] &&
-             std::ranges::find(from, made) == from.end();
+      return needed[made.id] && behind[made.id] && std::ranges::find(from, made) == from.end();
     });
     if (!runs) continue;
     for (const Value input : node.inputs) needed[input.id] = true;
@@ -115,8 +114,8 @@ std::shared_ptr<const AttentionTail::Batch> AttentionTail::batch_of(int64_t coun
   if (from.size() != to.size())
     throw UnsupportedModel("the model's graph for several inputs differs from that for one");
   for (size_t i = 0; i < to.size(); ++i) {
-    batch.fed.feeds[to[i]] = repeated(run_.pass()[from[i]], many.graph.shape(to[i]), count,
-                                      many.graph.name(to[i]));
+    batch.fed.feeds[to[i]] =
+        repeated(run_.pass()[from[i]], many.graph.shape(to[i]), count, many.graph.name(to[i]));
   }
   last_batch_ = std::make_shared<const Batch>(std::move(batch));
   return last_batch_;
@@ -150,10 +149,9 @@ void AttentionTail::in_batches(const std::vector<double>& maps, Keep keep, const
 
 AttentionTail::Outputs AttentionTail::outputs(const std::vector<double>& maps) const {
   Outputs all;
-  in_batches(maps, Keep::kOutputs,
-             [&](int64_t, const Batch&, const Pass&, const Outputs& some) {
-               all.insert(all.end(), some.begin(), some.end());
-             });
+  in_batches(maps, Keep::kOutputs, [&](int64_t, const Batch&, const Pass&, const Outputs& some) {
+    all.insert(all.end(), some.begin(), some.end());
+  });
   return all;
 }
 

@@ -36,8 +36,8 @@ class AttentionTail {
     Outputs outputs;
     std::vector<double> gradients;  // as the maps
   };
-  using SlopesOf = std::function<std::vector<double>(int64_t number,
-                                                     const std::vector<double>& outputs)>;
+  using SlopesOf =
+      std::function<std::vector<double>(int64_t number, const std::vector<double>& outputs)>;
   Slopes slopes(const std::vector<double>& maps, const SlopesOf& slopes_of) const;
 
  private:

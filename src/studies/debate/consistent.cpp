@@ -52,8 +52,8 @@ class ConsistentTraining {
  private:
   void add(const DebateCorpus& corpus, const DebateExample& from) {
     Reading reading = corpus.models.reader.read(from.input, {});
-    Run run(std::move(reading.inputs[0]), {.problem = reading.answered.problem,
-                                           .needs = {.attention = true, .values = true}});
+    Run run(std::move(reading.inputs[0]),
+            {.problem = reading.answered.problem, .needs = {.attention = true, .values = true}});
     const DebateRun debate(run, from.input, corpus.models, request_, distance_.problem, 0);
     examples_.push_back(consistent_example(debate));
   }
@@ -89,8 +89,9 @@ class ConsistentTraining {
       tvd.push_back(distance_(state.probabilities, example.probabilities));
       jsd.push_back(js_divergence(compared_row(example, state.attention),
                                   compared_row(example, example.attention)));
-      point.same_answer += std::ranges::max_element(state.probabilities) - state.probabilities.begin() ==
-                           std::ranges::max_element(example.probabilities) - example.probabilities.begin();
+      point.same_answer +=
+          std::ranges::max_element(state.probabilities) - state.probabilities.begin() ==
+          std::ranges::max_element(example.probabilities) - example.probabilities.begin();
     }
     point.same_answer /= static_cast<double>(held_out_.size());
     point.tvd = debate_mean(tvd);
@@ -121,9 +122,10 @@ void judge_consistent(DebateReport& report) {
   std::string says =
       furthest == nullptr
           ? "No trained adversary keeps the answers within 0.05."
-          : fmt::format("A model trained to attend elsewhere reaches a Jensen–Shannon divergence of "
-                        "{:.2f} on held-out inputs with answers within {:.3f} (λ = {:g}).",
-                        furthest->jsd.mean, furthest->tvd.mean, furthest->lambda);
+          : fmt::format(
+                "A model trained to attend elsewhere reaches a Jensen–Shannon divergence of "
+                "{:.2f} on held-out inputs with answers within {:.3f} (λ = {:g}).",
+                furthest->jsd.mean, furthest->tvd.mean, furthest->lambda);
   report.verdicts.push_back(
       {"consistent", std::move(says),
        "Only queries and keys of the last layer and the classifier were trained, a lower bound of "

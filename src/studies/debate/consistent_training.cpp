@@ -71,7 +71,8 @@ ExamplePass pass_of(const ConsistentExample& example, const TrainedParts& parts,
   Feeds feeds = example.feeds;
   feeds[example.query] =
       tensor_of_floats(graph.shape(example.query), parts.query.apply(example.query_input));
-  feeds[example.key] = tensor_of_floats(graph.shape(example.key), parts.key.apply(example.key_input));
+  feeds[example.key] =
+      tensor_of_floats(graph.shape(example.key), parts.key.apply(example.key_input));
   ExamplePass result;
   result.pass = run(graph, feeds, {keep, {example.pooled, example.map}});
   result.pooled = floats_of(result.pass[example.pooled]);
@@ -131,7 +132,8 @@ ExampleGradient gradient_of(const ConsistentExample& example, const TrainedParts
   std::vector<float> to_pooled(classifier.in, 0.0f);
   for (int64_t k = 0; k < classifier.out; ++k) {
     for (int64_t i = 0; i < classifier.in; ++i)
-      to_pooled[i] += static_cast<float>(result.logits[k] * classifier.numbers[k * classifier.in + i]);
+      to_pooled[i] +=
+          static_cast<float>(result.logits[k] * classifier.numbers[k * classifier.in + i]);
   }
   const std::vector<Value> wanted{example.query, example.key};
   const auto add_walk = [&](Value from, const Tensor& seed) {
@@ -161,7 +163,9 @@ void add_weight_gradient(const TrainedLinear& linear, const std::vector<float>& 
 }  // namespace
 
 TrainedLinear::TrainedLinear(const LinearWeights& weights)
-    : in(weights.in_features()), out(weights.out_features()), numbers(weights.weight().to_doubles()) {
+    : in(weights.in_features()),
+      out(weights.out_features()),
+      numbers(weights.weight().to_doubles()) {
   const std::vector<double> bias = weights.bias().defined()
                                        ? weights.bias().to_doubles()
                                        : std::vector<double>(static_cast<size_t>(out), 0.0);
@@ -191,7 +195,8 @@ ConsistentExample consistent_example(const DebateRun& debate) {
   ConsistentExample example{.graph = own.graph, .feeds = own.feeds};
   example.query = graph.nodes()[query].outputs[0];
   example.key = graph.nodes()[key].outputs[0];
-  if (query == key || graph.users(example.query).size() > 1 || graph.users(example.key).size() > 1) {
+  if (query == key || graph.users(example.query).size() > 1 ||
+      graph.users(example.key).size() > 1) {
     throw InvalidInput(
         "queries, keys and values of the last layer come from one projection: queries and keys "
         "cannot be trained by themselves");
@@ -201,7 +206,9 @@ ConsistentExample consistent_example(const DebateRun& debate) {
   example.map = map.value;
   example.row = debate.read_out_row() - map.first_row;
   example.pooled = graph.nodes()[classifier].inputs[0];
-  const auto before = [&](int node) { return floats_of(run.pass()[graph.nodes()[node].inputs[0]]); };
+  const auto before = [&](int node) {
+    return floats_of(run.pass()[graph.nodes()[node].inputs[0]]);
+  };
   example.query_input = before(query);
   example.key_input = before(key);
   for (const Value read : values_behind(graph, {example.query, example.key}, example.pooled).read)
@@ -229,7 +236,8 @@ ConsistentLoss consistent_loss(const std::vector<const ConsistentExample*>& batc
                                double lambda) {
   std::vector<ExampleGradient> found(batch.size());
   parallel_for(static_cast<int64_t>(batch.size()), 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) found[i] = gradient_of(*batch[i], parts, distance, lambda);
+    for (int64_t i = begin; i < end; ++i)
+      found[i] = gradient_of(*batch[i], parts, distance, lambda);
   });
   ConsistentLoss loss{.query = std::vector<double>(parts.query.numbers.size(), 0.0),
                       .key = std::vector<double>(parts.key.numbers.size(), 0.0),

@@ -26,11 +26,11 @@ struct TrainedParts {
 struct ConsistentExample {
   std::shared_ptr<const ModelGraph> graph = {};
   Feeds feeds = {};
-  Value query = {}, key = {};    // outputs of the projections
-  Value map = {};           // the last layer's, as far as the output reads it
-  Value pooled = {};        // what the classifier reads
+  Value query = {}, key = {};  // outputs of the projections
+  Value map = {};              // the last layer's, as far as the output reads it
+  Value pooled = {};           // what the classifier reads
   std::vector<float> query_input, key_input = {};
-  int64_t row = 0;     // of the map
+  int64_t row = 0;  // of the map
   std::vector<double> probabilities = {};
   std::vector<std::vector<double>> attention = {};  // [head][key] of the row
   std::vector<int64_t> compared = {};

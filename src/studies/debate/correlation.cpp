@@ -44,12 +44,14 @@ std::vector<double> gradient_importance(DebateRun& debate, const LocalRule& rule
     const double same = i == target ? 1 : 0;
     seed[i] = is_sigmoid(debate.problem()) ? same * p[i] * (1 - p[i]) : p[target] * (same - p[i]);
   }
-  const Tensor from = Tensor::of<double>(model.graph.shape(model.output), std::span<const double>(seed))
-                          .cast(run.input().kind().dtype);
+  const Tensor from =
+      Tensor::of<double>(model.graph.shape(model.output), std::span<const double>(seed))
+          .cast(run.input().kind().dtype);
   const auto gradients = walk_back(model.graph, run.pass(), model.output, from, rule, entries);
   std::vector<Tensor> parts;
   for (const Value value : entries) parts.push_back(gradients.at(value).select(0, 0).contiguous());
-  const Tensor rows = run.input().rows(Depth::kInput, parts), inputs = run.embeddings(Depth::kInput);
+  const Tensor rows = run.input().rows(Depth::kInput, parts),
+               inputs = run.embeddings(Depth::kInput);
   const std::vector<double> slopes = rows.to_doubles(), numbers = inputs.to_doubles();
   std::vector<double> importance(rows.dim(0), 0.0);
   for (size_t i = 0; i < slopes.size(); ++i)
@@ -134,8 +136,8 @@ void measure_correlation(DebateRun& debate, DebateInput& result) {
 
 CorrelationSummary summary_of(const std::vector<const DebateCorrelation*>& all,
                               const std::string& predicted) {
-  CorrelationSummary summary{all[0]->attention, all[0]->importance, all[0]->with_special, predicted,
-                             {}};
+  CorrelationSummary summary{
+      all[0]->attention, all[0]->importance, all[0]->with_special, predicted, {}};
   std::vector<double> taus;
   double significant = 0;
   for (const DebateCorrelation* one : all) {
@@ -171,9 +173,13 @@ void judge_correlation(DebateReport& report) {
       "The read-out row of the last layer ranks words {} like gradients (mean tau {:.2f}, "
       "significant for {:.0f} % of inputs) and {} like leaving words out (mean tau {:.2f}, {:.0f} "
       "%).",
-      gradient->tau.mean > 0.5 ? "much" : gradient->tau.mean > 0.2 ? "somewhat" : "hardly",
+      gradient->tau.mean > 0.5   ? "much"
+      : gradient->tau.mean > 0.2 ? "somewhat"
+                                 : "hardly",
       gradient->tau.mean, 100 * gradient->significant,
-      removed->tau.mean > 0.5 ? "much" : removed->tau.mean > 0.2 ? "somewhat" : "hardly",
+      removed->tau.mean > 0.5   ? "much"
+      : removed->tau.mean > 0.2 ? "somewhat"
+                                : "hardly",
       removed->tau.mean, 100 * removed->significant);
   if (between != nullptr) {
     says += fmt::format(" Gradients and leaving out agree with each other at {:.2f}.",

@@ -16,8 +16,7 @@ using Json = nlohmann::json;
 using Numbers = std::vector<double>;
 
 const Json& golden_debate() {
-  static const Json json =
-      Json::parse(std::ifstream(source_folder() / "tests/golden/debate.json"));
+  static const Json json = Json::parse(std::ifstream(source_folder() / "tests/golden/debate.json"));
   return json;
 }
 
@@ -99,7 +98,8 @@ TEST(DebateGolden, TheAdversarialSearchFollowsTheAuthorsLossStepByStep) {
     search_from(problems, {starts},
                 {.steps = golden_debate()["steps"].get<int64_t>(), .epsilons = {1.0}}, results);
     double furthest = 0;
-    for (const Json& last : search["last"]) furthest = std::max(furthest, last["jsd"].get<double>());
+    for (const Json& last : search["last"])
+      furthest = std::max(furthest, last["jsd"].get<double>());
     EXPECT_NEAR(results[0].last_jsd, furthest, 1e-6);
     EXPECT_GE(results[0].best[0].jsd, results[0].last_jsd);
   }
@@ -109,7 +109,8 @@ TEST(DebateGolden, TheAdversarialSearchFollowsTheAuthorsLossStepByStep) {
 constexpr double kSingle = 2e-6;
 
 void check_network(const Json& given, const Json& expected, bool learned) {
-  const GuidedOptions options{.depth = 4, .classes = 2, .width = 6, .batch = 3, .learns_weights = learned};
+  const GuidedOptions options{
+      .depth = 4, .classes = 2, .width = 6, .batch = 3, .learns_weights = learned};
   GuidedNetwork network(options, 0);
   const Numbers start = given["start"];
   std::copy_n(start.begin(), network.parameters().size(), network.parameters().begin());

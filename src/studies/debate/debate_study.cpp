@@ -14,10 +14,8 @@ namespace {
 
 using DebateClock = std::chrono::steady_clock;
 
-constexpr Needs kDebateNeeds{.attention = true,
-                             .attention_gradient = true,
-                             .embedding_gradient = true,
-                             .values = true};
+constexpr Needs kDebateNeeds{
+    .attention = true, .attention_gradient = true, .embedding_gradient = true, .values = true};
 
 double seconds_after(DebateClock::time_point start) {
   return std::chrono::duration<double>(DebateClock::now() - start).count();
@@ -46,8 +44,7 @@ void describe(const Run& run, const Reading& reading, const DebateExample& examp
   const std::vector<bool>& special = run.input().special();
   result.special.assign(special.begin(), special.begin() + run.tokens());
   result.notes = reading.notes;
-  if (example.label)
-    result.label = label_index(reading.answered.labels, *example.label, "label");
+  if (example.label) result.label = label_index(reading.answered.labels, *example.label, "label");
 }
 
 // The read-out row that all parts speak of.
@@ -106,9 +103,8 @@ void gather_refusals(DebateReport& report) {
     for (const Refusal& refusal : input.refused) ++counts[{refusal.method, refusal.reason}];
   }
   for (const auto& [which, count] : counts) {
-    report.refused.push_back(
-        {which.first, fmt::format("{} ({} of {} inputs)", which.second, count,
-                                  report.inputs.size())});
+    report.refused.push_back({which.first, fmt::format("{} ({} of {} inputs)", which.second, count,
+                                                       report.inputs.size())});
   }
 }
 
@@ -129,10 +125,11 @@ void gather_notes(DebateReport& report) {
       ++inputs;
     }
     if (inputs > 0) {
-      report.notes.push_back(fmt::format(
-          "Special tokens have {:.0f} % of the read-out row's attention. Their weights stay as they "
-          "are; distributions are compared over the other tokens.",
-          100 * share / inputs));
+      report.notes.push_back(
+          fmt::format("Special tokens have {:.0f} % of the read-out row's attention. Their weights "
+                      "stay as they "
+                      "are; distributions are compared over the other tokens.",
+                      100 * share / inputs));
     }
   }
 }

@@ -18,15 +18,15 @@ namespace {
 
 constexpr int64_t kFewestInputs = 30;  // 18 to train on, 6 to choose the epoch by, 6 to judge
 
-constexpr std::array<std::string_view, 8> kGuides{
-    "uniform", "learned", "attention", "rollout", "grad-sam", "gae", "shap", "adversary"};
+constexpr std::array<std::string_view, 8> kGuides{"uniform",  "learned", "attention", "rollout",
+                                                  "grad-sam", "gae",     "shap",      "adversary"};
 
 void check_diagnostic(const DebateRequest& request) {
   const DiagnosticSettings& settings = request.diagnostic;
   for (const std::string& guide : settings.guides) {
     if (std::ranges::find(kGuides, guide) != kGuides.end()) continue;
-    throw InvalidInput(fmt::format("there is no guide '{}': choose from {}", guide,
-                                   fmt::join(kGuides, ", ")));
+    throw InvalidInput(
+        fmt::format("there is no guide '{}': choose from {}", guide, fmt::join(kGuides, ", ")));
   }
   if (settings.seeds < 1 || settings.width < 2 || settings.epochs < 1 || settings.batch < 1)
     throw InvalidInput("the diagnostic network needs a seed, an epoch, a batch and two units");
@@ -96,8 +96,8 @@ std::vector<T> ordinary_rows(const std::vector<T>& rows, int64_t width, const De
 GuidedExample example_of(const DebateCorpus& corpus, const DebateExample& from,
                          const DebateInput& input, bool of_labels, int64_t& depth) {
   Reading reading = corpus.models.reader.read(from.input, {});
-  const Run run(std::move(reading.inputs[0]), {.problem = corpus.answered.problem,
-                                               .needs = {.embedding_gradient = true}});
+  const Run run(std::move(reading.inputs[0]),
+                {.problem = corpus.answered.problem, .needs = {.embedding_gradient = true}});
   const Tensor rows = run.embeddings(Depth::kInput);
   depth = rows.dim(1);
   const std::vector<double> numbers = rows.to_doubles();
@@ -110,8 +110,7 @@ GuidedCorpus guided_corpus(const DebateCorpus& corpus, const DebateReport& repor
   for (size_t i = 0; i < report.inputs.size(); ++i) {
     const DebateInput& input = report.inputs[i];
     if (input.guides.empty() || !input.problem.empty()) continue;
-    found.examples.push_back(
-        example_of(corpus, corpus.examples[i], input, of_labels, found.depth));
+    found.examples.push_back(example_of(corpus, corpus.examples[i], input, of_labels, found.depth));
     found.inputs.push_back(&input);
   }
   return found;
@@ -136,16 +135,16 @@ GuidedData data_of(const GuidedCorpus& corpus, const std::string& guide,
 
 bool all_have(const GuidedCorpus& corpus, const std::string& guide) {
   if (guide == "uniform" || guide == "learned") return true;
-  return std::ranges::all_of(corpus.inputs, [&](const DebateInput* input) {
-    return input->guides.contains(guide);
-  });
+  return std::ranges::all_of(
+      corpus.inputs, [&](const DebateInput* input) { return input->guides.contains(guide); });
 }
 
 GuideSummary train_guide(const GuidedCorpus& corpus, const CorpusSplit& split,
                          const std::string& guide, GuidedOptions options,
                          const DebateRequest& request) {
   options.learns_weights = guide == "learned";
-  const GuidedData train = data_of(corpus, guide, split.train), dev = data_of(corpus, guide, split.dev),
+  const GuidedData train = data_of(corpus, guide, split.train),
+                   dev = data_of(corpus, guide, split.dev),
                    test = data_of(corpus, guide, split.test);
   const int64_t seeds = request.diagnostic.seeds;
   std::vector<double> accuracy(seeds), f1(seeds);
@@ -196,14 +195,17 @@ void judge_diagnostic(DebateReport& report) {
   }
   report.verdicts.push_back(
       {"diagnostic", std::move(says),
-       fmt::format("{} inputs decide. A good guide shows that weights go with words that tell the "
-                   "class, not that the model used them. Guides of the predicted class may give the "
-                   "class away.",
-                   found.test)});
+       fmt::format(
+           "{} inputs decide. A good guide shows that weights go with words that tell the "
+           "class, not that the model used them. Guides of the predicted class may give the "
+           "class away.",
+           found.test)});
 }
 
 void conclude_diagnostic(const DebateCorpus& corpus, DebateReport& report) {
-  const auto used = [](const DebateInput& one) { return one.problem.empty() && !one.guides.empty(); };
+  const auto used = [](const DebateInput& one) {
+    return one.problem.empty() && !one.guides.empty();
+  };
   const bool of_labels = std::ranges::all_of(
       report.inputs, [&](const DebateInput& one) { return !used(one) || one.label >= 0; });
   if (std::ranges::count_if(report.inputs, used) < kFewestInputs) {
@@ -211,8 +213,8 @@ void conclude_diagnostic(const DebateCorpus& corpus, DebateReport& report) {
         "the diagnostic network is trained on the corpus: give {} inputs or more", kFewestInputs));
   }
   const GuidedCorpus guided = guided_corpus(corpus, report, of_labels);
-  const CorpusSplit split = split_corpus(static_cast<int64_t>(guided.examples.size()),
-                                         report.request.seed);
+  const CorpusSplit split =
+      split_corpus(static_cast<int64_t>(guided.examples.size()), report.request.seed);
   const auto classes = static_cast<int64_t>(report.labels.size());
   const DiagnosticSettings& settings = report.request.diagnostic;
   const GuidedOptions options{.depth = guided.depth,

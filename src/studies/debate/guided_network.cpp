@@ -35,10 +35,10 @@ std::vector<int64_t> shuffled_order(int64_t count, int64_t seed, int64_t epoch) 
 
 struct GuidedNetwork::Forward {
   int64_t tokens = 0;
-  std::vector<float> hidden;    // [tokens, width]
-  std::vector<float> scored;    // tanh(A h + a), [tokens, score width]; where weights are learned
-  std::vector<double> weights;  // [tokens]
-  std::vector<double> context;  // [width]
+  std::vector<float> hidden;      // [tokens, width]
+  std::vector<float> scored;      // tanh(A h + a), [tokens, score width]; where weights are learned
+  std::vector<double> weights;    // [tokens]
+  std::vector<double> context;    // [width]
   std::vector<double> to_logits;  // ∂loss/∂logits, once the label is known
   double loss = 0;
 };

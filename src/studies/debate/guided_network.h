@@ -31,7 +31,8 @@ class GuidedNetwork {
  public:
   GuidedNetwork(const GuidedOptions& options, int64_t seed);
 
-  std::vector<double> logits(const GuidedExample& example, const std::vector<double>& weights) const;
+  std::vector<double> logits(const GuidedExample& example,
+                             const std::vector<double>& weights) const;
   // Mean cross-entropy of a batch and its gradient, by parameter.
   struct Loss {
     double value = 0;

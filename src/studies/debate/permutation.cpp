@@ -128,7 +128,8 @@ std::vector<double> answer_of_live(DebateRun& debate, int64_t draw) {
     std::vector<double> weights = map.to_doubles();
     permute_all_rows(Permutations(debate, "live", layer), draw, map.dim(1), map.dim(2), map.dim(3),
                      weights);
-    feeds[value] = Tensor::of<double>(map.shape(), std::span<const double>(weights)).cast(map.dtype());
+    feeds[value] =
+        Tensor::of<double>(map.shape(), std::span<const double>(weights)).cast(map.dtype());
   }
   return run(graph, feeds, {Keep::kOutputs, {own.graph->output}})[own.graph->output].to_doubles();
 }
@@ -137,9 +138,8 @@ void permute_live(DebateRun& debate, DebateInput& result) {
   std::vector<double> changes;
   for (int64_t draw = 0; draw < debate.request().layer_permutations; ++draw)
     changes.push_back(debate.change(answer_of_live(debate, draw)));
-  result.permutations.push_back(
-      summary_of("live", -1, -1, changes,
-                 debate.compared_share(debate.attention_row(debate.last_layer()))));
+  result.permutations.push_back(summary_of(
+      "live", -1, -1, changes, debate.compared_share(debate.attention_row(debate.last_layer()))));
 }
 
 void check_permutations(const DebateRequest& request) {
@@ -165,7 +165,8 @@ PermutationSummary summary_over_inputs(const std::vector<const DebatePermutation
   }
   summary.median = debate_mean(medians);
   summary.max = debate_mean(largest);
-  if (const auto tau = kendall_tau_b(attention, medians)) summary.tau_with_max_attention = tau->value;
+  if (const auto tau = kendall_tau_b(attention, medians))
+    summary.tau_with_max_attention = tau->value;
   return summary;
 }
 
@@ -177,14 +178,15 @@ void judge_permutation(DebateReport& report) {
     throw InvalidInput("the read-out row was permuted on no input");
   report.verdicts.push_back(
       {"permutation",
-       fmt::format("Shuffling the weights of the last layer's read-out row moves the answer by {:.3f} "
-                   "(median, mean over inputs; {:.3f} at most): {}.",
-                   found->median.mean, found->max.mean,
-                   found->median.mean < 0.05 ? "where that row looks matters little to the answer"
-                   : found->median.mean < 0.2
-                       ? "where that row looks matters somewhat"
-                       : "where that row looks matters"),
-       "A small change says that the values in the last layer are alike, for lower layers have mixed "
+       fmt::format(
+           "Shuffling the weights of the last layer's read-out row moves the answer by {:.3f} "
+           "(median, mean over inputs; {:.3f} at most): {}.",
+           found->median.mean, found->max.mean,
+           found->median.mean < 0.05  ? "where that row looks matters little to the answer"
+           : found->median.mean < 0.2 ? "where that row looks matters somewhat"
+                                      : "where that row looks matters"),
+       "A small change says that the values in the last layer are alike, for lower layers have "
+       "mixed "
        "the words by then. It does not show that attention below is of no use: see the frozen and "
        "live rows."});
 }

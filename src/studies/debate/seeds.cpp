@@ -9,8 +9,7 @@ namespace whyformer {
 namespace {
 
 DebateOtherModel compare_with(DebateRun& debate, const Reader& reader, const ModelName& name) {
-  Reading reading =
-      reader.read(debate.value(), {.dtype = debate.run().input().kind().dtype});
+  Reading reading = reader.read(debate.value(), {.dtype = debate.run().input().kind().dtype});
   Run other(std::move(reading.inputs[0]), {.problem = reading.answered.problem,
                                            .needs = {.attention = true},
                                            .seed = debate.request().seed,

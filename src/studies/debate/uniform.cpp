@@ -30,12 +30,12 @@ DebateUniform with_uniform(DebateRun& debate, const std::string& layers, int fir
   Feeds feeds = own.feeds;
   for (int layer = first; layer < debate.run().layers(); ++layer) {
     const Value map = own.graph->found.sites[layer].attention;
-    feeds[map] = uniform_map(debate, debate.run().pass()[debate.run().found().sites[layer].attention]);
+    feeds[map] =
+        uniform_map(debate, debate.run().pass()[debate.run().found().sites[layer].attention]);
   }
   const std::vector<double> outputs =
       run(graph, feeds, {Keep::kOutputs, {own.graph->output}})[own.graph->output].to_doubles();
-  return {layers, debate.change(outputs),
-          std::ranges::max_element(outputs) - outputs.begin()};
+  return {layers, debate.change(outputs), std::ranges::max_element(outputs) - outputs.begin()};
 }
 
 void measure_uniform(DebateRun& debate, DebateInput& result) {
@@ -78,12 +78,13 @@ void conclude_uniform(const DebateCorpus&, DebateReport& report) {
   const UniformSummary& all = report.uniform.back();
   report.verdicts.push_back(
       {"uniform",
-       fmt::format("With uniform attention in the last layer {:.0f} % of the answers stay, with "
-                   "uniform attention everywhere {:.0f} %.{}",
-                   100 * last.same_answer, 100 * all.same_answer,
-                   all.same_answer > 0.95
-                       ? " This task hardly needs attention, so attention cannot explain much of it."
-                       : ""),
+       fmt::format(
+           "With uniform attention in the last layer {:.0f} % of the answers stay, with "
+           "uniform attention everywhere {:.0f} %.{}",
+           100 * last.same_answer, 100 * all.same_answer,
+           all.same_answer > 0.95
+               ? " This task hardly needs attention, so attention cannot explain much of it."
+               : ""),
        "The weights were not trained for uniform attention: Wiegreffe & Pinter retrain before they "
        "judge. A model that fails here might have done without attention if trained so."});
 }

@@ -12,6 +12,7 @@ void add_agree(CLI::App& program);
 void add_heads(CLI::App& program);
 void add_importance(CLI::App& program);
 void add_sanity(CLI::App& program);
+void add_debate(CLI::App& program);
 void add_tcav(CLI::App& program);
 void add_trace(CLI::App& program);
 void add_tokenize(CLI::App& program);

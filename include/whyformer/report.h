@@ -156,6 +156,19 @@ std::string to_json(const AgreementOverModels& found, int indent = 2);
 std::string to_terminal(const AgreementOverModels& found, const TerminalOptions& options = {});
 std::string to_html(const AgreementOverModels& found);
 
+// Is attention explanation? (whyformer/debate.h)
+struct DebateReport;
+struct DebateInput;
+std::string to_json(const DebateReport& report, int indent = 2);
+std::string to_json(const DebateInput& input);  // one line, which debate_input_of reads
+std::string to_terminal(const DebateReport& report, const TerminalOptions& options = {});
+std::string to_html(const DebateReport& report);
+// Divergence of adversarial attention over the largest weight, and both distributions on the words
+// of a few inputs.
+std::string debate_picture(const DebateReport& report, PictureFormat format);
+// What a line of to_json(DebateInput) says; throws InvalidInput for any other text.
+DebateInput debate_input_of(const std::string& line);
+
 // What was found in a model (whyformer/model.h): its streams and attention sites.
 struct ModelInfo;
 std::string to_json(const ModelInfo& info, int indent = 2);

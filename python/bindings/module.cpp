@@ -15,6 +15,7 @@ NB_MODULE(_native, module) {
   bind_heads(module);
   bind_importance(module);
   bind_sanity(module);
+  bind_debate(module);
   bind_relevance(module);
   bind_evaluate(module);
   bind_evaluation(module);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/pulse.h"
 #include "studies/concepts/statistics.h"
 
 namespace whyformer {
@@ -59,7 +58,6 @@ std::vector<double> word_attention(std::span<const double> map, int64_t keys,
 
 void ArcCounts::add(const std::vector<Unit>& units, const DependencyTree& words,
                     const HeadMaps& maps) {
-  pulse();  // the counts below are not to be interrupted
   const auto of_word = units_of_words(units, words);
   const auto count = static_cast<int64_t>(words.size());
   std::vector<int64_t> dependents;

@@ -24,6 +24,7 @@ class ArcCounts {
  public:
   explicit ArcCounts(const HeadRolesRequest& request) : request_(request) {}
 
+  // Never interrupted: what was counted before for the same input stays with it.
   void add(const std::vector<Unit>& units, const DependencyTree& words, const HeadMaps& maps);
   HeadSyntax syntax() const;
 

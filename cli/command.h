@@ -11,6 +11,7 @@ void add_evaluate(CLI::App& program);
 void add_agree(CLI::App& program);
 void add_heads(CLI::App& program);
 void add_importance(CLI::App& program);
+void add_learned(CLI::App& program);
 void add_sanity(CLI::App& program);
 void add_debate(CLI::App& program);
 void add_tcav(CLI::App& program);

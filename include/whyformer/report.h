@@ -91,11 +91,12 @@ std::string attention_picture(const Explanation& explanation, PictureFormat form
                               const AttentionPicture& which = {},
                               const ReportOptions& options = {});
 
-// Head importance (whyformer/heads.h): a grid of layers and heads per measure, and the pruning
-// curve.
+// Head importance (whyformer/heads.h): a grid of layers and heads per measure, the roles of
+// heads, and the pruning curve.
 struct HeadImportance;
 std::string to_json(const HeadImportance& importance, int indent = 2);
 std::string to_terminal(const HeadImportance& importance, const TerminalOptions& options = {});
+std::string to_html(const HeadImportance& importance);  // the picture, and tables of roles
 std::string heads_picture(const HeadImportance& importance, PictureFormat format);
 
 // Concept tests (whyformer/concepts.h): scores with error bars, and what the tests say.
@@ -104,6 +105,14 @@ std::string to_json(const ConceptReport& report, int indent = 2);
 std::string to_terminal(const ConceptReport& report, const TerminalOptions& options = {});
 std::string to_html(const ConceptReport& report);  // the plot, and tables of every test
 std::string concepts_picture(const ConceptReport& report, PictureFormat format);
+
+// What layers know, by linear probes (whyformer/learned.h): accuracies with their intervals beside
+// the controls.
+struct LearnedReport;
+std::string to_json(const LearnedReport& report, int indent = 2);
+std::string to_terminal(const LearnedReport& report, const TerminalOptions& options = {});
+std::string to_html(const LearnedReport& report);
+std::string learned_picture(const LearnedReport& report, PictureFormat format);
 
 // A method's scores over many inputs (whyformer/summary.h): bars, and a point per score.
 struct Summary;

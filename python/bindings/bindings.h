@@ -16,6 +16,7 @@ void bind_reports(nanobind::module_& module);
 void bind_games(nanobind::module_& module);
 void bind_concepts(nanobind::module_& module);
 void bind_heads(nanobind::module_& module);
+void bind_learned(nanobind::module_& module);
 void bind_importance(nanobind::module_& module);
 void bind_sanity(nanobind::module_& module);
 void bind_debate(nanobind::module_& module);

@@ -13,6 +13,7 @@ NB_MODULE(_native, module) {
   bind_games(module);
   bind_concepts(module);
   bind_heads(module);
+  bind_learned(module);
   bind_importance(module);
   bind_sanity(module);
   bind_debate(module);

@@ -96,4 +96,18 @@ std::shared_ptr<const TextReader> random_bert() {
   return std::dynamic_pointer_cast<const TextReader>(loaded.readers.at(0));
 }
 
+Encoding some_tokens(int64_t count) {
+  Encoding encoding;
+  for (int64_t i = 0; i < count; ++i) {
+    encoding.ids.push_back(1000 + i * 37 % 20000);
+    encoding.type_ids.push_back(0);
+    encoding.tokens.push_back(std::to_string(i));
+    encoding.offsets.push_back({});
+    encoding.segment.push_back(0);
+    encoding.special.push_back(i == 0 || i == count - 1);
+    encoding.word.push_back(encoding.special.back() ? -1 : i);
+  }
+  return encoding;
+}
+
 }  // namespace whyformer

@@ -12,16 +12,6 @@
 namespace whyformer {
 namespace {
 
-Encoding some_tokens(int64_t count) {
-  Encoding encoding;
-  for (int64_t i = 0; i < count; ++i) {
-    encoding.ids.push_back(1000 + i * 37 % 20000);
-    encoding.type_ids.push_back(0);
-    encoding.special.push_back(i == 0 || i == count - 1);
-  }
-  return encoding;
-}
-
 struct Contender {
   const char* title;
   const char* method;

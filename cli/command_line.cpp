@@ -75,7 +75,9 @@ int run_command_line(int argc, const char* const* argv) {
   add_agree(program);
   add_heads(program);
   add_importance(program);
+  add_learned(program);
   add_sanity(program);
+  add_debate(program);
   add_tcav(program);
   add_trace(program);
   add_tokenize(program);

@@ -41,6 +41,71 @@ TEST_F(CommandLine, HeadsReadsJsonLinesAndPlainTextsFromStandardInput) {
   EXPECT_THAT(json["notes"][0].get<std::string>(), HasSubstr("1 of 2 texts have no label"));
 }
 
+TEST_F(CommandLine, HeadsTellsRolesOfATextsTokensAndDrawsThem) {
+  const Answer answer = run("heads " WHYFORMER_SOURCE_DIR
+                            "/tests/data/sentiment.tsv --roles --relabellings 50 --json " +
+                            path("roles.json") + " --html " + path("roles.html") + " --svg " +
+                            path("roles.svg") + " --png " + path("roles.png"));
+  ASSERT_EQ(answer.code, 0) << answer.error;
+  EXPECT_THAT(answer.out, HasSubstr("previous-token"));
+  EXPECT_THAT(answer.out, Not(HasSubstr("michel"))) << "no measure was asked for";
+  const auto json = nlohmann::json::parse(read("roles.json"));
+  EXPECT_EQ(json["measures"].size(), 0u);
+  EXPECT_EQ(json["roles"]["heads"].size(), 4u);
+  EXPECT_EQ(json["roles"]["settings"]["permutations"], 50);
+  EXPECT_TRUE(json["roles"]["syntax"].is_null());
+  const auto& broad = json["roles"]["heads"][3][0]["shares"]["broad"];
+  EXPECT_TRUE(broad["chance"].is_null()) << "relabelling does not change a row's entropy";
+  EXPECT_THAT(read("roles.html"), HasSubstr("What the marks mean"));
+  EXPECT_THAT(read("roles.svg"), HasSubstr("</svg>"));
+  EXPECT_THAT(read("roles.png"), HasSubstr("PNG"));
+}
+
+TEST_F(CommandLine, HeadsFindsArcsOfATreebankAndNamesItsBrokenLines) {
+  std::string trees;
+  for (const std::string word : {"film", "plot", "story"}) {
+    trees +=
+        "1\tthe\t_\tDET\t_\t_\t2\tdet\t_\t_\n2\t" + word + "\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n";
+  }
+  write("trees.conllu", trees);
+  const Answer answer = run("heads --roles --conllu " + path("trees.conllu") + " --json -");
+  ASSERT_EQ(answer.code, 0) << answer.error;
+  const auto syntax = nlohmann::json::parse(answer.out)["roles"]["syntax"];
+  EXPECT_EQ(syntax["sentences"], 3);
+  EXPECT_EQ(syntax["relations"][1]["relation"], "det");
+  EXPECT_EQ(syntax["relations"][1]["arcs"], 3);
+  EXPECT_EQ(syntax["relations"][1]["offset"], 1);
+  EXPECT_FALSE(syntax["relations"][1]["holds"]) << "three arcs are too little data";
+  write("broken.conllu", trees + "1\tthe\n");
+  expect_refusal("heads --roles --conllu " + path("broken.conllu"), "line 10: CoNLL-U has 10");
+  expect_refusal("heads --roles", "--conllu");
+  expect_refusal("heads --conllu " + path("trees.conllu"), "--roles");
+}
+
+TEST_F(CommandLine, LearnedProbesLayersBesideTheirControls) {
+  const Answer answer = run("learned --file " WHYFORMER_SOURCE_DIR
+                            "/tests/data/sentiment.tsv --layer 0,3 --shuffles 5 --json " +
+                            path("probes.json") + " --html " + path("probes.html") + " --png " +
+                            path("probes.png") + " --directions " + path("probes.safetensors"));
+  ASSERT_EQ(answer.code, 0) << answer.error;
+  EXPECT_THAT(answer.out, HasSubstr("embeddings"));
+  EXPECT_THAT(answer.out, HasSubstr("majority"));
+  const auto json = nlohmann::json::parse(read("probes.json"));
+  EXPECT_EQ(json["schema"], "whyformer.learned/1");
+  ASSERT_EQ(json["layers"].size(), 3u);
+  EXPECT_EQ(json["layers"][0]["layer"], "embeddings");
+  EXPECT_EQ(json["layers"][2]["layer"], 3);
+  EXPECT_EQ(json["held_out_inputs"], 10);
+  EXPECT_TRUE(json["layers"][1]["selectivity"].is_null()) << "whole texts have no word types";
+  EXPECT_THAT(read("probes.html"), HasSubstr("Accuracy on held-out inputs"));
+  EXPECT_THAT(read("probes.safetensors"), HasSubstr("layer.3.weight"));
+  expect_refusal("learned", "--words");
+  expect_refusal("learned --file " WHYFORMER_SOURCE_DIR "/tests/data/sentiment.tsv --layer 9",
+                 "there is no layer 9");
+  write("words.txt", "good\n");
+  expect_refusal("learned --words " + path("words.txt"), "line 1: expected a word and its label");
+}
+
 TEST_F(CommandLine, HeadsMeasuresPicturesLabelledByTheirFoldersOrAList) {
   const std::filesystem::path objects = WHYFORMER_SOURCE_DIR "/tests/data/pictures/objects";
   const auto labels =

@@ -1,12 +1,16 @@
-// How much each attention head matters over a corpus, and what pruning heads does to the answers.
+// How much each attention head matters over a corpus, what it attends to, and what pruning heads
+// does to the answers.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "whyformer/head_roles.h"
 #include "whyformer/model.h"
+#include "whyformer/treebank.h"
 
 namespace whyformer {
 
@@ -19,6 +23,8 @@ struct LabelledInput {
   std::string place;  // for messages, such as "line 7"
   // Code points [start, end) of the text that are known to hold the reason, where they are.
   std::optional<std::vector<std::pair<int64_t, int64_t>>> rationales = {};
+  // Of a sentence with its dependency tree; null where there is none.
+  std::shared_ptr<const DependencyTree> tree = {};
 };
 
 // A number per layer (0 is nearest the input) and head.
@@ -49,7 +55,8 @@ struct HeadsRequest {
   bool all_tokens = false;          // confidence: special tokens count too
   bool attention_constant = false;  // voita-lrp: relevance reaches values only
   Precision precision = Precision::kSingle;
-  std::optional<PruneRequest> prune = {};  // by the first measure
+  std::optional<PruneRequest> prune = {};      // by the first measure
+  std::optional<HeadRolesRequest> roles = {};  // then there may be no measure
   Progress progress = {};  // counts runs; returning false ends the work with what there is by then
 };
 
@@ -91,6 +98,7 @@ struct HeadImportance {
   int64_t labelled = 0;  // examples that came with a label
   std::vector<HeadScores> measures = {};
   std::optional<PruningCurve> pruning = {};
+  std::optional<HeadRoles> roles = {};
   bool stopped_early = false;  // Progress asked to stop
   double seconds = 0;
   std::vector<std::string> notes = {};  // what the reader must know, in sentences

@@ -91,11 +91,12 @@ std::string attention_picture(const Explanation& explanation, PictureFormat form
                               const AttentionPicture& which = {},
                               const ReportOptions& options = {});
 
-// Head importance (whyformer/heads.h): a grid of layers and heads per measure, and the pruning
-// curve.
+// Head importance (whyformer/heads.h): a grid of layers and heads per measure, the roles of
+// heads, and the pruning curve.
 struct HeadImportance;
 std::string to_json(const HeadImportance& importance, int indent = 2);
 std::string to_terminal(const HeadImportance& importance, const TerminalOptions& options = {});
+std::string to_html(const HeadImportance& importance);  // the picture, and tables of roles
 std::string heads_picture(const HeadImportance& importance, PictureFormat format);
 
 // Concept tests (whyformer/concepts.h): scores with error bars, and what the tests say.
@@ -104,6 +105,14 @@ std::string to_json(const ConceptReport& report, int indent = 2);
 std::string to_terminal(const ConceptReport& report, const TerminalOptions& options = {});
 std::string to_html(const ConceptReport& report);  // the plot, and tables of every test
 std::string concepts_picture(const ConceptReport& report, PictureFormat format);
+
+// What layers know, by linear probes (whyformer/learned.h): accuracies with their intervals beside
+// the controls.
+struct LearnedReport;
+std::string to_json(const LearnedReport& report, int indent = 2);
+std::string to_terminal(const LearnedReport& report, const TerminalOptions& options = {});
+std::string to_html(const LearnedReport& report);
+std::string learned_picture(const LearnedReport& report, PictureFormat format);
 
 // A method's scores over many inputs (whyformer/summary.h): bars, and a point per score.
 struct Summary;
@@ -155,6 +164,19 @@ struct AgreementOverModels;
 std::string to_json(const AgreementOverModels& found, int indent = 2);
 std::string to_terminal(const AgreementOverModels& found, const TerminalOptions& options = {});
 std::string to_html(const AgreementOverModels& found);
+
+// Is attention explanation? (whyformer/debate.h)
+struct DebateReport;
+struct DebateInput;
+std::string to_json(const DebateReport& report, int indent = 2);
+std::string to_json(const DebateInput& input);  // one line, which debate_input_of reads
+std::string to_terminal(const DebateReport& report, const TerminalOptions& options = {});
+std::string to_html(const DebateReport& report);
+// Divergence of adversarial attention over the largest weight, and both distributions on the words
+// of a few inputs.
+std::string debate_picture(const DebateReport& report, PictureFormat format);
+// What a line of to_json(DebateInput) says; throws InvalidInput for any other text.
+DebateInput debate_input_of(const std::string& line);
 
 // What was found in a model (whyformer/model.h): its streams and attention sites.
 struct ModelInfo;

@@ -13,8 +13,10 @@ NB_MODULE(_native, module) {
   bind_games(module);
   bind_concepts(module);
   bind_heads(module);
+  bind_learned(module);
   bind_importance(module);
   bind_sanity(module);
+  bind_debate(module);
   bind_relevance(module);
   bind_evaluate(module);
   bind_evaluation(module);

@@ -204,6 +204,37 @@ def test_heads(model):
     assert found.examples == 2
 
 
+def test_roles_of_heads(model, tmp_path):
+    found = model.heads([SENTENCE, "This is so boring"] * 8, roles={"permutations": 40})
+    assert found.to_dict()["measures"] == []
+    assert found.role(0, 0) is None or found.role(0, 0) in {one["name"] for one in found.roles["roles"]}
+    found.save(tmp_path / "roles.html")
+    assert "Roles" in (tmp_path / "roles.html").read_text()
+    with pytest.raises(wf.InvalidInput, match="roles has no option 'shares'"):
+        model.heads([SENTENCE], roles={"shares": 1})
+    with pytest.raises(wf.InvalidInput, match="roles were not asked for"):
+        model.heads([SENTENCE], measures="entropy").role(0, 0)
+    trees = tmp_path / "trees.conllu"
+    trees.write_text("1\tThe\t_\t_\t_\t_\t2\tdet\t_\t_\n2\tfilm\t_\t_\t_\t_\t0\troot\t_\t_\n")
+    assert model.heads(conllu=trees).roles["syntax"]["arcs"] == 1
+
+
+def test_learned(model, tmp_path):
+    texts = [f"{word} film number {number}" for number in range(20) for word in ("good", "bad")]
+    found = model.learned(texts, ["good", "bad"] * 20, layers=[0], shuffles=3)
+    assert [one["layer"] for one in found.layers] == ["embeddings", 0]
+    assert found.layers[0]["accuracy"]["accuracy"] == 1
+    weights, intercepts = found.directions(0)
+    assert weights.shape[0] == 2 and intercepts.shape == (2,)
+    found.save_directions(tmp_path / "directions.npy")
+    assert np.load(tmp_path / "directions.npy").shape == (2, *weights.shape)
+    found.save_directions(tmp_path / "directions.safetensors")
+    assert b"embeddings.weight" in (tmp_path / "directions.safetensors").read_bytes()
+    assert list(found.to_pandas()["layer"]) == ["embeddings", 0]
+    with pytest.raises(wf.InvalidInput, match="as many labels"):
+        model.learned(texts, ["good"])
+
+
 def test_methods_of_a_result_are_found_by_their_names(model):
     result = model.explain(SENTENCE, ["gae", "integrated-gradients"])
     assert "gae" in result and "integrated_gradients" in result and "rollout" not in result

@@ -11,9 +11,11 @@
 from importlib.metadata import version as _version
 
 from ._concepts import ConceptReport, tcav
+from ._debate import DebateReport, debate
 from ._evaluation import Agreement, Evaluation, agree, evaluate, protocols
 from ._functions import FunctionExplanation, lime, shap
 from ._importance import ComparedImportances, HeadImportance, Importance, Summary, summarise
+from ._learned import LearnedReport
 from ._loading import inspect, load
 from ._model import Model, Output
 from ._model_summary import ModelSummary
@@ -40,10 +42,10 @@ from . import maskers, metrics
 __version__ = _version("whyformer")
 
 __all__ = [
-    "Agreement", "Attribution", "ComparedImportances", "ConceptReport", "Error", "Evaluation", "Explanation", "Explanations", "FileError",
-    "FunctionExplanation", "HeadImportance", "Importance", "InvalidInput", "MethodInfo", "Model", "ModelInfo",
+    "Agreement", "Attribution", "ComparedImportances", "ConceptReport", "DebateReport", "Error", "Evaluation", "Explanation", "Explanations", "FileError",
+    "FunctionExplanation", "HeadImportance", "Importance", "InvalidInput", "LearnedReport", "MethodInfo", "Model", "ModelInfo",
     "ModelSummary", "OptionInfo", "Output", "SanityReport", "Summary", "TableClassifier", "TableSpec",
-    "UnsupportedModel", "agree", "describe_table", "evaluate", "explain", "inspect", "lime", "load", "maskers", "methods", "metrics", "protocols",
+    "UnsupportedModel", "agree", "debate", "describe_table", "evaluate", "explain", "inspect", "lime", "load", "maskers", "methods", "metrics", "protocols",
     "relevance_policies", "sanity", "save_table_model", "set_threads", "shap", "studies", "summarise", "tcav", "threads",
 ]
 

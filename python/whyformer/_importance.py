@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 
 import numpy as np
@@ -16,7 +17,7 @@ from ._request import explain_request
 
 
 class HeadImportance(Report):
-    """A number per layer and head for each measure, and the pruning curve."""
+    """A number per layer and head for each measure, the roles of heads, and the pruning curve."""
 
     def values(self, measure: str) -> np.ndarray:
         """[layers, heads]"""
@@ -25,9 +26,40 @@ class HeadImportance(Report):
                 return np.array(one["scores"])
         raise KeyError(measure)
 
+    def role(self, layer: int, head: int) -> str | None:
+        """What the head does, such as "previous-token"; None where no role holds."""
+        if self._dict["roles"] is None:
+            raise InvalidInput("roles were not asked for: heads(…, roles=True)")
+        return self._dict["roles"]["heads"][layer][head]["role"]
 
-def head_importance(model, texts, labels, measures, prune, normalise, all_tokens, attention_constant, precision,
-                    progress) -> HeadImportance:
+
+def head_importance(model, texts, labels, measures, prune, roles, conllu, normalise, all_tokens, attention_constant,
+                    precision, progress) -> HeadImportance:
+    if measures is None:
+        measures = [] if (roles or conllu is not None) and not prune else ("michel", "confidence")
+    if conllu is None:
+        if texts is None:
+            raise InvalidInput("heads takes texts (or pictures), or conllu=FILE")
+        corpus = _corpus(model, texts, labels)
+    elif texts is not None or labels is not None:
+        raise InvalidInput("conllu=FILE gives the texts by itself: leave out texts and labels")
+    else:
+        corpus = _native.treebank(os.fspath(conllu))
+    request = _native.HeadsRequest()
+    request.measures = [measures] if isinstance(measures, str) else list(measures)
+    request.normalise, request.all_tokens = normalise, all_tokens
+    request.attention_constant = attention_constant
+    request.precision = choice(_native.Precision, "precision", precision)
+    if prune:
+        request.prune = _options(_native.PruneRequest(), "prune", prune, ("step", "keep_one", "seed"))
+    if roles or conllu is not None:
+        request.roles = _options(_native.HeadRolesRequest(), "roles", roles,
+                                 ("share", "permutations", "level", "seed", "min_tokens"))
+    with Bar("runs", progress) as bar:
+        return HeadImportance(_native.head_importance(model._native, corpus, request, bar.callback))
+
+
+def _corpus(model, texts, labels) -> list:
     pictures = model._native.reads_pictures and _inputs.is_picture(texts)
     inputs, _ = (_inputs.pictures if pictures else _inputs.texts)(texts)
     kind = "picture" if pictures else "text"
@@ -39,22 +71,13 @@ def head_importance(model, texts, labels, measures, prune, normalise, all_tokens
         named = None if label is None else [str(part) for part in
                                             (label if isinstance(label, (list, tuple)) else [label])]
         corpus.append(_native.LabelledInput(one, named, f"{kind} {index}"))
-    request = _native.HeadsRequest()
-    request.measures = [measures] if isinstance(measures, str) else list(measures)
-    request.normalise, request.all_tokens = normalise, all_tokens
-    request.attention_constant = attention_constant
-    request.precision = choice(_native.Precision, "precision", precision)
-    if prune:
-        request.prune = _prune_request(prune if isinstance(prune, Mapping) else {})
-    with Bar("runs", progress) as bar:
-        return HeadImportance(_native.head_importance(model._native, corpus, request, bar.callback))
+    return corpus
 
 
-def _prune_request(options: Mapping):
-    request = _native.PruneRequest()
-    for name, value in options.items():
-        if name not in ("step", "keep_one", "seed"):
-            raise InvalidInput(f"prune has no option {name!r}, only step, keep_one and seed")
+def _options(request, what: str, given, names):
+    for name, value in (given if isinstance(given, Mapping) else {}).items():
+        if name not in names:
+            raise InvalidInput(f"{what} has no option {name!r}, only {', '.join(names)}")
         setattr(request, name, value)
     return request
 

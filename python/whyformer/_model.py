@@ -234,14 +234,32 @@ class Model:
         request = target_request(requested_target(x, target, None, None), precision)
         return _native.relevance_report(self._native, self._input(x), policy, request)
 
-    def heads(self, texts, labels=None, *, measures=("michel", "confidence"), prune: bool | Mapping = False,
-              normalise: bool = True, all_tokens: bool = False, attention_constant: bool = False,
-              precision: str = "single", progress=None):
-        """How much each attention head matters over texts (or a list of pictures), and what pruning does."""
+    def heads(self, texts=None, labels=None, *, measures=None, prune: bool | Mapping = False,
+              roles: bool | Mapping = False, conllu=None, normalise: bool = True, all_tokens: bool = False,
+              attention_constant: bool = False, precision: str = "single", progress=None):
+        """How much each attention head matters over texts (or a list of pictures), and what it attends to.
+
+        measures  default: michel and confidence; none with roles
+        roles     True or options: share, permutations, level, seed, min_tokens
+        conllu    a file of sentences with dependency trees, instead of texts: roles, and heads that find arcs
+        """
         from ._importance import head_importance
 
-        return head_importance(self, texts, labels, measures, prune, normalise, all_tokens, attention_constant,
-                               precision, progress)
+        return head_importance(self, texts, labels, measures, prune, roles, conllu, normalise, all_tokens,
+                               attention_constant, precision, progress)
+
+    def learned(self, inputs=None, labels=None, *, words=None, layers=None, tokens: str = "mean", probe: str = "ridge",
+                strength: float = 1.0, held_out: float = 0.25, shuffles: int = 20, random_weights: bool = True,
+                max_rows: int = 4000, seed: int = 0, precision: str = "single", progress=None):
+        """What each layer knows: linear probes of labels, with their controls.
+
+        inputs, labels  texts (or pictures) with a label each
+        words           instead: a file with a word and its label on each line, a blank line behind each sentence
+        """
+        from ._learned import learned
+
+        return learned(self, inputs, labels, words, layers, tokens, probe, strength, held_out, shuffles, random_weights,
+                       max_rows, seed, precision, progress)
 
     def importance(self, table, answers, **options):
         """Which columns of a table the model needs: method="permutation" or "sage"."""

@@ -21,8 +21,8 @@ int64_t length_of(const Sample& sample) {
 }  // namespace
 
 SampleConceptInputs::SampleConceptInputs(const Reader& reader, std::vector<InputValue> inputs,
-                                         DType dtype)
-    : reader_(reader), inputs_(std::move(inputs)), dtype_(dtype) {
+                                         DType dtype, BlockChoice choice)
+    : reader_(reader), inputs_(std::move(inputs)), dtype_(dtype), choice_(choice) {
   if (const auto fixed = reader.fixed_shapes()) {
     shapes_[0] = *fixed;
     return;
@@ -54,9 +54,13 @@ BlockGraph SampleConceptInputs::graph(int64_t length, int64_t examples, LastBloc
                                    .shapes = shapes_.at(length),
                                    .head = source.own_head(),
                                    .dtype = dtype_,
-                                   .all_rows = last == LastBlock::kAllRows});
-  return {built, &built->graph, block_outputs(built->graph, built->found, built->output),
-          built->output};
+                                   .all_rows = last == LastBlock::kAllRows,
+                                   .randomisation = choice_.randomisation});
+  std::vector<Value> blocks = block_outputs(built->graph, built->found, built->output);
+  if (choice_.embeddings && built->embeddings.valid()) {
+    blocks.insert(blocks.begin(), built->embeddings);
+  }
+  return {built, &built->graph, std::move(blocks), built->output};
 }
 
 Feeds SampleConceptInputs::feeds(const BlockGraph& graph, std::span<const int64_t> examples) const {

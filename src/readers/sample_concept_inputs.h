@@ -1,16 +1,25 @@
 // Inputs of one reader as examples of concepts.
 #pragma once
 
+#include <optional>
+
 #include "readers/reader.h"
 #include "run/concept_inputs.h"
 
 namespace whyformer {
 
+// Which values of the graph are the blocks, and of which weights.
+struct BlockChoice {
+  bool embeddings = false;  // as one more block in front, where the graph has them
+  std::optional<Randomisation> randomisation = {};
+};
+
 class SampleConceptInputs final : public ConceptInputs {
  public:
   // Inputs of one size are read when they are needed, so that not all of them are in memory at
   // once; others are read now. Throws InvalidInput for inputs that the model cannot take.
-  SampleConceptInputs(const Reader& reader, std::vector<InputValue> inputs, DType dtype);
+  SampleConceptInputs(const Reader& reader, std::vector<InputValue> inputs, DType dtype,
+                      BlockChoice choice = {});
 
   int64_t count() const override { return static_cast<int64_t>(inputs_.size()); }
   int64_t length(int64_t example) const override;
@@ -26,6 +35,7 @@ class SampleConceptInputs final : public ConceptInputs {
   const Reader& reader_;
   std::vector<InputValue> inputs_;
   DType dtype_;
+  BlockChoice choice_;
   std::vector<Sample> samples_;             // of inputs of any size
   std::map<int64_t, SampleShapes> shapes_;  // by length
   mutable std::vector<std::string> notes_;

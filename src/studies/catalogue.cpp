@@ -7,7 +7,7 @@ namespace whyformer {
 std::span<const MethodInfo> studies() {
   static const std::vector<MethodInfo> entries{
       {.name = "heads",
-       .summary = "importance of each attention head over a corpus, and pruning curves",
+       .summary = "importance and roles of each attention head over a corpus, and pruning curves",
        .paper = "Michel et al., NeurIPS 2019; Voita et al., ACL 2019",
        .cost = "1 forward, 1 backward per example",
        .class_specific = true,
@@ -20,6 +20,13 @@ std::span<const MethodInfo> studies() {
        .class_specific = false,
        .is_signed = true,
        .model_agnostic = true,
+       .scope = Scope::kGlobal},
+      {.name = "learned",
+       .summary = "linear probes of every layer: what its activations tell, with controls",
+       .paper = "Alain & Bengio, 2017; Hewitt & Liang, EMNLP 2019",
+       .cost = "2 forwards per example",
+       .class_specific = false,
+       .is_signed = true,
        .scope = Scope::kGlobal},
       {.name = "tcav",
        .summary = "sensitivity of a class to concepts given by examples, with significance tests",

@@ -1,6 +1,7 @@
 // The stable, documented form of head importance: docs/heads.md.
 #include <nlohmann/json.hpp>
 
+#include "report/json/roles_json.h"
 #include "whyformer/heads.h"
 #include "whyformer/printable.h"
 #include "whyformer/report.h"
@@ -51,6 +52,7 @@ std::string to_json(const HeadImportance& importance, int indent) {
     json["measures"].push_back(measure_json(scores));
   }
   json["pruning"] = importance.pruning ? pruning_json(*importance.pruning) : Json(nullptr);
+  json["roles"] = importance.roles ? report::roles_json(*importance.roles) : Json(nullptr);
   json["seconds"] = importance.seconds;
   json["notes"] = importance.notes;
   return printable_json(json.dump(indent, ' ', false, Json::error_handler_t::replace));

@@ -1,4 +1,5 @@
-// Head importance as a picture: a heat map of layers and heads per measure, and the pruning curve.
+// Head importance as a picture: a heat map of layers and heads per measure, the roles of
+// heads, and the pruning curve.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 
 #include "report/pictures/canvas.h"
 #include "report/views/heads_view.h"
+#include "report/views/roles_view.h"
 #include "report/views/view.h"
 #include "whyformer/error.h"
 #include "whyformer/report.h"
@@ -45,11 +47,13 @@ struct Series {
 class HeadsPicture {
  public:
   explicit HeadsPicture(const HeadImportance& importance) : importance_(importance) {
-    const HeadGrid& grid = importance.measures.front().values;
+    const HeadGrid shares = importance.roles ? shares_of(*importance.roles) : HeadGrid();
+    const HeadGrid& grid = importance.roles ? shares : importance.measures.front().values;
     const auto heads = static_cast<double>(most_heads(grid));
     const auto layers = static_cast<double>(grid.size());
-    cell_width_ = std::clamp(440 / heads, 14.0, 52.0);
-    cell_height_ = std::clamp(360 / layers, 12.0, 40.0);
+    // Marks of roles need room to be read.
+    cell_width_ = std::clamp(440 / heads, importance.roles ? 42.0 : 14.0, 52.0);
+    cell_height_ = std::clamp(360 / layers, importance.roles ? 18.0 : 12.0, 40.0);
     grid_ = {0, 0, heads * cell_width_, layers * cell_height_};
     curve_ = {0, 0, 360, std::max(200.0, grid_.height)};
     place_panels();
@@ -62,6 +66,7 @@ class HeadsPicture {
     for (size_t i = 0; i < importance_.measures.size(); ++i) {
       heat_map(importance_.measures[i], boxes_[i]);
     }
+    if (importance_.roles) roles(*importance_.roles, boxes_[importance_.measures.size()]);
     if (importance_.pruning) pruning(*importance_.pruning, boxes_.back());
     footer();
     return canvas_->finish();
@@ -70,7 +75,7 @@ class HeadsPicture {
  private:
   // Left to right, in rows.
   void place_panels() {
-    std::vector<Box> sizes(importance_.measures.size(), grid_);
+    std::vector<Box> sizes(importance_.measures.size() + importance_.roles.has_value(), grid_);
     if (importance_.pruning) sizes.push_back(curve_);
     double x = kMargin, y = kMargin + kHeader, row_height = 0;
     for (const Box& size : sizes) {
@@ -116,12 +121,40 @@ class HeadsPicture {
   }
 
   void cell(const Box& box, double score, double scale) {
-    const Colour colour = colour_of(score, scale);
+    labelled_cell(box, colour_of(score, scale), format_cell(score, scale));
+  }
+
+  void labelled_cell(const Box& box, Colour colour, const std::string& label) {
     canvas_->rectangle({box.x, box.y, box.width - 1, box.height - 1}, colour);
     if (box.width < kNumbersFrom || box.height < 16) return;
     canvas_->text(
-        box.x + box.width / 2, box.y + box.height / 2, format_cell(score, scale),
+        box.x + box.width / 2, box.y + box.height / 2, label,
         {.size = 10, .colour = readable_on(kLightPalette, colour), .anchor = Anchor::kMiddle});
+  }
+
+  static HeadGrid shares_of(const HeadRoles& roles) {
+    HeadGrid grid;
+    for (const auto& layer : roles.heads) {
+      std::vector<double>& row = grid.emplace_back();
+      for (const HeadRole& head : layer) row.push_back(role_share(head));
+    }
+    return grid;
+  }
+
+  void roles(const HeadRoles& found, const Box& box) {
+    panel_title(box, "roles", "share of tokens for which the role holds; · none");
+    for (size_t layer = 0; layer < found.heads.size(); ++layer) {
+      for (size_t head = 0; head < found.heads[layer].size(); ++head) {
+        const HeadRole& one = found.heads[layer][head];
+        labelled_cell(
+            {box.x + static_cast<double>(head) * cell_width_,
+             box.y + static_cast<double>(layer) * cell_height_, cell_width_, cell_height_},
+            colour_of(role_share(one), 1), role_mark(found, one));
+      }
+    }
+    numbers_of_heads(box);
+    numbers_of_layers(box, found.heads.size());
+    value_scale(box, 1);
   }
 
   // Every n-th number, so that none overlap.
@@ -241,7 +274,8 @@ class HeadsPicture {
 
 std::string heads_picture(const HeadImportance& importance, PictureFormat format) {
   report::check(importance);
-  if (importance.measures.empty()) throw InvalidInput("picture of heads: nothing was measured");
+  if (importance.measures.empty() && !importance.roles)
+    throw InvalidInput("picture of heads: nothing was measured");
   return report::HeadsPicture(importance).draw(format);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/terminal/roles_terminal.h"
 #include "report/terminal/terminal_style.h"
 #include "report/terminal/terminal_text.h"
 #include "report/views/heads_view.h"
@@ -36,6 +37,9 @@ class HeadsReport {
                                            corpus_line(importance_), importance_.seconds);
     line(style_.faint(shortened(corpus, width_)));
     for (const HeadScores& scores : importance_.measures) measure(scores);
+    if (importance_.roles) {
+      for (const std::string& one : roles_lines(*importance_.roles, style_, width_)) line(one);
+    }
     if (importance_.pruning) pruning(*importance_.pruning);
     if (!importance_.notes.empty()) line("");
     for (const std::string& note : importance_.notes) faint_sentence(note);

@@ -73,6 +73,28 @@ double coin_tail(int64_t hits, int64_t tries) {
   return incomplete_beta(0.5, static_cast<double>(hits), static_cast<double>(tries - hits + 1));
 }
 
+double binomial_tail(int64_t hits, int64_t tries, double probability) {
+  if (hits <= 0) return 1;
+  if (hits > tries || probability <= 0) return 0;
+  if (probability >= 1) return 1;
+  return incomplete_beta(probability, static_cast<double>(hits),
+                         static_cast<double>(tries - hits + 1));
+}
+
+BinomialInterval binomial_interval(int64_t hits, int64_t tries, double confidence) {
+  const double outside = (1 - confidence) / 2;
+  // Where a tail of growing probability reaches `wanted`.
+  const auto where = [&](int64_t at_least, double wanted) {
+    double low = 0, high = 1;
+    for (int step = 0; step < 60; ++step) {
+      const double middle = (low + high) / 2;
+      (binomial_tail(at_least, tries, middle) < wanted ? low : high) = middle;
+    }
+    return (low + high) / 2;
+  };
+  return {hits == 0 ? 0 : where(hits, outside), hits == tries ? 1 : where(hits + 1, 1 - outside)};
+}
+
 double permutation_p(double observed, std::span<const double> drawn) {
   int64_t far = 1;
   // Equal statistics may differ in their last digits, and count.

@@ -27,6 +27,16 @@ std::optional<TTest> t_test(std::span<const double> a, std::span<const double> b
 // The chance of at least `hits` of `tries` that each succeed with probability one half.
 double coin_tail(int64_t hits, int64_t tries);
 
+// The chance of at least `hits` of `tries` that each succeed with this probability.
+double binomial_tail(int64_t hits, int64_t tries, double probability);
+
+// Where the probability lies behind so many hits (Clopper & Pearson, 1934).
+struct BinomialInterval {
+  double low = 0;
+  double high = 1;
+};
+BinomialInterval binomial_interval(int64_t hits, int64_t tries, double confidence);
+
 // (1 + how many draws are at least as far out) / (1 + draws): never 0, and right for any statistic.
 double permutation_p(double observed, std::span<const double> drawn);
 

@@ -32,7 +32,7 @@ HeadExamples::HeadExamples(const Reader& reader, const std::vector<LabelledInput
   }
 }
 
-std::unique_ptr<Run> HeadExamples::run(int64_t example, DType dtype, Run::Settings settings) const {
+Input HeadExamples::input(int64_t example, DType dtype) const {
   const Reader& reader = reader_;
   Reading reading = at(example, [&] {
     return reader.read(corpus_[example].input, {.dtype = dtype, .needs_answer = false});
@@ -41,7 +41,11 @@ std::unique_ptr<Run> HeadExamples::run(int64_t example, DType dtype, Run::Settin
   if (!input.attends_by_unit()) {
     throw InvalidInput("heads cannot be measured: " + input.why_no_maps());
   }
-  return std::make_unique<Run>(std::move(input), std::move(settings));
+  return std::move(input);
+}
+
+std::unique_ptr<Run> HeadExamples::run(int64_t example, DType dtype, Run::Settings settings) const {
+  return std::make_unique<Run>(input(example, dtype), std::move(settings));
 }
 
 void HeadExamples::in_batches(int64_t tokens_at_once, DType dtype,

@@ -30,8 +30,11 @@ class HeadExamples {
   }
   const std::string& place(int64_t example) const { return corpus_[example].place; }
 
-  // The run of one example, with what the settings ask for. Throws InvalidInput where attention
-  // does not go over all units.
+  const DependencyTree* tree(int64_t example) const { return corpus_[example].tree.get(); }
+
+  // One example as units. Throws InvalidInput where attention does not go over all of them.
+  Input input(int64_t example, DType dtype) const;
+  // The run of one example, with what the settings ask for. Throws as input().
   std::unique_ptr<Run> run(int64_t example, DType dtype, Run::Settings settings) const;
 
   // Calls take(graph with feeds, numbers of the examples) for examples that run together, about so

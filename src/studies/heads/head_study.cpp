@@ -9,6 +9,7 @@
 #include "studies/heads/head_examples.h"
 #include "studies/heads/head_measure.h"
 #include "studies/heads/pruning.h"
+#include "studies/heads/roles/role_study.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -22,7 +23,9 @@ struct MeasureJob {
 };
 
 std::vector<MeasureJob> jobs_of(const HeadsRequest& request) {
-  if (request.measures.empty()) throw InvalidInput("no measure of heads was asked for");
+  if (request.measures.empty() && (!request.roles || request.prune)) {
+    throw InvalidInput("no measure of heads was asked for");
+  }
   std::vector<MeasureJob> jobs;
   for (const std::string& name : request.measures) {
     const HeadMeasureEntry& entry = find_head_measure(name);
@@ -41,18 +44,23 @@ class HeadStudy {
     }
     check();
     read_labels();
+    if (!request.roles) return;
+    roles_.emplace(examples, *request.roles);
+    needs_.attention = true;
   }
 
   HeadImportance run() {
     const auto start = Clock::now();
     result_.kind = examples_.kind();
     const PulseScope pulses([this] { return advance(0); });
+    if (roles_) roles_->count_words(dtype());
     look_at_all();
     for (const MeasureJob& job : jobs_) {
       const HeadMeasureInfo& info = job.entry->info;
       result_.measures.push_back(
           {info.name, info.summary, job.entry->options(request_), job.measure->scores()});
     }
+    if (roles_) result_.roles = roles_->roles();
     if (request_.prune && !result_.stopped_early) prune();
     add_notes();
     result_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
@@ -141,6 +149,7 @@ class HeadStudy {
       with_example.push_back(job.measure->copy());
       with_example.back()->add(run);
     }
+    if (roles_) roles_->add(example, *explained);
     for (size_t i = 0; i < jobs_.size(); ++i) jobs_[i].measure = std::move(with_example[i]);
     ++result_.examples;
     result_.labelled += labelled;
@@ -173,6 +182,9 @@ class HeadStudy {
                        result_.examples - result_.labelled, result_.examples, result_.kind));
     }
     for (std::string& one : examples_.notes()) note(std::move(one));
+    if (roles_) {
+      for (std::string& one : roles_->notes()) note(std::move(one));
+    }
     if (result_.pruning)
       note(fmt::format("Heads were scored and pruned on the same {}.", result_.kind));
   }
@@ -194,6 +206,7 @@ class HeadStudy {
   const HeadExamples& examples_;
   const HeadsRequest& request_;
   std::vector<MeasureJob> jobs_;
+  std::optional<RoleStudy> roles_;
   Needs needs_;
   AnswerNeeds answer_ = AnswerNeeds::kNothing;
   std::vector<std::optional<HeadLabel>> labels_;  // predicted ones come with the runs

@@ -23,7 +23,7 @@ TEST_F(CommandLine, DebatesBothSidesAndWritesEveryReport) {
   ASSERT_EQ(answer.code, 0) << answer.error;
   EXPECT_THAT(answer.out, HasSubstr("Is attention explanation?"));
   EXPECT_THAT(answer.out, HasSubstr("Not shown:"));
-  EXPECT_THAT(answer.out, HasSubstr("give 30 inputs or more"));
+  EXPECT_THAT(answer.out, HasSubstr("give 30 inputs"));
   const auto json = nlohmann::json::parse(read("debate.json"));
   EXPECT_EQ(json["schema"], "whyformer.debate/1");
   EXPECT_EQ(json["inputs"].size(), 3u);

@@ -136,17 +136,22 @@ void gather_notes(DebateReport& report) {
 
 void conclude_parts(const DebateCorpus& corpus, DebateReport& report) {
   for (const DebatePart* part : parts_asked(report.request)) {
+    const auto refuse = [&](const std::string& reason) {
+      report.refused.push_back({part->info.name, reason});
+    };
+    if (report.stopped_early) {
+      refuse("stopped before it began");
+      continue;
+    }
     try {
       part->conclude(corpus, report);
     } catch (const InvalidInput& error) {
-      report.refused.push_back({part->info.name, error.what()});
+      refuse(error.what());
     } catch (const UnsupportedModel& error) {
-      report.refused.push_back({part->info.name, error.what()});
+      refuse(error.what());
     } catch (const Interrupted&) {
       report.stopped_early = true;
-      report.notes.push_back(
-          fmt::format("Stopped in the part '{}', before its end.", part->info.name));
-      return;
+      refuse("stopped before its end");
     }
   }
 }

@@ -14,9 +14,9 @@
 namespace whyformer {
 namespace {
 
-constexpr size_t kColumns = 10;
+constexpr size_t kConlluColumns = 10;
 constexpr size_t kForm = 1, kHead = 6, kRelation = 7, kMisc = 9;
-constexpr int64_t kMostWords = 10'000;  // of a sentence; no model reads as many
+constexpr int64_t kMostSentenceWords = 10'000;  // of a sentence; no model reads as many
 
 int64_t length_of(std::string_view text) { return CodePointText(text).size(); }
 
@@ -39,8 +39,8 @@ class SentenceReader {
     if (number_of(id, number, "ID") != next) {
       fail(number, fmt::format("expected the word {}, got '{}'", next, id));
     }
-    if (next > kMostWords) {
-      fail(number, fmt::format("the sentence has more than {} words", kMostWords));
+    if (next > kMostSentenceWords) {
+      fail(number, fmt::format("the sentence has more than {} words", kMostSentenceWords));
     }
     add_word(columns, number);
   }
@@ -64,7 +64,7 @@ class SentenceReader {
   }
 
  private:
-  using Columns = std::array<std::string_view, kColumns>;
+  using Columns = std::array<std::string_view, kConlluColumns>;
 
   [[noreturn]] static void fail(int64_t line, const std::string& what) {
     throw InvalidInput(fmt::format("line {}: {}", line, what));
@@ -75,12 +75,12 @@ class SentenceReader {
     size_t count = 0;
     for (size_t start = 0; start <= line.size(); ++count) {
       const size_t end = std::min(line.find('\t', start), line.size());
-      if (count < kColumns) columns[count] = line.substr(start, end - start);
+      if (count < kConlluColumns) columns[count] = line.substr(start, end - start);
       start = end + 1;
     }
-    if (count != kColumns) {
+    if (count != kConlluColumns) {
       fail(number, fmt::format("CoNLL-U has {} columns with tabs between them, this line {}",
-                               kColumns, count));
+                               kConlluColumns, count));
     }
     if (columns[kForm].empty()) fail(number, "the word has no form");
     return columns;
@@ -90,10 +90,11 @@ class SentenceReader {
     int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error == std::errc() && end == text.data() + text.size() && value >= 0 &&
-        value <= kMostWords) {
+        value <= kMostSentenceWords) {
       return value;
     }
-    fail(line, fmt::format("{} '{}': expected a number up to {}", column, text, kMostWords));
+    fail(line,
+         fmt::format("{} '{}': expected a number up to {}", column, text, kMostSentenceWords));
   }
 
   static bool space_after(const Columns& columns) {

@@ -9,17 +9,11 @@
 #include "studies/concepts/activations.h"
 #include "studies/concepts/sample_inputs.h"
 #include "studies/heads/roles/arc_counts.h"
+#include "studies/heads/roles/unit_facts.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
 namespace {
-
-std::string lower_case(std::string text) {
-  for (char& letter : text) {
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  }
-  return text;
-}
 
 void add_words(const Reader& reader, const LearnedExample& example, int64_t input,
                RowOrigins& origins) {
@@ -40,7 +34,7 @@ void add_words(const Reader& reader, const LearnedExample& example, int64_t inpu
     }
     const LabelledWord& word = example.words[i];
     origins.rows.push_back({input, word.label,
-                            lower_case(code_points(text->text().text, word.start, word.end)),
+                            lowered_word(code_points(text->text().text, word.start, word.end)),
                             units[i]});
   }
 }
@@ -55,8 +49,8 @@ void write_mean(std::span<const float> numbers, const std::vector<int64_t>& unit
   }
 }
 
-void choose_layers(const std::vector<int>& asked, int64_t values, bool embeddings,
-                   LayerRows& into) {
+void choose_probed_layers(const std::vector<int>& asked, int64_t values, bool embeddings,
+                          LayerRows& into) {
   const int blocks = static_cast<int>(values) - embeddings;
   if (embeddings) into.layers.push_back(-1);
   for (const int layer : asked) {
@@ -107,7 +101,8 @@ LayerRows layer_rows(const Reader& reader, const std::vector<LearnedExample>& ex
       blocks_alone.graph(blocks_alone.length(0), 1, LastBlock::kReadRows).blocks.size();
   const bool embeddings = graph.blocks.size() > blocks;
   LayerRows found;
-  choose_layers(request.layers, static_cast<int64_t>(graph.blocks.size()), embeddings, found);
+  choose_probed_layers(request.layers, static_cast<int64_t>(graph.blocks.size()), embeddings,
+                       found);
   found.width = graph.graph->shape(graph.blocks[0]).back();
   std::vector<std::vector<int64_t>> rows_of_input(examples.size());
   for (size_t row = 0; row < rows.size(); ++row) {

@@ -20,7 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int64_t kFewestInputs = 12;
+constexpr int64_t kFewestProbeInputs = 12;
 constexpr int kAllSteps = 1 << 30;  // of a randomisation
 
 double seconds_after(Clock::time_point start) {
@@ -69,9 +69,9 @@ class LearnedStudy {
 
   void check() const {
     const auto refuse = [](const std::string& why) { throw InvalidInput(why); };
-    if (count() < kFewestInputs) {
+    if (count() < kFewestProbeInputs) {
       refuse(fmt::format("{} inputs are too few for a probe: it takes {} at least, better hundreds",
-                         count(), kFewestInputs));
+                         count(), kFewestProbeInputs));
     }
     if (!(request_.held_out > 0 && request_.held_out < 1)) {
       refuse(fmt::format("a share of {:g} of inputs is held out: expected one between 0 and 1",

@@ -15,7 +15,7 @@ namespace {
 // Penalties over the mean variance of a column times the number of rows.
 constexpr std::array kPenalties{1e-4, 1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2};
 
-std::vector<float> rows_of(const FloatRows& rows, const std::vector<int64_t>& which) {
+std::vector<float> fitted_floats(const FloatRows& rows, const std::vector<int64_t>& which) {
   std::vector<float> some;
   some.reserve(which.size() * static_cast<size_t>(rows.width));
   for (const int64_t row : which) {
@@ -29,7 +29,7 @@ class RidgeProbe final : public LinearProbe {
  public:
   RidgeProbe(const FloatRows& rows, const ProbeSplit& split)
       : rows_(static_cast<int64_t>(split.fitted.size())), width_(rows.width) {
-    const std::vector<float> fitted = rows_of(rows, split.fitted);
+    const std::vector<float> fitted = fitted_floats(rows, split.fitted);
     const std::vector<double> x(fitted.begin(), fitted.end());
     scale_ = Ridge::scale_of(x, rows_);
     if (!(scale_ > 0)) scale_ = 1;  // all rows are equal, and every penalty is as good
@@ -59,7 +59,7 @@ class LogisticProbe final : public LinearProbe {
   LogisticProbe(const FloatRows& rows, const ProbeSplit& split, double strength)
       : width_(rows.width),
         strength_(strength),
-        fitted_(rows_of(rows, split.fitted)),
+        fitted_(fitted_floats(rows, split.fitted)),
         mean_(width_, 0),
         products_(inner_products(
             {fitted_.data(), static_cast<int64_t>(split.fitted.size()), width_}, {})) {

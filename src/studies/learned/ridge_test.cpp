@@ -59,7 +59,7 @@ std::vector<double> plain_ridge(const RidgeCase& one, const double* y, double pe
   return solution;
 }
 
-double predicted(const RidgeCase& one, const std::vector<double>& solution, int64_t row) {
+double prediction_of(const RidgeCase& one, const std::vector<double>& solution, int64_t row) {
   double sum = solution[one.width];
   for (int64_t i = 0; i < one.width; ++i) sum += solution[i] * one.x[row * one.width + i];
   return sum;
@@ -90,7 +90,7 @@ TEST(Ridge, LeaveOneOutResidualsAreThoseOfRefits) {
         for (int64_t row = 0; row < rows; ++row) {
           const double* y = one.y.data() + output * rows;
           const double expected =
-              y[row] - predicted(one, plain_ridge(one, y, penalties[penalty], row), row);
+              y[row] - prediction_of(one, plain_ridge(one, y, penalties[penalty], row), row);
           EXPECT_NEAR(residuals[output * rows + row], expected, 1e-8) << rows << ' ' << row;
         }
       }
@@ -110,7 +110,7 @@ TEST(Ridge, TakesThePenaltyWithTheSmallestErrorOfRefits) {
       const double* y = one.y.data() + output * 20;
       for (int64_t row = 0; row < 20; ++row) {
         const double off =
-            y[row] - predicted(one, plain_ridge(one, y, penalties[penalty], row), row);
+            y[row] - prediction_of(one, plain_ridge(one, y, penalties[penalty], row), row);
         error += off * off / 40;
       }
     }

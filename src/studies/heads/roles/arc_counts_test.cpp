@@ -20,7 +20,7 @@ DependencyTree tree_of_sentence() {
   return {{0, 4, -1, "root"}, {5, 7, 0, "obj"}, {8, 11, 0, "advmod"}};
 }
 
-Tensor random_map(int64_t heads, int64_t units, int64_t instance) {
+Tensor map_of_noise(int64_t heads, int64_t units, int64_t instance) {
   const CounterRandom random(1, "map of arcs", instance);
   Tensor map = Tensor::zeros({heads, units, units}, DType::kFloat64);
   for (int64_t i = 0; i < heads * units * units; ++i) {
@@ -32,7 +32,7 @@ Tensor random_map(int64_t heads, int64_t units, int64_t instance) {
 TEST(WordAttention, SumsOverPiecesOfTheKeyAndAveragesOverThoseOfTheQuery) {
   const auto of_word = units_of_words(units_of_sentence(), tree_of_sentence());
   EXPECT_EQ(of_word, (std::vector<std::vector<int64_t>>{{1, 2}, {3}, {4}}));
-  const Tensor map = random_map(1, 6, 0);
+  const Tensor map = map_of_noise(1, 6, 0);
   const double* a = map.data<double>();
   const auto at = [&](int query, int key) { return a[query * 6 + key]; };
   const std::vector<double> words = word_attention({a, 36}, 6, of_word);
@@ -59,7 +59,7 @@ TEST(ArcCounts, EqualPlainLoopsOverWords) {
   ArcCounts counts({});
   int64_t to_head[2] = {0, 0}, to_dependent[2] = {0, 0};
   for (int64_t sentence = 0; sentence < 25; ++sentence) {
-    const Tensor map = random_map(2, 6, sentence);
+    const Tensor map = map_of_noise(2, 6, sentence);
     counts.add(units_of_sentence(), tree, {map});
     for (int head = 0; head < 2; ++head) {
       const std::vector<double> words =
@@ -117,7 +117,7 @@ TEST(ArcCounts, LeaveArcsOutWhoseWordsHaveNoTokensAndSayHowMany) {
   DependencyTree tree = tree_of_sentence();
   tree[1].end = tree[1].start;  // written together with another word
   ArcCounts counts({});
-  counts.add(units_of_sentence(), tree, {random_map(1, 6, 0)});
+  counts.add(units_of_sentence(), tree, {map_of_noise(1, 6, 0)});
   EXPECT_EQ(counts.syntax().arcs, 1);
   EXPECT_EQ(counts.syntax().arcs_left_out, 1);
   EXPECT_FALSE(counts.syntax().relations[0].holds) << "one arc is too little data";

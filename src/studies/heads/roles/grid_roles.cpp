@@ -6,7 +6,7 @@ namespace {
 
 constexpr const char* kGridPaper = "after Cordonnier et al., ICLR 2020";
 
-bool has_grid(const UnitFacts& facts) { return facts.has_grid(); }
+bool on_grid(const UnitFacts& facts) { return facts.has_grid(); }
 
 template <int64_t kDown, int64_t kRight>
 bool is_neighbour(const UnitFacts& facts, int64_t query, int64_t key) {
@@ -17,22 +17,22 @@ bool is_neighbour(const UnitFacts& facts, int64_t query, int64_t key) {
 }  // namespace
 
 const RoleEntry kLeftPatch{
-    {"left", "left", "the patch to the left", kGridPaper}, &has_grid, &is_neighbour<0, -1>};
+    {"left", "left", "the patch to the left", kGridPaper}, &on_grid, &is_neighbour<0, -1>};
 const RoleEntry kRightPatch{
-    {"right", "right", "the patch to the right", kGridPaper}, &has_grid, &is_neighbour<0, 1>};
+    {"right", "right", "the patch to the right", kGridPaper}, &on_grid, &is_neighbour<0, 1>};
 const RoleEntry kPatchAbove{
-    {"above", "above", "the patch above", kGridPaper}, &has_grid, &is_neighbour<-1, 0>};
+    {"above", "above", "the patch above", kGridPaper}, &on_grid, &is_neighbour<-1, 0>};
 const RoleEntry kPatchBelow{
-    {"below", "below", "the patch below", kGridPaper}, &has_grid, &is_neighbour<1, 0>};
+    {"below", "below", "the patch below", kGridPaper}, &on_grid, &is_neighbour<1, 0>};
 const RoleEntry kSameRow{{"same-row", "row", "another patch of the same row", kGridPaper},
-                         &has_grid,
+                         &on_grid,
                          [](const UnitFacts& facts, int64_t query, int64_t key) {
                            const auto &from = facts.places[query], &to = facts.places[key];
                            return from && to && key != query && to->row == from->row;
                          }};
 const RoleEntry kSameColumn{
     {"same-column", "column", "another patch of the same column", kGridPaper},
-    &has_grid,
+    &on_grid,
     [](const UnitFacts& facts, int64_t query, int64_t key) {
       const auto &from = facts.places[query], &to = facts.places[key];
       return from && to && key != query && to->column == from->column;

@@ -68,7 +68,7 @@ void count_hits(const RolePairs& pairs, const StrongestKeys& strongest,
   }
 }
 
-void add_to(std::vector<int64_t>& sums, const std::vector<int64_t>& more) {
+void add_counts(std::vector<int64_t>& sums, const std::vector<int64_t>& more) {
   for (size_t i = 0; i < sums.size(); ++i) sums[i] += more[i];
 }
 
@@ -154,9 +154,9 @@ void RoleCounts::add(const UnitFacts& facts, const HeadMaps& maps) {
     count_rows(facts, pairs, labels, map, first_head, counts);
     first_head += map.dim(0);
   }
-  add_to(counts_.hits, counts.hits);
-  add_to(counts_.tokens, counts.tokens);
-  add_to(counts_.relabelled, counts.relabelled);
+  add_counts(counts_.hits, counts.hits);
+  add_counts(counts_.tokens, counts.tokens);
+  add_counts(counts_.relabelled, counts.relabelled);
   ++inputs_;
 }
 

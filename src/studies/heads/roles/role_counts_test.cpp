@@ -11,7 +11,7 @@
 namespace whyformer {
 namespace {
 
-constexpr int64_t kTexts = 40;
+constexpr int64_t kRoleTexts = 40;
 
 // "[CLS] a b c a … [SEP]", words drawn from a few letters, "z" at most once in all texts.
 UnitFacts text_facts(int64_t number, WordCounts* counts = nullptr) {
@@ -33,7 +33,7 @@ UnitFacts text_facts(int64_t number, WordCounts* counts = nullptr) {
 using Target = std::function<int64_t(const UnitFacts&, int64_t query)>;
 
 // A map whose queries give 0.9 to their target, or the same to every key where there is none.
-Tensor map_of(const UnitFacts& facts, const std::vector<Target>& heads) {
+Tensor wired_map(const UnitFacts& facts, const std::vector<Target>& heads) {
   const int64_t units = facts.units();
   Tensor map = Tensor::zeros({static_cast<int64_t>(heads.size()), units, units}, DType::kFloat64);
   double* weights = map.mutable_data<double>();
@@ -71,24 +71,24 @@ Target offset(int64_t by) {
 }
 
 HeadRoles roles_of(const std::vector<Target>& heads, HeadRolesRequest request = {},
-                   int64_t texts = kTexts) {
+                   int64_t texts = kRoleTexts) {
   WordCounts counts;
   for (int64_t number = 0; number < texts; ++number) text_facts(number, &counts);
   RoleCounts roles(request);
   for (int64_t number = 0; number < texts; ++number) {
     UnitFacts facts = text_facts(number);
     counts.count_words(facts);
-    roles.add(facts, {map_of(facts, heads)});
+    roles.add(facts, {wired_map(facts, heads)});
   }
   return roles.roles();
 }
 
-std::string name_of(const HeadRoles& roles, size_t head) {
+std::string role_named(const HeadRoles& roles, size_t head) {
   const int role = roles.heads[0][head].role;
   return role < 0 ? "none" : roles.roles[role].name;
 }
 
-const RoleShare& share_of(const HeadRoles& roles, size_t head, const std::string& name) {
+const RoleShare& share_named(const HeadRoles& roles, size_t head, const std::string& name) {
   for (size_t role = 0; role < roles.roles.size(); ++role) {
     if (roles.roles[role].name == name) return roles.heads[0][head].shares[role];
   }
@@ -104,17 +104,17 @@ TEST(HeadRoles, HeadsWiredByHandAreNamedRightly) {
   const std::vector<std::string> expected{"previous-token", "next-token",  "two-back", "two-ahead",
                                           "self",           "first-token", "separator"};
   for (size_t head = 0; head < expected.size(); ++head) {
-    EXPECT_EQ(name_of(roles, head), expected[head]);
-    EXPECT_GT(*share_of(roles, head, expected[head]).share(), 0.99) << expected[head];
+    EXPECT_EQ(role_named(roles, head), expected[head]);
+    EXPECT_GT(*share_named(roles, head, expected[head]).share(), 0.99) << expected[head];
   }
-  EXPECT_EQ(name_of(roles, 7), "same-word");
-  EXPECT_EQ(*share_of(roles, 7, "same-word").share(), 1);
-  EXPECT_EQ(name_of(roles, 8), "rare-word");
+  EXPECT_EQ(role_named(roles, 7), "same-word");
+  EXPECT_EQ(*share_named(roles, 7, "same-word").share(), 1);
+  EXPECT_EQ(role_named(roles, 8), "rare-word");
 }
 
 TEST(HeadRoles, AUniformHeadIsBroadAndNothingElse) {
   const HeadRoles roles = roles_of({[](const UnitFacts&, int64_t) { return -1; }, offset(-1)});
-  EXPECT_EQ(name_of(roles, 0), "broad");
+  EXPECT_EQ(role_named(roles, 0), "broad");
   for (size_t role = 0; role < roles.roles.size(); ++role) {
     const RoleShare& share = roles.heads[0][0].shares[role];
     EXPECT_EQ(share.holds, roles.roles[role].name == "broad") << roles.roles[role].name;
@@ -122,7 +122,7 @@ TEST(HeadRoles, AUniformHeadIsBroadAndNothingElse) {
       EXPECT_EQ(share.hits, 0) << "no key comes first";
     }
   }
-  EXPECT_EQ(share_of(roles, 1, "broad").hits, 0);
+  EXPECT_EQ(share_named(roles, 1, "broad").hits, 0);
 }
 
 TEST(HeadRoles, AHeadThatAttendsAtRandomHasNoRole) {
@@ -133,14 +133,14 @@ TEST(HeadRoles, AHeadThatAttendsAtRandomHasNoRole) {
   };
   // A share of 1 % alone would let many roles hold: chance does not.
   const HeadRoles roles = roles_of({random, random, random, random}, {.share = 0.01});
-  for (size_t head = 0; head < 4; ++head) EXPECT_EQ(name_of(roles, head), "none");
+  for (size_t head = 0; head < 4; ++head) EXPECT_EQ(role_named(roles, head), "none");
 }
 
 // A relabelling puts every token in the place of the key with the same probability.
 TEST(HeadRoles, ChanceLevelsAreTheMeanShareOfRightKeys) {
   const HeadRoles roles = roles_of({offset(-1)}, {.permutations = 4000});
   double one_key = 0, tokens = 0, same = 0, with_same = 0;
-  for (int64_t number = 0; number < kTexts; ++number) {
+  for (int64_t number = 0; number < kRoleTexts; ++number) {
     const UnitFacts facts = text_facts(number);
     const int64_t units = facts.units();
     for (int64_t query = 1; query + 1 < units; ++query) {
@@ -155,7 +155,7 @@ TEST(HeadRoles, ChanceLevelsAreTheMeanShareOfRightKeys) {
     }
   }
   const auto expect_chance = [&](const std::string& role, double expected) {
-    const RoleShare& share = share_of(roles, 0, role);
+    const RoleShare& share = share_named(roles, 0, role);
     EXPECT_NEAR(*share.chance, expected, 5 * *share.deviation / std::sqrt(4000.0)) << role;
   };
   expect_chance("previous-token", one_key / tokens);
@@ -163,14 +163,14 @@ TEST(HeadRoles, ChanceLevelsAreTheMeanShareOfRightKeys) {
   expect_chance("first-token", one_key / tokens);
   expect_chance("self", one_key / tokens);
   expect_chance("same-word", same / with_same);
-  EXPECT_LT(*share_of(roles, 0, "previous-token").p, 1.0 / 1000);
-  EXPECT_EQ(share_of(roles, 0, "next-token").p, 1);
+  EXPECT_LT(*share_named(roles, 0, "previous-token").p, 1.0 / 1000);
+  EXPECT_EQ(share_named(roles, 0, "next-token").p, 1);
 }
 
 TEST(HeadRoles, OfTooFewTokensNothingIsJudged) {
   const HeadRoles roles = roles_of({offset(-1)}, {}, 2);
-  EXPECT_EQ(name_of(roles, 0), "none");
-  const RoleShare& share = share_of(roles, 0, "previous-token");
+  EXPECT_EQ(role_named(roles, 0), "none");
+  const RoleShare& share = share_named(roles, 0, "previous-token");
   EXPECT_EQ(share.hits, share.tokens);
   EXPECT_LT(share.tokens, 30);
   EXPECT_FALSE(share.p);
@@ -179,7 +179,7 @@ TEST(HeadRoles, OfTooFewTokensNothingIsJudged) {
 TEST(HeadRoles, DependOnTheSeedAlone) {
   const auto chances = [](int64_t seed) {
     const HeadRoles roles = roles_of({offset(-1)}, {.seed = seed});
-    return *share_of(roles, 0, "same-word").chance;
+    return *share_named(roles, 0, "same-word").chance;
   };
   EXPECT_EQ(chances(1), chances(1));
   EXPECT_NE(chances(1), chances(2));
@@ -213,17 +213,18 @@ TEST(HeadRoles, NeighboursOfPatchesAreFoundOnTheirGrid) {
     return from ? 1 + (from->row + 2) % 4 * 4 + from->column : 0;
   };
   const UnitFacts facts = patch_facts();
-  const Tensor map = map_of(facts, {to(0, -1), to(0, 1), to(-1, 0), to(1, 0), same_row, same_column,
-                                    [](const UnitFacts&, int64_t) { return 0; }, offset(0)});
+  const Tensor map =
+      wired_map(facts, {to(0, -1), to(0, 1), to(-1, 0), to(1, 0), same_row, same_column,
+                        [](const UnitFacts&, int64_t) { return 0; }, offset(0)});
   RoleCounts counts({});
   for (int picture = 0; picture < 10; ++picture) counts.add(facts, {map});
   const HeadRoles roles = counts.roles();
   const std::vector<std::string> expected{"left",     "right",       "above",       "below",
                                           "same-row", "same-column", "class-token", "self"};
   for (size_t head = 0; head < expected.size(); ++head) {
-    EXPECT_EQ(name_of(roles, head), expected[head]);
+    EXPECT_EQ(role_named(roles, head), expected[head]);
   }
-  EXPECT_EQ(share_of(roles, 0, "left").tokens, 120) << "those of the first column have none";
+  EXPECT_EQ(share_named(roles, 0, "left").tokens, 120) << "those of the first column have none";
 }
 
 }  // namespace

@@ -5,14 +5,15 @@
 #include "base/code_points.h"
 
 namespace whyformer {
-namespace {
 
-std::string in_lower_case(std::string text) {
+std::string lowered_word(std::string text) {
   for (char& letter : text) {
     if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
   }
   return text;
 }
+
+namespace {
 
 // The word's characters in the text where that is known, otherwise the names of its tokens.
 void spell_words(const Part& part, const PartText& read, UnitFacts& facts) {
@@ -34,7 +35,7 @@ void spell_words(const Part& part, const PartText& read, UnitFacts& facts) {
   for (auto& [word, letters] : spelling) {
     const auto [start, end] = range.at(word);
     std::string written = (segment.at(word) == 0 ? first : second).slice(start, end);
-    letters = in_lower_case(written.empty() ? std::move(letters) : std::move(written));
+    letters = lowered_word(written.empty() ? std::move(letters) : std::move(written));
   }
   for (size_t i = 0; i < units.size(); ++i) {
     const int64_t word = facts.word[before + i];
@@ -42,7 +43,7 @@ void spell_words(const Part& part, const PartText& read, UnitFacts& facts) {
   }
 }
 
-void find_places(const Part& part, const Cells& cells, UnitFacts& facts) {
+void place_units(const Part& part, const Cells& cells, UnitFacts& facts) {
   facts.places.resize(part.units().size());
   for (int64_t y = 0; y < cells.height; y += cells.unit_height) {
     for (int64_t x = 0; x < cells.width; x += cells.unit_width) {
@@ -63,7 +64,7 @@ UnitFacts unit_facts(const Input& input) {
     facts.in_sequence = true;
     spell_words(part, *text, facts);
   }
-  if (const PartCells* cells = part.as_cells()) find_places(part, cells->cells(), facts);
+  if (const PartCells* cells = part.as_cells()) place_units(part, cells->cells(), facts);
   return facts;
 }
 

@@ -31,6 +31,9 @@ struct UnitFacts {
   bool has_grid() const { return !places.empty(); }
 };
 
+// Words that differ in the case of Latin letters alone are one.
+std::string lowered_word(std::string text);
+
 UnitFacts unit_facts(const Input& input);
 
 // How often a corpus has each word.

@@ -17,7 +17,7 @@ constexpr const char* kShort =
 
 TEST_F(CommandLine, DebatesBothSidesAndWritesEveryReport) {
   write("texts.tsv", kLabelled);
-  const Answer answer =
+  const CommandResult answer =
       run("debate --file " + path("texts.tsv") + kShort + " --json " + path("debate.json") +
           " --html " + path("debate.html") + " --svg " + path("debate.svg"));
   ASSERT_EQ(answer.code, 0) << answer.error;
@@ -39,7 +39,7 @@ TEST_F(CommandLine, ADebateGoesOnFromWhatItKept) {
   ASSERT_EQ(run(command + " --examples 2").code, 0);
   const std::string two = read("kept");
   EXPECT_EQ(std::ranges::count(two, '\n'), 3);  // the question and two inputs
-  const Answer all = run(command);
+  const CommandResult all = run(command);
   ASSERT_EQ(all.code, 0) << all.error;
   EXPECT_EQ(read("kept").substr(0, two.size()), two);
   EXPECT_EQ(nlohmann::json::parse(all.out)["inputs"].size(), 3u);
@@ -49,8 +49,8 @@ TEST_F(CommandLine, ADebateGoesOnFromWhatItKept) {
 TEST_F(CommandLine, OneModelTwiceHasNoSpreadOverSeeds) {
   write("texts.tsv", kLabelled);
   const std::string model = WHYFORMER_SOURCE_DIR "/models/sentiment";
-  const Answer answer = run("debate --part seeds --model " + model + " --model " + model +
-                            " --file " + path("texts.tsv") + " --json -");
+  const CommandResult answer = run("debate --part seeds --model " + model + " --model " + model +
+                                   " --file " + path("texts.tsv") + " --json -");
   ASSERT_EQ(answer.code, 0) << answer.error;
   EXPECT_EQ(nlohmann::json::parse(answer.out)["median_jsd_of_models"]["mean"], 0);
 }

@@ -205,7 +205,8 @@ void run(const HeadsArguments& a) {
 void add_heads(CLI::App& program) {
   auto arguments = std::make_shared<HeadsArguments>();
   CLI::App* command = program.add_subcommand(
-      "heads", "Measure the importance of each attention head over a corpus, and what it attends to");
+      "heads",
+      "Measure the importance of each attention head over a corpus, and what it attends to");
   add_arguments(*command, *arguments);
   command->callback([arguments] { run(*arguments); });
 }

@@ -42,10 +42,10 @@ TEST_F(CommandLine, HeadsReadsJsonLinesAndPlainTextsFromStandardInput) {
 }
 
 TEST_F(CommandLine, HeadsTellsRolesOfATextsTokensAndDrawsThem) {
-  const Answer answer = run("heads " WHYFORMER_SOURCE_DIR
-                            "/tests/data/sentiment.tsv --roles --relabellings 50 --json " +
-                            path("roles.json") + " --html " + path("roles.html") + " --svg " +
-                            path("roles.svg") + " --png " + path("roles.png"));
+  const CommandResult answer = run("heads " WHYFORMER_SOURCE_DIR
+                                   "/tests/data/sentiment.tsv --roles --relabellings 50 --json " +
+                                   path("roles.json") + " --html " + path("roles.html") +
+                                   " --svg " + path("roles.svg") + " --png " + path("roles.png"));
   ASSERT_EQ(answer.code, 0) << answer.error;
   EXPECT_THAT(answer.out, HasSubstr("previous-token"));
   EXPECT_THAT(answer.out, Not(HasSubstr("michel"))) << "no measure was asked for";
@@ -68,7 +68,7 @@ TEST_F(CommandLine, HeadsFindsArcsOfATreebankAndNamesItsBrokenLines) {
         "1\tthe\t_\tDET\t_\t_\t2\tdet\t_\t_\n2\t" + word + "\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n";
   }
   write("trees.conllu", trees);
-  const Answer answer = run("heads --roles --conllu " + path("trees.conllu") + " --json -");
+  const CommandResult answer = run("heads --roles --conllu " + path("trees.conllu") + " --json -");
   ASSERT_EQ(answer.code, 0) << answer.error;
   const auto syntax = nlohmann::json::parse(answer.out)["roles"]["syntax"];
   EXPECT_EQ(syntax["sentences"], 3);
@@ -83,10 +83,11 @@ TEST_F(CommandLine, HeadsFindsArcsOfATreebankAndNamesItsBrokenLines) {
 }
 
 TEST_F(CommandLine, LearnedProbesLayersBesideTheirControls) {
-  const Answer answer = run("learned --file " WHYFORMER_SOURCE_DIR
-                            "/tests/data/sentiment.tsv --layer 0,3 --shuffles 5 --json " +
-                            path("probes.json") + " --html " + path("probes.html") + " --png " +
-                            path("probes.png") + " --directions " + path("probes.safetensors"));
+  const CommandResult answer =
+      run("learned --file " WHYFORMER_SOURCE_DIR
+          "/tests/data/sentiment.tsv --layer 0,3 --shuffles 5 --json " +
+          path("probes.json") + " --html " + path("probes.html") + " --png " + path("probes.png") +
+          " --directions " + path("probes.safetensors"));
   ASSERT_EQ(answer.code, 0) << answer.error;
   EXPECT_THAT(answer.out, HasSubstr("embeddings"));
   EXPECT_THAT(answer.out, HasSubstr("majority"));

@@ -12,7 +12,7 @@ constexpr double kPenalty = 500;
 constexpr double kStartSpread = 3;   // of the logits around log(1/n)
 constexpr double kNearSpread = 0.1;  // of the candidate that starts at the observed weights
 
-using Weights = std::vector<std::vector<double>>;  // [row][free key]
+using SearchWeights = std::vector<std::vector<double>>;  // [row][free key]
 
 std::vector<double> softmax_of(const std::vector<double>& logits) {
   const double most = *std::ranges::max_element(logits);
@@ -26,13 +26,14 @@ std::vector<double> softmax_of(const std::vector<double>& logits) {
   return weights;
 }
 
-Weights weights_of(const SearchCandidate& candidate) {
-  Weights weights;
+SearchWeights weights_of(const SearchCandidate& candidate) {
+  SearchWeights weights;
   for (const std::vector<double>& logits : candidate.logits) weights.push_back(softmax_of(logits));
   return weights;
 }
 
-void add_map(const SearchProblem& problem, const Weights& weights, std::vector<double>& maps) {
+void add_map(const SearchProblem& problem, const SearchWeights& weights,
+             std::vector<double>& maps) {
   const size_t begin = maps.size();
   maps.insert(maps.end(), problem.base.begin(), problem.base.end());
   for (size_t r = 0; r < problem.rows.size(); ++r) {
@@ -42,14 +43,14 @@ void add_map(const SearchProblem& problem, const Weights& weights, std::vector<d
   }
 }
 
-double mean_jsd(const SearchProblem& problem, const Weights& weights) {
+double mean_jsd(const SearchProblem& problem, const SearchWeights& weights) {
   double sum = 0;
   for (size_t r = 0; r < problem.rows.size(); ++r)
     sum += js_divergence(weights[r], problem.rows[r].observed);
   return sum / static_cast<double>(problem.rows.size());
 }
 
-double mean_jsd(const Weights& a, const Weights& b) {
+double mean_jsd(const SearchWeights& a, const SearchWeights& b) {
   double sum = 0;
   for (size_t r = 0; r < a.size(); ++r) sum += js_divergence(a[r], b[r]);
   return sum / static_cast<double>(a.size());
@@ -57,7 +58,7 @@ double mean_jsd(const Weights& a, const Weights& b) {
 
 // Everything that one step of one problem knows.
 struct Iterate {
-  std::vector<Weights> weights;  // by candidate
+  std::vector<SearchWeights> weights;  // by candidate
   std::vector<double> jsd, tvd;
 };
 
@@ -135,7 +136,7 @@ class SearchStep {
       loss.value += -at.jsd[k] + kPenalty * std::max(0.0, at.tvd[k] - epsilon_);
       for (size_t other = 0; other < at.weights.size(); ++other)
         loss.value -= mean_jsd(at.weights[k], at.weights[other]) / (count * count);
-      Weights gradient;
+      SearchWeights gradient;
       for (size_t r = 0; r < problem.rows.size(); ++r) {
         const FreeRow& row = problem.rows[r];
         const std::vector<double>& weights = at.weights[k][r];
@@ -193,13 +194,13 @@ std::vector<SearchCandidate> starts_of(const SearchProblem& problem, const Count
   return candidates;
 }
 
-std::vector<double> flat(const Weights& rows) {
+std::vector<double> flat(const SearchWeights& rows) {
   std::vector<double> all;
   for (const std::vector<double>& row : rows) all.insert(all.end(), row.begin(), row.end());
   return all;
 }
 
-void unflatten(const std::vector<double>& all, Weights& rows) {
+void unflatten(const std::vector<double>& all, SearchWeights& rows) {
   auto next = all.begin();
   for (std::vector<double>& row : rows) {
     std::copy_n(next, row.size(), row.begin());

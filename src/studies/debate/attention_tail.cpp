@@ -96,10 +96,10 @@ AttentionTail::AttentionTail(const Run& run, int layer) : run_(run), layer_(laye
                   element_size(run.input().kind().dtype);
 }
 
-int64_t AttentionTail::most_at_once() const {
+int64_t AttentionTail::max_at_once() const {
   constexpr int64_t kMemory = int64_t{256} << 20;
   return std::clamp<int64_t>(kMemory / std::max<int64_t>(bytes_of_one_, 1), 1,
-                             run_.input().most_at_once());
+                             run_.input().max_at_once());
 }
 
 std::shared_ptr<const AttentionTail::Batch> AttentionTail::batch_of(int64_t count) const {
@@ -125,7 +125,7 @@ template <class Take>
 void AttentionTail::in_batches(const std::vector<double>& maps, Keep keep, const Take& take) const {
   const int64_t size = map_size();
   const auto count = static_cast<int64_t>(maps.size()) / size;
-  const int64_t at_once = std::min(count, most_at_once());
+  const int64_t at_once = std::min(count, max_at_once());
   for (int64_t first = 0; first < count; first += at_once) {
     const int64_t some = std::min(at_once, count - first);
     const std::shared_ptr<const Batch> batch = batch_of(some);

@@ -43,7 +43,7 @@ class AttentionTail {
  private:
   struct Batch;
   std::shared_ptr<const Batch> batch_of(int64_t count) const;
-  int64_t most_at_once() const;
+  int64_t max_at_once() const;
   template <class Take>
   void in_batches(const std::vector<double>& maps, Keep keep, const Take& take) const;
 

@@ -28,7 +28,7 @@ TEST(LearnedGolden, RidgeItsPenaltyAndLeaveOneOutErrorsAreThoseOfRidgeCV) {
     const std::vector<double> x = one["x"];
     std::vector<double> y(3 * rows, 0);
     for (int64_t row = 0; row < rows; ++row) y[one["labels"][row].get<int64_t>() * rows + row] = 1;
-    const RidgeFit fit = Ridge(x, rows, one["penalties"]).fit(y);
+    const LinearProbeFit fit = Ridge(x, rows, one["penalties"]).fit(y);
     expect_all_near(fit.errors, one["errors"], 1e-10);
     EXPECT_EQ(fit.penalty, one["penalty"]);
     expect_all_near(fit.weights, one["weights"], 1e-10);

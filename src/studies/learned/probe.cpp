@@ -42,7 +42,7 @@ class RidgeProbe final : public LinearProbe {
                       std::optional<double>* penalty) const override {
     std::vector<double> y(static_cast<size_t>(count) * labels.size(), 0);
     for (size_t row = 0; row < labels.size(); ++row) y[labels[row] * labels.size() + row] = 1;
-    const RidgeFit fit = ridge_->fit(y);
+    const LinearProbeFit fit = ridge_->fit(y);
     if (penalty != nullptr) *penalty = fit.penalty / scale_;
     return {count, width_, std::vector<float>(fit.weights.begin(), fit.weights.end()),
             std::vector<float>(fit.intercepts.begin(), fit.intercepts.end())};

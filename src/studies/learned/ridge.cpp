@@ -146,8 +146,8 @@ std::vector<double> Ridge::leave_one_out(std::span<const double> y, size_t penal
   return residuals;
 }
 
-RidgeFit Ridge::fit(std::span<const double> y) const {
-  RidgeFit fit;
+LinearProbeFit Ridge::fit(std::span<const double> y) const {
+  LinearProbeFit fit;
   size_t best = 0;
   for (size_t penalty = 0; penalty < penalties_.size(); ++penalty) {
     pulse();

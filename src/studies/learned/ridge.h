@@ -8,7 +8,7 @@
 
 namespace whyformer {
 
-struct RidgeFit {
+struct LinearProbeFit {
   double penalty = 0;                // λ, the one with the smallest leave-one-out error
   std::vector<double> weights = {};  // [outputs, width]
   std::vector<double> intercepts = {};
@@ -24,7 +24,7 @@ class Ridge {
   Ridge(std::span<const double> x, int64_t rows, std::vector<double> penalties);
 
   // `y` is [outputs, rows].
-  RidgeFit fit(std::span<const double> y) const;
+  LinearProbeFit fit(std::span<const double> y) const;
   // y − ŷ of each row by the fit to the others, [outputs, rows].
   std::vector<double> leave_one_out(std::span<const double> y, size_t penalty) const;
 

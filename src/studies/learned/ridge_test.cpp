@@ -68,7 +68,7 @@ double prediction_of(const RidgeCase& one, const std::vector<double>& solution, 
 TEST(Ridge, SolvesTheNormalEquationsWithAFreeInterceptBothWays) {
   for (const auto& [rows, width] : {std::pair{20, 5}, {6, 15}}) {
     const RidgeCase one = ridge_case(rows, width);
-    const RidgeFit fit = Ridge(one.x, rows, {0.7}).fit(one.y);
+    const LinearProbeFit fit = Ridge(one.x, rows, {0.7}).fit(one.y);
     for (int64_t output = 0; output < 2; ++output) {
       const auto expected = plain_ridge(one, one.y.data() + output * rows, 0.7, -1);
       for (int64_t i = 0; i < width; ++i) {
@@ -101,7 +101,7 @@ TEST(Ridge, LeaveOneOutResidualsAreThoseOfRefits) {
 TEST(Ridge, TakesThePenaltyWithTheSmallestErrorOfRefits) {
   const RidgeCase one = ridge_case(20, 5);
   const std::vector<double> penalties{1e-3, 1e-1, 10, 1e3, 1e5};
-  const RidgeFit fit = Ridge(one.x, 20, penalties).fit(one.y);
+  const LinearProbeFit fit = Ridge(one.x, 20, penalties).fit(one.y);
   size_t best = 0;
   std::vector<double> errors;
   for (size_t penalty = 0; penalty < penalties.size(); ++penalty) {

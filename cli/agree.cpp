@@ -114,19 +114,25 @@ void write_reports(const AgreeArguments& a, const Report& report) {
   show(report, a.json, std::move(files));
 }
 
+struct ReportOfModel {
+  AgreementReport report;
+  bool is_whole = true;  // not interrupted before the last input
+};
+
 // Nothing where it was interrupted before the first input.
-std::optional<AgreementReport> report_of(const AgreeArguments& a, const Model& model,
-                                         const std::vector<CorpusArguments::Entry>& corpus) {
+std::optional<ReportOfModel> report_of(const AgreeArguments& a, const Model& model,
+                                       const std::vector<CorpusArguments::Entry>& corpus) {
   const AgreementRequest request = request_of(a, model, CorpusArguments::first_of(corpus));
   const KeepAnswers keep;
   const std::vector<AgreementInput> inputs = inputs_of(corpus, model, request);
   if (inputs.empty()) return std::nullopt;
   AgreementReport report = summarise(model.name(), inputs, request);
-  if (inputs.size() < corpus.size()) {
+  const bool is_whole = inputs.size() == corpus.size();
+  if (!is_whole) {
     report.notes.push_back(
         fmt::format("Interrupted after {} of {} inputs.", inputs.size(), corpus.size()));
   }
-  return report;
+  return ReportOfModel{std::move(report), is_whole};
 }
 
 // One model after the other; an interruption keeps those that are done. A spread is over models
@@ -142,13 +148,13 @@ void run_over_models(AgreeArguments a, const std::vector<std::string>& models,
     if (interrupted()) break;
     a.corpus.model.model = name;
     a.corpus.table_model.reset();
-    std::optional<AgreementReport> report = report_of(a, a.corpus.load(corpus), corpus);
-    if (!report) break;
-    report->model.name = name;
-    if (interrupted())
-      part = std::move(report);
+    std::optional<ReportOfModel> found = report_of(a, a.corpus.load(corpus), corpus);
+    if (!found) break;
+    found->report.model.name = name;
+    if (found->is_whole)
+      whole.push_back(std::move(found->report));
     else
-      whole.push_back(*std::move(report));
+      part = std::move(found->report);
   }
   if (whole.empty() && !part) throw Interrupted();
   if (whole.empty()) return write_reports(a, *part);
@@ -168,9 +174,9 @@ void run(const AgreeArguments& a) {
   if (models.size() > 1) {
     run_over_models(a, models, corpus);
   } else {
-    const auto report = report_of(a, a.corpus.load(corpus), corpus);
-    if (!report) throw Interrupted();
-    write_reports(a, *report);
+    const auto found = report_of(a, a.corpus.load(corpus), corpus);
+    if (!found) throw Interrupted();
+    write_reports(a, found->report);
   }
   if (interrupted()) throw Interrupted();
 }

@@ -124,7 +124,9 @@ TEST_F(Corpora, MasksStandWhereTheirPicturesStand) {
   expect_refusal(kQuick + both + path("flat") + " --examples 1", "may be the mask of");
   fs::rename(path("pictures/dog/1.png"), path("pictures/dog/2.png"));
   EXPECT_TRUE(values(evaluated(both + path("flat")), 0)[0].is_number()) << "no other has the name";
-  expect_refusal(kQuick + both + path("pictures/cat"), "holds the pictures themselves");
+  const std::string cats = path("pictures/cat");
+  expect_refusal(kQuick + metric + "--pictures " + cats + " --masks " + cats,
+                 "holds the pictures themselves");
 }
 
 TEST_F(Corpora, AListOfPicturesMayHaveAHeading) {

@@ -240,13 +240,13 @@ std::vector<CorpusEntry> picture_entries(const std::string& list, const Lines& l
     tell_of_heading(*columns);
   }
   std::vector<CorpusEntry> entries;
-  bool any = false;
+  bool any = false, has_heading = false;
   for (LabelledLine& line :
        labelled_lines(lines, limit <= 0 ? 0 : limit + 1, Subject::kPicture, BrokenLines::kKeep)) {
     const bool names_none =
         line.problem.empty() && !means_picture((folder / line.input.text).string());
     if (names_none && line.place == "line 1") {
-      tell("line 1 names no picture and is left out as a heading");
+      has_heading = true;
       continue;
     }
     if (limit > 0 && static_cast<int64_t>(entries.size()) == limit) break;
@@ -254,6 +254,7 @@ std::vector<CorpusEntry> picture_entries(const std::string& list, const Lines& l
     any = any || line.problem.empty();
     entries.push_back(listed_picture(std::move(line), folder));
   }
+  if (any && has_heading) tell("line 1 names no picture and is left out as a heading");
   if (any) return entries;
   throw InvalidInput(
       fmt::format("'{}' names no pictures: give a folder with pictures, or a list with a picture's "

@@ -171,10 +171,13 @@ class DebateCommand {
     ProgressBar bar("inputs");
     const auto count = static_cast<int64_t>(examples_.size());
     std::vector<DebateInput> done, found(examples_.size());
-    const auto measure = [&](int64_t i) {
+    const auto measure = [&](const PieceOfWork& piece) {
+      const int64_t i = piece.number;
       const auto known = kept.find(examples_[i].name);
+      DebateRequest own = request_;
+      own.memory_bytes /= piece.at_once;
       found[i] = known != kept.end() ? std::move(known->second)
-                                     : debate_input(model_, others_, examples_[i], i, request_);
+                                     : debate_input(model_, others_, examples_[i], i, own);
     };
     const auto keep = [&](int64_t i) {
       done.push_back(std::move(found[i]));

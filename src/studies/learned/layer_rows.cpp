@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "base/code_points.h"
+#include "readers/sample_concept_inputs.h"
 #include "studies/concepts/activations.h"
-#include "studies/concepts/sample_inputs.h"
 #include "studies/heads/roles/arc_counts.h"
 #include "studies/heads/roles/unit_facts.h"
 #include "whyformer/error.h"

@@ -57,8 +57,9 @@ TEST(PermutationPart, AUniformRowIsNeverChanged) {
   DebateInput result;
   kPermutationPart.measure(*test.run, result);
   for (const DebatePermutation& one : result.permutations) {
-    if (one.semantics == "last-row" || (one.semantics == "frozen" && one.layer == 1))
+    if (one.semantics == "last-row" || (one.semantics == "frozen" && one.layer == 1)) {
       EXPECT_EQ(one.max, 0) << one.semantics << one.head;
+    }
   }
 }
 
@@ -80,7 +81,9 @@ TEST(DebateParts, EqualValuesMakeAllAttentionAlike) {
   kAdversaryPart.measure(*test.run, result);
   kUniformPart.measure(*test.run, result);
   for (const DebatePermutation& one : result.permutations) {
-    if (one.semantics == "last-row") EXPECT_EQ(one.max, 0);
+    if (one.semantics == "last-row") {
+      EXPECT_EQ(one.max, 0);
+    }
   }
   for (const DebateAdversary& one : result.adversaries) {
     EXPECT_LT(one.tvd.back(), 1e-12);
@@ -109,7 +112,9 @@ TEST(AdversaryPart, TheFurthestGrowsWithEpsilonAndRestarts) {
     for (size_t e = 0; e < 4; ++e) {
       EXPECT_LE(once[i].tvd[e], request.adversary.epsilons[e]);
       EXPECT_GE(often[i].jsd[e], once[i].jsd[e]);
-      if (e > 0) EXPECT_GE(once[i].jsd[e], once[i].jsd[e - 1]);
+      if (e > 0) {
+        EXPECT_GE(once[i].jsd[e], once[i].jsd[e - 1]);
+      }
     }
     EXPECT_GE(once[i].jsd.back(), once[i].last_jsd);
   }

@@ -48,7 +48,9 @@ TEST(Learned, AWordThatEmbeddingsTellIsFoundInThemAndShuffledLabelsAreNot) {
   ASSERT_EQ(report.layers.size(), 5u);
   EXPECT_EQ(report.layers[0].layer, -1);
   for (const LayerProbe& layer : report.layers) {
-    if (layer.layer < 1) EXPECT_EQ(layer.accuracy.hits, layer.accuracy.rows) << layer.layer;
+    if (layer.layer < 1) {
+      EXPECT_EQ(layer.accuracy.hits, layer.accuracy.rows) << layer.layer;
+    }
     EXPECT_LT(layer.shuffled, 0.7);
     EXPECT_LE(layer.p, 1.0 / 21 + 1e-12);
     EXPECT_TRUE(layer.random_weights);

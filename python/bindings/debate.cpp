@@ -29,8 +29,11 @@ DebateReport debate(const Model& model, const std::vector<Model>& others,
   };
   std::vector<DebateInput> inputs;
   try {
-    for (; done < count && !stopped; ++done)
+    while (done < count && !stopped) {
       inputs.push_back(debate_input(model, others, examples[done], done, request));
+      ++done;
+      request.progress(done, count);  // short inputs end before they ask
+    }
   } catch (const Interrupted&) {
     if (inputs.empty()) throw;
   }

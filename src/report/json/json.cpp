@@ -40,7 +40,11 @@ Json units_json(const Explanation& explanation) {
                     {"special", unit.special},
                     {"segment", unit.segment},
                     {"word", unit.word}});
-    if (!unit.column.empty()) list.back()["cell"] = cell_json(unit);
+    if (unit.row) {
+      list.back()["context_row"] = {{"row", *unit.row}, {"value", unit.cell}};
+    } else if (!unit.column.empty()) {
+      list.back()["cell"] = cell_json(unit);
+    }
   }
   return list;
 }
@@ -150,6 +154,23 @@ Json refused_json(const std::vector<Refusal>& refused) {
   return json;
 }
 
+// Answers are those of the target.
+Json context_json(const ContextFacts& facts, int64_t target) {
+  return {{"rows", facts.rows},
+          {"from", facts.from},
+          {"mode", facts.mode},
+          {"hash", facts.hash},
+          {"answer", facts.live[target]},
+          {"explained", facts.explained[target]},
+          {"deviation", std::abs(facts.explained[target] - facts.live[target])},
+          {"alone", facts.alone[target]},
+          {"random",
+           {{"contexts", facts.contexts},
+            {"drawn_from", facts.drawn_from},
+            {"lowest", facts.lowest[target]},
+            {"highest", facts.highest[target]}}}};
+}
+
 Json explanation_json(const Explanation& explanation) {
   Json json;
   json["schema"] = Explanation::kSchema;
@@ -166,6 +187,8 @@ Json explanation_json(const Explanation& explanation) {
   }
   json["units"] = std::move(units);
   if (!explanation.streams.empty()) json["streams"] = streams_json(explanation.streams);
+  if (explanation.context)
+    json["context"] = context_json(*explanation.context, explanation.target.index);
   if (!explanation.read_out.empty()) json["read_out"] = explanation.read_out;
   json["output"] = {{"space", explanation.output.space},
                     {"values", explanation.output.values},

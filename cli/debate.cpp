@@ -14,6 +14,7 @@
 #include "option_groups.h"
 #include "output_files.h"
 #include "whyformer/error.h"
+#include "whyformer/evaluation.h"
 #include "whyformer/growing_file.h"
 #include "whyformer/report.h"
 #include "whyformer/threads.h"
@@ -115,7 +116,14 @@ std::string question_of(const DebateArguments& a, const Model& model,
       fmt::join(request.diagnostic.guides, " "), request.seed, a.precision);
 }
 
-// Inputs that an earlier run has finished, by name.
+// What an example holds, whatever it is called.
+std::string hash_of(const DebateExample& example) {
+  EvaluationInput input{.input = example.input};
+  if (example.label) input.label = *example.label;
+  return content_hash(input);
+}
+
+// Inputs that an earlier run has finished, by what they hold: each line has that in front.
 std::map<std::string, DebateInput> kept_inputs(const std::string& path,
                                                const std::string& question) {
   std::map<std::string, DebateInput> kept;
@@ -128,8 +136,8 @@ std::map<std::string, DebateInput> kept_inputs(const std::string& path,
                     path, line));
   }
   while (std::getline(file, line)) {
-    DebateInput input = debate_input_of(line);
-    kept.emplace(input.name, std::move(input));
+    const size_t blank = std::min(line.find(' '), line.size());
+    kept.emplace(line.substr(0, blank), debate_input_of(line.substr(blank)));
   }
   return kept;
 }
@@ -173,15 +181,16 @@ class DebateCommand {
     std::vector<DebateInput> done, found(examples_.size());
     const auto measure = [&](const PieceOfWork& piece) {
       const int64_t i = piece.number;
-      const auto known = kept.find(examples_[i].name);
+      const auto known = kept.find(hash_of(examples_[i]));
       DebateRequest own = request_;
       own.memory_bytes /= piece.at_once;
-      found[i] = known != kept.end() ? std::move(known->second)
-                                     : debate_input(model_, others_, examples_[i], i, own);
+      found[i] =
+          known != kept.end() ? known->second : debate_input(model_, others_, examples_[i], i, own);
+      found[i].name = examples_[i].name;
     };
     const auto keep = [&](int64_t i) {
       done.push_back(std::move(found[i]));
-      if (file != nullptr) file->add(to_json(done.back()) + "\n");
+      if (file != nullptr) file->add(hash_of(examples_[i]) + " " + to_json(done.back()) + "\n");
       bar.show(static_cast<int64_t>(done.size()), count);
       return !interrupted();
     };
@@ -234,14 +243,7 @@ void write_reports(const DebateArguments& a, const DebateReport& report) {
   files.add(a.html, [&] { return to_html(report); });
   files.add(a.svg, [&] { return debate_picture(report, PictureFormat::kSvg); });
   files.add(a.png, [&] { return debate_picture(report, PictureFormat::kPng); });
-  files.add(a.json, [&] { return to_json(report) + "\n"; });
-  files.write();
-  if (a.json == "-") {
-    print(to_json(report) + "\n");
-    return;
-  }
-  print(to_terminal(report, {.colour = may_colour(), .width = terminal_width()}));
-  files.name_them();
+  show(report, a.json, std::move(files));
 }
 
 void run(DebateArguments a) {

@@ -43,6 +43,14 @@ TEST_F(CommandLine, ADebateGoesOnFromWhatItKept) {
   ASSERT_EQ(all.code, 0) << all.error;
   EXPECT_EQ(read("kept").substr(0, two.size()), two);
   EXPECT_EQ(nlohmann::json::parse(all.out)["inputs"].size(), 3u);
+  // Other texts under the same names are looked at anew.
+  write("texts.tsv", "so good it is bad\tnegative\n");
+  const CommandResult other = run(command);
+  ASSERT_EQ(other.code, 0) << other.error;
+  const std::string alone =
+      "debate --part uniform,permutation --file " + path("texts.tsv") + kShort + " --json -";
+  EXPECT_EQ(nlohmann::json::parse(other.out)["uniform"],
+            nlohmann::json::parse(run(alone).out)["uniform"]);
   expect_refusal(command + " --seed 1", "keeps the inputs of another debate");
 }
 

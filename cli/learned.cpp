@@ -152,14 +152,7 @@ void write_learned(const LearnedArguments& a, const LearnedReport& report) {
   files.add(a.svg, [&] { return learned_picture(report, PictureFormat::kSvg); });
   files.add(a.png, [&] { return learned_picture(report, PictureFormat::kPng); });
   files.add(a.directions, [&] { return directions_in_safetensors(report); });
-  files.add(a.json, [&] { return to_json(report) + "\n"; });
-  files.write();
-  if (a.json == "-") {
-    print(to_json(report) + "\n");
-    return;
-  }
-  print(to_terminal(report, {.colour = may_colour(), .width = terminal_width()}));
-  files.name_them();
+  show(report, a.json, std::move(files));
 }
 
 void run_learned(const LearnedArguments& a) {

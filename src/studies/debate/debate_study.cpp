@@ -12,6 +12,8 @@
 namespace whyformer {
 namespace {
 
+constexpr int64_t kFewDebateInputs = 30;  // fewer say little about a corpus
+
 using DebateClock = std::chrono::steady_clock;
 
 constexpr Needs kDebateNeeds{
@@ -201,6 +203,11 @@ DebateReport conclude_debate(const DebateModels& models, const std::vector<Debat
   conclude_parts({models, examples, answered}, report);
   gather_refusals(report);
   gather_notes(report);
+  const auto looked_at = std::ranges::count_if(inputs, works);
+  if (looked_at < kFewDebateInputs) {
+    report.notes.push_back(fmt::format(
+        "Few inputs ({}): the sentences are about them, not about the model.", looked_at));
+  }
   report.request.progress = {};
   for (const DebateInput& input : inputs) report.seconds += input.seconds;
   report.seconds += seconds_after(start);

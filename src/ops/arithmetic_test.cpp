@@ -96,6 +96,25 @@ TEST(Unary, ReadsViewsAndKeepsEmptyAndSingleNumbers) {
   EXPECT_EQ(of_one(UnaryFunction::kExp, Tensor::zeros({2, 0})).shape(), (Shape{2, 0}));
 }
 
+// Neither the repeated operand nor the repeated incoming gradient has a loop of its own.
+TEST(ElementWise, ReadsRepeatedElementsBothWays) {
+  const auto repeated = [](GraphBuilder& g, Value x) { return expand(g, x, {3, 5}, "e"); };
+  const auto summed = [](GraphBuilder& g, Value x) {
+    return reduce(g, x, Reduction::kSum, {1}, false, "s");
+  };
+  check_op({.build =
+                [&](auto& g, const Inputs& x, DType) {
+                  return summed(g, unary(g, repeated(g, x[0]), UnaryFunction::kExp, "f"));
+                },
+            .inputs = {{3, 1}}});
+  check_op({.build =
+                [&](auto& g, const Inputs& x, DType) {
+                  return summed(g,
+                                binary(g, repeated(g, x[0]), x[1], BinaryFunction::kMultiply, "f"));
+                },
+            .inputs = {{3, 1}, {3, 5}}});
+}
+
 TEST(Unary, RoundsHalvesToEvenAndAnswersQuestionsWithIntegers) {
   EXPECT_THAT(of_one(UnaryFunction::kRound, numbers({4}, {0.5, 1.5, -2.5, 2.6})).to_doubles(),
               ElementsAre(0, 2, -2, 3));

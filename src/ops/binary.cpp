@@ -242,9 +242,9 @@ class BinaryOp final : public BroadcastOp<typename F::Type> {
     return with_float_type(dy.dtype(), [&](auto zero) {
       using T = decltype(zero);
       const auto f = [&](T d, T a, T b) { return passed_back<T>(d, slope(a, b)); };
-      return sum_to(
-          broadcast_map<T>(f, dy.shape(), as<T>(dy), as<T>(call.inputs[0]), as<T>(call.inputs[1])),
-          call.input_types[input].shape);
+      return sum_to(broadcast_map<T>(f, dy.shape(), as_whole<T>(dy), as<T>(call.inputs[0]),
+                                     as<T>(call.inputs[1])),
+                    call.input_types[input].shape);
     });
   }
 };

@@ -36,13 +36,18 @@ class BroadcastRows {
   std::vector<Shape> steps_;  // by operand
 };
 
-// A tensor read as elements of type T.
-template <typename T>
+// A tensor read as elements of type T. One that is hardly ever repeated along a row says so: fewer
+// loops are compiled, and where it is repeated all the same, the stepping loop reads it.
+template <typename T, bool kMayRepeat = true>
 struct Operand {
   const Tensor& tensor;
 };
 template <typename T>
 Operand<T> as(const Tensor& tensor) {
+  return {tensor};
+}
+template <typename T>
+Operand<T, false> as_whole(const Tensor& tensor) {
   return {tensor};
 }
 
@@ -67,12 +72,15 @@ struct Stepping {
   T operator[](int64_t i) const { return at[i * step]; }
 };
 
+template <typename Out, typename F, typename... Operands>
+class BroadcastMap;
+
 // Chooses a loop by how the operands are read: repeated or neighbouring elements each have their
 // own, everything else steps.
-template <typename Out, typename F, typename... Ts>
-class BroadcastMap {
+template <typename Out, typename F, typename... Ts, bool... kMayRepeat>
+class BroadcastMap<Out, F, Operand<Ts, kMayRepeat>...> {
  public:
-  BroadcastMap(Tensor& out, const F& f, const Operand<Ts>&... operands)
+  BroadcastMap(Tensor& out, const F& f, const Operand<Ts, kMayRepeat>&... operands)
       : out_(out.mutable_data<Out>()),
         f_(f),
         rows_(out.shape(), {operands.tensor.expand(out.shape()).strides()...}),
@@ -80,19 +88,22 @@ class BroadcastMap {
 
   void run() const {
     for (size_t operand = 0; operand < sizeof...(Ts); ++operand) {
-      if (rows_.step(operand) != 0 && rows_.step(operand) != 1) return fill<Stepping<Ts>...>();
+      const int64_t step = rows_.step(operand);
+      if (step != 1 && !(step == 0 && kRepeats[operand])) return fill<Stepping<Ts>...>();
     }
     choose<std::tuple<>, Ts...>();
   }
 
  private:
+  static constexpr bool kRepeats[] = {kMayRepeat...};
+
   template <typename Chosen, typename T, typename... Rest>
   void choose() const {
     constexpr size_t kOperand = std::tuple_size_v<Chosen>;
-    if (rows_.step(kOperand) == 0)
-      go_on<Chosen, Repeated<T>, Rest...>();
-    else
-      go_on<Chosen, Neighbouring<T>, Rest...>();
+    if constexpr (kRepeats[kOperand]) {
+      if (rows_.step(kOperand) == 0) return go_on<Chosen, Repeated<T>, Rest...>();
+    }
+    go_on<Chosen, Neighbouring<T>, Rest...>();
   }
 
   template <typename Chosen, typename Reader, typename... Rest>
@@ -134,13 +145,13 @@ class BroadcastMap {
 
 // out = f(operands…); `out` is contiguous and may be the memory of an operand of its shape and
 // type.
-template <typename Out, typename F, typename... Ts>
-void broadcast_into(Tensor& out, const F& f, const Operand<Ts>&... operands) {
-  if (out.size() > 0) BroadcastMap<Out, F, Ts...>(out, f, operands...).run();
+template <typename Out, typename F, typename... Operands>
+void broadcast_into(Tensor& out, const F& f, const Operands&... operands) {
+  if (out.size() > 0) BroadcastMap<Out, F, Operands...>(out, f, operands...).run();
 }
 
-template <typename Out, typename F, typename... Ts>
-Tensor broadcast_map(const F& f, const Shape& shape, const Operand<Ts>&... operands) {
+template <typename Out, typename F, typename... Operands>
+Tensor broadcast_map(const F& f, const Shape& shape, const Operands&... operands) {
   Tensor out = Tensor::empty(shape, dtype_of<Out>());
   broadcast_into<Out>(out, f, operands...);
   return out;

@@ -36,13 +36,13 @@ class ElementwiseOp final : public F::Type {
     if (type.dtype == DType::kInt64) {
       if constexpr (TakesIntegers<F>) {
         broadcast_into<int64_t>(
-            y, [this](int64_t v) { return f_.integer_value(v); }, as<int64_t>(x));
+            y, [this](int64_t v) { return f_.integer_value(v); }, as_whole<int64_t>(x));
       }
       return {{y}, {}};
     }
     with_float_type(type.dtype, [&](auto zero) {
       using T = decltype(zero);
-      broadcast_into<T>(y, [this](T v) { return f_.value(v); }, as<T>(x));
+      broadcast_into<T>(y, [this](T v) { return f_.value(v); }, as_whole<T>(x));
     });
     return {{y}, {}};
   }
@@ -67,7 +67,7 @@ class ElementwiseOp final : public F::Type {
     return with_float_type(dy.dtype(), [&](auto zero) {
       using T = decltype(zero);
       return Tensors{broadcast_map<T>([&](T d, T x) { return passed_back<T>(d, factor(x)); },
-                                      dy.shape(), as<T>(dy), as<T>(call.inputs[0]))};
+                                      dy.shape(), as_whole<T>(dy), as_whole<T>(call.inputs[0]))};
     });
   }
 

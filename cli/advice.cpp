@@ -21,6 +21,8 @@ std::string options_for(Remedy remedy) {
       return "--picture FILE";
     case Remedy::kRow:
       return "--table FILE";
+    case Remedy::kTableSpec:
+      return "--table-spec table.json; 'whyformer inspect MODEL --draft table.json' drafts one";
     case Remedy::kText:
       return "--text TEXT";
   }

@@ -12,6 +12,8 @@ void add_agree(CLI::App& program);
 void add_heads(CLI::App& program);
 void add_importance(CLI::App& program);
 void add_learned(CLI::App& program);
+void add_patch(CLI::App& program);
+void add_probe(CLI::App& program);
 void add_sanity(CLI::App& program);
 void add_debate(CLI::App& program);
 void add_tcav(CLI::App& program);

@@ -76,6 +76,8 @@ int run_command_line(int argc, const char* const* argv) {
   add_heads(program);
   add_importance(program);
   add_learned(program);
+  add_patch(program);
+  add_probe(program);
   add_sanity(program);
   add_debate(program);
   add_tcav(program);

@@ -28,7 +28,8 @@ void add_methods(CLI::App& command, ExplainArguments& a) {
       .add_option(
           "--method", a.methods,
           "methods, separated by commas, also METHOD:PRESET; see 'whyformer methods' (default: "
-          "gae,integrated-gradients; for pictures: gae,transformer-attribution,grad-cam; "
+          "gae,integrated-gradients; for pictures: gae,transformer-attribution,grad-cam; for rows "
+          "of tables: exact-shap or kernel-shap, gae,raw-attention:gorishniy; "
           "without attention: methods that need none)")
       ->delimiter(',')
       ->type_name("NAMES");
@@ -58,6 +59,7 @@ void add_methods(CLI::App& command, ExplainArguments& a) {
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 30))
       ->capture_default_str()
       ->type_name("MB");
+  a.edits.add_to(command);
   a.input.arrays.add_hiding_to(command);
 }
 
@@ -204,7 +206,7 @@ void ExplainArguments::check() const {
   check_outputs({html, json, svg, png, waterfall_svg, waterfall_png, attention_svg, attention_png},
                 {file, input.model.model, input.picture.picture,
                  means_picture(input.text.positional) ? input.text.positional : "", table.table,
-                 table.background, input.arrays.inputs});
+                 table.background, input.arrays.inputs, edits.file});
   if (attention_layer >= 0 && attention_svg.empty() && attention_png.empty()) {
     throw InvalidInput(
         "--attention-layer and --attention-head choose what --attention-svg or --attention-png "
@@ -286,6 +288,7 @@ ExplainRequest request_of(const ExplainArguments& a, const Model& model, const I
   if (a.trust) request.trust = {.orders = a.trust_orders, .sanity = sanity_findings(model)};
   request.seed = a.seed;
   request.memory_bytes = a.memory_megabytes << 20;
+  request.edits = a.edits.read(model, input);
   return request;
 }
 

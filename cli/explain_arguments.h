@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "edit_arguments.h"
 #include "input_arguments.h"
 #include "table_arguments.h"
 #include "whyformer/report.h"
@@ -14,6 +15,7 @@ struct ExplainArguments {
   InputArguments input;
   TargetArguments target;
   TableArguments table;
+  EditArguments edits;
   std::string file;
   std::vector<std::string> methods;
   std::vector<std::string> options;

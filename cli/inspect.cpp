@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "array_arguments.h"
 #include "command.h"
@@ -12,6 +14,7 @@
 #include "whyformer/lengths.h"
 #include "whyformer/relevance.h"
 #include "whyformer/report.h"
+#include "whyformer/table_spec.h"
 
 namespace whyformer::cli {
 namespace {
@@ -40,7 +43,7 @@ constexpr const char* kSampleText = "I cannot wait for next time";
 
 struct InspectArguments {
   std::string folder, model, policy = "chefer", text = kSampleText, target, precision = "single";
-  std::string svg, png, html;
+  std::string svg, png, html, table, draft;
   std::vector<std::string> shapes;
   BatchAxisArguments batch_axis;
   bool json = false, relevance = false;
@@ -56,11 +59,22 @@ ModelInfo inspected(const std::string& path, const InspectArguments& arguments) 
   }
 }
 
-OutputFiles written_pictures(const ModelInfo& info, const InspectArguments& arguments) {
+std::optional<TableDraft> drafted(const std::string& path, const InspectArguments& arguments) {
+  if (arguments.draft.empty()) return std::nullopt;
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error)) return draft_table(path, arguments.table);
+  throw InvalidInput(
+      "--draft is for weights of a table model without a table.json: whyformer inspect model.pt "
+      "--draft table.json");
+}
+
+OutputFiles written_files(const ModelInfo& info, const std::optional<TableDraft>& draft,
+                          const InspectArguments& arguments) {
   OutputFiles files;
   files.add(arguments.svg, [&] { return model_picture(info, PictureFormat::kSvg); });
   files.add(arguments.png, [&] { return model_picture(info, PictureFormat::kPng); });
   files.add(arguments.html, [&] { return to_html(info); });
+  files.add(arguments.draft, [&] { return draft->table_json; });
   const KeepAnswers keep;
   files.write();
   return files;
@@ -81,14 +95,24 @@ void inspect_relevance(const Model& model, const InspectArguments& arguments) {
 void add_arguments(CLI::App& command, InspectArguments& a) {
   start_group(command, OptionGroup::kModel);
   command.add_option("MODEL", a.folder,
-                     "HuggingFace model folder or ONNX file (default: the built-in sentiment "
-                     "model)");
-  command.add_option("-m,--model", a.model, "model folder or ONNX file")->type_name("MODEL");
+                     "HuggingFace model folder, ONNX file, folder with table.json, or weights of "
+                     "a table model (default: the built-in sentiment model)");
+  command.add_option("-m,--model", a.model, "model folder or file")->type_name("MODEL");
   start_group(command, OptionGroup::kInput);
   command.add_option("--shape", a.shapes, "shape of an ONNX input that the file leaves open")
       ->type_name("NAME=1,3,224,224");
   a.batch_axis.add_to(command);
+  CLI::Option* table =
+      command
+          .add_option("--table", a.table,
+                      "rows that the draft takes names, kinds and words of columns from (CSV)")
+          ->type_name("FILE");
   start_group(command, OptionGroup::kOutput);
+  CLI::Option* draft =
+      command
+          .add_option("--draft", a.draft, "of weights of a table model: a table.json to go on from")
+          ->type_name("FILE");
+  table->needs(draft);
   command.add_flag("--json", a.json, "JSON on standard output");
   command.add_option("--svg", a.svg, "diagram of streams and attention sites as SVG")
       ->type_name("FILE");
@@ -121,13 +145,14 @@ void run(const InspectArguments& a) {
         "--shape and --batch-axis are for ONNX files: whyformer inspect model.onnx --shape "
         "NAME=1,3,224,224");
   }
-  check_outputs({a.svg, a.png, a.html}, {folder});
+  check_outputs({a.svg, a.png, a.html, a.draft}, {folder, a.table});
   const std::optional<Model> own = built_in_named(folder.empty() ? "sentiment" : folder);
   if (a.relevance) {
     return inspect_relevance(own ? *own : Model::load(folder), a);
   }
-  const ModelInfo info = own ? own->inspect() : inspected(folder, a);
-  const OutputFiles files = written_pictures(info, a);
+  const std::optional<TableDraft> draft = drafted(folder, a);
+  const ModelInfo info = draft ? *draft->info : own ? own->inspect() : inspected(folder, a);
+  const OutputFiles files = written_files(info, draft, a);
   if (a.json) {
     print(to_json(info) + "\n");
     return;

@@ -4,6 +4,7 @@
 
 #include "command.h"
 #include "console.h"
+#include "edit_arguments.h"
 #include "input_arguments.h"
 #include "option_groups.h"
 #include "whyformer/error.h"
@@ -15,6 +16,7 @@ namespace {
 struct TraceArguments {
   InputArguments input;
   TargetArguments target;
+  EditArguments edits;
   std::string save;
 };
 
@@ -54,7 +56,9 @@ void run(const TraceArguments& a) {
   ExplainRequest request;
   a.target.fill(request);
   if (a.input.arrays.given()) a.input.arrays.fill(request, a.input.model);
-  const Trace result = trace(a.input.load(input), input, request);
+  const Model model = a.input.load(input);
+  request.edits = a.edits.read(model, input);
+  const Trace result = trace(model, input, request);
   for (const std::string& note : result.notes) tell("note: " + note);
   const KeepAnswers keep;
   save(a.save, to_safetensors(result));
@@ -72,6 +76,7 @@ void add_trace(CLI::App& program) {
   input.arrays.add_to(*command);
   input.model.add_to(*command);
   arguments->target.add_to(*command);
+  arguments->edits.add_to(*command);
   input.picture.add_classes_to(*command);
   input.model.add_output_to(*command);
   input.arrays.add_element_to(*command);

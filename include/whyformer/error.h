@@ -9,13 +9,14 @@ namespace whyformer {
 // What would put it right, for the command line and other languages to say in their own words.
 enum class Remedy {
   kNone,
-  kArrays,    // give the model arrays
-  kElement,   // give arrays, and choose an element of an output
-  kOutput,    // choose another output
-  kHidingId,  // tell the id of a hidden token
-  kPicture,   // give a picture
-  kRow,       // give a row of a table
-  kText,      // give a text
+  kArrays,     // give the model arrays
+  kElement,    // give arrays, and choose an element of an output
+  kOutput,     // choose another output
+  kHidingId,   // tell the id of a hidden token
+  kPicture,    // give a picture
+  kRow,        // give a row of a table
+  kTableSpec,  // describe the table
+  kText,       // give a text
 };
 
 // Something went wrong that is not the user's doing; the base of all others.

@@ -179,6 +179,7 @@ struct Explanation {
   std::vector<Refusal> refused;         // methods asked for beside those that gave scores
   std::vector<AttentionMap> attention;  // layer 0 is nearest the input
   std::optional<TrustSetting> trust;    // where it was asked for and could be measured
+  std::vector<std::string> edits;       // of the model that is explained, see to_text(Edit)
   std::vector<std::string> notes;       // e.g. that the text was truncated, or a method refused
 };
 

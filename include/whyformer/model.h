@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "whyformer/edits.h"
 #include "whyformer/explanation.h"
 #include "whyformer/input.h"
 #include "whyformer/interrupted.h"
@@ -58,6 +59,17 @@ struct InputInfo {
   std::vector<int64_t> shape;  // that was looked at
 };
 
+// A column of a table model, as its table.json tells.
+struct ColumnInfo {
+  std::string name;
+  std::string kind;      // "number" or "category"
+  std::string unit;      // "years"
+  std::string encoding;  // what the model reads of it: "quantile", "7 words as ids"
+  std::string missing;   // what a cell without a value becomes: "37", "refused"
+  std::string input;     // of the model, and the places in it
+  std::vector<int64_t> at;
+};
+
 // What was found in a model, for people. Texts are empty and numbers 0 where they do not apply.
 struct ModelInfo {
   ModelName model;
@@ -73,6 +85,11 @@ struct ModelInfo {
   std::vector<StreamInfo> streams;
   std::string read_out;            // "token 0", "mean over tokens", …
   std::vector<std::string> notes;  // what discovery is not sure of
+  // Of models of tables.
+  std::string family;  // in table.json
+  std::vector<ColumnInfo> columns;
+  std::string context;                // of rows that attend to each other
+  std::vector<std::string> not_told;  // what neither the weights nor table.json tell
 };
 
 // Lengths of a model's inputs, by name.
@@ -219,6 +236,8 @@ struct ExplainRequest {
   // Of arrays: what stands in for a token where tokens are hidden, and in neutral inputs. Without
   // it: the mask token of a tokenizer beside the file, else the padding of its config.json.
   std::optional<int64_t> hiding_id = {};
+  // Values inside the model that are changed: the changed model is explained.
+  std::vector<Edit> edits = {};
   WordFold fold = WordFold::kSum;
   Precision precision = Precision::kSingle;
   std::optional<TrustRequest> trust = {};  // how far each explanation can be trusted

@@ -190,6 +190,13 @@ struct RelevanceReport;
 std::string to_json(const RelevanceReport& report, int indent = 2);
 std::string to_terminal(const RelevanceReport& report);
 
+// Patching, ablation and the logit lens (whyformer/patching.h): a heat map for each grid.
+struct PatchReport;
+std::string to_json(const PatchReport& report, int indent = 2);
+std::string to_terminal(const PatchReport& report, const TerminalOptions& options = {});
+std::string to_html(const PatchReport& report);
+std::string patch_picture(const PatchReport& report, PictureFormat format);
+
 // Columns that a model of tables needs (whyformer/importance.h), the most important first.
 struct ImportanceReport;
 std::string to_terminal(const ImportanceReport& report);

@@ -3,11 +3,27 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace whyformer {
+
+struct ModelInfo;
+
+// Weights of a table model without a table.json: what they tell, and a table.json to go on from.
+struct TableDraft {
+  std::shared_ptr<const ModelInfo> info;
+  std::string table_json;
+};
+
+// `rows` is a CSV file in the model's order of columns, numbers and words, that gives columns their
+// names, kinds and words; without one they are called "number 0", "category 0". Throws
+// UnsupportedModel for weights of no known family.
+TableDraft draft_table(const std::filesystem::path& weights,
+                       const std::filesystem::path& rows = {});
 
 // Numbers of one input of a model: [rows × columns], one row after the other.
 struct EncodedInput {

@@ -32,6 +32,8 @@ std::string advice(Remedy remedy) {
       return " (give a path, a PIL image or an array of pixels)";
     case Remedy::kRow:
       return " (give a row of numbers with background=, or a DataFrame)";
+    case Remedy::kTableSpec:
+      return " (load(…, table=whyformer.describe_table(frame, preprocessing)))";
     case Remedy::kText:
       return " (give a str)";
   }

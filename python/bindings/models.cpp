@@ -58,6 +58,7 @@ void bind_request(nb::module_& module) {
       .def_rw("similar_to", &ExplainRequest::similar_to, nb::arg().none())
       .def_rw("read_out", &ExplainRequest::read_out, nb::arg().none())
       .def_rw("hiding_id", &ExplainRequest::hiding_id, nb::arg().none())
+      .def_rw("edits", &ExplainRequest::edits)
       .def_rw("fold", &ExplainRequest::fold)
       .def_rw("precision", &ExplainRequest::precision)
       .def_rw("trust", &ExplainRequest::trust, nb::arg().none())
@@ -84,6 +85,14 @@ void bind_model_info(nb::module_& module) {
       .def_ro("name", &InputInfo::name)
       .def_ro("type", &InputInfo::type)
       .def_ro("shape", &InputInfo::shape);
+  nb::class_<ColumnInfo>(module, "ColumnInfo")
+      .def_ro("name", &ColumnInfo::name)
+      .def_ro("kind", &ColumnInfo::kind)
+      .def_ro("unit", &ColumnInfo::unit)
+      .def_ro("encoding", &ColumnInfo::encoding)
+      .def_ro("missing", &ColumnInfo::missing)
+      .def_ro("input", &ColumnInfo::input)
+      .def_ro("at", &ColumnInfo::at);
   nb::class_<ModelInfo>(module, "ModelInfo")
       .def_ro("model", &ModelInfo::model)
       .def_ro("task", &ModelInfo::task)
@@ -97,7 +106,11 @@ void bind_model_info(nb::module_& module) {
       .def_ro("sites", &ModelInfo::sites)
       .def_ro("streams", &ModelInfo::streams)
       .def_ro("read_out", &ModelInfo::read_out)
-      .def_ro("notes", &ModelInfo::notes);
+      .def_ro("notes", &ModelInfo::notes)
+      .def_ro("family", &ModelInfo::family)
+      .def_ro("columns", &ModelInfo::columns)
+      .def_ro("context", &ModelInfo::context)
+      .def_ro("not_told", &ModelInfo::not_told);
   module.def(
       "inspect",
       [](const std::filesystem::path& path, const InputShapes& shapes) {

@@ -17,6 +17,7 @@ NB_MODULE(_native, module) {
   bind_importance(module);
   bind_sanity(module);
   bind_debate(module);
+  bind_probe(module);
   bind_relevance(module);
   bind_evaluate(module);
   bind_evaluation(module);

@@ -115,6 +115,37 @@ def test_frames_are_explained_for_shaps_plots(saved, people):
     assert shap.Explanation(**found).shape == (4, 5)
 
 
+def test_explanations_of_a_frame_are_matrices_of_rows_and_columns(saved, people):
+    _, model, _ = saved
+    results = model.explain(people.head(3), ["kernel-shap", "raw-attention:gorishniy"], target="yes")
+    names = ["job", "age", "hours", "sex", "city"]
+    assert results.feature_names == names and results.values.shape == (3, 5)
+    assert results.data[1, 0] == people["job"][1] and results.base_values.shape == (3,)
+    table = results.to_pandas(by="columns")
+    assert list(table["kernel-shap"].columns) == names and len(table) == 3
+    np.testing.assert_array_equal(table["kernel-shap"].to_numpy(), results.values)
+    attention = results[2]["raw-attention:gorishniy"]
+    by_name = {unit.column: score for unit, score in zip(attention.units, attention.scores)}
+    assert table["raw-attention:gorishniy"]["hours"][2] == by_name["hours"]
+
+
+def test_agreement_has_its_reference_first(saved, people):
+    _, model, _ = saved
+    found = wf.agree(model, people.head(4), ["gae", "raw-attention:gorishniy"], reference="kernel-shap", magnitudes=True)
+    assert list(found.methods) == ["kernel-shap", "gae", "raw-attention:gorishniy"]
+    assert list(wf.agree(model, people.head(4), ["gae", "rollout"], reference="rollout").methods) == ["rollout", "gae"]
+
+
+def test_weights_without_a_description_say_how_to_give_one(saved):
+    folder = saved[2]
+    with pytest.raises(wf.UnsupportedModel, match=r"rtdl_revisiting_models.*describe_table"):
+        wf.load(str(folder / "model.safetensors"))
+    found = wf.inspect(folder / "model.safetensors")
+    assert found.family == "rtdl-revisiting"
+    assert any(one.startswith("heads") for one in found.not_told)
+    assert [column.name for column in wf.inspect(folder).columns] == ["job", "age", "hours", "sex", "city"]
+
+
 def test_rows_explained_for_several_targets_are_no_matrix(saved, people):
     _, model, _ = saved
     both = wf.Explanations([model.explain(people.iloc[1], "leave-one-out", target=label) for label in ("no", "yes")])

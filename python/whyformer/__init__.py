@@ -37,16 +37,20 @@ from ._results import Attribution, Explanation, Explanations
 from ._sanity import SanityReport, sanity
 from ._save_table import save_table_model
 from ._tables import TableSpec, describe_table
-from . import maskers, metrics
+from . import edits, maskers, metrics
+from ._probe import Recording
+from .edits import Edit, add, freeze, noise, permute, scale, set_to, zero
 
 __version__ = _version("whyformer")
 
 __all__ = [
-    "Agreement", "Attribution", "ComparedImportances", "ConceptReport", "DebateReport", "Error", "Evaluation", "Explanation", "Explanations", "FileError",
-    "FunctionExplanation", "HeadImportance", "Importance", "InvalidInput", "LearnedReport", "MethodInfo", "Model", "ModelInfo",
-    "ModelSummary", "OptionInfo", "Output", "SanityReport", "Summary", "TableClassifier", "TableSpec",
-    "UnsupportedModel", "agree", "debate", "describe_table", "evaluate", "explain", "inspect", "lime", "load", "maskers", "methods", "metrics", "protocols",
-    "relevance_policies", "sanity", "save_table_model", "set_threads", "shap", "studies", "summarise", "tcav", "threads",
+    "Agreement", "Attribution", "ComparedImportances", "ConceptReport", "DebateReport", "Edit", "Error", "Evaluation",
+    "Explanation", "Explanations", "FileError", "FunctionExplanation", "HeadImportance", "Importance", "InvalidInput",
+    "LearnedReport", "MethodInfo", "Model", "ModelInfo", "ModelSummary", "OptionInfo", "Output", "Recording",
+    "SanityReport", "Summary", "TableClassifier", "TableSpec", "UnsupportedModel", "add", "agree", "debate",
+    "describe_table", "edits", "evaluate", "explain", "freeze", "inspect", "lime", "load", "maskers", "methods",
+    "metrics", "noise", "permute", "protocols", "relevance_policies", "sanity", "save_table_model", "scale",
+    "set_threads", "set_to", "shap", "studies", "summarise", "tcav", "threads", "zero",
 ]
 
 

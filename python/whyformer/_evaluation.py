@@ -115,14 +115,23 @@ def protocols() -> list[dict]:
     return _native.protocols()
 
 
-def agree(model, data, methods=None, *, options: Mapping | None = None, top_k: int = 0, persistence: float = 0,
+def agree(model, data, methods=None, *, reference: str | None = None, options: Mapping | None = None, top_k: int = 0, persistence: float = 0,
           magnitudes: bool = False, background=None, precision: str = "single", seed: int = 0,
           memory_megabytes: int = 1024, progress=None) -> Agreement:
-    """How far methods agree: rank correlations, overlaps and signs, over many inputs."""
+    """How far methods agree: rank correlations, overlaps and signs, over many inputs.
+
+    methods     names from `whyformer.methods()`, also "METHOD:PRESET"; default: some that fit
+    reference   the method that all others are compared with, such as "kernel-shap"; it comes first
+    magnitudes  compare |scores|, as for attention, which has no sign
+    """
     model = _loaded(model)
     inputs, _ = model._inputs(data, background=background)
     if not inputs:
         raise InvalidInput("there are no inputs to compare methods on")
+    if reference is not None:
+        others = _native.default_methods(model._native, inputs[0], None) if methods is None else methods
+        others = [others] if isinstance(others, str) else list(others)
+        methods = [reference, *(name for name in others if name != reference)]
     request = _native.AgreementRequest()
     request.explain = _explain_request(model, inputs, methods, options, precision, seed, memory_megabytes)
     request.top_k, request.persistence, request.magnitudes = top_k, persistence, magnitudes

@@ -11,6 +11,7 @@ from . import _inputs, _native
 from ._choices import choice
 from ._model_summary import ModelSummary
 from ._native import InvalidInput
+from ._probe import Recording, probe_request
 from ._progress import Bar
 from ._request import explain_request, requested_target, requested_targets, target_request, trust_request
 from ._results import Explanation, Explanations
@@ -152,7 +153,7 @@ class Model:
                 options: Mapping | None = None, pair: str | None = None, background=None, background_weights=None,
                 similar_to: str | None = None, read_out=None, hiding_id: int | None = None, top: int = 1,
                 words: str = "sum", precision: str = "single", seed: int = 0, memory_megabytes: int = 1024,
-                trust: bool | Mapping = False, progress=None):
+                trust: bool | Mapping = False, edits=None, progress=None):
         """Why this answer?
 
         x                a text, (text, second text), picture (path, PIL image, array) or row; a list of them, a
@@ -164,6 +165,7 @@ class Model:
         options          of methods: {"rollout": {"start": 1}}, or {"start": 1} where there is one method
         trust            True, or {"orders": 39, "hiding": "auto", …}: how far each method can be trusted, as
                          result["gae"].trust
+        edits            changes of values inside the model, from `whyformer.edits`: the changed model is explained
         progress         True, False, or a function (done, total); default: a bar on terminals
 
         Gives an Explanation, or Explanations for several inputs or targets.
@@ -180,7 +182,7 @@ class Model:
             methods = _native.default_methods(self._native, inputs[0], targets[0])
         request = explain_request(methods, options, targets, similar_to=similar_to, read_out=read_out,
                                   hiding_id=hiding_id, top=top, words=words, precision=precision, seed=seed,
-                                  memory_megabytes=memory_megabytes, trust=trust_request(trust, self._native))
+                                  memory_megabytes=memory_megabytes, trust=trust_request(trust, self._native), edits=edits)
         with Bar("explaining", progress) as bar:
             found = self._explained(inputs, request, bar)
         results = [Explanation(one) for one in found]
@@ -196,6 +198,32 @@ class Model:
             if bar.show(index + 1, len(inputs)) is False:
                 break
         return found
+
+    def probe(self, x, read=(), *, edits=None, gradients=(), gradient_of: str | None = None, relevance=(),
+              policy: str = "chefer", copies: int = 1, target=None, output: str | None = None, element=None,
+              pair: str | None = None, background=None, similar_to: str | None = None, precision: str = "single",
+              most_megabytes: int = 4096, progress=None) -> Recording:
+        """Values inside the model for one input, with some of them changed.
+
+        read         names or patterns, such as "blocks.*.output token=0" or "logits reduce=topk:3"; see `values`
+        edits        changes from `whyformer.edits`, or texts such as "zero blocks.3.attention.context head=5"
+        gradients    values whose gradient of the target is read, or of the sum of `gradient_of`
+        relevance    values whose relevance is read, by `policy`
+        copies       of the input, for edits that name places along the axis "batch"
+        """
+        inputs, single = self._inputs(x, pair, background)
+        if not single:
+            raise InvalidInput("values are read of one input at a time")
+        request = probe_request(read, edits, gradients, gradient_of, relevance, policy, copies,
+                                requested_target(x, target, output, element), similar_to, precision, most_megabytes)
+        with Bar("probing", progress) as bar:
+            return Recording(_native.probe(self._native, inputs[0], request, bar.callback))
+
+    def values(self, pattern: str = "**", x=None, *, pair: str | None = None) -> list:
+        """Values inside the model whose names match, for an input or a small one: * stands for any letters but a
+        dot, ** for any letters."""
+        inputs = [None] if x is None else self._inputs(x, pair)[0]
+        return _native.values_inside(self._native, inputs[0], pattern)
 
     def trace(self, x, target=None, *, output: str | None = None, element=None, pair: str | None = None):
         """Attention maps and their gradients of one input; of arrays also all outputs and gradients, as `arrays`."""

@@ -11,10 +11,11 @@ from . import _native
 from ._choices import choice
 from ._inputs import is_arrays, refuse
 from ._native import InvalidInput
+from .edits import as_edits
 
 
 def explain_request(methods, options, targets, *, similar_to=None, read_out=None, hiding_id=None, top=1, words="sum",
-                    precision="single", seed=0, memory_megabytes=1024, trust=None):
+                    precision="single", seed=0, memory_megabytes=1024, trust=None, edits=None):
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**63:
         raise InvalidInput(f"seed={seed!r}: give a whole number from 0; results are the same for the same seed")
     request = _native.ExplainRequest()
@@ -30,6 +31,7 @@ def explain_request(methods, options, targets, *, similar_to=None, read_out=None
     request.seed = int(seed)
     request.memory_bytes = memory_megabytes << 20
     request.trust = trust
+    request.edits = as_edits(edits)
     return request
 
 

@@ -286,9 +286,16 @@ class Explanations(Sequence):
         return "".join(one.to_json(None) + "\n" for one in self)
 
     def to_pandas(self, by: str = "units"):
-        """The tables of all explanations below each other, with a column `input` that counts them."""
+        """The tables of all explanations below each other, with a column `input` that counts them.
+
+        by="columns", of rows of a table: a row for each input, and for each method a score of each column.
+        """
         import pandas
 
+        if by == "columns":
+            parts = {name: self.to_shap(name) for name in self[0].methods} if self._all else {}
+            return pandas.concat({name: pandas.DataFrame(one["values"], columns=one["feature_names"])
+                                  for name, one in parts.items()}, axis=1)
         tables = [one.to_pandas(by) for one in self]
         for index, table in enumerate(tables):
             table.insert(0, "input", index)
@@ -309,6 +316,11 @@ class Explanations(Sequence):
         if single:
             together = {name: values[0] for name, values in together.items()}
         return {**together, "feature_names": [unit.column for unit in self[0].units if unit.column]}
+
+    values = property(lambda self: self.to_shap()["values"], doc="scores [rows, columns] of the first method")
+    base_values = property(lambda self: self.to_shap()["base_values"], doc="what they add up from, one per row")
+    data = property(lambda self: self.to_shap()["data"], doc="cells [rows, columns] as they were given")
+    feature_names = property(lambda self: self.to_shap()["feature_names"], doc="names of the columns")
 
     def summary(self, method: str = "", rows: int = 10, order: str = "mean"):
         """What matters over all of them: bars and a beeswarm."""

@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include "models/model_files.h"
+#include "models/table_files.h"
 #include "readers/describe.h"
 #include "readers/load_readers.h"
 #include "whyformer/error.h"
+#include "whyformer/table_spec.h"
 
 namespace whyformer {
 
@@ -15,6 +17,7 @@ ModelInfo inspect(const std::filesystem::path& path, const InputShapes& shapes,
     throw InvalidInput(fmt::format(
         "input shapes and batch axes apply to ONNX files only; '{}' is not one", path.string()));
   }
+  if (onnx.empty() && table_package_in(path)) return *draft_table(path).info;
   if (onnx.empty()) return Model::load(path).inspect();
   const OnnxDocument document = open_onnx(path);
   ModelInfo info = describe(probe_onnx(document, shapes, batch_axes), onnx);
@@ -26,6 +29,8 @@ ModelInfo inspect(const std::filesystem::path& path, const InputShapes& shapes,
     info.task = model.task;
     info.vocabulary = model.vocabulary;
     info.max_tokens = model.max_tokens;
+    info.columns = model.columns;
+    info.not_told = model.not_told;
     for (const std::string& note : own.source().facts().notes) info.notes.push_back(note);
   } catch (const Error&) {
     // Neither a text nor a picture model, or no tokenizer beside it: what the graph tells is

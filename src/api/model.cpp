@@ -94,6 +94,13 @@ HashedReaders readers_of_path(const std::filesystem::path& path, const LoadOptio
     const OnnxDocument document = open_onnx(path);
     return {readers_of_onnx(document, name, options), hash_of(document, options.output)};
   }
+  if (const std::optional<std::string> package = table_package_in(path)) {
+    throw UnsupportedModel(
+        fmt::format("{} holds the weights of {}, a model of tables, which do not tell what its "
+                    "columns are: describe them in a table.json",
+                    in_quotes(path.filename().string()), *package),
+        Remedy::kTableSpec);
+  }
   FileLookup files = files_in(path);
   refuse_output(options.output, name);
   return readers_of_files(std::move(files), name);

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <numeric>
 
+#include "api/applied_edits.h"
 #include "readers/describe.h"
 #include "run/labels.h"
 #include "run/output_space.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
-namespace {
 
 int64_t target_index(const Output& output, const TargetChoice& asked) {
   if (const auto* label = std::get_if<std::string>(&asked)) {
@@ -32,6 +32,8 @@ Target target_of(const Output& output, int64_t index) {
   if (!output.probabilities.empty()) target.probability = output.probabilities[index];
   return target;
 }
+
+namespace {
 
 // The read-out that the user tells, if any.
 std::optional<ReadOut> told_read_out(const ExplainRequest& request, int64_t tokens) {
@@ -131,18 +133,24 @@ void check_one_part(const Reading& reading) {
 
 Prepared prepare(const Reader& reader, const InputValue& value, const ExplainRequest& request,
                  const PreparedNeeds& needs, const std::optional<Randomisation>& randomisation) {
-  Reading reading = reader.read(value, {.similar_to = request.similar_to,
-                                        .dtype = dtype_of(request.precision),
-                                        .target = request.target,
-                                        .hiding_id = request.hiding_id,
-                                        .randomisation = randomisation});
+  Question question{.similar_to = request.similar_to,
+                    .dtype = dtype_of(request.precision),
+                    .target = request.target,
+                    .hiding_id = request.hiding_id,
+                    .randomisation = randomisation};
+  if (!request.edits.empty()) question.edits = edits_for(reader, value, question, request.edits);
+  Reading reading = reader.read(value, question);
   if (!needs.each) check_one_part(reading);
   Prepared prepared;
+  for (const Edit& edit : request.edits) reading.shown.edits.push_back(to_text(edit));
   prepared.answered = std::move(reading.answered);
   prepared.common = std::move(reading.shown);
   prepared.element = reading.element;
   add_runs(prepared, std::move(reading.inputs), request, needs);
-  prepared.common.notes = std::move(reading.notes);
+  for (const std::string& edit : prepared.common.edits)
+    prepared.common.notes.push_back(fmt::format("The model was changed: {}.", edit));
+  prepared.common.notes.insert(prepared.common.notes.end(), reading.notes.begin(),
+                               reading.notes.end());
   const auto add = [&](const std::vector<std::string>& more) {
     prepared.common.notes.insert(prepared.common.notes.end(), more.begin(), more.end());
   };

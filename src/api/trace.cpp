@@ -4,6 +4,7 @@
 #include "formats/weights.h"
 #include "methods/jobs.h"
 #include "run/pulse_question.h"
+#include "whyformer/error.h"
 
 namespace whyformer {
 namespace {
@@ -22,7 +23,11 @@ Trace trace(const Model& model, const InputValue& input, const ExplainRequest& r
   const Question question{.similar_to = request.similar_to,
                           .dtype = dtype_of(request.precision),
                           .target = request.target};
-  if (auto own = reader.trace(input, question)) return *own;
+  if (auto own = reader.trace(input, question)) {
+    if (request.edits.empty()) return *own;
+    throw InvalidInput(
+        "a trace of arrays is of the model as it is: probe it to read values of the changed one");
+  }
   constexpr Needs kMapsAndGradients{.attention = true, .attention_gradient = true};
   Prepared prepared = prepare(reader, input, request, {.alone = kMapsAndGradients});
   choose_target(prepared, targets_of(prepared, request)[0]);

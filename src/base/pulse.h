@@ -10,7 +10,8 @@ namespace whyformer {
 // empty function leaves it to the one around.
 class PulseScope {
  public:
-  explicit PulseScope(std::function<bool()> goes_on);
+  explicit PulseScope(std::function<bool()> goes_on,
+                      std::chrono::milliseconds between = kBetweenQuestions);
   ~PulseScope();
   PulseScope(const PulseScope&) = delete;
   PulseScope& operator=(const PulseScope&) = delete;
@@ -18,7 +19,11 @@ class PulseScope {
  private:
   friend void pulse();
 
+  // People take what answers sooner for answered at once.
+  static constexpr std::chrono::milliseconds kBetweenQuestions{25};
+
   std::function<bool()> goes_on_;
+  std::chrono::milliseconds between_;
   PulseScope* outer_;
   std::chrono::steady_clock::time_point asked_;
 };

@@ -152,7 +152,76 @@ std::vector<Value> GraphBuilder::add_all(std::shared_ptr<const Op> op, std::vect
   return graph_.nodes_.back().outputs;
 }
 
+void GraphBuilder::read_instead(Value old, Value instead) {
+  std::vector<bool> makes(graph_.nodes_.size(), false);
+  const auto mark = [&](Value value) {
+    if (graph_.producer(value) >= 0) makes[graph_.producer(value)] = true;
+  };
+  mark(instead);
+  // Behind an earlier call what makes a value may stand behind it: until nothing is new.
+  for (bool any = true; any;) {
+    any = false;
+    for (size_t index = makes.size(); index-- > 0;) {
+      if (!makes[index]) continue;
+      for (const Value input : graph_.nodes_[index].inputs) {
+        const int producer = graph_.producer(input);
+        any = any || (producer >= 0 && !makes[producer] && producer > static_cast<int>(index));
+        mark(input);
+      }
+    }
+  }
+  std::vector<int> staying;
+  for (const int user : graph_.users_[old.id]) {
+    if (makes[user]) {
+      staying.push_back(user);
+      continue;
+    }
+    for (Value& input : graph_.nodes_[user].inputs) {
+      if (input == old) input = instead;
+    }
+    graph_.users_[instead.id].push_back(user);
+  }
+  graph_.users_[old.id] = std::move(staying);
+  is_sorted_ = false;
+}
+
+// Each node behind what makes its inputs, and otherwise where it was.
+void GraphBuilder::sort_nodes() {
+  const auto count = static_cast<int>(graph_.nodes_.size());
+  std::vector<int> order, open;
+  std::vector<bool> placed(count, false);
+  for (int index = 0; index < count; ++index) {
+    open.push_back(index);
+    while (!open.empty()) {
+      const int next = open.back();
+      const size_t before = open.size();
+      for (const Value input : graph_.nodes_[next].inputs) {
+        const int producer = graph_.producer(input);
+        if (producer >= 0 && !placed[producer]) open.push_back(producer);
+      }
+      if (open.size() > before) continue;
+      open.pop_back();
+      if (!placed[next]) order.push_back(next);
+      placed[next] = true;
+    }
+  }
+  std::vector<int> place(count);
+  std::vector<Node> nodes;
+  for (int index = 0; index < count; ++index) {
+    place[order[index]] = index;
+    nodes.push_back(std::move(graph_.nodes_[order[index]]));
+  }
+  graph_.nodes_ = std::move(nodes);
+  for (int& producer : graph_.producers_) producer = producer < 0 ? -1 : place[producer];
+  for (std::vector<int>& users : graph_.users_) {
+    for (int& user : users) user = place[user];
+    std::sort(users.begin(), users.end());
+  }
+  is_sorted_ = true;
+}
+
 Graph GraphBuilder::finish() {
+  if (!is_sorted_) sort_nodes();
   choose_memory_orders(graph_.nodes_, graph_);
   graph_.pairs_.clear();
   for (const Node& node : graph_.nodes_) graph_.pairs_.push_back(pair_ending_at(graph_, node));

@@ -81,6 +81,9 @@ class GraphBuilder {
   std::vector<Value> add_all(std::shared_ptr<const Op> op, std::vector<Value> inputs,
                              std::string name);
   Value constant(Tensor tensor, std::string name);
+  // What reads `old` reads `instead` from now on, but for the nodes that make `instead`. Values
+  // keep their ids; finish() puts nodes in order again.
+  void read_instead(Value old, Value instead);
   // Another operator for a node, with outputs of the same types.
   void replace(size_t node, std::shared_ptr<const Op> op);
 
@@ -93,12 +96,14 @@ class GraphBuilder {
   Graph finish();
 
  private:
+  void sort_nodes();
   Value new_value(ValueType type, std::string name, int producer, bool varies);
   bool folds(const Op& op, const std::vector<Value>& inputs, ValueTypes types) const;
   std::vector<Value> folded(const Op& op, const std::vector<Value>& inputs,
                             const std::string& name);
 
   Folding folding_;
+  bool is_sorted_ = true;
   Graph graph_;
 };
 

@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/pulse.h"
 #include "ops/arithmetic.h"
 #include "ops/gathering.h"
 #include "ops/ops.h"
+#include "whyformer/interrupted.h"
 
 namespace whyformer {
 namespace {
@@ -76,6 +78,62 @@ TEST_F(NodeOfTwoOutputs, OneOutputThatIsFedStaysThoughTheOtherIsComputed) {
     EXPECT_EQ(pass[as_numbers_].to_doubles(),
               first ? (std::vector<double>{0, 2}) : (std::vector<double>{3, 3}));
   }
+}
+
+// A sum of a number with itself, so many times.
+struct Chain {
+  explicit Chain(int length) {
+    GraphBuilder builder;
+    x = builder.input("x", {1}, DType::kFloat32);
+    Value now = x;
+    for (int i = 0; i < length; ++i) now = values.emplace_back(add(builder, now, now, "step"));
+    graph = builder.finish();
+  }
+  Graph graph;
+  Value x;
+  std::vector<Value> values;
+};
+
+TEST(Run, CanBeStoppedInFrontOfEveryNode) {
+  const Chain chain(10);
+  const Feeds feeds{{chain.x, row_of_numbers({1})}};
+  for (int most = 0; most <= 10; ++most) {
+    int asked = 0;
+    const PulseScope scope([&] { return asked++ < most; }, std::chrono::milliseconds(0));
+    const auto run_it = [&] { run(chain.graph, feeds, {.outputs = {chain.values.back()}}); };
+    if (most < 10) {
+      EXPECT_THROW(run_it(), Interrupted);
+      EXPECT_EQ(asked, most + 1);
+    } else {
+      EXPECT_NO_THROW(run_it());
+      EXPECT_EQ(asked, 10);
+    }
+  }
+}
+
+TEST(ReadInstead, PutsAValueBehindAnotherForAllThatReadsIt) {
+  const Chain chain(3);
+  GraphBuilder builder(chain.graph, Folding::kNo);
+  const Value middle = chain.values[0];
+  const Value squared = binary(builder, middle, middle, BinaryFunction::kMultiply, "squared");
+  builder.read_instead(middle, squared);
+  const Value again = add(builder, squared, middle, "again");
+  builder.read_instead(squared, again);
+  const Graph graph = builder.finish();
+  for (size_t index = 0; index < graph.nodes().size(); ++index) {
+    for (const Value input : graph.nodes()[index].inputs)
+      EXPECT_LT(graph.producer(input), static_cast<int>(index));
+    for (const Value output : graph.nodes()[index].outputs)
+      EXPECT_EQ(graph.producer(output), static_cast<int>(index));
+    for (const Value input : graph.nodes()[index].inputs)
+      EXPECT_THAT(graph.users(input), testing::Contains(static_cast<int>(index)));
+  }
+  const Pass pass = run(graph, {{chain.x, row_of_numbers({3})}},
+                        {.keep = Keep::kEverything, .outputs = {chain.values[2]}});
+  EXPECT_THAT(pass[middle].to_doubles(), ElementsAre(6));
+  EXPECT_THAT(pass[squared].to_doubles(), ElementsAre(36));
+  EXPECT_THAT(pass[again].to_doubles(), ElementsAre(42));
+  EXPECT_THAT(pass[chain.values[2]].to_doubles(), ElementsAre(4 * 42));
 }
 
 }  // namespace

@@ -124,10 +124,10 @@ std::string OnnxArrays::output_named(const std::string& asked) const {
 
 // Shapes, and the bytes of what a graph has built in. Integers are among them, for files whose
 // shapes need them.
-std::string OnnxArrays::key_of(const NamedArrays& arrays, const ProbeRequest& request) const {
+std::string OnnxArrays::key_of(const NamedArrays& arrays, const OnnxProbeRequest& request) const {
   std::string key =
       fmt::format("{} {}", static_cast<int>(request.floats), fmt::join(request.outputs, " "));
-  for (const onnx::ValueInfo& input : file().graph.inputs) {
+  for (const onnx::DeclaredValue& input : file().graph.inputs) {
     const auto given = arrays.find(input.name);
     if (given == arrays.end()) continue;
     key += fmt::format("|{} {} ", input.name, to_string(given->second.shape()));
@@ -140,20 +140,20 @@ std::string OnnxArrays::key_of(const NamedArrays& arrays, const ProbeRequest& re
 }
 
 std::shared_ptr<const OnnxProbe> OnnxArrays::probe(const NamedArrays& arrays,
-                                                   const ProbeRequest& request) const {
-  for (const onnx::ValueInfo& input : file().graph.inputs) {
+                                                   const OnnxProbeRequest& request) const {
+  for (const onnx::DeclaredValue& input : file().graph.inputs) {
     const auto given = arrays.find(input.name);
     if (given != arrays.end() && !onnx::is_float(input.type))
       check_whole(input.name, given->second);
   }
   const std::string key = key_of(arrays, request);
   if (auto known = probes_.find(key)) return known;
-  ProbeRequest asked = request;
+  OnnxProbeRequest asked = request;
   asked.batch_axes = batch_axes_;
   auto built =
       std::make_shared<const OnnxProbe>(probe_onnx(*document_.model, config_, arrays, asked));
   // Built for the very integers that were given: of no use to others.
-  for (const onnx::ValueInfo& input : file().graph.inputs) {
+  for (const onnx::DeclaredValue& input : file().graph.inputs) {
     const bool whole = !onnx::is_float(input.type) && !is_bound_by_value(input);
     if (whole && arrays.contains(input.name) && !built->inputs.contains(input.name)) return built;
   }
@@ -163,12 +163,13 @@ std::shared_ptr<const OnnxProbe> OnnxArrays::probe(const NamedArrays& arrays,
 std::shared_ptr<const ElementGraph> OnnxArrays::element(const NamedArrays& arrays,
                                                         const std::string& output,
                                                         const std::vector<int64_t>& indices,
-                                                        DType dtype) const {
-  const ProbeRequest request{{output}, dtype};
+                                                        DType dtype, LastRows rows) const {
+  const OnnxProbeRequest request{{output}, dtype};
   auto built = std::make_shared<ElementGraph>();
   built->probe = built->whole = probe(arrays, request);
   const std::string key =
-      fmt::format("{} {} ", static_cast<const void*>(built->whole.get()), fmt::join(indices, ","));
+      fmt::format("{} {} {}", static_cast<const void*>(built->whole.get()), fmt::join(indices, ","),
+                  rows == LastRows::kAll ? "all rows" : "");
   const auto known = elements_.find(key);
   if (known != nullptr && known->whole == built->whole) return known;
   const Element element =
@@ -177,7 +178,8 @@ std::shared_ptr<const ElementGraph> OnnxArrays::element(const NamedArrays& array
   const ReadOut& read_out = built->whole->found.read_out;
   const bool one_row =
       read_out.kind == ReadOut::Kind::kRow && built->whole->found.streams.size() == 1;
-  if (one_row && built->whole->batch == 1) leave_out_rows(*built, output);
+  if (one_row && built->whole->batch == 1 && rows == LastRows::kReadOnes)
+    leave_out_rows(*built, output);
   built->found = built->probe->found;
   if (read_out.kind == ReadOut::Kind::kEach) {
     built->found.read_out.read = element.of;
@@ -193,6 +195,24 @@ std::shared_ptr<const ElementGraph> OnnxArrays::randomised(const ElementGraph& e
   auto other = std::make_shared<ElementGraph>(element);
   other->graph = random_weights_.in_place_of(element, how);
   return other;
+}
+
+std::shared_ptr<const ElementGraph> OnnxArrays::edited(const ElementGraph& element,
+                                                       std::shared_ptr<const AppliedEdits> edits) {
+  auto other = std::make_shared<ElementGraph>(element);
+  static_cast<ModelGraph&>(*other) =
+      with_edits(element, edits->shapes(), names_in(element, {"onnx"}));
+  other->applied = std::move(edits);
+  return other;
+}
+
+Feeds OnnxArrays::feeds(const ElementGraph& element, const NamedArrays& arrays) {
+  Feeds feeds = OnnxArrays::feeds(*element.probe, arrays);
+  if (element.applied == nullptr) return feeds;
+  SampleShapes shapes;
+  for (const auto& [name, array] : arrays) shapes[name] = array.shape();
+  feed_edits(element, *element.applied, shapes, feeds);
+  return feeds;
 }
 
 NamedArrays OnnxArrays::with_batch_in_front(const OnnxProbe& probe, NamedArrays arrays) {

@@ -15,8 +15,9 @@ using NamedArrays = Sample;
 
 // One element of an output as part of the answer: [1, 1], or a short row that the output is anyway.
 struct ElementGraph : ModelGraph {
-  int64_t target = 0;                      // in that row
-  std::shared_ptr<const OnnxProbe> probe;  // of that output; its values are this graph's too
+  int64_t target = 0;                           // in that row
+  std::shared_ptr<const OnnxProbe> probe;       // of that output; its values are this graph's too
+  std::shared_ptr<const AppliedEdits> applied;  // null for none
   std::shared_ptr<const OnnxProbe>
       whole;  // the same before rows were left out that the output does not read
 };
@@ -33,16 +34,22 @@ class OnnxArrays {
   // them.
   std::string output_named(const std::string& asked) const;
 
+  // Those of the last layer that the output does not read may be left out.
+  enum class LastRows { kReadOnes, kAll };
+
   // Graphs for arrays of these shapes, built once and shared. Masks and their like count by value,
   // too.
   std::shared_ptr<const OnnxProbe> probe(const NamedArrays& arrays,
-                                         const ProbeRequest& request) const;
+                                         const OnnxProbeRequest& request) const;
   std::shared_ptr<const ElementGraph> element(const NamedArrays& arrays, const std::string& output,
-                                              const std::vector<int64_t>& indices,
-                                              DType dtype) const;
+                                              const std::vector<int64_t>& indices, DType dtype,
+                                              LastRows rows = LastRows::kReadOnes) const;
   // The same with other weights.
   std::shared_ptr<const ElementGraph> randomised(const ElementGraph& element,
                                                  const Randomisation& how) const;
+  // The same with values inside changed; of an element with all rows.
+  static std::shared_ptr<const ElementGraph> edited(const ElementGraph& element,
+                                                    std::shared_ptr<const AppliedEdits> edits);
 
   // Arrays as the file takes them, for its graph: the batch of all of them in front.
   static NamedArrays with_batch_in_front(const OnnxProbe& probe, NamedArrays arrays);
@@ -50,9 +57,11 @@ class OnnxArrays {
   // Of such arrays. Throws InvalidInput where an array is missing, or an id is none of the table it
   // picks from; both name the input.
   static Feeds feeds(const OnnxProbe& probe, const NamedArrays& arrays);
+  // And what the element's edits need.
+  static Feeds feeds(const ElementGraph& element, const NamedArrays& arrays);
 
  private:
-  std::string key_of(const NamedArrays& arrays, const ProbeRequest& request) const;
+  std::string key_of(const NamedArrays& arrays, const OnnxProbeRequest& request) const;
 
   OnnxDocument document_;
   BatchAxes batch_axes_;
@@ -79,7 +88,7 @@ class ElementSource final : public GraphSource {
  private:
   std::shared_ptr<const ModelGraph> build(const ShapeKey&) const override { return element_; }
   void feed(const ModelGraph&, std::span<const Sample> samples, Feeds& feeds) const override {
-    feeds = OnnxArrays::feeds(*element_->probe, samples[0]);
+    feeds = OnnxArrays::feeds(*element_, samples[0]);
   }
 
   std::shared_ptr<const ElementGraph> element_;

@@ -39,6 +39,7 @@ class CheckpointRowSource final : public RowSource {
   std::optional<Problem> problem(int64_t) const override { return answers_->problem(); }
   int64_t max_rows_at_once(int64_t columns) const override;
   bool rows_attend() const override { return table_.rows_attend; }
+  std::string family() const override { return std::string(family_.name); }
   std::string why_no_maps() const override;
 
   int64_t parameter_count() const override { return checkpoint_->parameter_count(); }
@@ -117,8 +118,10 @@ void CheckpointRowSource::add_notes() {
   std::erase_if(left, [&](const std::string& name) {
     return name.ends_with("num_batches_tracked") ||
            element_count(*checkpoint_->shape_of(name)) == 0 ||  // of columns that there are none of
-           std::ranges::any_of(family_.without_use,
-                               [&](std::string_view start) { return name.starts_with(start); });
+           std::ranges::any_of(family_.without_use, [&](std::string_view part) {
+             const bool anywhere = part.starts_with('.');
+             return anywhere ? name.find(part) != name.npos : name.starts_with(part);
+           });
   });
   if (!left.empty()) {
     constexpr size_t kMostListed = 6;

@@ -9,13 +9,25 @@ namespace whyformer {
 std::shared_ptr<const ModelGraph> GraphSource::graph(const ShapeKey& asked) const {
   const ShapeKey key = served_by(asked);
   if (auto known = graphs_.find(key)) return known;
-  if (!key.randomisation) return graphs_.add(key, build(key));
-  ShapeKey own_weights = key;
-  own_weights.randomisation.reset();
-  auto other = std::make_shared<ModelGraph>(*graph(own_weights));
-  other->graph = random_weights_.in_place_of(*other, *key.randomisation);
+  return graphs_.add(key, made(key));
+}
+
+std::shared_ptr<const ModelGraph> GraphSource::made(const ShapeKey& key) const {
+  if (key.edits.empty() && !key.randomisation) return build(key);
+  ShapeKey own = key;
+  own.edits.clear();
+  if (key.edits.empty())
+    own.randomisation.reset();
+  else
+    own.all_rows = true;
+  auto other = std::make_shared<ModelGraph>(*graph(own));
+  if (key.edits.empty()) {
+    other->graph = random_weights_.in_place_of(*other, *key.randomisation);
+  } else {
+    *other = with_edits(*other, key.edits, names_in(*other, facts_.native));
+  }
   other->key = key;
-  return graphs_.add(key, std::move(other));
+  return other;
 }
 
 Feeds GraphSource::feeds(const ModelGraph& graph, std::span<const Sample> samples,
@@ -30,10 +42,14 @@ FedGraph GraphSource::fed(std::span<const Sample> samples, const RunKind& kind) 
   ShapeKey key{.batch = static_cast<int64_t>(samples.size()),
                .head = kind.head,
                .dtype = kind.dtype,
+               .all_rows = kind.all_rows,
                .randomisation = kind.randomisation};
+  if (kind.edits) key.edits = kind.edits->shapes();
   for (const auto& [name, tensor] : samples[0]) key.shapes[name] = tensor.shape();
-  const auto built = graph(key);
-  return {built, feeds(*built, samples, kind.reference)};
+  FedGraph fed{graph(key), {}};
+  fed.feeds = feeds(*fed.graph, samples, kind.reference);
+  if (kind.edits) feed_edits(*fed.graph, *kind.edits, key.shapes, fed.feeds);
+  return fed;
 }
 
 void GraphSource::feed(const ModelGraph& graph, std::span<const Sample> samples,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/config.h"
+#include "models/edited_graph.h"
 #include "models/graph_cache.h"
 #include "models/model_graph.h"
 #include "models/model_weights.h"
@@ -23,6 +24,8 @@ struct RunKind {
   std::vector<double> reference = {};  // of the similarity head
   DType dtype = DType::kFloat32;
   std::optional<Randomisation> randomisation = {};
+  std::shared_ptr<const AppliedEdits> edits = {};  // of values inside; null for none
+  bool all_rows = false;                           // see ShapeKey
 };
 
 // A graph with what its inputs get.
@@ -41,6 +44,7 @@ struct SourceFacts {
   // "BertForQuestionAnswering"; and what it does: "labels each token, not the text".
   std::string head_left_out, work_left_out;
   std::vector<std::string> notes;  // what its users should know about how the files were read
+  NativeNames native = {};         // names of values by the files' own
 };
 
 class GraphSource {
@@ -64,7 +68,8 @@ class GraphSource {
 
   // Built once and shared. Throws InvalidInput for shapes that the model does not take, and
   // UnsupportedModel where a randomisation is asked for and the weights cannot be replaced. A graph
-  // with other weights is the model's own in every other respect, to the ids of its values.
+  // with other weights is the model's own in every other respect, to the ids of its values; so is
+  // one with edits, which has all rows.
   std::shared_ptr<const ModelGraph> graph(const ShapeKey& key) const;
   // Of samples with equal shapes; `reference` [width] only for the similarity head.
   Feeds feeds(const ModelGraph& graph, std::span<const Sample> samples,
@@ -79,6 +84,8 @@ class GraphSource {
   virtual ShapeKey served_by(ShapeKey key) const { return key; }
   // By default the samples one after the other, under the names of the graph's inputs.
   virtual void feed(const ModelGraph& graph, std::span<const Sample> samples, Feeds& feeds) const;
+
+  std::shared_ptr<const ModelGraph> made(const ShapeKey& key) const;
 
   // Throws InvalidInput where logits are asked for and there are none.
   void require_classifier(const ShapeKey& key) const;

@@ -62,6 +62,7 @@ void finish_graph(const Graph& whole, ModelGraph& built, int64_t batch) {
   const bool stays = read_out.kind == ReadOut::Kind::kChosen ||
                      read_out.kind == ReadOut::Kind::kShares ||
                      read_out.kind == ReadOut::Kind::kUnknown;
+  built.read = read_out.read;
   if (!stays) read_out.read = {};
   if (built.key.all_rows) {
     built.graph = whole;
@@ -77,6 +78,7 @@ void finish_graph(const Graph& whole, ModelGraph& built, int64_t batch) {
   for (const Value* value : kept) {
     if (value->valid()) full.push_back(*value);
   }
+  built.read = {};
   Restricted restricted = restrict_rows(whole, built.output, full);
   std::vector<Value*> moved{&built.reference, &built.output, &read_out.weights};
   moved.insert(moved.end(), kept.begin(), kept.end());
@@ -107,6 +109,27 @@ std::vector<Value> ModelGraph::values_at(Depth depth) const {
   values = beside;
   values.push_back(depth == Depth::kEmbeddingBlock ? embeddings : layers_input);
   return values;
+}
+
+NamedValues names_in(const ModelGraph& graph, const NativeNames& native) {
+  if (graph.names) return *graph.names;
+  // An element of arrays has no embeddings of its own.
+  const bool has_embeddings = graph.embeddings != graph.output;
+  NamingFacts facts{.words = {},
+                    .embeddings = has_embeddings ? graph.embeddings : Value(),
+                    .read = graph.read,
+                    .output = graph.output,
+                    .batch = graph.key.batch,
+                    .native = native};
+  for (const auto& [name, value] : graph.inputs) {
+    if (value.valid()) facts.inputs.emplace_back(name, value);
+  }
+  // Word vectors are made inside the graph; pixels and columns are its inputs.
+  const bool made = graph.entries.size() == 1 && graph.graph.producer(graph.entries[0].value) >= 0;
+  if (made) facts.words = graph.entries[0].value;
+  const char* const names[]{"logits", "outputs.embedding", "outputs.similarity"};
+  facts.outputs.emplace_back(names[static_cast<int>(graph.key.head)], graph.output);
+  return {graph.graph, graph.found, facts};
 }
 
 int64_t tokens_in(const ModelGraph& graph, int64_t otherwise) {

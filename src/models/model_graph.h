@@ -3,12 +3,14 @@
 
 #include <array>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "discovery/attention_sites.h"
+#include "discovery/named_values.h"
 #include "graph/pass.h"
+#include "models/edit_shape.h"
 #include "models/randomisation.h"
 
 namespace whyformer {
@@ -30,6 +32,7 @@ struct ShapeKey {
   DType dtype = DType::kFloat32;
   bool all_rows = false;  // those of the last layer too that the output does not read
   std::optional<Randomisation> randomisation = {};  // of the weights
+  std::vector<EditShape> edits = {};                // of values inside
   auto operator<=>(const ShapeKey&) const = default;
 
   // Of a tensor of the input; empty where the input has none of that name.
@@ -83,10 +86,21 @@ struct ModelGraph {
   PatchGrid grid;  // of a picture
   Value patches;   // of a picture, [batch, patches, width], before positions
   Value output;
+  // What the edits of the key are fed with, one for each; and what is read in place of the values
+  // that they change, which stay in the graph with their ids.
+  std::vector<EditInputs> edit_inputs;
+  std::map<Value, Value> edited;
+  std::shared_ptr<const NamedValues> names;  // of a graph with edits: those before them
+  Value read;  // the stream that the output reads, where all rows of it are there
   Discovery found;
 
   // Invalid where the graph has no such input.
   Value input(std::string_view name) const;
+  // Behind all edits of it.
+  Value edited_value(Value value) const {
+    const auto found = edited.find(value);
+    return found == edited.end() ? value : found->second;
+  }
   // One value, or several where the input enters the model at several.
   std::vector<Value> values_at(Depth depth) const;
 };
@@ -102,6 +116,9 @@ void finish_graph(const Graph& whole, ModelGraph& built, int64_t batch);
 
 // Tokens of each input; `otherwise` where the graph's embeddings do not tell.
 int64_t tokens_in(const ModelGraph& graph, int64_t otherwise);
+
+// The names of what is inside, as it is in front of edits.
+NamedValues names_in(const ModelGraph& graph, const NativeNames& native);
 
 // How many inputs of so many tokens can run together in the memory and gain by it. `graph` may be
 // for another number.

@@ -17,4 +17,11 @@ OnnxDocument open_onnx(const std::filesystem::path& path) {
           std::make_shared<const onnx::OnnxModel>(onnx::read_onnx(file))};
 }
 
+NativeNames native_names_of(const onnx::OnnxFile& file) {
+  auto nodes = std::make_shared<std::vector<FileNode>>();
+  for (const onnx::OnnxNode& node : file.graph.nodes)
+    nodes->push_back({node.title(), node.inputs, node.outputs});
+  return {"onnx", std::move(nodes)};
+}
+
 }  // namespace whyformer

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "discovery/named_values.h"
 #include "models/config.h"
 #include "models/model_files.h"
 #include "onnx/onnx_model.h"
@@ -21,5 +22,8 @@ struct OnnxDocument {
 
 // A file, or a folder with one. Throws FileError and UnsupportedModel.
 OnnxDocument open_onnx(const std::filesystem::path& path);
+
+// What the file calls its nodes and values.
+NativeNames native_names_of(const onnx::OnnxFile& file);
 
 }  // namespace whyformer

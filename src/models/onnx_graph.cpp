@@ -74,7 +74,7 @@ OnnxGraph build_onnx(const onnx::OnnxModel& model, onnx::BuildRequest request,
 
 void check_output(const onnx::OnnxFile& file, const std::string& asked) {
   std::vector<std::string> names;
-  for (const onnx::ValueInfo& output : file.graph.outputs) {
+  for (const onnx::DeclaredValue& output : file.graph.outputs) {
     if (output.name == asked) return;
     names.push_back(in_quotes(output.name));
   }

@@ -17,9 +17,9 @@ constexpr int64_t kUsualSide = 224;   // pixels, where neither the file nor its 
 constexpr int64_t kUsualBlocks = 14;  // a side, where discovery finds no patches
 
 // The only input, if it is pixels [batch, channels, height, width].
-const onnx::ValueInfo* pixel_input(const onnx::OnnxFile& file) {
+const onnx::DeclaredValue* pixel_input(const onnx::OnnxFile& file) {
   if (file.graph.inputs.size() != 1) return nullptr;
-  const onnx::ValueInfo& input = file.graph.inputs[0];
+  const onnx::DeclaredValue& input = file.graph.inputs[0];
   const bool colours = input.shape.size() == 4 &&
                        (input.shape[1] == 1 || input.shape[1] == 3 || input.shape[1] <= 0);
   return colours && onnx::is_float(input.type) ? &input : nullptr;
@@ -29,8 +29,9 @@ class OnnxPictureSource final : public PictureSource {
  public:
   OnnxPictureSource(const OnnxDocument& document, std::string name, const std::string& output)
       : PictureSource(std::move(name)), config_(document.config()), model_(document.model) {
-    const onnx::ValueInfo& input = *pixel_input(model_->file());
+    const onnx::DeclaredValue& input = *pixel_input(model_->file());
     input_ = input.name;
+    facts_.native = native_names_of(model_->file());
     facts_.architecture = !config_.architecture().empty() ? config_.architecture()
                           : !config_.model_type().empty() ? config_.model_type()
                                                           : "ONNX";

@@ -23,7 +23,7 @@ bool has(std::string_view name, std::string_view part) {
   return name.find(part) != std::string_view::npos;
 }
 
-bool is_past(const onnx::ValueInfo& input) {
+bool is_past(const onnx::DeclaredValue& input) {
   return has(input.name, "past") || has(input.name, "cache");
 }
 
@@ -49,7 +49,7 @@ class Lengths {
         channels_(config.size_or("num_channels", kChannels)),
         mel_bins_(config.size_or("num_mel_bins", -1)),
         frames_(2 * config.size_or("max_source_positions", -1)) {
-    for (const onnx::ValueInfo& input : file.graph.inputs) {
+    for (const onnx::DeclaredValue& input : file.graph.inputs) {
       if (is_sequence(input) && input.shape[1] >= 0)
         by_subject_[subject(input.name)] = input.shape[1];
       if (const auto told = given.find(input.name); told != given.end())
@@ -58,16 +58,16 @@ class Lengths {
     // Where a name stands for several axes, what says most about it goes first: a mask is as large
     // as its picture, positions and caches as long as their tokens.
     for (const auto comes_now : {is_picture, is_sequence, is_any}) {
-      for (const onnx::ValueInfo& input : file.graph.inputs) {
+      for (const onnx::DeclaredValue& input : file.graph.inputs) {
         if (comes_now(input) && !shapes_.contains(input.name)) shapes_[input.name] = chosen(input);
       }
     }
   }
 
-  Shape of(const onnx::ValueInfo& input) const { return shapes_.at(input.name); }
+  Shape of(const onnx::DeclaredValue& input) const { return shapes_.at(input.name); }
 
  private:
-  Shape chosen(const onnx::ValueInfo& input) {
+  Shape chosen(const onnx::DeclaredValue& input) {
     if (const auto found = given_.find(input.name); found != given_.end()) return found->second;
     Shape shape;
     for (size_t axis = 0; axis < input.shape.size(); ++axis) {
@@ -84,12 +84,12 @@ class Lengths {
     return shape;
   }
 
-  static bool is_picture(const onnx::ValueInfo& input) {
+  static bool is_picture(const onnx::DeclaredValue& input) {
     return onnx::is_float(input.type) && input.shape.size() == 4 && !is_past(input);
   }
-  static bool is_any(const onnx::ValueInfo&) { return true; }
+  static bool is_any(const onnx::DeclaredValue&) { return true; }
 
-  static std::string axis_name(const onnx::ValueInfo& input, size_t axis) {
+  static std::string axis_name(const onnx::DeclaredValue& input, size_t axis) {
     return axis < input.axis_names.size() ? input.axis_names[axis] : "";
   }
 
@@ -103,7 +103,7 @@ class Lengths {
   }
 
   // -1 for sequences.
-  int64_t length_by_role(const onnx::ValueInfo& input, size_t axis) const {
+  int64_t length_by_role(const onnx::DeclaredValue& input, size_t axis) const {
     if (axis == 0) return is_one_with_tokens_first(input) ? -1 : 1;
     if (is_picture(input)) return axis == 1 ? channels_ : pixels_;
     if (input.name == "input_features" && frames_ > 0)
@@ -112,24 +112,24 @@ class Lengths {
   }
 
   // Vectors [tokens, 1, width].
-  static bool is_one_with_tokens_first(const onnx::ValueInfo& input) {
+  static bool is_one_with_tokens_first(const onnx::DeclaredValue& input) {
     return input.shape.size() == 3 && input.shape[1] == 1 && onnx::is_float(input.type) &&
            !is_past(input);
   }
 
-  static bool is_sequence(const onnx::ValueInfo& input) {
+  static bool is_sequence(const onnx::DeclaredValue& input) {
     return input.shape.size() >= 2 && input.shape.size() <= 3 && !is_past(input);
   }
 
   // Lengths that are told for one input hold for axes of the same name and subject.
-  void take_over(const onnx::ValueInfo& input, const Shape& told) {
+  void take_over(const onnx::DeclaredValue& input, const Shape& told) {
     for (size_t axis = 0; axis < told.size() && axis < input.axis_names.size(); ++axis) {
       if (!input.axis_names[axis].empty()) by_name_[input.axis_names[axis]] = told[axis];
     }
     if (is_sequence(input) && told.size() >= 2) by_subject_[subject(input.name)] = told[1];
   }
 
-  int64_t sequence(const onnx::ValueInfo& input, size_t axis) {
+  int64_t sequence(const onnx::DeclaredValue& input, size_t axis) {
     const std::string name = axis_name(input, axis);
     int64_t length = kTokens + static_cast<int64_t>(by_name_.size() + by_subject_.size());
     if (axis == 1) length = by_subject_.try_emplace(subject(input.name), length).first->second;
@@ -146,7 +146,7 @@ class Lengths {
 };
 
 // Masks show everything, flags are off, positions count, caches are empty; the rest is explained.
-onnx::InputBinding binding_for(const onnx::ValueInfo& input, const Shape& shape) {
+onnx::InputBinding binding_for(const onnx::DeclaredValue& input, const Shape& shape) {
   onnx::InputBinding binding{shape, std::nullopt, InputRole::kExplained};
   const auto filled = [&](double value) {
     Tensor tensor = Tensor::empty(shape, onnx::held_as(input.type, DType::kFloat32));
@@ -180,7 +180,7 @@ std::string shapes_text(const std::map<std::string, Shape, std::less<>>& shapes)
 
 // The first whose lengths are not all in the file.
 std::string open_input(const onnx::OnnxFile& file) {
-  const auto is_open = [](const onnx::ValueInfo& input) {
+  const auto is_open = [](const onnx::DeclaredValue& input) {
     return std::ranges::any_of(input.shape, [](int64_t n) { return n < 0; });
   };
   const auto found = std::ranges::find_if(file.graph.inputs, is_open);
@@ -192,7 +192,7 @@ bool are_as_the_file_says(const onnx::OnnxFile& file,
                           const std::map<std::string, Shape, std::less<>>& shapes) {
   return std::all_of(
       file.graph.inputs.begin(), file.graph.inputs.end(),
-      [&](const onnx::ValueInfo& input) { return input.shape == shapes.at(input.name); });
+      [&](const onnx::DeclaredValue& input) { return input.shape == shapes.at(input.name); });
 }
 
 onnx::BuiltGraph build(const onnx::OnnxModel& model, const onnx::BuildRequest& request,
@@ -217,7 +217,7 @@ onnx::BuiltGraph build(const onnx::OnnxModel& model, const onnx::BuildRequest& r
 // How many inputs the file takes at once: some have the number written into them.
 int64_t batch_of(const OnnxProbe& probe) {
   for (const bool found : {true, false}) {
-    for (const onnx::ValueInfo& input : probe.file.graph.inputs) {
+    for (const onnx::DeclaredValue& input : probe.file.graph.inputs) {
       const Shape& shape = probe.shapes.at(input.name);
       if (shape.size() < 2 || is_past(input) || shape[0] <= 0 ||
           probe.batches.contains(input.name) != found)
@@ -229,7 +229,7 @@ int64_t batch_of(const OnnxProbe& probe) {
 }
 
 // "[n, 3]", as the file declares it.
-std::string declared_shape(const onnx::ValueInfo& input) {
+std::string declared_shape(const onnx::DeclaredValue& input) {
   std::vector<std::string> axes;
   for (size_t axis = 0; axis < input.shape.size(); ++axis) {
     const bool named = axis < input.axis_names.size() && !input.axis_names[axis].empty();
@@ -241,7 +241,7 @@ std::string declared_shape(const onnx::ValueInfo& input) {
 }
 
 // A file may leave the shape out, which looks like no axes at all.
-void check_rank(const onnx::ValueInfo& input, const Shape& shape) {
+void check_rank(const onnx::DeclaredValue& input, const Shape& shape) {
   if (input.shape.empty() || input.shape.size() == shape.size()) return;
   throw InvalidInput(fmt::format("the input '{}' takes {} axes, {}, but what was given has {}: {}",
                                  input.name, input.shape.size(), declared_shape(input),
@@ -251,14 +251,14 @@ void check_rank(const onnx::ValueInfo& input, const Shape& shape) {
 void check_names(const onnx::OnnxFile& file,
                  const std::map<std::string, Shape, std::less<>>& shapes) {
   for (const auto& [name, shape] : shapes) {
-    const auto same = [&](const onnx::ValueInfo& input) { return input.name == name; };
+    const auto same = [&](const onnx::DeclaredValue& input) { return input.name == name; };
     const auto found = std::ranges::find_if(file.graph.inputs, same);
     if (found != file.graph.inputs.end()) {
       check_rank(*found, shape);
       continue;
     }
     std::string names;
-    for (const onnx::ValueInfo& input : file.graph.inputs) {
+    for (const onnx::DeclaredValue& input : file.graph.inputs) {
       names += (names.empty() ? "" : ", ") + input.name;
     }
     throw InvalidInput(
@@ -307,11 +307,12 @@ onnx::BuildRequest request_for(const onnx::OnnxFile& file, const Config& config,
   check_names(file, wanted);
   onnx::BuildRequest request;
   Lengths lengths(file, config, wanted);
-  for (const onnx::ValueInfo& input : file.graph.inputs) {
+  for (const onnx::DeclaredValue& input : file.graph.inputs) {
     shapes[input.name] = lengths.of(input);
     request.inputs[input.name] = binding_for(input, shapes[input.name]);
   }
-  for (const onnx::ValueInfo& output : file.graph.outputs) request.outputs.push_back(output.name);
+  for (const onnx::DeclaredValue& output : file.graph.outputs)
+    request.outputs.push_back(output.name);
   return request;
 }
 
@@ -339,7 +340,7 @@ std::optional<std::map<std::string, Shape, std::less<>>> lengths_of_tokens_first
     const std::map<std::string, Shape, std::less<>>& wanted,
     const std::map<std::string, Shape, std::less<>>& used, const BatchAxes& batch_axes) {
   std::map<std::string, Shape, std::less<>> lengths = wanted;
-  for (const onnx::ValueInfo& input : model.file().graph.inputs) {
+  for (const onnx::DeclaredValue& input : model.file().graph.inputs) {
     const bool open = input.shape.size() >= 2 && input.shape[0] < 0 && input.shape[1] < 0 &&
                       !wanted.contains(input.name);
     const auto value = built.inputs.find(input.name);
@@ -380,7 +381,7 @@ OnnxProbe probe_onnx(const OnnxDocument& document,
 
 OnnxProbe probe_onnx(const onnx::OnnxModel& model, const Config& config,
                      const std::map<std::string, Tensor, std::less<>>& given,
-                     const ProbeRequest& asked) {
+                     const OnnxProbeRequest& asked) {
   std::map<std::string, Shape, std::less<>> wanted, used;
   for (const auto& [name, tensor] : given) wanted[name] = tensor.shape();
   onnx::BuildRequest request = request_for(model.file(), config, wanted, used);
@@ -390,14 +391,14 @@ OnnxProbe probe_onnx(const onnx::OnnxModel& model, const Config& config,
     onnx::InputBinding& binding = request.inputs.at(name);
     if (binding.value) binding.value = tensor;
   }
-  for (const onnx::ValueInfo& input : model.file().graph.inputs) {
+  for (const onnx::DeclaredValue& input : model.file().graph.inputs) {
     std::optional<Tensor>& value = request.inputs.at(input.name).value;
     if (value) value = value->cast(onnx::held_as(input.type, asked.floats));
   }
   try {
     return built_probe(model, request, used, asked.batch_axes);
   } catch (const onnx::NeedsValue&) {
-    for (const onnx::ValueInfo& input : model.file().graph.inputs) {
+    for (const onnx::DeclaredValue& input : model.file().graph.inputs) {
       const auto found = given.find(input.name);
       if (found != given.end() && !onnx::is_float(input.type)) {
         request.inputs.at(input.name).value =
@@ -408,13 +409,13 @@ OnnxProbe probe_onnx(const onnx::OnnxModel& model, const Config& config,
   }
 }
 
-bool is_bound_by_value(const onnx::ValueInfo& input) {
+bool is_bound_by_value(const onnx::DeclaredValue& input) {
   return binding_for(input, {}).value.has_value();
 }
 
 // Logits, if the file has them, else its first output.
 std::string main_output_of(const onnx::OnnxFile& file) {
-  for (const onnx::ValueInfo& output : file.graph.outputs) {
+  for (const onnx::DeclaredValue& output : file.graph.outputs) {
     if (has(output.name, "logits")) return output.name;
   }
   return file.graph.outputs[0].name;

@@ -37,18 +37,18 @@ OnnxProbe probe_onnx(const OnnxDocument& document,
 // The same for inputs that are there: their lengths count, and where a shape depends on integers
 // among them, their values do. Inputs that are not given are bound as in a probe; those of `inputs`
 // in the result are to be fed.
-struct ProbeRequest {
+struct OnnxProbeRequest {
   std::vector<std::string> outputs = {};  // empty: all of them
   DType floats = DType::kFloat32;
   BatchAxes batch_axes = {};  // that were told
 };
 OnnxProbe probe_onnx(const onnx::OnnxModel& model, const Config& config,
                      const std::map<std::string, Tensor, std::less<>>& given,
-                     const ProbeRequest& request);
+                     const OnnxProbeRequest& request);
 
 // Whether the graph has the input's values built in rather than fed: masks, positions, flags and
 // caches.
-bool is_bound_by_value(const onnx::ValueInfo& input);
+bool is_bound_by_value(const onnx::DeclaredValue& input);
 
 // Logits, if the file has them, else its first output.
 std::string main_output_of(const onnx::OnnxFile& file);

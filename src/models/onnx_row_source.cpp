@@ -29,7 +29,7 @@ bool is_text_input(const std::string& name) {
 }
 
 bool takes_rows(const onnx::OnnxFile& file) {
-  for (const onnx::ValueInfo& input : file.graph.inputs) {
+  for (const onnx::DeclaredValue& input : file.graph.inputs) {
     if (input.shape.size() != 2 || is_text_input(input.name)) return false;
   }
   return !file.graph.inputs.empty();
@@ -139,8 +139,9 @@ OnnxRowSource::OnnxRowSource(std::shared_ptr<const onnx::OnnxModel> model, const
       config_(config),
       task_(std::move(task)),
       model_(std::move(model)) {
+  facts_.native = native_names_of(model_->file());
   most_rows_ = kMostRows;
-  for (const onnx::ValueInfo& input : model_->file().graph.inputs) {
+  for (const onnx::DeclaredValue& input : model_->file().graph.inputs) {
     if (input.shape[0] > 0) most_rows_ = std::min(most_rows_, input.shape[0]);
   }
   check_output(model_->file(), asked);
@@ -155,7 +156,7 @@ std::vector<TableColumn> OnnxRowSource::columns(int64_t total) const {
   const auto& inputs = model_->file().graph.inputs;
   int64_t known = 0;
   std::vector<std::string> open;
-  for (const onnx::ValueInfo& input : inputs) {
+  for (const onnx::DeclaredValue& input : inputs) {
     if (input.shape[1] > 0)
       known += input.shape[1];
     else
@@ -172,7 +173,7 @@ std::vector<TableColumn> OnnxRowSource::columns(int64_t total) const {
                                    open.empty() ? "" : "more than ", known, total));
   }
   std::vector<TableColumn> columns;
-  for (const onnx::ValueInfo& input : inputs) {
+  for (const onnx::DeclaredValue& input : inputs) {
     const int64_t width = input.shape[1] > 0 ? input.shape[1] : total - known;
     for (int64_t i = 0; i < width; ++i)
       columns.push_back({input.name, i, !onnx::is_float(input.type)});
@@ -268,7 +269,7 @@ std::shared_ptr<const ModelGraph> OnnxRowSource::build(const ShapeKey& key) cons
   }
   if (task_) built->output = presented(imported, width);
   Value input = imported.graph.inputs()[0];
-  for (const onnx::ValueInfo& one : model_->file().graph.inputs) {
+  for (const onnx::DeclaredValue& one : model_->file().graph.inputs) {
     const Value value = imported.input(one.name);
     if (!value.valid()) continue;
     add_entries(imported.graph, one.name, value, built->entries);

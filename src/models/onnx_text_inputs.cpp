@@ -13,7 +13,7 @@ namespace whyformer {
 TextInputNames names_of_text_inputs(const onnx::OnnxFile& file) {
   TextInputNames names;
   std::vector<std::string> unknown;
-  for (const onnx::ValueInfo& input : file.graph.inputs) {
+  for (const onnx::DeclaredValue& input : file.graph.inputs) {
     const std::string& name = input.name;
     const auto has = [&](std::string_view part) { return name.find(part) != name.npos; };
     if (has("mask")) {
@@ -30,7 +30,7 @@ TextInputNames names_of_text_inputs(const onnx::OnnxFile& file) {
   }
   if (names.ids.empty() || !unknown.empty()) {
     std::vector<std::string> all;
-    for (const onnx::ValueInfo& input : file.graph.inputs) all.push_back(input.name);
+    for (const onnx::DeclaredValue& input : file.graph.inputs) all.push_back(input.name);
     throw UnsupportedModel(
         fmt::format("the ONNX file takes {}: a text model takes token ids and at most a mask, "
                     "token types and positions; give arrays to any other",

@@ -26,7 +26,7 @@ constexpr int64_t kUsualTokens = 512;  // where neither tokenizer nor config tel
 
 // How many tokens the file was exported for; none where it takes any number.
 int64_t tokens_written_into(const onnx::OnnxFile& file, const std::string& ids) {
-  for (const onnx::ValueInfo& input : file.graph.inputs) {
+  for (const onnx::DeclaredValue& input : file.graph.inputs) {
     if (input.name == ids && input.shape.size() == 2) return input.shape[1];
   }
   return 0;
@@ -99,6 +99,7 @@ class OnnxTextSource final : public TextSource {
         tokenizer_(tokenizer),
         inputs_(names_of_text_inputs(model_->file())) {
     const FileLookup& files = document.files;
+    facts_.native = native_names_of(model_->file());
     facts_.architecture = !config_.architecture().empty() ? config_.architecture()
                           : !config_.model_type().empty() ? config_.model_type()
                                                           : "ONNX";
@@ -123,7 +124,7 @@ class OnnxTextSource final : public TextSource {
   // Where a file says so, reshapes inside rely on it: more texts would become one long one.
   int64_t max_at_once() const override {
     int64_t most = most_together_;
-    for (const onnx::ValueInfo& input : model_->file().graph.inputs) {
+    for (const onnx::DeclaredValue& input : model_->file().graph.inputs) {
       if (!input.shape.empty() && input.shape[0] > 0) most = std::min(most, input.shape[0]);
     }
     return most;

@@ -33,6 +33,8 @@ class RowSource : public GraphSource {
   virtual int64_t max_rows_at_once(int64_t columns) const = 0;
   // Rows attend to each other (SAINT): an answer is that of a row among others, or alone.
   virtual bool rows_attend() const { return false; }
+  // The family of table models, where the weights are of one.
+  virtual std::string family() const { return {}; }
   // Why attention maps are none of columns, where the graph does not tell; else empty.
   virtual std::string why_no_maps() const { return {}; }
 

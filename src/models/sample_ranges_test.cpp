@@ -24,7 +24,7 @@ class DynamicallyQuantised : public testing::TestWithParam<const char*> {
 
   OnnxGraph built(int64_t count) const {
     onnx::BuildRequest request;
-    for (const onnx::ValueInfo& input : model_.file().graph.inputs) {
+    for (const onnx::DeclaredValue& input : model_.file().graph.inputs) {
       Shape shape = given(input.name).shape();
       shape[0] = count;
       const bool aside = input.name.find("mask") != std::string::npos ||

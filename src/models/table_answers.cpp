@@ -93,9 +93,16 @@ std::vector<double> TableAnswers::raw(std::vector<double> shown) const {
 }
 
 std::vector<std::string> TableAnswers::notes() const {
-  if (!gives_probabilities()) return {};
-  return {apart() ? "The model gives probabilities: their log-odds are explained."
-                  : "The model gives probabilities: their logarithms are explained."};
+  std::vector<std::string> notes;
+  if (gives_probabilities()) {
+    notes.emplace_back(apart() ? "The model gives probabilities: their log-odds are explained."
+                               : "The model gives probabilities: their logarithms are explained.");
+  }
+  if (is_one_logit() && task_.labels.empty()) {
+    notes.emplace_back(
+        "table.json names no labels: LABEL_1 is the class that the model's one logit speaks for.");
+  }
+  return notes;
 }
 
 }  // namespace whyformer

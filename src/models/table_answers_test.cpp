@@ -47,7 +47,7 @@ TEST(TableAnswers, ProbabilitiesBecomeLogitsThatGiveThem) {
     ASSERT_EQ(back.size(), one.raw.size());
     for (size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], one.probabilities[i], 1e-12);
     for (size_t i = 0; i < back.size(); ++i) EXPECT_NEAR(back[i], one.raw[i], 1e-12);
-    EXPECT_EQ(answers.notes().size(), 1u);
+    EXPECT_THAT(answers.notes(), testing::Contains(testing::HasSubstr("gives probabilities")));
   }
 }
 
@@ -63,6 +63,9 @@ TEST(TableAnswers, OneLogitIsShownFromBothSidesAndARegressionInItsUnit) {
   EXPECT_THAT(shown_of(binary, {1.5}), ElementsAre(-1.5, 1.5));
   EXPECT_THAT(binary.raw({-1.5, 1.5}), ElementsAre(1.5));
   EXPECT_EQ(binary.problem(), Problem::kOneLogit);
+  EXPECT_THAT(binary.notes(), testing::IsEmpty());
+  EXPECT_THAT(TableAnswers({.kind = TaskKind::kBinary}, 1).notes(),
+              ElementsAre(testing::HasSubstr("no labels")));
   const TableAnswers regression({.kind = TaskKind::kRegression, .mean = 100, .std = 20}, 1);
   EXPECT_THAT(shown_of(regression, {0.5}), ElementsAre(110));
   EXPECT_THAT(regression.raw({110}), ElementsAre(0.5));

@@ -2,20 +2,38 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/files.h"
 #include "formats/file_checks.h"
 #include "models/model_files.h"
+#include "models/weight_facts.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
 namespace {
 
-StoredTensors read_weights(const Bytes& file, const std::string& name) {
+constexpr std::string_view kCheckpointEndings[] = {".safetensors", ".pt",   ".pth",
+                                                   ".ptx",         ".ckpt", ".bin"};
+
+}  // namespace
+
+StoredTensors table_weights_in(const Bytes& file, const std::string& name) {
   if (name.ends_with(".safetensors")) return read_safetensors(file, name);
   return read_training_pickle(file, name).tensors;
 }
 
-}  // namespace
+std::optional<std::string> table_package_in(const std::filesystem::path& path) {
+  std::error_code error;
+  const bool named = std::ranges::find(kCheckpointEndings, path.extension().string()) !=
+                     std::end(kCheckpointEndings);
+  if (!named || !std::filesystem::is_regular_file(path, error)) return std::nullopt;
+  try {
+    return table_package_of(table_weights_in(map_file(path), path.filename().string()));
+  } catch (const Error&) {
+    return std::nullopt;  // no weights; whoever reads other files says what it is
+  }
+}
 
 bool is_table_folder(const std::filesystem::path& path) {
   std::error_code error;
@@ -48,7 +66,7 @@ StoredTensors table_weights(const FileLookup& files, const TableSpec& spec,
     throw FileError(fmt::format("table.json names the weights {}, which are not in its folder",
                                 in_quotes(name)));
   }
-  return read_weights(*file, name);
+  return table_weights_in(*file, name);
 }
 
 }  // namespace whyformer

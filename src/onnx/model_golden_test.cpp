@@ -89,7 +89,7 @@ class OnnxModelGolden : public testing::TestWithParam<fs::path> {
   Ready ready(Known known, Form form, Rows rows = Rows::kAll) const {
     BuildRequest request;
     std::map<std::string, Tensor> given;
-    for (const ValueInfo& input : model_.file().graph.inputs) {
+    for (const DeclaredValue& input : model_.file().graph.inputs) {
       const Tensor all = stored("given." + input.name);
       given[input.name] = rows == Rows::kAll ? all : all.slice(0, 0, 1).contiguous();
       InputBinding& binding = request.inputs[input.name];
@@ -220,7 +220,7 @@ class OnnxModelsOfAnyBatch : public OnnxModelGolden {};
 
 // Axes of length 1 can be mistaken for each other.
 TEST_P(OnnxModelsOfAnyBatch, AreTheSameForOneInput) {
-  for (const ValueInfo& input : model_.file().graph.inputs) {
+  for (const DeclaredValue& input : model_.file().graph.inputs) {
     if (input.shape[0] >= 0)
       GTEST_SKIP() << "a file of another folder that takes several inputs at once";
   }

@@ -49,7 +49,7 @@ std::set<std::string> narrow_weights(const OnnxFile& file) {
       if (names.contains(name) && !takes_bytes(node, name)) names.erase(name);
     }
   }
-  for (const ValueInfo& output : file.graph.outputs) names.erase(output.name);
+  for (const DeclaredValue& output : file.graph.outputs) names.erase(output.name);
   return names;
 }
 

@@ -75,13 +75,14 @@ std::string run_case(const OnnxModel& model, const fs::path& data, bool fed) {
   for (size_t index = 0; index < model.file().graph.inputs.size(); ++index) {
     const fs::path path = data / fmt::format("input_{}.pb", index);
     if (!fs::exists(path)) continue;
-    const ValueInfo& input = model.file().graph.inputs[index];
+    const DeclaredValue& input = model.file().graph.inputs[index];
     const Tensor tensor = read_tensor(map_file(path)).tensor(DType::kFloat32);
     const bool feeds_it = fed && is_float(input.type);
     request.inputs[input.name] = {tensor.shape(), feeds_it ? std::nullopt : std::optional(tensor)};
     if (feeds_it) given[input.name] = tensor;
   }
-  for (const ValueInfo& output : model.file().graph.outputs) request.outputs.push_back(output.name);
+  for (const DeclaredValue& output : model.file().graph.outputs)
+    request.outputs.push_back(output.name);
   const BuiltGraph built = model.build(request);
   Feeds feeds;
   for (const auto& [name, value] : built.inputs) feeds[value] = given.at(name);

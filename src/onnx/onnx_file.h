@@ -46,7 +46,7 @@ struct OnnxNode {
 };
 
 // An input of the model: -1 for axes of any length.
-struct ValueInfo {
+struct DeclaredValue {
   std::string name;
   ElementType type = ElementType::kFloat;
   Shape shape;
@@ -56,8 +56,8 @@ struct ValueInfo {
 struct FileGraph {
   std::vector<OnnxNode> nodes;  // in an order in which they can run
   std::map<std::string, FileTensor, std::less<>> initialisers;
-  std::vector<ValueInfo> inputs;  // without those that are initialisers
-  std::vector<ValueInfo> outputs;
+  std::vector<DeclaredValue> inputs;  // without those that are initialisers
+  std::vector<DeclaredValue> outputs;
 };
 
 struct OnnxFunction {

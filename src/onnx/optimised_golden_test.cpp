@@ -56,7 +56,7 @@ class OnnxOptimised : public testing::TestWithParam<fs::path> {
 
   BuiltGraph built() {
     BuildRequest request;
-    for (const ValueInfo& input : model_.file().graph.inputs) {
+    for (const DeclaredValue& input : model_.file().graph.inputs) {
       const bool known = has("known." + input.name);
       const Tensor tensor = stored((known ? "known." : "given.") + input.name);
       const bool aside = input.name.find("mask") != std::string::npos;
@@ -65,7 +65,7 @@ class OnnxOptimised : public testing::TestWithParam<fs::path> {
       if (!known) given_[input.name] = tensor;
       if (!known && tensor.rank() > 0) batch_ = tensor.dim(0);
     }
-    for (const ValueInfo& output : model_.file().graph.outputs) {
+    for (const DeclaredValue& output : model_.file().graph.outputs) {
       if (has("expected." + output.name)) outputs_.push_back(output.name);
     }
     request.outputs = outputs_;

@@ -153,8 +153,8 @@ class OnnxReader {
     return std::stoull(text);
   }
 
-  static ValueInfo info(const pb::ValueInfoProto& proto) {
-    ValueInfo info;
+  static DeclaredValue info(const pb::ValueInfoProto& proto) {
+    DeclaredValue info;
     info.name = proto.name();
     if (proto.type().value_case() == pb::TypeProto::VALUE_NOT_SET) return info;
     if (!proto.type().has_tensor_type()) {

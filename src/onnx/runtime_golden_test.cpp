@@ -22,13 +22,13 @@ void check_case(const OnnxModel& model, bool feeds_floats) {
   const FileGraph& graph = model.file().graph;
   BuildRequest request;
   std::map<std::string, Tensor> given;
-  for (const ValueInfo& input : graph.inputs) {
+  for (const DeclaredValue& input : graph.inputs) {
     const Tensor tensor = graph.initialisers.at("given." + input.name).tensor(DType::kFloat32);
     const bool is_fed = feeds_floats && tensor.dtype() == DType::kFloat32;
     request.inputs[input.name] = {tensor.shape(), is_fed ? std::nullopt : std::optional(tensor)};
     if (is_fed) given[input.name] = tensor;
   }
-  for (const ValueInfo& output : graph.outputs) request.outputs.push_back(output.name);
+  for (const DeclaredValue& output : graph.outputs) request.outputs.push_back(output.name);
   const BuiltGraph built = model.build(request);
   Feeds feeds;
   for (const auto& [name, value] : built.inputs) feeds[value] = given.at(name);

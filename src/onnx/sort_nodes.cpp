@@ -15,7 +15,7 @@ namespace {
 void collect_outer_names(const FileGraph& graph, std::vector<std::string>& names) {
   std::set<std::string> inside;
   for (const auto& [name, tensor] : graph.initialisers) inside.insert(name);
-  for (const ValueInfo& input : graph.inputs) inside.insert(input.name);
+  for (const DeclaredValue& input : graph.inputs) inside.insert(input.name);
   for (const OnnxNode& node : graph.nodes) inside.insert(node.outputs.begin(), node.outputs.end());
   const auto take = [&](const std::string& name) {
     if (!name.empty() && !inside.contains(name)) names.push_back(name);
@@ -23,7 +23,7 @@ void collect_outer_names(const FileGraph& graph, std::vector<std::string>& names
   for (const OnnxNode& node : graph.nodes) {
     for (const std::string& name : names_read(node)) take(name);
   }
-  for (const ValueInfo& output : graph.outputs) take(output.name);
+  for (const DeclaredValue& output : graph.outputs) take(output.name);
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ BuiltGraph Translation::build() {
 }
 
 void Translation::bind_inputs(Names& names) {
-  for (const ValueInfo& input : model_.file().graph.inputs) {
+  for (const DeclaredValue& input : model_.file().graph.inputs) {
     const auto found = request_.inputs.find(input.name);
     if (found == request_.inputs.end()) continue;  // an error only if something reads it
     const InputBinding& binding = found->second;
@@ -294,7 +294,7 @@ std::vector<Value> Translation::branch(const OnnxNode& node, const std::vector<V
   const FileGraph& chosen = *std::get<std::shared_ptr<const FileGraph>>(found->second);
   Names inner{.graph = &chosen, .outer = &names, .opsets = names.opsets, .values = {}};
   std::vector<std::string> wanted;
-  for (const ValueInfo& output : chosen.outputs) wanted.push_back(output.name);
+  for (const DeclaredValue& output : chosen.outputs) wanted.push_back(output.name);
   translate_all(chosen.nodes, wanted, inner);
   std::vector<Value> outputs;
   for (const std::string& name : wanted) outputs.push_back(value_of(name, inner, node.title()));

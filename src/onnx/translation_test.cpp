@@ -331,13 +331,13 @@ TEST(OnnxModel, EverySeedOfTheFuzzerRuns) {
     SCOPED_TRACE(entry.path().filename().string());
     const OnnxModel model(read_onnx(entry.path()));
     BuildRequest request;
-    for (const ValueInfo& input : model.file().graph.inputs) {
+    for (const DeclaredValue& input : model.file().graph.inputs) {
       Shape shape = input.shape;
       for (int64_t& length : shape) length = length < 0 ? 2 : length;
       request.inputs[input.name] = {shape,
                                     Tensor::zeros(shape, held_as(input.type, request.floats))};
     }
-    for (const ValueInfo& output : model.file().graph.outputs)
+    for (const DeclaredValue& output : model.file().graph.outputs)
       request.outputs.push_back(output.name);
     const BuiltGraph built = model.build(request);
     for (const std::string& output : request.outputs) {

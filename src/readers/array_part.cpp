@@ -105,7 +105,7 @@ Shape ArraysPart::shape_of(const ArraySegment& part) const {
 }
 
 FedGraph ArraysPart::run_arrays(const NamedArrays& arrays) const {
-  return {element_, OnnxArrays::feeds(*element_->probe, arrays)};
+  return {element_, OnnxArrays::feeds(*element_, arrays)};
 }
 
 Variant ArraysPart::hiding(const std::vector<bool>& hidden, const std::string& how,

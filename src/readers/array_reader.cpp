@@ -111,7 +111,9 @@ std::string label_of(const OutputElement& element) {
 ArrayReader::ArrayReader(OnnxDocument document, std::string name, BatchAxes batch_axes,
                          std::exception_ptr why_alone)
     : arrays_(std::move(document), std::move(batch_axes)),
-      facts_{.name = std::move(name), .architecture = architecture_name(arrays_.config())},
+      facts_{.name = std::move(name),
+             .architecture = architecture_name(arrays_.config()),
+             .native = native_names_of(arrays_.file())},
       why_alone_(std::move(why_alone)) {}
 
 const GraphSource& ArrayReader::source() const {
@@ -157,8 +159,12 @@ Reading ArrayReader::read(const InputValue& value, const Question& question) con
   }
   position_of(target.indices, shape, target.output);
   const Samples samples = with_sample_first({given, target.indices}, *probe, output);
-  auto element = arrays_.element(samples.arrays, target.output, samples.indices, dtype);
+  const bool whole = question.all_rows || question.edits != nullptr;
+  auto element =
+      arrays_.element(samples.arrays, target.output, samples.indices, dtype,
+                      whole ? OnnxArrays::LastRows::kAll : OnnxArrays::LastRows::kReadOnes);
   if (question.randomisation) element = arrays_.randomised(*element, *question.randomisation);
+  if (question.edits) element = OnnxArrays::edited(*element, question.edits);
   const NamedArrays arrays = OnnxArrays::with_batch_in_front(*element->probe, samples.arrays);
   auto part = std::make_unique<ArraysPart>(
       element, arrays, question.hiding_id ? question.hiding_id : default_hiding_id(arrays_));
@@ -176,7 +182,8 @@ Reading ArrayReader::read(const InputValue& value, const Question& question) con
   reading.shown.read_out = info.read_out;
   reading.shown.target.element = target;
   reading.element = element->target;
-  const bool own_weights = !question.randomisation;  // the samples' value is the model's own
+  // The samples' value is that of the model as it is.
+  const bool own_weights = !question.randomisation && !question.edits;
   reading.check_element = [samples = Samples{{}, {}, samples.value}, own_weights](double found) {
     check_finite(found);
     if (own_weights) check_same_value(found, samples);

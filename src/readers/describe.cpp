@@ -14,13 +14,6 @@
 namespace whyformer {
 namespace {
 
-std::string task_of(std::optional<Problem> problem, const std::string& input) {
-  if (!problem) return input + " embedding (no classifier)";
-  if (*problem == Problem::kMultiLabel) return "multi-label classification";
-  if (*problem == Problem::kOneLogit) return "binary classification (one logit)";
-  return *problem == Problem::kRegression ? "regression" : "single-label classification";
-}
-
 std::string words_for(const StreamSegment& segment) {
   const std::string of = segment.input.empty() ? "" : " of " + segment.input;
   switch (segment.kind) {
@@ -149,6 +142,13 @@ void describe(const Discovery& found, ModelInfo& info) {
 
 }  // namespace
 
+std::string task_of(std::optional<Problem> problem, const std::string& input) {
+  if (!problem) return input + " embedding (no classifier)";
+  if (*problem == Problem::kMultiLabel) return "multi-label classification";
+  if (*problem == Problem::kOneLogit) return "binary classification (one logit)";
+  return *problem == Problem::kRegression ? "regression" : "single-label classification";
+}
+
 void note_sampled_attention(const Graph& graph, std::vector<std::string>& notes) {
   const std::vector<std::string> names = sampled_attention(graph);
   if (names.empty()) return;
@@ -180,7 +180,7 @@ ModelInfo describe(const OnnxProbe& probe, const std::filesystem::path& file) {
   const onnx::ParameterCount parameters = probe.file.parameters();
   info.parameters = parameters.numbers;
   info.tensors = parameters.tensors;
-  for (const onnx::ValueInfo& input : probe.file.graph.inputs) {
+  for (const onnx::DeclaredValue& input : probe.file.graph.inputs) {
     info.inputs.push_back({input.name, onnx::name_of(input.type), probe.shapes.at(input.name)});
   }
   for (const auto& output : probe.file.graph.outputs) {

@@ -44,7 +44,7 @@ Answered PairReader::answered(const InputValue& value, const Question& question)
     throw InvalidInput(
         "a picture with a text has one output, their similarity: leave out the target");
   }
-  Answered answered{.kind = {.dtype = question.dtype, .randomisation = question.randomisation},
+  Answered answered{.kind = kind_of(question),
                     .space = "logit",
                     .labels = {std::get<PictureWithText>(value).text}};
   for (const auto* notes : {&texts_->source().facts().notes, &pictures_->source().facts().notes}) {

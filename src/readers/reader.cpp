@@ -33,10 +33,15 @@ DType dtype_of(Precision precision) {
   return precision == Precision::kDouble ? DType::kFloat64 : DType::kFloat32;
 }
 
+RunKind kind_of(const Question& question) {
+  return {.dtype = question.dtype,
+          .randomisation = question.randomisation,
+          .edits = question.edits,
+          .all_rows = question.all_rows || question.edits != nullptr};
+}
+
 Answered answered_by(const SourceFacts& facts, const Question& question) {
-  Answered answered{.kind = {.dtype = question.dtype, .randomisation = question.randomisation},
-                    .problem = facts.problem,
-                    .notes = facts.notes};
+  Answered answered{.kind = kind_of(question), .problem = facts.problem, .notes = facts.notes};
   if (question.similar_to) {
     answered.kind.head = Head::kSimilarity;
     answered.space = "similarity";

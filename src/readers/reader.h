@@ -24,6 +24,8 @@ struct Question {
   TargetChoice target = {};
   std::optional<int64_t> hiding_id = {};
   std::optional<Randomisation> randomisation = {};  // of the model's weights
+  std::shared_ptr<const AppliedEdits> edits = {};   // of values inside the model
+  bool all_rows = false;                            // values inside are asked for
   // Whether an answer is explained: attention maps do without.
   bool needs_answer = true;
 };
@@ -104,6 +106,8 @@ class Reader {
 };
 
 DType dtype_of(Precision precision);
+// How the model runs for a question, before its head is chosen.
+RunKind kind_of(const Question& question);
 
 // Labels and space of a model whose facts tell them.
 Answered answered_by(const SourceFacts& facts, const Question& question);

@@ -30,6 +30,7 @@ RowPart::RowPart(std::shared_ptr<const RowSource> source, std::vector<TableColum
   // Which unit a column is, is told by what its numbers change in the model as it is.
   RunKind own_weights = kind_;
   own_weights.randomisation.reset();
+  own_weights.edits.reset();
   const FedGraph own = source_->fed(std::vector{sample()}, own_weights);
   graph_ = own.graph;
   choose_units(own);

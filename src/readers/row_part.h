@@ -16,6 +16,8 @@ class RowPart final : public Part, public PartEntrance {
   // The row as a text, "age = 39, hours = 40".
   const std::string& shown_text() const { return shown_text_; }
   bool attends_by_unit() const { return attends_by_unit_; }
+  // A class token, where attention goes over units.
+  bool reads_one_token() const { return graph_->found.read_out.kind == ReadOut::Kind::kRow; }
   // Units that are tokens, and what the others are.
   int64_t token_count() const { return tokens_; }
   std::string beside_tokens() const;

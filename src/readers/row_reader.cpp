@@ -2,15 +2,35 @@
 
 #include <fmt/format.h>
 
+#include "readers/describe.h"
+#include "readers/describe_table.h"
 #include "readers/mixed_rows.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
 
 ModelInfo RowReader::info() const {
-  throw InvalidInput(fmt::format(
-      "'{}' reads rows of a table, whose number of columns it may leave open: inspect its file",
-      source_->name()));
+  const std::optional<int64_t> count =
+      layout_.reads_words() ? layout_.count(RowInput()) : source_->column_count();
+  if (!count) {
+    throw InvalidInput(fmt::format(
+        "'{}' reads rows of a table, whose number of columns it may leave open: inspect its file",
+        source_->name()));
+  }
+  ModelInfo info = describe(*source_, "row", *source_->graph(source_->key_for(*count)));
+  info.task = task_of(source_->problem(*count), "row");
+  info.outputs = source_->output_names(*count);
+  for (const TableColumn& column : source_->columns(*count)) {
+    if (column.index == 0)
+      info.inputs.push_back({column.input, column.whole ? "int64" : "float", {0}});
+    info.inputs.back().shape[0] = column.index + 1;
+  }
+  info.family = source_->family();
+  if (const TableSpec* spec = layout_.spec()) describe_columns(*spec, info);
+  if (source_->rows_attend() && layout_.spec() != nullptr)
+    info.context = context_of(*layout_.spec());
+  info.notes.insert(info.notes.end(), notes_.begin(), notes_.end());
+  return info;
 }
 
 Answered RowReader::answered(const InputValue& value, const Question& question) const {
@@ -19,7 +39,7 @@ Answered RowReader::answered(const InputValue& value, const Question& question) 
   }
   const int64_t columns = layout_.count(std::get<RowInput>(value));
   const std::optional<Problem> problem = source_->problem(columns);
-  return {.kind = {.dtype = question.dtype, .randomisation = question.randomisation},
+  return {.kind = kind_of(question),
           .problem = problem,
           .space = problem == Problem::kRegression ? "value" : "logit",
           .labels = source_->output_names(columns)};
@@ -64,6 +84,19 @@ std::unique_ptr<const ColumnSource> RowReader::columns_of(const NamedTable& tabl
   return std::make_unique<MixedRows>(source_, layout_, table);
 }
 
+namespace {
+
+// What Kernel SHAP's coalitions cost with the background that comes with a model; so many rows run
+// quickly.
+constexpr int64_t kMostRowsExactly = 1 << 18;
+
+const char* shapley_method(size_t players, int64_t background) {
+  const bool few = players < 18 && (background << players) <= kMostRowsExactly;
+  return few ? "exact-shap" : "kernel-shap";
+}
+
+}  // namespace
+
 std::vector<std::string> RowReader::default_methods(const InputValue* value,
                                                     const Question&) const {
   if (value == nullptr) {
@@ -72,20 +105,19 @@ std::vector<std::string> RowReader::default_methods(const InputValue* value,
   const auto& given = std::get<RowInput>(*value);
   std::vector<std::string> notes;
   const PlacedRow row = layout_.placed(given, notes);
-  const bool has_background = row.background.rows > 0;
   const RowPart part(source_, layout_.places(given), row, {});
-  if (layout_.reads_words() && has_background) {
-    if (part.attends_by_unit()) return {"shap", "gae", "raw-attention"};
-    return {"shap", "leave-one-out"};
+  if (row.background.rows > 0) {
+    const std::string shapley = shapley_method(row.columns.size(), row.background.rows);
+    if (!part.attends_by_unit()) return {shapley, "leave-one-out"};
+    return {shapley, "gae",
+            part.reads_one_token() ? "raw-attention:gorishniy" : "raw-attention:widedeep"};
   }
-  if (part.attends_by_unit()) return {"gae", "integrated-gradients"};
   // Baselines and hidden columns come from a background; whole numbers that pick nothing have no
   // gradient.
+  if (part.attends_by_unit()) return {"gae", "integrated-gradients"};
   const auto graph = source_->graph(source_->key_for(layout_.count(given)));
-  const bool has_gradient = !graph->entries.empty();
-  if (!has_background && has_gradient) return {"gradient-x-input", "saliency"};
-  if (!has_gradient) return {"leave-one-out"};
-  return {"integrated-gradients", "leave-one-out"};
+  if (!graph->entries.empty()) return {"gradient-x-input", "saliency"};
+  return {"leave-one-out"};
 }
 
 }  // namespace whyformer

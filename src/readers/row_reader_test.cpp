@@ -8,6 +8,7 @@
 #include "tests/support/source_folder.h"
 #include "whyformer/answers.h"
 #include "whyformer/error.h"
+#include "whyformer/tables.h"
 
 namespace whyformer {
 namespace {
@@ -85,6 +86,28 @@ TEST(RowOfATable, CountsTheRowsOfItsBackgroundByTheirWeights) {
   twice.weights.clear();
   const std::vector<double> expected = scores(twice);
   EXPECT_THAT(scores(weighted), ::testing::Pointwise(::testing::DoubleNear(1e-9), expected));
+}
+
+// 2^players · rows against Kernel SHAP's 2,048 coalitions of a usual background: counts, not times.
+TEST(DefaultMethodsOfRows, AreExactWhereThatIsAtMostTheWorkOfKernelShap) {
+  RowInput row = weighted_row();
+  row.weights.clear();
+  using ::testing::ElementsAre;
+  EXPECT_THAT(default_methods(rows_model(), row),
+              ElementsAre("exact-shap", "gae", "raw-attention:gorishniy"));
+  const auto with_background = [&](int64_t rows) {
+    row.background = {.rows = rows, .columns = 7};
+    row.background.values.assign(static_cast<size_t>(7 * rows), 0.0);
+    return default_methods(rows_model(), row)[0];
+  };
+  EXPECT_EQ(with_background(2048), "exact-shap");  // 2^7 · 2,048 = 2^18
+  EXPECT_EQ(with_background(2049), "kernel-shap");
+}
+
+TEST(DefaultMethodsOfRows, OfTheBuiltInModelAreKernelShapAndAttention) {
+  const Model model = Model::built_in_for_tables();
+  EXPECT_THAT(default_methods(model, row_of(rows_with(model), 0)),
+              ::testing::ElementsAre("kernel-shap", "gae", "raw-attention:gorishniy"));
 }
 
 }  // namespace

@@ -73,6 +73,12 @@ FedGraph Input::copies(int64_t count) const {
   return facts_.source->fed(std::vector<Sample>(count, facts_.sample), facts_.kind);
 }
 
+SampleShapes Input::sample_shapes() const {
+  SampleShapes shapes;
+  for (const auto& [name, tensor] : facts_.sample) shapes[name] = tensor.shape();
+  return shapes;
+}
+
 template <class T>
 std::vector<std::vector<T>> Input::by_part(const std::vector<T>& by_unit) const {
   std::vector<std::vector<T>> all;

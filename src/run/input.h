@@ -48,6 +48,9 @@ class Input {
   Input(InputFacts facts, std::vector<std::unique_ptr<const Part>> parts);
 
   const RunKind& kind() const { return facts_.kind; }
+  const GraphSource& source() const { return *facts_.source; }
+  const Sample& sample() const { return facts_.sample; }
+  SampleShapes sample_shapes() const;
   const std::vector<std::unique_ptr<const Part>>& parts() const { return parts_; }
   const std::vector<bool>& special() const { return special_; }
   int64_t units() const { return static_cast<int64_t>(special_.size()); }

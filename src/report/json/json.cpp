@@ -1,4 +1,5 @@
 // The stable, documented form of an explanation: docs/json.md and docs/explanation.schema.json.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -31,6 +32,13 @@ Json cell_json(const Unit& unit) {
           {"missing", unit.missing}, {"background", background_json(unit.background)}};
 }
 
+// Whether every method has a score for it, which may be 0.
+bool is_covered(const Explanation& explanation, size_t unit) {
+  return std::ranges::none_of(explanation.attributions, [&](const Attribution& attribution) {
+    return unit < attribution.scores.size() && std::isnan(attribution.scores[unit]);
+  });
+}
+
 Json units_json(const Explanation& explanation) {
   Json list = Json::array();
   for (const Unit& unit : explanation.units) {
@@ -40,7 +48,9 @@ Json units_json(const Explanation& explanation) {
                     {"special", unit.special},
                     {"segment", unit.segment},
                     {"word", unit.word}});
-    if (!unit.column.empty()) list.back()["cell"] = cell_json(unit);
+    if (unit.column.empty()) continue;
+    list.back()["cell"] = cell_json(unit);
+    list.back()["cell"]["covered"] = is_covered(explanation, list.size() - 1);
   }
   return list;
 }
@@ -179,6 +189,7 @@ Json explanation_json(const Explanation& explanation) {
     json["attributions"].push_back(attribution_json(attribution));
   }
   if (explanation.trust) json["trust"] = report::trust_setting_json(*explanation.trust);
+  if (!explanation.edits.empty()) json["edits"] = explanation.edits;
   if (!explanation.refused.empty()) json["refused"] = refused_json(explanation.refused);
   json["notes"] = explanation.notes;
   return json;

@@ -32,6 +32,16 @@ std::string to_json(const ModelInfo& info, int indent) {
   for (const InputInfo& input : info.inputs) {
     inputs.push_back({{"name", input.name}, {"type", input.type}, {"shape", input.shape}});
   }
+  Json columns = Json::array();
+  for (const ColumnInfo& column : info.columns) {
+    columns.push_back({{"name", column.name},
+                       {"kind", column.kind},
+                       {"unit", column.unit},
+                       {"encoding", column.encoding},
+                       {"missing", column.missing},
+                       {"input", column.input},
+                       {"at", column.at}});
+  }
   const Json json{{"model", {{"name", info.model.name}, {"architecture", info.model.architecture}}},
                   {"task", info.task},
                   {"opset", info.opset},
@@ -45,7 +55,11 @@ std::string to_json(const ModelInfo& info, int indent) {
                   {"streams", info.streams.size()},
                   {"stream_list", streams},
                   {"read_out", info.read_out},
-                  {"notes", info.notes}};
+                  {"notes", info.notes},
+                  {"family", info.family},
+                  {"columns", columns},
+                  {"context", info.context},
+                  {"not_told", info.not_told}};
   return printable_json(json.dump(indent, ' ', false, Json::error_handler_t::replace));
 }
 

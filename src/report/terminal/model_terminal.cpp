@@ -1,12 +1,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "report/views/report_table.h"
 #include "whyformer/model.h"
 #include "whyformer/printable.h"
 #include "whyformer/report.h"
 
 namespace whyformer {
 namespace {
+
+using report::ReportTable;
 
 std::string outputs_line(const std::vector<std::string>& outputs) {
   std::string text;
@@ -62,6 +65,19 @@ std::string site_lines(const ModelInfo& info) {
   return text;
 }
 
+std::string column_lines(const ModelInfo& info) {
+  ReportTable table{.head = {"column", "kind", "read as", "missing", "place"}, .names = 5};
+  for (const ColumnInfo& column : info.columns) {
+    const std::string unit = column.unit.empty() ? "" : fmt::format(" ({})", column.unit);
+    table.rows.push_back({column.name + unit, column.kind, column.encoding, column.missing,
+                          fmt::format("{}[{}]", column.input, fmt::join(column.at, ", "))});
+  }
+  std::string text = fmt::format("\ncolumns: {}\n", info.columns.size());
+  constexpr int kWidest = 160;
+  for (const std::string& line : report::terminal_lines(table, kWidest)) text += line + "\n";
+  return text;
+}
+
 }  // namespace
 
 std::string to_terminal(const ModelInfo& info) {
@@ -79,7 +95,12 @@ std::string to_terminal(const ModelInfo& info) {
   if (info.vocabulary > 0) line("vocabulary", fmt::format("{} tokens", info.vocabulary));
   if (info.max_tokens > 0) line("longest text", fmt::format("{} tokens", info.max_tokens));
   line("read-out", info.read_out);
+  line("family", info.family);
+  line("context", info.context);
   for (const std::string& note : info.notes) line("note", note);
+  for (const std::string& what : info.not_told) line("not told", what);
+  if (!info.columns.empty()) text += column_lines(info);
+  if (!info.columns.empty() && info.streams.empty()) return text;
   return text + stream_lines(info) + site_lines(info);
 }
 

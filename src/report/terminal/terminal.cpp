@@ -12,6 +12,7 @@
 #include "report/terminal/terminal_table.h"
 #include "report/terminal/terminal_text.h"
 #include "report/views/picture_view.h"
+#include "report/views/row_agreement.h"
 #include "report/views/row_view.h"
 #include "report/views/text.h"
 #include "report/views/trust_view.h"
@@ -40,6 +41,11 @@ class TerminalReport {
     prediction();
     const std::vector<Attribution>& methods = explanation_.attributions;
     if (is_row_) lines(row_lines(explanation_, options_));
+    if (const std::string agreement = is_row_ ? row_agreement_sentence(explanation_) : "";
+        !agreement.empty()) {
+      lines({""});
+      lines(wrapped_sentence(agreement, options_.width));
+    }
     if (methods.empty()) {
       lines({""});
       if (!is_row_) lines(plain_lines(explanation_, options_));

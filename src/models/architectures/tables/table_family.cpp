@@ -13,18 +13,12 @@ namespace {
 
 // The first that recognises its tensors is taken.
 constexpr std::array kFamilies{
-    &kRtdlRevisiting, &kRtdlOld,   &kRtdlPaper,        &kLucidHyperConnections,
-    &kLucidFt,        &kSaint,     &kPytorchTabularFt, &kPytorchTabularTab,
-    &kPytorchFrame,   &kAutoGluon, &kWidedeepTab,      &kWidedeepSaint,
-    &kWidedeepFt,     &kLucidTab};
+    &kRtdlRevisiting,    &kRtdlOld,       &kRtdlPaper,       &kLucidHyperConnections,
+    &kLucidFt,           &kSaint,         &kLitSaint,        &kPytorchTabularFt,
+    &kPytorchTabularTab, &kPytorchFrame,  &kPytorchFrameTab, &kAutoGluon,
+    &kWidedeepTab,       &kWidedeepSaint, &kWidedeepFt,      &kLucidTab};
 
 constexpr std::string_view kNameWrappers[] = {"model.", "module.", "net.", "_orig_mod."};
-
-const TableFamily* recognised(const Checkpoint& tensors) {
-  const auto found = std::ranges::find_if(
-      kFamilies, [&](const TableFamily* family) { return family->recognises(tensors); });
-  return found == kFamilies.end() ? nullptr : *found;
-}
 
 std::string family_names() {
   std::string names;
@@ -45,15 +39,21 @@ StoredTensors renamed(const StoredTensors& tensors, std::string_view prefix) {
 
 }  // namespace
 
+const TableFamily* recognised_family(const Checkpoint& tensors) {
+  const auto found = std::ranges::find_if(
+      kFamilies, [&](const TableFamily* family) { return family->recognises(tensors); });
+  return found == kFamilies.end() ? nullptr : *found;
+}
+
 std::span<const TableFamily* const> table_families() { return kFamilies; }
 
 StoredTensors without_wrapper(StoredTensors tensors) {
-  if (recognised(Checkpoint(tensors)) != nullptr) return tensors;
+  if (recognised_family(Checkpoint(tensors)) != nullptr) return tensors;
   for (const std::string_view prefix : kNameWrappers) {
     const auto wraps = [&](const auto& item) { return item.first.starts_with(prefix); };
     if (std::ranges::none_of(tensors, wraps)) continue;
     StoredTensors inner = renamed(tensors, prefix);
-    if (recognised(Checkpoint(inner)) != nullptr) return inner;
+    if (recognised_family(Checkpoint(inner)) != nullptr) return inner;
   }
   return tensors;
 }
@@ -61,7 +61,7 @@ StoredTensors without_wrapper(StoredTensors tensors) {
 const TableFamily& table_family_of(const TableWeights& weights) {
   const std::string& told = weights.spec.model.family;
   if (told.empty()) {
-    if (const TableFamily* found = recognised(weights.tensors)) return *found;
+    if (const TableFamily* found = recognised_family(weights.tensors)) return *found;
     constexpr size_t kMostListed = 6;
     std::vector<std::string> names = weights.tensors.never_asked();
     names.resize(std::min(names.size(), kMostListed));

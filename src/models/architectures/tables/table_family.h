@@ -15,16 +15,19 @@ struct TableFamily {
   TableFacts (*facts)(const TableWeights& weights);
   // The answer [rows, outputs]; the encoder notes tokens and vectors on the way.
   Value (*answer)(TableEncoder& build, const TableInputs& inputs);
-  // What names of tensors begin with that the answer does not depend on.
+  // What names of tensors begin with that the answer does not depend on; where it begins with a
+  // dot, what they contain.
   std::span<const std::string_view> without_use = {};
 };
 
 // One line per family.
 extern const TableFamily kAutoGluon;
+extern const TableFamily kLitSaint;
 extern const TableFamily kLucidFt;
 extern const TableFamily kLucidHyperConnections;
 extern const TableFamily kLucidTab;
 extern const TableFamily kPytorchFrame;
+extern const TableFamily kPytorchFrameTab;
 extern const TableFamily kPytorchTabularFt;
 extern const TableFamily kPytorchTabularTab;
 extern const TableFamily kRtdlOld;
@@ -36,6 +39,9 @@ extern const TableFamily kWidedeepSaint;
 extern const TableFamily kWidedeepTab;
 
 std::span<const TableFamily* const> table_families();
+
+// The first whose tensors these are; null where there is none.
+const TableFamily* recognised_family(const Checkpoint& tensors);
 
 // The family that table.json names, else the first whose tensors these are. Throws UnsupportedModel
 // that lists what is supported.
@@ -55,6 +61,19 @@ int64_t heads_of(const TableFamily& family, const TableWeights& weights, const T
 // Heads of lucidrains' attention, one matrix for queries, keys and values.
 void read_lucid_heads(const TableWeights& weights, const std::string& to_qkv, int64_t head_width,
                       TableFacts& facts);
+
+// Blocks of SAINT, which lit-saint has too, under other names and with heads of another width.
+struct SaintBlocks {
+  std::string first_forward, second_forward;  // Linears of the feed-forward part
+  int64_t column_head_width = 0, row_head_width = 0;
+};
+// Whether the first step of a block is between rows.
+bool starts_with_rows(const Checkpoint& tensors, int64_t width);
+// Returns the width of all heads of the first step.
+int64_t read_saint_blocks(const Checkpoint& tensors, TableFacts& facts);
+Value saint_blocks(TableEncoder& build, Value x, const SaintBlocks& blocks);
+// Each number through a perceptron of its own, "PREFIXj.layers.".
+Value perceptron_tokens(TableEncoder& build, Value numbers, const std::string& prefix);
 
 // Blocks and head of rtdl, which its successors and AutoGluon have too.
 struct RtdlNames {

@@ -1,0 +1,51 @@
+#include "api/applied_edits.h"
+
+#include <algorithm>
+
+#include "api/prepare.h"
+#include "whyformer/error.h"
+
+namespace whyformer {
+
+NamedValues names_for(const Input& input) {
+  return names_in(*input.copies(1).graph, input.source().facts().native);
+}
+
+EditArray edit_array(const Tensor& told) {
+  return {told.shape(), std::make_shared<const std::vector<double>>(told.to_doubles())};
+}
+
+std::shared_ptr<const AppliedEdits> edits_for(const Reader& reader, const InputValue& value,
+                                              const Question& question,
+                                              const std::vector<Edit>& edits) {
+  auto applied = std::make_shared<AppliedEdits>();
+  applied->edits = edits;
+  Question own = question;
+  own.edits.reset();
+  own.all_rows = true;
+  const Reading reading = reader.read(value, own);
+  if (reading.inputs.size() > 1) {
+    throw InvalidInput(
+        "values inside a model are changed for one input: give the picture alone and the text as "
+        "what to be similar to, or the text alone");
+  }
+  const Input& input = reading.inputs[0];
+  applied->own = input.sample_shapes();
+  const FedGraph fed = input.copies(1);
+  const NamedValues names = names_for(input);
+  std::vector<Value> frozen;
+  for (const Edit& edit : edits) {
+    const Value found = names.at(edit.value).value;
+    if (edit.op == EditOp::kFreeze) frozen.push_back(found);
+  }
+  if (frozen.empty()) return applied;
+  const Pass pass = run(fed.graph->graph, fed.feeds, {.outputs = frozen});
+  for (Edit& edit : applied->edits) {
+    if (edit.op != EditOp::kFreeze) continue;
+    const NamedValue& named = names.at(edit.value);
+    edit.array = edit_array(named.told(pass[named.value]));
+  }
+  return applied;
+}
+
+}  // namespace whyformer

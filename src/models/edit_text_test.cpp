@@ -1,0 +1,60 @@
+// Edits keep what they say through their text and through JSON.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "whyformer/edits.h"
+#include "whyformer/error.h"
+
+namespace whyformer {
+namespace {
+
+TEST(Edits, SayInTextWhatTheyAre) {
+  const Edit edit = parse_edit("zero blocks.3.attention.context head=5,7 token=-1");
+  EXPECT_EQ(edit.op, EditOp::kZero);
+  EXPECT_EQ(edit.value, "blocks.3.attention.context");
+  EXPECT_EQ(edit.at, (EditPlaces{{"head", {5, 7}}, {"token", {-1}}}));
+  EXPECT_EQ(parse_edit("scale blocks.2.mlp.output 0.5").number, 0.5);
+  const Edit copy = parse_edit("copy other.blocks.4.output token=2");
+  EXPECT_EQ(copy.value, "blocks.4.output");
+  EXPECT_EQ(copy.source, "other.blocks.4.output");
+  const Edit noise = parse_edit("noise embeddings sd=0.1 seed=3");
+  EXPECT_EQ(noise.number, 0.1);
+  EXPECT_EQ(noise.seed, 3);
+}
+
+TEST(Edits, AreTheSameAfterTextAndJson) {
+  std::vector<Edit> edits;
+  for (const char* text :
+       {"set blocks.1.output 0.1 token=2", "add blocks.1.output 1,2,0.30000000000000004",
+        "scale blocks.2.mlp.output 0.5 token=3", "zero blocks.3.attention.context head=5",
+        "mean blocks.0.output", "copy other.blocks.4.output token=2", "freeze blocks.1.mlp.output",
+        "permute blocks.1.attention.pattern axis=key head=0 seed=4",
+        "noise embeddings sd=0.1 seed=3"}) {
+    edits.push_back(parse_edit(text));
+    EXPECT_EQ(to_text(edits.back()), text);
+    EXPECT_EQ(parse_edit(to_text(edits.back())), edits.back());
+  }
+  edits[5].array = {{1, 1, 2},
+                    std::make_shared<const std::vector<double>>(std::vector{0.1, -1.0 / 3})};
+  EXPECT_EQ(edits_from_json(edits_to_json(edits)), edits);
+}
+
+TEST(Edits, ThatSayNothingAreRefused) {
+  for (const char* text :
+       {"", "zero", "wipe blocks.1.output", "scale blocks.1.output", "scale blocks.1.output x",
+        "scale blocks.1.output 1,2", "zero blocks.1.output 3", "set a 1 2", "noise embeddings",
+        "noise embeddings sd=-1", "permute a", "copy blocks", "zero a head=x",
+        "zero a head=", "zero a head=1 head=2", "set a nan", "set a inf"})
+    EXPECT_THROW(parse_edit(text), InvalidInput) << text;
+  for (
+      const char* json :
+      {"", "{}", "[1]", "[{}]", R"([{"op": "zero"}])", R"([{"op": "wipe", "value": "a"}])",
+       R"([{"op": "zero", "value": "a", "more": 1}])",
+       R"([{"op": "set", "value": "a", "array": {"shape": [3], "numbers": [1, 2]}}])",
+       R"([{"op": "set", "value": "a", "array": {"shape": [-1], "numbers": []}}])",
+       R"([{"op": "set", "value": "a", "array": {"shape": [9000000000, 9000000000], "numbers": [1]}}])"})
+    EXPECT_THROW(edits_from_json(json), InvalidInput) << json;
+}
+
+}  // namespace
+}  // namespace whyformer

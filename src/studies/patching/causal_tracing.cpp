@@ -1,0 +1,144 @@
+// Causal tracing: noise corrupts the run, and single values of the clean one repair it.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "base/random.h"
+#include "studies/patching/patch_study.h"
+#include "studies/patching/sweep.h"
+#include "whyformer/error.h"
+#include "whyformer/interrupted.h"
+
+namespace whyformer {
+namespace {
+
+void check(const NoiseRequest& noise, int64_t units) {
+  if (noise.tokens.empty()) throw InvalidInput("there are no tokens to put noise on");
+  for (const int64_t token : noise.tokens) {
+    if (token >= 0 && token < units) continue;
+    throw InvalidInput(
+        fmt::format("there is no token {}: they are numbered from 0 to {}", token, units - 1));
+  }
+  if (noise.draws < 1) throw InvalidInput("noise needs one draw or more");
+  if (noise.window < 1) throw InvalidInput("a window has one layer or more");
+  if (!(noise.scale > 0)) throw InvalidInput("noise needs a scale above 0");
+}
+
+double deviation(const std::vector<double>& numbers) {
+  const auto count = static_cast<double>(numbers.size());
+  const double mean = std::accumulate(numbers.begin(), numbers.end(), 0.0) / count;
+  double squares = 0;
+  for (const double number : numbers) squares += (number - mean) * (number - mean);
+  return std::sqrt(squares / count);
+}
+
+Tensor with_noise(const Tensor& vectors, const NoiseRequest& noise, double scale, int64_t seed,
+                  int64_t draw) {
+  Tensor noisy = vectors.copy();
+  const int64_t width = vectors.dim(-1);
+  for (const int64_t token : noise.tokens) {
+    const CounterRandom random(seed, fmt::format("causal-tracing/token {}", token), draw);
+    Tensor row = noisy.select(0, 0).select(0, token);
+    std::vector<double> numbers = row.to_doubles();
+    for (int64_t i = 0; i < width; ++i) numbers[i] += scale * random.normal(i);
+    row.copy_from(Tensor::of<double>({width}, std::span<const double>(numbers)).cast(row.dtype()));
+  }
+  return noisy;
+}
+
+// Means and standard errors over draws, cell by cell.
+class DrawSums {
+ public:
+  void add(const EffectGrid& grid) {
+    if (draws_.empty()) grid_ = grid;
+    draws_.push_back(grid.changes);
+  }
+
+  EffectGrid finish(const std::vector<double>& gaps) const {
+    EffectGrid grid = grid_;
+    const auto count = static_cast<double>(draws_.size());
+    const double gap = std::accumulate(gaps.begin(), gaps.end(), 0.0) / count;
+    grid.errors.assign(grid.changes.size(), std::nan(""));
+    for (size_t cell = 0; cell < grid.changes.size(); ++cell) {
+      double sum = 0, squares = 0;
+      for (const std::vector<double>& draw : draws_) sum += draw[cell];
+      const double mean = sum / count;
+      for (const std::vector<double>& draw : draws_)
+        squares += (draw[cell] - mean) * (draw[cell] - mean);
+      grid.changes[cell] = mean;
+      // One draw does not tell how much draws differ.
+      if (draws_.size() > 1)
+        grid.errors[cell] = std::sqrt(squares / (count * (count - 1))) / std::abs(gap);
+    }
+    return grid;
+  }
+
+ private:
+  EffectGrid grid_;
+  std::vector<std::vector<double>> draws_;
+};
+
+// The model's own table where it is known, else the vectors of this input.
+double vector_deviation(const PatchedRun& run, const std::string& name,
+                        std::vector<std::string>& notes) {
+  if (const std::optional<Tensor> table = run.vector_table()) return deviation(table->to_doubles());
+  notes.emplace_back(
+      "The model's table of vectors was not found: noise is scaled by the deviation of this "
+      "input's own vectors.");
+  return deviation(run.value(name).to_doubles());
+}
+
+}  // namespace
+
+PatchReport study_causes(const Reader& reader, const InputValue& clean, const NoiseRequest& noise,
+                         const PatchRequest& request) {
+  PatchStudy study(reader, clean, request, "causal tracing");
+  check(noise, static_cast<int64_t>(study.units().size()));
+  if (request.kinds.empty()) throw InvalidInput("there is no kind of values to restore");
+  const std::string name = study.clean().names().find("words") != nullptr ? "words" : "embeddings";
+  const double scale = noise.scale * vector_deviation(study.clean(), name, study.report.notes);
+  AlignedUnits aligned(study.units().size());
+  std::iota(aligned.begin(), aligned.end(), 0);
+  for (const std::string& kind : request.kinds)
+    study.expect(noise.draws * sweep_runs(patch_kind_named(kind), study.clean()));
+  const SweepWork work{study.metric(), aligned, study.counter()};
+  const SweepSettings settings{.preview = false, .window = noise.window};
+  std::vector<DrawSums> sums(request.kinds.size());
+  std::vector<double> gaps;
+  double corrupted_sum = 0;
+  try {
+    for (int64_t draw = 0; draw < noise.draws; ++draw) {
+      const auto noisy = study.with_entering(
+          {{name, with_noise(study.clean().value(name), noise, scale, request.seed, draw)}});
+      std::vector<EffectGrid> grids;
+      for (const std::string& kind : request.kinds) {
+        Swept swept = sweep(patch_kind_named(kind), study.clean(), *noisy, settings, work);
+        if (swept.stopped) throw Interrupted();
+        grids.push_back(std::move(swept.grid));
+      }
+      // Whole draws count only.
+      for (size_t i = 0; i < grids.size(); ++i) sums[i].add(grids[i]);
+      const double corrupted = study.metric().value(noisy->outputs());
+      gaps.push_back(study.report.clean_value - corrupted);
+      corrupted_sum += corrupted;
+    }
+  } catch (const Interrupted&) {
+    if (gaps.empty()) throw;
+    study.stop();
+  }
+  study.report.corrupted_value = corrupted_sum / static_cast<double>(gaps.size());
+  for (const DrawSums& sum : sums) {
+    EffectGrid grid = sum.finish(gaps);
+    study.report.effects_are_shares =
+        add_effects(study.report.clean_value, *study.report.corrupted_value, grid);
+    study.report.grids.push_back(std::move(grid));
+  }
+  study.report.notes.push_back(
+      fmt::format("Noise of deviation {:.4g} ({:g} times that of the vectors) on {} of {} tokens, "
+                  "{} draws.",
+                  scale, noise.scale, noise.tokens.size(), study.units().size(), gaps.size()));
+  return study.finish();
+}
+
+}  // namespace whyformer

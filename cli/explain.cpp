@@ -117,9 +117,7 @@ void explain_table(const ExplainArguments& a) {
   const KeepAnswers keep;
   AnswerLines answers(a.json, "rows", rows.table.rows);
   for (int64_t row = 0; row < rows.table.rows; ++row) {
-    RowInput next = row_of(rows, row);
-    input.values = std::move(next.values);
-    input.cells = std::move(next.cells);
+    a.table.take_row(model, rows, row, input);
     const auto explain_row = [&] { return explain(model, input, request).front(); };
     if (!answers.add(fmt::format("row {}", row), explain_row)) break;
   }

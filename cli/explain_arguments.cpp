@@ -19,6 +19,12 @@ void add_inputs(CLI::App& command, ExplainArguments& a) {
   a.input.picture.add_to(command);
   a.table.add_to(command);
   a.table.add_row_to(command);
+  a.has_by = command
+                 .add_option("--by", a.by,
+                             "which columns of a row count; or which rows of its context, of a "
+                             "model whose rows attend to each other")
+                 ->check(CLI::IsMember({"columns", "rows"}))
+                 ->capture_default_str();
   a.input.arrays.add_to(command);
 }
 
@@ -171,6 +177,13 @@ void refuse_what_texts_have(const ExplainArguments& a) {
   throw InvalidInput("--words sets how subword scores are aggregated; only texts have words");
 }
 
+// Arrays, pictures and texts have no rows.
+void refuse_what_rows_have(const ExplainArguments& a) {
+  a.table.refuse_without_table();
+  if (a.has_by->count() > 0)
+    throw InvalidInput("--by goes with a row of a table: --table rows.csv");
+}
+
 void refuse_what_arrays_have(const ExplainArguments& a) {
   if (a.input.arrays.has_hiding_id->count() == 0) return;
   throw InvalidInput("--hiding-id goes with --inputs: texts have their tokenizer's mask token");
@@ -215,7 +228,7 @@ void ExplainArguments::check() const {
 }
 
 void check_options_of_arrays(const ExplainArguments& a) {
-  a.table.refuse_without_table();
+  refuse_what_rows_have(a);
   a.input.arrays.check(a.input.model);
   refuse_what_texts_have(a);
   refuse_what_pictures_have(a);
@@ -238,7 +251,7 @@ void check_options_of_tables(const ExplainArguments& a) {
 }
 
 void check_options_of_pictures(const ExplainArguments& a) {
-  a.table.refuse_without_table();
+  refuse_what_rows_have(a);
   refuse_what_arrays_have(a);
   if (a.input.text.has_pair->count() == 0) refuse_what_texts_have(a);
   if (a.svg.empty() && a.png.empty() && (a.has_grain->count() > 0 || a.has_segment->count() > 0)) {
@@ -250,7 +263,7 @@ void check_options_of_pictures(const ExplainArguments& a) {
 
 void check_options_of_texts(const ExplainArguments& a) {
   refuse_names_of_methods(a);
-  a.table.refuse_without_table();
+  refuse_what_rows_have(a);
   refuse_what_arrays_have(a);
   refuse_what_pictures_have(a);
   if (a.input.text.given() && !a.file.empty())
@@ -272,9 +285,12 @@ void refuse_pictures(const ExplainArguments& a) {
 ExplainRequest request_of(const ExplainArguments& a, const Model& model, const InputValue& input) {
   ExplainRequest request;
   a.target.fill(request);
+  request.by_rows = a.by == "rows";
   if (a.input.arrays.given()) a.input.arrays.fill(request, a.input.model);
-  for (const std::string& name :
-       a.methods.empty() ? fitting_methods(model, input, request.target) : a.methods) {
+  for (const std::string& name : !a.methods.empty() ? a.methods
+                                 : request.by_rows
+                                     ? default_methods_by_rows()
+                                     : fitting_methods(model, input, request.target)) {
     if (name.empty()) continue;
     method_named(name);  // says so where there is none
     request.methods.push_back({name, {}});

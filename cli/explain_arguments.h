@@ -24,6 +24,8 @@ struct ExplainArguments {
   std::string grain = "smooth", segment = "none";
   CLI::Option *has_grain = nullptr, *has_segment = nullptr, *has_words = nullptr;
   int64_t attention_layer = -1, attention_head = -1;
+  std::string by = "columns";
+  CLI::Option* has_by = nullptr;
   bool trust = false;
   int64_t trust_orders = 39;
   int64_t seed = 0;

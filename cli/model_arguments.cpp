@@ -95,11 +95,11 @@ void ModelArguments::add_to(CLI::App& command) {
                   "table.json of a checkpoint: its columns, encodings and labels")
       ->type_name("FILE");
   command
-      .add_option(
-          "--context", context,
-          "context rows, for models whose rows attend to each other (SAINT); CSV (default: as "
-          "table.json says, else none)")
-      ->type_name("FILE");
+      .add_option("--context", context,
+                  "rows that explained ones attend to, of a model like SAINT: those of a CSV file, "
+                  "block (the others of its 256 rows of the table), or alone (none); default: as "
+                  "table.json says, else block")
+      ->type_name("FILE|block|alone");
   command
       .add_option("--context-mode", context_mode,
                   "frozen: the context does not see the explained row; live: it does, which takes "
@@ -125,11 +125,19 @@ void ModelArguments::add_output_to(CLI::App& command) {
 Model ModelArguments::load_or(Model (*built_in)()) const {
   apply_threads();
   const std::optional<Model> named = built_in_named(model);
-  if (!model.empty() && !named)
+  if (!model.empty() && !named) {
+    const bool is_word = context == "block" || context == "alone";
     return Model::load(model, {.output = output,
                                .table_spec = table_spec,
-                               .context = context,
+                               .context = is_word ? "" : context,
+                               .context_rows = is_word ? context : "",
                                .context_mode = context_mode});
+  }
+  if (!context.empty() || !context_mode.empty()) {
+    throw InvalidInput(
+        "--context and --context-mode go with a model whose rows attend to each other (SAINT): "
+        "--model DIR");
+  }
   if (!table_spec.empty())
     throw InvalidInput("--table-spec goes with a checkpoint: --model model.pt");
   if (!output.empty()) throw InvalidInput("--output goes with an ONNX file: --model model.onnx");

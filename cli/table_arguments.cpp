@@ -121,7 +121,21 @@ void TableArguments::fill_background(const Model& model, const NamedTable& rows,
 RowInput TableArguments::input(const Model& model, const NamedTable& rows, int64_t number) const {
   RowInput input = row_of(rows, number);
   fill_background(model, rows, input);
+  take_block(model, rows, number, input);
   return input;
+}
+
+void TableArguments::take_row(const Model& model, const NamedTable& rows, int64_t number,
+                              RowInput& input) const {
+  RowInput own = row_of(rows, number);
+  input.values = std::move(own.values);
+  input.cells = std::move(own.cells);
+  take_block(model, rows, number, input);
+}
+
+void TableArguments::take_block(const Model& model, const NamedTable& rows, int64_t number,
+                                RowInput& input) const {
+  if (const int64_t block = block_rows(model); block > 0) add_block(input, rows, number, block);
 }
 
 std::vector<RowInput> TableArguments::inputs(const Model& model, const NamedTable& rows,
@@ -129,9 +143,8 @@ std::vector<RowInput> TableArguments::inputs(const Model& model, const NamedTabl
   if (count == 0) return {};
   std::vector<RowInput> inputs(count, input(model, rows, 0));
   for (int64_t row = 0; row < count; ++row) {
-    RowInput own = row_of(rows, row);
-    inputs[row].values = std::move(own.values);
-    inputs[row].cells = std::move(own.cells);
+    if (row > 0) inputs[row].block = inputs[row - 1].block;
+    take_row(model, rows, row, inputs[row]);
   }
   return inputs;
 }

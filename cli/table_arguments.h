@@ -31,8 +31,13 @@ struct TableArguments {
   void fill_background(const Model& model, const NamedTable& rows, RowInput& input) const;
   // One row of it with its background.
   RowInput input(const Model& model, const NamedTable& rows, int64_t row) const;
+  // Makes it another row of the table, with the same background.
+  void take_row(const Model& model, const NamedTable& rows, int64_t row, RowInput& input) const;
   // The same for the first rows of it.
   std::vector<RowInput> inputs(const Model& model, const NamedTable& rows, int64_t count) const;
+
+ private:
+  void take_block(const Model& model, const NamedTable& rows, int64_t row, RowInput& input) const;
 };
 
 }  // namespace whyformer::cli

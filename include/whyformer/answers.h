@@ -34,7 +34,9 @@ struct Answers {
 };
 
 // The outputs that `explain` gives, of many inputs at once: those of one size run together, without
-// padding, and each is in memory only while it waits and runs. Throws InvalidInput that tells the
+// padding, and each is in memory only while it waits and runs. Rows of a model whose rows attend to
+// each other are answered live: in its context, or, without one, in blocks of the order given.
+// Throws InvalidInput that tells the
 // number, from 0, of an input that the model cannot take.
 Answers answers(const Model& model, const std::vector<InputValue>& inputs,
                 const AnswersRequest& request = {});

@@ -41,6 +41,9 @@ struct Unit {
   bool category = false;
   bool missing = false;                            // the cell has no value
   std::optional<BackgroundShare> background = {};  // nothing without a background
+  // Of a row of a context its number, from 0; -1 for the explained row itself. `column` is then
+  // what it is called, and `cell` all its cells.
+  std::optional<int64_t> row = {};
 };
 
 // Pieces of one word, folded.
@@ -163,6 +166,21 @@ struct ModelName {
   std::string architecture;
 };
 
+// The rows beside an explained one, of a model whose rows attend to each other, and what the model
+// answers in other contexts: values of all outputs.
+struct ContextFacts {
+  int64_t rows = 0;
+  std::string from;               // a file's name; "block"
+  std::string mode;               // "frozen", "live"
+  std::string hash;               // SHA-256 of the numbers that the model reads
+  std::vector<double> live;       // the model's answer: the context sees the row too
+  std::vector<double> explained;  // what scores explain: the same, or with a frozen context
+  std::vector<double> alone;
+  int64_t contexts = 0;  // of as many rows, drawn at random from `drawn_from` rows
+  int64_t drawn_from = 0;
+  std::vector<double> lowest, highest;  // in these
+};
+
 struct Explanation {
   static constexpr const char* kSchema = "whyformer.explanation/1";
 
@@ -172,7 +190,8 @@ struct Explanation {
   std::optional<PictureView> picture;
   std::vector<Unit> units;
   std::vector<UnitStream> streams;  // in the order of the units; empty where all are one stream
-  std::string read_out;             // how the output reads the tokens, in words; empty: not told
+  std::optional<ContextFacts> context;
+  std::string read_out;  // how the output reads the tokens, in words; empty: not told
   Output output;
   Target target;
   std::vector<Attribution> attributions;

@@ -44,6 +44,13 @@ struct PictureWithText {
   std::string text;
 };
 
+// Neighbouring rows of a table, which share the names of their columns; cells as in RowInput.
+struct TableBlock {
+  int64_t first = 0;  // in the table
+  Table table;
+  std::vector<std::string> cells = {};
+};
+
 struct RowInput {
   std::vector<std::string> names;  // one for each value
   std::vector<double> values;      // not a number: a word, or nothing
@@ -55,6 +62,9 @@ struct RowInput {
   // the background. Empty: numbers alone.
   std::vector<std::string> cells = {};
   std::vector<std::string> background_cells = {};
+  // Its block of the table, for models whose rows attend to each other, and which row of it it is.
+  std::shared_ptr<const TableBlock> block = {};
+  int64_t in_block = 0;
 };
 
 // Inputs of an ONNX file by name. Masks, positions, flags and caches may be left out.

@@ -114,10 +114,12 @@ struct LoadOptions {
   BatchAxes batch_axes = {};  // of arrays
   // What a bare checkpoint of a table model does not hold: its table.json.
   std::filesystem::path table_spec = {};
-  // Of a table model whose rows attend to each other (SAINT): the rows that an explained one
-  // attends to, a CSV file, and whether these see it, too ("live") or not ("frozen"). Empty: as
-  // table.json says, else no other rows.
+  // Of a table model whose rows attend to each other (SAINT): which rows an explained one attends
+  // to, those of a CSV file; or "block", the others of its block of the table, or "alone", none.
+  // And whether these see it, too ("live") or not ("frozen"). Empty: as table.json says, else
+  // blocks. Throws InvalidInput for other models.
   std::filesystem::path context = {};
+  std::string context_rows = {};
   std::string context_mode = {};
 };
 
@@ -159,6 +161,8 @@ class Model {
   // Whether columns are found by their names and cells are read as they are written, because a
   // table.json came with the model.
   bool reads_words() const;
+  // Whether the rows of a table attend to each other, so that an answer depends on its context.
+  bool rows_attend() const;
 
   // Without a limit on the length, for models that read texts.
   TokenizedText tokenize(const TextInput& input) const;
@@ -240,6 +244,8 @@ struct ExplainRequest {
   std::vector<Edit> edits = {};
   WordFold fold = WordFold::kSum;
   Precision precision = Precision::kSingle;
+  // Which rows of a context count, not which columns; see LoadOptions::context.
+  bool by_rows = false;
   std::optional<TrustRequest> trust = {};  // how far each explanation can be trusted
   int64_t seed = 0;
   int64_t memory_bytes = int64_t{1} << 30;  // for batches of perturbed inputs
@@ -251,6 +257,9 @@ struct ExplainRequest {
 std::vector<std::string> default_methods(const Model& model);
 std::vector<std::string> default_methods(const Model& model, const InputValue& input,
                                          const TargetChoice& target = {});
+
+// The same for explanations by the rows of a context.
+std::vector<std::string> default_methods_by_rows();
 
 // One explanation for each target; they share one forward run, and all attention and gradient
 // methods of a target one backward walk. Throws InvalidInput for wrong targets, methods or options,

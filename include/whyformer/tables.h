@@ -64,6 +64,10 @@ void check_table(const NamedTable& table);
 
 // A row as an input, without a background.
 RowInput row_of(const NamedTable& table, int64_t row);
+// The rows of a block of a table, of a model that explains rows in their blocks; 0 for others.
+int64_t block_rows(const Model& model);
+// Gives a row its block of the table, rows [k · block, (k + 1) · block); one that it has is kept.
+void add_block(RowInput& input, const NamedTable& table, int64_t row, int64_t block);
 // Each row as an input of a table that fits.
 std::vector<InputValue> rows_of(const NamedTable& table);
 

@@ -27,14 +27,18 @@ Table table_of(const Numbers& numbers) {
           {numbers.data(), numbers.data() + numbers.size()}};
 }
 
-// Each row of a table, with the background that they share.
+// Each row of a table, with the background that they share and, of a model that explains rows in
+// blocks, the others of its own.
 std::vector<RowInput> row_inputs(const NamedTable& table, const NamedTable* background,
-                                 const std::vector<double>& weights) {
+                                 const std::vector<double>& weights, const Model* model) {
   check_table(table);
+  const int64_t block = model == nullptr ? 0 : block_rows(*model);
   std::vector<RowInput> rows;
   for (int64_t row = 0; row < table.table.rows; ++row) {
     rows.push_back(row_of(table, row));
     rows.back().weights = weights;
+    if (row > 0) rows.back().block = rows[row - 1].block;
+    if (block > 0) add_block(rows.back(), table, row, block);
     if (background == nullptr) continue;
     rows.back().background = background->table;
     rows.back().background_cells = background->cells;
@@ -125,7 +129,7 @@ void bind_tables(nb::module_& module) {
                         {static_cast<size_t>(table.rows), static_cast<size_t>(table.columns)});
       });
   module.def("row_inputs", &row_inputs, "table"_a, "background"_a.none() = nb::none(),
-             "weights"_a = std::vector<double>());
+             "weights"_a = std::vector<double>(), "model"_a.none() = nb::none());
   module.def("read_table", &read_table, "path"_a);
   module.def("read_table_for", &read_table_for, "model"_a, "path"_a);
   module.def("rows_with", &rows_with, "model"_a, nb::rv_policy::copy);

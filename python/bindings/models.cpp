@@ -61,6 +61,7 @@ void bind_request(nb::module_& module) {
       .def_rw("edits", &ExplainRequest::edits)
       .def_rw("fold", &ExplainRequest::fold)
       .def_rw("precision", &ExplainRequest::precision)
+      .def_rw("by_rows", &ExplainRequest::by_rows)
       .def_rw("trust", &ExplainRequest::trust, nb::arg().none())
       .def_rw("seed", &ExplainRequest::seed)
       .def_rw("memory_bytes", &ExplainRequest::memory_bytes);
@@ -160,6 +161,7 @@ void bind_trace(nb::module_& module) {
         });
       },
       "model"_a, "input"_a, "request"_a);
+  module.def("default_methods_by_rows", &default_methods_by_rows);
   module.def(
       "attention",
       [](const Model& model, const InputValue& input) {
@@ -169,9 +171,12 @@ void bind_trace(nb::module_& module) {
 }
 
 Model load_path(const std::filesystem::path& path, const std::string& output, bool arrays,
-                const BatchAxes& batch_axes, const std::string& table_spec) {
+                const BatchAxes& batch_axes, const std::string& table_spec,
+                const std::string& context, const std::string& context_rows,
+                const std::string& context_mode) {
   return run_long(nb::none(), [&](const Progress&) {
-    return Model::load(path, {output, arrays, batch_axes, table_spec});
+    return Model::load(
+        path, {output, arrays, batch_axes, table_spec, context, context_rows, context_mode});
   });
 }
 
@@ -192,7 +197,8 @@ nb::dict run_arrays(const Model& model, const ArrayViews& arrays) {
 void bind_model(nb::module_& module) {
   nb::class_<Model>(module, "Model")
       .def_static("load", &load_path, "path"_a, "output"_a = "", "arrays"_a = false,
-                  "batch_axes"_a = BatchAxes(), "table_spec"_a = "")
+                  "batch_axes"_a = BatchAxes(), "table_spec"_a = "", "context"_a = "",
+                  "context_rows"_a = "", "context_mode"_a = "")
       .def_static("load_parts", &load_parts, "name"_a, "documents"_a, "weights"_a)
       .def_static("built_in", &Model::built_in)
       .def_static("built_in_for_pictures", &Model::built_in_for_pictures)
@@ -201,6 +207,7 @@ void bind_model(nb::module_& module) {
       .def_prop_ro("reads_texts", &Model::reads_texts)
       .def_prop_ro("reads_pictures", &Model::reads_pictures)
       .def_prop_ro("reads_tables", &Model::reads_tables)
+      .def_prop_ro("rows_attend", &Model::rows_attend)
       .def_prop_ro("reads_words", &Model::reads_words)
       .def_prop_ro("outputs", &Model::outputs)
       .def("inspect",

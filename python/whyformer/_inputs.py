@@ -210,4 +210,4 @@ def rows(x, background=None, weights=None, most_rows=100, model=None):
     elif len(table.numbers) > 1 and not (model is not None and _native.has_background(model)):
         behind = _native.background_of(table, most_rows)
     given = [] if weights is None else [float(w) for w in weights]
-    return _native.row_inputs(table, behind, given), is_one_row(x)
+    return _native.row_inputs(table, behind, given, model), is_one_row(x)

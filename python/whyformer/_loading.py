@@ -16,7 +16,8 @@ BUILT_IN = {"sentiment": _native.Model.built_in, "pictures": _native.Model.built
 
 
 def load(source="sentiment", *, arrays: bool = False, batch_axes: Mapping[str, int | None] | None = None, tokenizer=None,
-         processor=None, example=None, name: str | None = None, output: str | None = None, table=None) -> Model:
+         processor=None, example=None, name: str | None = None, output: str | None = None, table=None,
+         context=None, context_mode: str | None = None) -> Model:
     """A model, from
 
     - a HuggingFace folder, an ONNX file, or a folder with one: its path;
@@ -30,6 +31,10 @@ def load(source="sentiment", *, arrays: bool = False, batch_axes: Mapping[str, i
       `tokenizer=`, others with `example=` (a tensor, a tuple, or a dictionary by forward's arguments) and, for pictures,
       `processor=` (also a dictionary as in preprocessor_config.json).
 
+    `context=` is for table models whose rows attend to each other (SAINT): the rows that an explained one attends to, as a
+    DataFrame or a CSV file; "block", the others of its block of the table; or "alone". By default it is what table.json
+    says, else "block". `context_mode="live"` lets them see the explained row, too; "frozen" does not.
+
     ONNX files that take something else than texts, pictures or rows (T5, DETR, …) or come without their tokenizer read
     arrays by the names of their inputs; `arrays=True` asks for that with any ONNX file. `batch_axes={"x": 1}` then says along which axis an input holds
     several samples (None: along none), where that is not to be found in the graph.
@@ -40,6 +45,10 @@ def load(source="sentiment", *, arrays: bool = False, batch_axes: Mapping[str, i
     if output is not None and (arrays or not isinstance(source, (str, os.PathLike)) or os.fspath(source) in BUILT_IN):
         raise InvalidInput("output= chooses among the outputs of an ONNX file that reads texts, pictures or rows; with "
                            "arrays it goes to explain()")
+    if context is not None or context_mode is not None:
+        refuse({"tokenizer": tokenizer, "processor": processor, "example": example, "arrays": arrays,
+                "batch_axes": batch_axes}, "does not go with context=, which table models have")
+        return load_in_context(source, context, context_mode, table, name, output)
     if table is not None:
         from ._save_table import load_with_table
 
@@ -82,6 +91,22 @@ def _from_name(path: str, arrays: bool, batch_axes: Mapping[str, int | None] | N
         raise FileError(f"there is no file or folder '{path}', nor a built-in model of that name ({known}); models "
                         "are not downloaded: give a folder that is on this machine")
     return _from_path(path, output)
+
+
+def load_in_context(source, context, context_mode, table=None, name=None, output=None) -> Model:
+    """A table model whose rows attend to those of `context`."""
+    from ._save_table import context_files, load_with_table
+
+    kept, words = context_files(context, context_mode)
+    if table is not None:
+        found = load_with_table(source, table, name, words)
+    elif isinstance(source, (str, os.PathLike)) and os.fspath(source) not in BUILT_IN:
+        found = Model(_native.Model.load(os.fspath(source), output or "", **words), os.fspath(source), output=output)
+    else:
+        raise InvalidInput("context= goes with a table model whose rows attend to each other: a folder, an ONNX file, or "
+                           "weights with table=")
+    found._context = kept
+    return found
 
 
 def _from_path(path: str, output: str | None) -> Model:

@@ -153,7 +153,7 @@ class Model:
                 options: Mapping | None = None, pair: str | None = None, background=None, background_weights=None,
                 similar_to: str | None = None, read_out=None, hiding_id: int | None = None, top: int = 1,
                 words: str = "sum", precision: str = "single", seed: int = 0, memory_megabytes: int = 1024,
-                trust: bool | Mapping = False, edits=None, progress=None):
+                trust: bool | Mapping = False, edits=None, by: str = "columns", progress=None):
         """Why this answer?
 
         x                a text, (text, second text), picture (path, PIL image, array) or row; a list of them, a
@@ -166,6 +166,7 @@ class Model:
         trust            True, or {"orders": 39, "hiding": "auto", …}: how far each method can be trusted, as
                          result["gae"].trust
         edits            changes of values inside the model, from `whyformer.edits`: the changed model is explained
+        by               "rows": which rows of its context count, of a row of a model whose rows attend to each other
         progress         True, False, or a function (done, total); default: a bar on terminals
 
         Gives an Explanation, or Explanations for several inputs or targets.
@@ -179,10 +180,12 @@ class Model:
         if (len(targets) > 1 or top > 1) and not self._native.reads_pictures:
             raise InvalidInput("a text or a row is explained for one target at a time")
         if methods is None:
-            methods = _native.default_methods(self._native, inputs[0], targets[0])
+            methods = (_native.default_methods_by_rows() if by == "rows"
+                       else _native.default_methods(self._native, inputs[0], targets[0]))
         request = explain_request(methods, options, targets, similar_to=similar_to, read_out=read_out,
                                   hiding_id=hiding_id, top=top, words=words, precision=precision, seed=seed,
-                                  memory_megabytes=memory_megabytes, trust=trust_request(trust, self._native), edits=edits)
+                                  memory_megabytes=memory_megabytes, trust=trust_request(trust, self._native),
+                                  edits=edits, by=by)
         with Bar("explaining", progress) as bar:
             found = self._explained(inputs, request, bar)
         results = [Explanation(one) for one in found]

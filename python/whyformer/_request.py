@@ -15,7 +15,9 @@ from .edits import as_edits
 
 
 def explain_request(methods, options, targets, *, similar_to=None, read_out=None, hiding_id=None, top=1, words="sum",
-                    precision="single", seed=0, memory_megabytes=1024, trust=None, edits=None):
+                    precision="single", seed=0, memory_megabytes=1024, trust=None, edits=None, by="columns"):
+    if by not in ("columns", "rows"):
+        raise InvalidInput(f"by={by!r}: a row is explained by its columns, or by the rows of its context")
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**63:
         raise InvalidInput(f"seed={seed!r}: give a whole number from 0; results are the same for the same seed")
     request = _native.ExplainRequest()
@@ -32,6 +34,7 @@ def explain_request(methods, options, targets, *, similar_to=None, read_out=None
     request.memory_bytes = memory_megabytes << 20
     request.trust = trust
     request.edits = as_edits(edits)
+    request.by_rows = by == "rows"
     return request
 
 

@@ -26,22 +26,28 @@ TOLERANCE = 1e-5
 
 def save_table_model(folder, module, *, frame, preprocessing=None, labels=None, task: str | None = None, context=None,
                      forward=None, heads: int | None = None, family: str | None = None, activation: str | None = None,
-                     output: str | None = None, **options) -> Model:
+                     output: str | None = None, missing: str = "refuse", **options) -> Model:
     """Writes a folder that `whyformer.load` and the command line read, and checks that it answers as the module does.
 
     folder         gets model.safetensors, table.json with a probe, background.csv (100 rows of the frame)
     module         a trained model of a table package (rtdl_revisiting_models.FTTransformer, …)
     frame          training rows as they were before the preprocessing
-    context        rows that attend to the explained one (SAINT): a DataFrame
+    context        rows that attend to the explained one (SAINT): a DataFrame. The module is called row by row, without it
     forward        how the module is called, where its forward does not tell: forward(x_cont, x_cat)
+    missing        "mask": of cells that nothing fills in, the model has vectors of its own (SAINT); forward is then called
+                   with a third argument, [rows, numbers and then categories], 1 where a cell has no value
     heads, family, activation  of the model, where they are not found
 
     The other arguments are those of `describe_table`. Gives the loaded model.
     """
     spec, placed = described(frame, preprocessing, labels, task, output=output, **options)
     call = _Caller(module, forward)
+    masked = _mask_missing(spec, missing)
     chosen = _chosen_rows(spec, frame, 32)
-    answers = call(model_inputs(frame.iloc[chosen], preprocessing, placed))
+    inputs = model_inputs(frame.iloc[chosen], preprocessing, placed)
+    if masked:
+        inputs = _with_mask(inputs, spec, frame.iloc[chosen])
+    answers = call(inputs)
     _fit_task(spec, answers.shape[1], output)
     model = {"weights": "model.safetensors", "heads": heads if heads is not None else _heads(module), "family": family,
              "activation": activation}
@@ -49,7 +55,7 @@ def save_table_model(folder, module, *, frame, preprocessing=None, labels=None, 
     names = [column["name"] for column in spec.columns]
     files = {"model.safetensors": safetensors(_tensors(module))}
     if context is not None:
-        spec.fields["context"] = {"rows": "context.csv", "block": 256}
+        spec.fields["context"] = {"rows": "context.csv"}
         files["context.csv"] = _csv(with_text_names(context)[names])
     spec.fields["background"] = {"rows": "background.csv"}
     files["background.csv"] = _csv(with_text_names(frame.iloc[_drawn(len(frame), 100)])[names])
@@ -65,7 +71,23 @@ def save_table_model(folder, module, *, frame, preprocessing=None, labels=None, 
     return load(os.fspath(folder))
 
 
-def load_with_table(source, table, name: str | None) -> Model:
+def context_files(context, context_mode: str | None):
+    """What keeps the file of a context, and how the engine is told of it."""
+    words = {"context_mode": context_mode or ""}
+    if isinstance(context, str) and context in ("block", "alone"):
+        return None, {**words, "context_rows": context}
+    if context is None or isinstance(context, (str, os.PathLike)):
+        return None, {**words, "context": "" if context is None else os.fspath(context)}
+    if not hasattr(context, "columns"):
+        raise InvalidInput('context= is a DataFrame, a CSV file, "block" or "alone", '
+                           f"not {type(context).__name__}")
+    kept = tempfile.TemporaryDirectory(prefix="whyformer-")
+    path = os.path.join(kept.name, "context.csv")
+    _native.save(path, _csv(with_text_names(context)))
+    return kept, {**words, "context": path}
+
+
+def load_with_table(source, table, name: str | None, context: dict | None = None) -> Model:
     """Weights in a file, or a module in memory, with the description of their table."""
     if not isinstance(table, (TableSpec, str, os.PathLike)):
         raise InvalidInput(f"table= is a table.json or what describe_table gives, not {type(table).__name__}")
@@ -75,15 +97,37 @@ def load_with_table(source, table, name: str | None) -> Model:
     if isinstance(table, TableSpec):
         _native.save(path, table.to_json().encode())
     if isinstance(source, (str, os.PathLike)):
-        found = Model(_native.Model.load(os.fspath(source), table_spec=path), os.fspath(source), table=table)
+        found = Model(_native.Model.load(os.fspath(source), table_spec=path, **(context or {})), os.fspath(source), table=table)
     elif hasattr(source, "state_dict"):
         weights = os.path.join(kept.name, f"{name or type(source).__name__}.safetensors")
         _native.save(weights, safetensors(_tensors(source)))
-        found = Model(_native.Model.load(weights, table_spec=path))
+        found = Model(_native.Model.load(weights, table_spec=path, **(context or {})))
     else:
         raise InvalidInput("table= goes with weights of a table model: a file, or a torch module")
     found._kept = kept
     return found
+
+
+def _mask_missing(spec: TableSpec, missing: str) -> bool:
+    """Whether cells without a value have vectors of the model's own; the description then says so."""
+    if missing not in ("refuse", "mask"):
+        raise InvalidInput(f"missing={missing!r}: cells that nothing fills in are refused, or have a \"mask\"")
+    for column in spec.columns:
+        if missing == "mask" and column["missing"]["how"] in ("refuse", "nan"):
+            column["missing"] = {"how": "mask"}
+    return missing == "mask"
+
+
+def _with_mask(inputs: dict[str, np.ndarray], spec: TableSpec, frame) -> dict[str, np.ndarray]:
+    """With a number for each of the model's: whether its cell has no value, and 0 in place of that."""
+    holes = with_text_names(frame).isna()
+    masks = {name: np.zeros(numbers.shape) for name, numbers in inputs.items()}
+    for column in spec.columns:
+        if column["missing"]["how"] == "mask":
+            masks[column["input"]][:, column["at"]] = holes[[column["name"]]].to_numpy(dtype=float)
+    parts = [masks[name] for name in ("x_cont", "x_cat") if name in masks]
+    filled = {name: np.where(masks[name] > 0, 0, numbers) for name, numbers in inputs.items()}
+    return {**filled, "x_missing": np.concatenate(parts, axis=1)}
 
 
 class _Caller:
@@ -96,6 +140,10 @@ class _Caller:
             self.arguments = self._arguments()
 
     def _arguments(self) -> list[str]:
+        if hasattr(self.module, "mlpfory"):
+            raise InvalidInput(f"forward of {type(self.module).__name__} is the head of its training before (denoising), not "
+                               "the classifier, which train.py calls as mlpfory on the first token: give forward=lambda "
+                               "x_cont, x_cat: …, which embeds, runs the transformer and that head")
         names = list(inspect.signature(self.module.forward).parameters)[:2]
         known = ["x_cont" if name in NUMBERS else "x_cat" if name in CATEGORIES else "" for name in names]
         if not known or "" in known:
@@ -105,6 +153,12 @@ class _Caller:
 
     def __call__(self, arrays: dict) -> np.ndarray:
         """Answers, [rows, outputs]."""
+        count = len(next(iter(arrays.values())))
+        # Row by row: in some models the rows of a batch attend to each other.
+        return np.concatenate([self._answer({name: numbers[[row]] for name, numbers in arrays.items()})
+                               for row in range(count)])
+
+    def _answer(self, arrays: dict) -> np.ndarray:
         import torch
 
         parameter = next(self.module.parameters())
@@ -117,7 +171,10 @@ class _Caller:
         try:
             with torch.no_grad():
                 if self.forward is not None:
-                    found = self.forward(inputs["x_cont"], inputs["x_cat"])
+                    mask = [given["x_missing"].to(parameter.dtype)] if "x_missing" in given else []
+                    found = self.forward(inputs["x_cont"], inputs["x_cat"], *mask)
+                elif "x_missing" in given:
+                    raise InvalidInput('missing="mask" needs forward=lambda x_cont, x_cat, missing: …, which calls the module')
                 else:
                     found = self.module(*(inputs[name] for name in self.arguments))
         finally:
@@ -199,7 +256,10 @@ def _check_before_writing(files: dict[str, bytes], spec: TableSpec, rows, answer
     with tempfile.TemporaryDirectory(prefix="whyformer-") as folder:
         for name, content in files.items():
             _native.save(os.path.join(folder, name), content)
+        # As the module was called: row by row.
         model = Model(_native.Model.load(folder), folder)
+        if model._native.rows_attend:
+            model = Model(_native.Model.load(folder, context_rows="alone"), folder)
         task = spec.fields["task"]
         found = np.array([one.values for one in model(rows, progress=False)])
     if task["output"] == "one-logit":

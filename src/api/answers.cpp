@@ -58,6 +58,30 @@ class AnswerSheet {
   int64_t done_ = 0;
 };
 
+Sample sample_of(const Reader& reader, const std::vector<InputValue>& inputs, size_t number,
+                 const Question& question, AnswerSheet& sheet) {
+  try {
+    return reader.sample(inputs[number], question.dtype, sheet.result.inputs[number].notes);
+  } catch (const InvalidInput& error) {
+    throw InvalidInput(fmt::format("input {}: {}", number, error.what()));
+  }
+}
+
+// Inputs that see each other run together, in the blocks that they were given in.
+void add_blocks(const Reader& reader, const std::vector<InputValue>& inputs,
+                const Question& question, AnswerSheet& sheet) {
+  const auto block = static_cast<size_t>(reader.answer_block());
+  for (size_t first = 0; first < inputs.size(); first += block) {
+    std::vector<Sample> samples;
+    std::vector<size_t> numbers;
+    for (size_t i = first; i < std::min(inputs.size(), first + block); ++i) {
+      numbers.push_back(i);
+      samples.push_back(sample_of(reader, inputs, i, question, sheet));
+    }
+    sheet.add(reader.answer_source().fed(samples, sheet.kind()), numbers);
+  }
+}
+
 }  // namespace
 
 Answers answers(const Model& model, const std::vector<InputValue>& inputs,
@@ -69,22 +93,21 @@ Answers answers(const Model& model, const std::vector<InputValue>& inputs,
   }
   const Question question{.similar_to = request.similar_to, .dtype = dtype_of(request.precision)};
   AnswerSheet sheet(reader.answered(inputs[0], question), inputs.size(), request);
+  if (reader.answer_block() > 0) {
+    add_blocks(reader, inputs, question, sheet);
+    return std::move(sheet.result);
+  }
   const int64_t most = reader.max_at_once(inputs[0]);
   SampleBatches batches(
-      reader.source(), sheet.kind(),
+      reader.answer_source(), sheet.kind(),
       [&](const ModelGraph& graph, int64_t tokens) {
         return std::min(most, most_inputs_at_once(graph, tokens, request.memory_bytes));
       },
       [&](const FedGraph& together, std::span<const size_t> numbers) {
         sheet.add(together, numbers);
       });
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    try {
-      batches.add(i, reader.sample(inputs[i], question.dtype, sheet.result.inputs[i].notes));
-    } catch (const InvalidInput& error) {
-      throw InvalidInput(fmt::format("input {}: {}", i, error.what()));
-    }
-  }
+  for (size_t i = 0; i < inputs.size(); ++i)
+    batches.add(i, sample_of(reader, inputs, i, question, sheet));
   batches.finish();
   return std::move(sheet.result);
 }

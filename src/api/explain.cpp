@@ -32,6 +32,7 @@ std::vector<Explanation> explain(const Model& model, const InputValue& input,
                                  const ExplainRequest& request) {
   const PulseScope pulses(pulse_question(request.progress));
   ExplainedInput explained(model, input, request, request.trust ? WholeRun::kYes : WholeRun::kNo);
+  explained.look_at_context();
   std::vector<Explanation> explanations;
   for (const int64_t target : explained.targets()) {
     if (!explanations.empty() && !explained.goes_on()) break;  // keeps what there is

@@ -1,7 +1,11 @@
 #include "api/explained_input.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+
+#include "run/output_space.h"
 
 namespace whyformer {
 namespace {
@@ -70,6 +74,19 @@ std::vector<AttentionMap> maps_of(const Prepared& prepared) {
   return maps;
 }
 
+std::string note_of(const ContextFacts& facts, int64_t target) {
+  std::string note = fmt::format(
+      "In a context of {} rows ({}) the answer is {:.4g}; alone {:.4g}; in {} contexts of as many "
+      "rows, drawn from {}, {:.4g} to {:.4g}.",
+      facts.rows, facts.from, facts.live[target], facts.alone[target], facts.contexts,
+      facts.drawn_from, facts.lowest[target], facts.highest[target]);
+  if (facts.mode == "live") return note + " The context sees the row, too (live).";
+  return note + fmt::format(
+                    " Scores explain the answer to a frozen context, which does not see the row: "
+                    "|frozen − live| = {:.2g}.",
+                    std::abs(facts.explained[target] - facts.live[target]));
+}
+
 }  // namespace
 
 ExplainedInput::ExplainedInput(const Model& model, const InputValue& input,
@@ -119,10 +136,20 @@ int64_t ExplainedInput::target_named(const TargetChoice& name) const {
   return targets_of(prepared_, request)[0];
 }
 
+void ExplainedInput::look_at_context() {
+  if (!prepared_.context) return;
+  prepared_.common.context = prepared_.context();
+  Output& output = prepared_.common.output;
+  output.values = prepared_.common.context->live;
+  if (!output.probabilities.empty())
+    output.probabilities = probabilities_of(output.values, *prepared_.answered.problem);
+}
+
 Explanation ExplainedInput::explain(int64_t target) {
   choose_target(prepared_, target);
   Explanation explanation = prepared_.common;
   explanation.target = prepared_.target;
+  if (explanation.context) explanation.notes.push_back(note_of(*explanation.context, target));
   const JobRunner runner{.run = [&](const Job& job) { return run(job); },
                          .stopped = [&] { return was_stopped(); }};
   run_jobs(jobs_, runner, explanation);

@@ -21,6 +21,8 @@ class ExplainedInput {
                  WholeRun whole, const std::optional<Randomisation>& randomisation = std::nullopt);
 
   std::vector<int64_t> targets() const { return targets_of(prepared_, request_); }
+  // Of a row in a context: what the model answers there and elsewhere; its answer is the live one.
+  void look_at_context();
   const std::vector<std::string>& labels() const { return prepared_.common.output.labels; }
   // Throws InvalidInput where there is no such output.
   int64_t target_named(const TargetChoice& name) const;

@@ -10,6 +10,7 @@
 #include "models/model_hash.h"
 #include "models/table_files.h"
 #include "readers/array_reader.h"
+#include "readers/context_choice.h"
 #include "readers/load_readers.h"
 #include "readers/load_table.h"
 #include "readers/picture_reader.h"
@@ -103,6 +104,7 @@ HashedReaders readers_of_path(const std::filesystem::path& path, const LoadOptio
   }
   FileLookup files = files_in(path);
   refuse_output(options.output, name);
+  refuse_context(options, name);
   return readers_of_files(std::move(files), name);
 }
 
@@ -157,6 +159,10 @@ bool Model::reads_words() const {
   const auto* rows = find<RowReader>();
   return rows != nullptr && rows->layout().reads_words();
 }
+bool Model::rows_attend() const {
+  const auto* rows = find<RowReader>();
+  return rows != nullptr && static_cast<const RowSource&>(rows->source()).rows_attend();
+}
 
 namespace {
 
@@ -190,6 +196,11 @@ std::vector<std::string> answer_names(const Model& model) {
 bool has_background(const Model& model) {
   const RowReader* rows = row_reader(model);
   return rows != nullptr && rows->layout().has_background();
+}
+
+int64_t block_rows(const Model& model) {
+  const RowReader* rows = row_reader(model);
+  return rows == nullptr ? 0 : rows->answer_block();
 }
 
 const Reader& Model::reader_of(const InputValue& value) const {
@@ -234,6 +245,10 @@ std::vector<std::string> default_methods(const Model& model) {
 std::vector<std::string> default_methods(const Model& model, const InputValue& input,
                                          const TargetChoice& target) {
   return model.reader_of(input).default_methods(&input, {.target = target});
+}
+
+std::vector<std::string> default_methods_by_rows() {
+  return {"leave-one-out", "raw-attention", "gae"};
 }
 
 TextTokenizer TextTokenizer::load(const std::filesystem::path& folder) {

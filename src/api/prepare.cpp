@@ -137,15 +137,22 @@ Prepared prepare(const Reader& reader, const InputValue& value, const ExplainReq
                     .dtype = dtype_of(request.precision),
                     .target = request.target,
                     .hiding_id = request.hiding_id,
-                    .randomisation = randomisation};
+                    .randomisation = randomisation,
+                    .by_rows = request.by_rows};
   if (!request.edits.empty()) question.edits = edits_for(reader, value, question, request.edits);
   Reading reading = reader.read(value, question);
+  if (request.by_rows && !reading.by_rows) {
+    throw InvalidInput(
+        "which rows count can be told of a row of a table in a context alone, by a model whose "
+        "rows attend to each other (SAINT)");
+  }
   if (!needs.each) check_one_part(reading);
   Prepared prepared;
   for (const Edit& edit : request.edits) reading.shown.edits.push_back(to_text(edit));
   prepared.answered = std::move(reading.answered);
   prepared.common = std::move(reading.shown);
   prepared.element = reading.element;
+  prepared.context = std::move(reading.context);
   add_runs(prepared, std::move(reading.inputs), request, needs);
   for (const std::string& edit : prepared.common.edits)
     prepared.common.notes.push_back(fmt::format("The model was changed: {}.", edit));

@@ -1,6 +1,7 @@
 // From an input and a request to runs that methods can read.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@ struct Prepared {
   Explanation common;              // what all explanations of the input share
   std::optional<int64_t> element;  // among the run's answers: the only one that is told
   Target target;
+  std::function<ContextFacts()> context;  // see Reading
 
   Run& run() { return *runs[0]; }
   bool has_several_parts() const { return runs.size() > 1; }

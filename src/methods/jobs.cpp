@@ -87,6 +87,13 @@ void take_scores_out_of_reach(const Run& run, Attribution& attribution) {
       out.size(), attribution.scores.size()));
 }
 
+// They stay in every input that such methods ask about.
+void take_scores_never_hidden(const Job& job, const Run& run, Attribution& attribution) {
+  if (!job.method->info.model_agnostic) return;
+  for (const int64_t unit : run.input().never_hidden())
+    attribution.scores[unit] = std::numeric_limits<double>::quiet_NaN();
+}
+
 // Units that attention does not go over have no score by attention, which is not 0.
 void add_units_beside_tokens(const Run& run, Attribution& attribution) {
   const int64_t units = run.input().units(), tokens = run.tokens();
@@ -124,6 +131,7 @@ Attribution run_checked(const Job& job, Run& run) {
   result.cost.seconds = own + run.seconds_read();
   if (!scores.stopped) note_scores_not_computed(result);
   take_scores_out_of_reach(run, result);
+  take_scores_never_hidden(job, run, result);
   add_units_beside_tokens(run, result);
   return result;
 }

@@ -26,7 +26,14 @@ bool marks_missing(const TableSpec& spec) {
 struct RowContext {
   RowsAttended::Kind kind = RowsAttended::Kind::kAlone;
   std::vector<Sample> rows = {};
+  bool may_leave_out = false;  // some of them, by kRowsSeen
+  bool as_tokens = false;      // they are tokens of the graph
+
+  int64_t count() const { return static_cast<int64_t>(rows.size()); }
 };
+
+// Scores of what is not seen; the softmax gives 0.
+constexpr double kUnseen = -1e9;
 
 class CheckpointRowSource final : public RowSource {
  public:
@@ -40,6 +47,10 @@ class CheckpointRowSource final : public RowSource {
   int64_t max_rows_at_once(int64_t columns) const override;
   bool rows_attend() const override { return table_.rows_attend; }
   std::string family() const override { return std::string(family_.name); }
+  std::shared_ptr<const RowSource> in_context(std::vector<Sample> rows,
+                                              ContextMode mode) const override;
+  std::shared_ptr<const RowSource> in_blocks() const override;
+  RowsExplained by_rows() const override;
   std::string why_no_maps() const override;
 
   int64_t parameter_count() const override { return checkpoint_->parameter_count(); }
@@ -54,6 +65,10 @@ class CheckpointRowSource final : public RowSource {
   const RowsAttended& attended(DType type) const;
   RowsAttended context_rows(DType type) const;
   TableAnswers read_answers() const;
+  Value rows_unseen(GraphBuilder& graph, ModelGraph& built) const;
+  void find_rows(const TableEncoder& encoder, const Graph& whole, ModelGraph& built) const;
+  void find_columns(const TableEncoder& encoder, const TableInputs& inputs,
+                    ModelGraph& built) const;
   void add_notes();
   void check_ids(const Sample& sample) const;
   std::string column_at(std::string_view input, int64_t at) const;
@@ -96,6 +111,7 @@ CheckpointRowSource::CheckpointRowSource(TableSpec spec, StoredTensors tensors, 
 int64_t CheckpointRowSource::width_of(std::string_view input) const {
   if (input == "x_cont") return table_.numbers;
   if (input == "x_cat") return table_.categories();
+  if (input == kRowsSeen) return context_.may_leave_out ? context_.count() : 0;
   return has_missing_ ? table_.numbers + table_.categories() : 0;
 }
 
@@ -181,21 +197,78 @@ std::shared_ptr<const ModelGraph> CheckpointRowSource::build(const ShapeKey& key
   built->key = key;
   GraphBuilder graph;
   const TableInputs inputs = add_inputs(graph, *built);
-  TableEncoder encoder(graph, weights(), table_, heads_, key.dtype, key.batch, attended(key.dtype));
-  const Value answer = family_.answer(encoder, inputs);
-  for (const TableEncoder::RowSite& site : encoder.row_sites()) built->row_maps.push_back(site.map);
-  built->output = answers_->presented(graph, answer);
-  if (inputs.numbers.valid()) {
-    built->entries.push_back(
-        {inputs.numbers, "x_cont", 0, std::vector<bool>(table_.numbers, true)});
+  RowsAttended others = attended(key.dtype);
+  if (context_.may_leave_out) others.mask = rows_unseen(graph, *built);
+  others.as_tokens = context_.as_tokens;
+  if (context_.as_tokens) others.kind = RowsAttended::Kind::kLive;
+  TableEncoder encoder(graph, weights(), table_, heads_, key.dtype, key.batch, others);
+  built->output = answers_->presented(graph, family_.answer(encoder, inputs));
+  const Graph whole = graph.finish();
+  if (context_.as_tokens) {
+    find_rows(encoder, whole, *built);
+    keep_what_is_read(whole, *built);
+  } else {
+    find_columns(encoder, inputs, *built);
+    finish_graph(whole, *built, key.batch);
   }
+  return built;
+}
+
+void CheckpointRowSource::find_columns(const TableEncoder& encoder, const TableInputs& inputs,
+                                       ModelGraph& built) const {
+  for (const TableEncoder::RowSite& site : encoder.row_sites()) built.row_maps.push_back(site.map);
+  if (inputs.numbers.valid())
+    built.entries.push_back({inputs.numbers, "x_cont", 0, std::vector<bool>(table_.numbers, true)});
   if (encoder.picked().valid()) {
-    built->entries.push_back(
+    built.entries.push_back(
         {encoder.picked(), "x_cat", 0, std::vector<bool>(table_.categories(), true)});
   }
-  built->embeddings = built->layers_input = encoder.tokens();
-  finish_graph(graph.finish(), *built, key.batch);
-  return built;
+  built.embeddings = built.layers_input = encoder.tokens();
+  built.read_token = encoder.read_token();
+}
+
+// Tokens are rows, and the answer is that of the first.
+void CheckpointRowSource::find_rows(const TableEncoder& encoder, const Graph& whole,
+                                    ModelGraph& built) const {
+  const int64_t rows = 1 + context_.count();
+  Stream stream{.tokens = rows};
+  for (const TableEncoder::RowSite& site : encoder.row_sites()) {
+    stream.sites.push_back(static_cast<int>(built.found.sites.size()));
+    built.found.sites.push_back({.name = fmt::format("rows {}", built.found.sites.size()),
+                                 .attention = site.map,
+                                 .heads = whole.shape(site.map)[1],
+                                 .queries = rows,
+                                 .keys = rows,
+                                 .query_stream = 0,
+                                 .key_stream = 0});
+  }
+  built.found.streams = {std::move(stream)};
+  built.found.read_out = {.kind = ReadOut::Kind::kRow, .stream = 0, .row = 0};
+  built.entries = {{encoder.row_tokens(), "rows", 0, std::vector<bool>(rows, true)}};
+  built.embeddings = built.layers_input = encoder.row_tokens();
+}
+
+// What is added to the scores of row attention so that rows which are left out are seen by nobody,
+// and frozen ones do not see the explained one.
+Value CheckpointRowSource::rows_unseen(GraphBuilder& graph, ModelGraph& built) const {
+  const ShapeKey& key = built.key;
+  const int64_t others = context_.count();
+  const auto number = [&](double value, Shape shape) {
+    Tensor all = Tensor::zeros(shape, key.dtype);
+    all.fill(value);
+    return graph.constant(all, kRowsSeen);
+  };
+  const Value seen = built.inputs[kRowsSeen] =
+      graph.input(kRowsSeen, {key.batch, others}, key.dtype, InputRole::kGiven);
+  const Value all = concat(graph, number(1, {key.batch, 1}), seen, 1, kRowsSeen);
+  const Value hidden = add(graph, all, number(-1, {1, 1}), kRowsSeen);
+  const Value scores =
+      binary(graph, hidden, number(-kUnseen, {1, 1}), BinaryFunction::kMultiply, kRowsSeen);
+  const Value mask = reshape(graph, scores, {key.batch, 1, 1, 1 + others}, kRowsSeen);
+  if (!context_.as_tokens || context_.kind != RowsAttended::Kind::kFrozen) return mask;
+  Tensor explained = Tensor::zeros({1, 1, 1 + others, 1 + others}, key.dtype);
+  explained.slice(3, 0, 1).slice(2, 1, others).fill(kUnseen);
+  return add(graph, mask, graph.constant(explained, "context/frozen"), "context/mask");
 }
 
 const RowsAttended& CheckpointRowSource::attended(DType type) const {
@@ -244,8 +317,32 @@ CheckpointRowSource::CheckpointRowSource(const CheckpointRowSource& alone, RowCo
   for (const Sample& sample : context_.rows) check_ids(sample);
 }
 
+std::shared_ptr<const RowSource> CheckpointRowSource::in_context(std::vector<Sample> rows,
+                                                                 ContextMode mode) const {
+  using Kind = RowsAttended::Kind;
+  if (!rows_attend()) return RowSource::in_context(std::move(rows), mode);
+  const Kind kind = rows.empty()                 ? Kind::kAlone
+                    : mode == ContextMode::kLive ? Kind::kLive
+                                                 : Kind::kFrozen;
+  return std::make_shared<CheckpointRowSource>(*this, RowContext{kind, std::move(rows)});
+}
+
+std::shared_ptr<const RowSource> CheckpointRowSource::in_blocks() const {
+  if (!rows_attend()) return RowSource::in_blocks();
+  return std::make_shared<CheckpointRowSource>(*this, RowContext{RowsAttended::Kind::kTogether});
+}
+
+RowsExplained CheckpointRowSource::by_rows() const {
+  if (context_.rows.empty()) return RowSource::by_rows();
+  RowContext context = context_;
+  context.may_leave_out = true;
+  auto leaving_out = std::make_shared<CheckpointRowSource>(*this, context);
+  context.as_tokens = true;
+  return {std::make_shared<CheckpointRowSource>(*this, std::move(context)), std::move(leaving_out)};
+}
+
 int64_t CheckpointRowSource::max_rows_at_once(int64_t) const {
-  if (context_.kind != RowsAttended::Kind::kLive) return kMostTableRows;
+  if (context_.kind != RowsAttended::Kind::kLive && !context_.as_tokens) return kMostTableRows;
   // Each has the rows of its context beside it.
   constexpr int64_t kMostTogether = 1 << 12;
   return std::max<int64_t>(1, kMostTogether / static_cast<int64_t>(1 + context_.rows.size()));
@@ -290,27 +387,6 @@ void CheckpointRowSource::feed(const ModelGraph& graph, std::span<const Sample> 
 std::shared_ptr<const RowSource> checkpoint_row_source(const TableSpec& spec, StoredTensors tensors,
                                                        std::string name) {
   return std::make_shared<CheckpointRowSource>(spec, std::move(tensors), std::move(name));
-}
-
-namespace {
-
-const CheckpointRowSource& with_attending_rows(const RowSource& source) {
-  const auto* found = dynamic_cast<const CheckpointRowSource*>(&source);
-  if (found != nullptr && found->rows_attend()) return *found;
-  throw UnsupportedModel(fmt::format(
-      "the rows of '{}' do not attend to each other, so that there is no context to give",
-      source.name()));
-}
-
-}  // namespace
-
-std::shared_ptr<const RowSource> with_context(const std::shared_ptr<const RowSource>& source,
-                                              std::vector<Sample> context, ContextMode mode) {
-  const CheckpointRowSource& alone = with_attending_rows(*source);
-  if (context.empty()) return source;
-  const auto kind =
-      mode == ContextMode::kLive ? RowsAttended::Kind::kLive : RowsAttended::Kind::kFrozen;
-  return std::make_shared<CheckpointRowSource>(alone, RowContext{kind, std::move(context)});
 }
 
 std::vector<int64_t> possible_heads(const TableSpec& spec, const StoredTensors& tensors) {

@@ -58,6 +58,14 @@ void finish_graph(const Graph& whole, ModelGraph& built, int64_t batch) {
   built.found = discover(whole, built.output, batch);
   leave_out(built.row_maps, built.found);
   ReadOut& read_out = built.found.read_out;
+  if (built.read_token && read_out.kind == ReadOut::Kind::kUnknown && !built.found.sites.empty()) {
+    read_out = {.kind = ReadOut::Kind::kRow, .stream = 0, .row = *built.read_token};
+  }
+  keep_what_is_read(whole, built);
+}
+
+void keep_what_is_read(const Graph& whole, ModelGraph& built) {
+  ReadOut& read_out = built.found.read_out;
   // Only where several rows are read, or it must be measured which (see Run::read_out).
   const bool stays = read_out.kind == ReadOut::Kind::kChosen ||
                      read_out.kind == ReadOut::Kind::kShares ||

@@ -83,6 +83,9 @@ struct ModelGraph {
   // Of rows of a table that attend to each other: maps [rows, heads, 1, 1 + others] from each
   // explained row to itself and to the others. They are no sites: tokens are columns there.
   std::vector<Value> row_maps;
+  // The token that the answer reads, where the architecture tells: steps that join all tokens of a
+  // row end the streams that could be followed to it.
+  std::optional<int64_t> read_token;
   PatchGrid grid;  // of a picture
   Value patches;   // of a picture, [batch, patches, width], before positions
   Value output;
@@ -113,6 +116,8 @@ void feed_reference(const ModelGraph& graph, const std::vector<double>& referenc
 // Finds attention in the graph, and leaves out what nobody reads, unless the key asks for all rows.
 // `batch` inputs go through it at once, as far as that can be told by their first axis.
 void finish_graph(const Graph& whole, ModelGraph& built, int64_t batch);
+// The second half of it, where what is found in the graph is known already.
+void keep_what_is_read(const Graph& whole, ModelGraph& built);
 
 // Tokens of each input; `otherwise` where the graph's embeddings do not tell.
 int64_t tokens_in(const ModelGraph& graph, int64_t otherwise);

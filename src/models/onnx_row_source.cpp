@@ -97,16 +97,42 @@ void add_entries(const Graph& graph, const std::string& name, Value input,
     entries.push_back({numbers, name, 0, others});
 }
 
+// Rows that run beside the explained ones, where rows attend to each other.
+struct RowsBeside {
+  enum class Kind { kNotTold, kNone, kContext, kBlock };
+  Kind kind = Kind::kNotTold;
+  std::vector<Sample> context = {};
+};
+
+// Adds a graph whose inputs are values that are there already.
+void add_graph(const Graph& graph, std::vector<Value>& new_value, GraphBuilder& builder) {
+  for (const Node& node : graph.nodes()) {
+    std::vector<Value> inputs;
+    for (const Value input : node.inputs) inputs.push_back(new_value[input.id]);
+    const std::vector<Value> outputs = builder.add_all(node.op, std::move(inputs), node.name);
+    for (size_t i = 0; i < outputs.size(); ++i) new_value[node.outputs[i].id] = outputs[i];
+  }
+}
+
 class OnnxRowSource final : public RowSource {
  public:
   // `task` is what table.json says of the answers, where there is one.
   OnnxRowSource(std::shared_ptr<const onnx::OnnxModel> model, const Config& config,
                 std::string name, const std::string& output, std::optional<TaskSpec> task);
 
+  OnnxRowSource(const OnnxRowSource& other, RowsBeside beside);
+
   std::vector<TableColumn> columns(int64_t total) const override;
   std::vector<std::string> output_names(int64_t columns) const override;
   std::optional<Problem> problem(int64_t columns) const override;
   int64_t max_rows_at_once(int64_t columns) const override;
+  bool rows_attend() const override;
+  bool can_freeze() const override { return false; }
+  std::shared_ptr<const RowSource> in_context(std::vector<Sample> rows,
+                                              ContextMode mode) const override;
+  std::shared_ptr<const RowSource> in_blocks() const override;
+  RowsExplained by_rows() const override;
+  std::string why_no_maps() const override;
 
   int64_t parameter_count() const override { return model_->file().parameters().numbers; }
   int64_t tensor_count() const override { return model_->file().parameters().tensors; }
@@ -119,12 +145,16 @@ class OnnxRowSource final : public RowSource {
   int64_t output_width(int64_t columns) const;
   TableAnswers answers(int64_t columns) const { return {*task_, output_width(columns)}; }
   int64_t rows_that_stay_apart(int64_t columns) const;
+  std::optional<std::string> attending_input(int64_t columns) const;
+  OnnxGraph graph_of(const ShapeKey& key) const;
+  OnnxGraph graph_in_context(const ShapeKey& key) const;
 
   Config config_;
   std::optional<TaskSpec> task_;
   std::shared_ptr<const onnx::OnnxModel> model_;
   std::string output_;
   int64_t most_rows_ = 1;
+  RowsBeside beside_;
   mutable std::mutex mutex_;
   // By the number of columns.
   mutable std::map<int64_t, int64_t> most_rows_at_once_;
@@ -190,7 +220,18 @@ onnx::BuildRequest OnnxRowSource::request_for(const ShapeKey& key) const {
   return request;
 }
 
+OnnxRowSource::OnnxRowSource(const OnnxRowSource& other, RowsBeside beside)
+    : RowSource(other.facts()),
+      config_(other.config_),
+      task_(other.task_),
+      model_(other.model_),
+      output_(other.output_),
+      most_rows_(other.most_rows_),
+      beside_(std::move(beside)) {}
+
 int64_t OnnxRowSource::max_rows_at_once(int64_t columns) const {
+  if (beside_.kind == RowsBeside::Kind::kBlock) return most_rows_;
+  if (beside_.kind != RowsBeside::Kind::kNotTold) return 1;
   {
     const std::lock_guard lock(mutex_);
     const auto known = most_rows_at_once_.find(columns);
@@ -203,6 +244,14 @@ int64_t OnnxRowSource::max_rows_at_once(int64_t columns) const {
 
 // Asked of two rows, in the graph.
 int64_t OnnxRowSource::rows_that_stay_apart(int64_t columns) const {
+  if (const auto input = attending_input(columns)) {
+    throw UnsupportedModel(
+        fmt::format("the rows of '{}' attend to each other in this model (as in SAINT): its answer "
+                    "for a row depends on the rows that run with it. Say which rows it is to be "
+                    "explained with, its context: rows of a file, its block of the table, or none "
+                    "(alone)",
+                    *input));
+  }
   if (most_rows_ == 1) return 1;
   onnx::BuildRequest of_two = request_for(key_for(columns, {.batch = 2}));
   of_two.outputs = {output_};
@@ -212,21 +261,9 @@ int64_t OnnxRowSource::rows_that_stay_apart(int64_t columns) const {
   } catch (const InvalidInput&) {
     return 1;  // one row is written into the file, or the file says what is wrong with one
   }
-  bool apart = true;
   for (const auto& [name, value] : built.inputs) {
-    const AxisUse rows(built.graph, value, 0);
-    if (rows.has_attention()) {
-      throw UnsupportedModel(
-          fmt::format("the rows of '{}' attend to each other in this model (as in SAINT): its "
-                      "answer for a row depends on the rows that run with it, "
-                      "so a row cannot be explained by itself, nor by copies of it with columns "
-                      "hidden. Give the rows that belong together as one "
-                      "array: a number of the answer is then explained by all of them",
-                      name));
-    }
-    apart &= rows.stays_apart();
+    if (!AxisUse(built.graph, value, 0).stays_apart()) return 1;
   }
-  if (!apart) return 1;
   return has_dynamic_ranges(built.graph)
              ? std::min(most_rows_, most_together(*model_, of_two, output_))
              : most_rows_;
@@ -243,6 +280,86 @@ Value OnnxRowSource::presented(OnnxGraph& imported, int64_t width) const {
   return output;
 }
 
+// The input whose rows attend to each other, if any.
+std::optional<std::string> OnnxRowSource::attending_input(int64_t columns) const {
+  if (most_rows_ == 1) return std::nullopt;
+  onnx::BuildRequest of_two = request_for(key_for(columns, {.batch = 2}));
+  of_two.outputs = {output_};
+  try {
+    const onnx::BuiltGraph built = model_->build(of_two);
+    for (const auto& [name, value] : built.inputs) {
+      if (AxisUse(built.graph, value, 0).has_attention()) return name;
+    }
+  } catch (const InvalidInput&) {
+    return std::nullopt;  // one row is written into the file
+  }
+  return std::nullopt;
+}
+
+// Where the file leaves the number of columns open, that shows with the first row.
+bool OnnxRowSource::rows_attend() const {
+  if (beside_.kind != RowsBeside::Kind::kNotTold) return true;
+  int64_t columns = 0;
+  for (const onnx::ValueInfo& input : model_->file().graph.inputs) {
+    if (input.shape[1] <= 0) return false;
+    columns += input.shape[1];
+  }
+  return attending_input(columns).has_value();
+}
+
+std::shared_ptr<const RowSource> OnnxRowSource::in_context(std::vector<Sample> rows,
+                                                           ContextMode mode) const {
+  if (!rows_attend()) return RowSource::in_context(std::move(rows), mode);
+  const auto beside = rows.empty() ? RowsBeside::Kind::kNone : RowsBeside::Kind::kContext;
+  return std::make_shared<OnnxRowSource>(*this, RowsBeside{beside, std::move(rows)});
+}
+
+std::shared_ptr<const RowSource> OnnxRowSource::in_blocks() const {
+  if (!rows_attend()) return RowSource::in_blocks();
+  return std::make_shared<OnnxRowSource>(*this, RowsBeside{RowsBeside::Kind::kBlock});
+}
+
+RowsExplained OnnxRowSource::by_rows() const {
+  throw UnsupportedModel(
+      "which rows of its context count is not told of ONNX files: give the checkpoint that the "
+      "file was exported from");
+}
+
+std::string OnnxRowSource::why_no_maps() const {
+  if (beside_.kind == RowsBeside::Kind::kNotTold) return {};
+  return "the rows of this ONNX file attend to each other, and its maps of columns are not told "
+         "apart from those of rows";
+}
+
+OnnxGraph OnnxRowSource::graph_of(const ShapeKey& key) const {
+  if (beside_.kind == RowsBeside::Kind::kContext) return graph_in_context(key);
+  return build_onnx(*model_, request_for(key), output_, key.batch);
+}
+
+// The explained row runs in front of its context, and its answer is kept.
+OnnxGraph OnnxRowSource::graph_in_context(const ShapeKey& key) const {
+  if (key.batch != 1) throw InvalidInput("rows with a context run one at a time");
+  ShapeKey of_all = key;
+  of_all.batch = 1 + static_cast<int64_t>(beside_.context.size());
+  const OnnxGraph all = build_onnx(*model_, request_for(of_all), output_, of_all.batch);
+  GraphBuilder builder;
+  OnnxGraph result;
+  std::vector<Value> new_value(all.graph.value_count());
+  for (const auto& [name, value] : all.inputs) {
+    if (!value.valid()) continue;
+    const DType dtype = all.graph.type(value).dtype;
+    const Value row = result.inputs[name] =
+        builder.input(name, {1, all.graph.shape(value)[1]}, dtype);
+    const Value context =
+        builder.constant(stacked(beside_.context, name).cast(dtype), name + "/context");
+    new_value[value.id] = concat(builder, row, context, 0, name + "/all");
+  }
+  add_graph(all.graph, new_value, builder);
+  result.output = slice(builder, new_value[all.output.id], 0, 0, 1, "explained_row");
+  result.graph = builder.finish();
+  return result;
+}
+
 std::shared_ptr<const ModelGraph> OnnxRowSource::build(const ShapeKey& key) const {
   const int64_t rows = key.batch;
   if (rows < 1 || rows > kMostRows) {
@@ -253,7 +370,7 @@ std::shared_ptr<const ModelGraph> OnnxRowSource::build(const ShapeKey& key) cons
   max_rows_at_once(columns);  // rows that attend to each other have no answers of their own
   auto built = std::make_shared<ModelGraph>();
   built->key = key;
-  OnnxGraph imported = build_onnx(*model_, request_for(key), output_, rows);
+  OnnxGraph imported = graph_of(key);
   built->inputs = imported.inputs;
   built->output = imported.output;
   const Shape answer = imported.graph.shape(built->output);
@@ -269,16 +386,28 @@ std::shared_ptr<const ModelGraph> OnnxRowSource::build(const ShapeKey& key) cons
   }
   if (task_) built->output = presented(imported, width);
   Value input = imported.graph.inputs()[0];
+  const bool in_context = beside_.kind == RowsBeside::Kind::kContext;
   for (const onnx::DeclaredValue& one : model_->file().graph.inputs) {
     const Value value = imported.input(one.name);
     if (!value.valid()) continue;
-    add_entries(imported.graph, one.name, value, built->entries);
+    // Vectors that the context picks stand beside the row's own.
+    if (in_context && onnx::is_float(one.type)) {
+      built->entries.push_back(
+          {value, one.name, 0, std::vector<bool>(imported.graph.shape(value)[1], true)});
+    }
+    if (!in_context) add_entries(imported.graph, one.name, value, built->entries);
     const bool first_of_numbers =
         onnx::is_float(one.type) && imported.graph.type(input).dtype == DType::kInt64;
     if (first_of_numbers) input = value;
   }
-  built->embeddings = built->layers_input =
+  built->embeddings = built->layers_input = input;
+  if (beside_.kind != RowsBeside::Kind::kNotTold) {
+    keep_what_is_read(imported.graph, *built);
+    return built;
+  }
+  built->layers_input =
       first_layer_input(imported.graph, discover(imported.graph, built->output, rows), input);
+  built->embeddings = built->layers_input;
   finish_graph(imported.graph, *built, rows);
   return built;
 }

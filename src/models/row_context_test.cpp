@@ -51,7 +51,7 @@ std::vector<double> answers_in_context(const GoldenTable& golden, ContextMode mo
   const std::vector<Sample> samples = golden.samples(kDoubles);
   std::vector<double> answers;
   for (int64_t row = 0; row < golden.rows(); ++row) {
-    const auto source = with_context(alone, without(samples, row), mode);
+    const auto source = alone->in_context(without(samples, row), mode);
     const auto one = answered(*source, std::span(samples).subspan(row, 1)).answers;
     answers.insert(answers.end(), one.begin(), one.end());
   }
@@ -59,6 +59,16 @@ std::vector<double> answers_in_context(const GoldenTable& golden, ContextMode mo
 }
 
 const std::vector<std::string> kAttendingModels{"saint.colrow", "saint.row", "saint.deep"};
+
+TEST(RowsInContext, LiveContextsGivePyTorchsAnswersOfTheBatch) {
+  std::vector<std::string> names = kAttendingModels;
+  names.insert(names.end(), {"wd-saint.class", "wd-saint.flat"});
+  for (const std::string& name : names) {
+    const GoldenTable golden(name);
+    const auto block = answered(*golden.source()->in_blocks(), golden.samples(kDoubles));
+    EXPECT_THAT(block.answers, Pointwise(DoubleNear(1e-9), golden.values("block"))) << name;
+  }
+}
 
 TEST(RowsInContext, LiveContextsGivePyTorchsAnswersOfTheBatch) {
   std::vector<std::string> names = kAttendingModels;
@@ -100,7 +110,7 @@ TEST(RowsInContext, TheGradientIsThatOfTheExplainedRowsAnswer) {
     const std::vector<double> expected = golden.values("block_gradient");
     const int64_t numbers = golden.shape("x_cont")[1];
     for (int64_t row = 0; row < golden.rows(); ++row) {
-      const auto source = with_context(golden.source(), without(samples, row), ContextMode::kLive);
+      const auto source = golden.source()->in_context(without(samples, row), ContextMode::kLive);
       const auto own = answered(*source, std::span(samples).subspan(row, 1)).gradient;
       EXPECT_THAT(own,
                   Pointwise(DoubleNear(1e-9), std::span(expected).subspan(row * numbers, numbers)));
@@ -112,7 +122,7 @@ TEST(RowsInContext, ExplainedRowsNeverSeeEachOther) {
   for (const ContextMode mode : {ContextMode::kFrozen, ContextMode::kLive}) {
     const GoldenTable golden("saint.deep");
     const std::vector<Sample> samples = golden.samples(kDoubles);
-    const auto source = with_context(golden.source(), without(samples, 0), mode);
+    const auto source = golden.source()->in_context(without(samples, 0), mode);
     const auto together = answered(*source, samples).answers;
     std::vector<double> apart;
     for (const Sample& sample : samples) {
@@ -128,9 +138,9 @@ TEST(RowsInContext, TheOrderOfTheContextChangesNothing) {
     const GoldenTable golden("saint.deep");
     const std::vector<Sample> samples = golden.samples(kDoubles);
     std::vector<Sample> context = without(samples, 0);
-    const auto first = with_context(golden.source(), context, mode);
+    const auto first = golden.source()->in_context(context, mode);
     std::swap(context[0], context[3]);
-    const auto second = with_context(golden.source(), context, mode);
+    const auto second = golden.source()->in_context(context, mode);
     const std::span<const Sample> row(samples.data(), 1);
     const AnswersAndMaps a = answered(*first, row), b = answered(*second, row);
     EXPECT_THAT(a.answers, Pointwise(DoubleNear(1e-12), b.answers));
@@ -146,7 +156,7 @@ TEST(RowsInContext, TheOrderOfTheContextChangesNothing) {
 
 TEST(RowsInContext, WithoutRowsAreAlone) {
   const GoldenTable golden("saint.colrow");
-  const auto source = with_context(golden.source(), {}, ContextMode::kFrozen);
+  const auto source = golden.source()->in_context({}, ContextMode::kFrozen);
   EXPECT_THAT(answered(*source, golden.samples(kDoubles)).answers,
               Pointwise(DoubleNear(1e-9), golden.values("answers")));
 }
@@ -156,9 +166,9 @@ TEST(RowsInContext, WeightsAddUpToOneAndEqualRowsHaveEqualOnes) {
   const std::vector<Sample> samples = golden.samples(kDoubles);
   const std::span<const Sample> row(samples.data(), 1);
   std::vector<Sample> context = without(samples, 0);
-  const auto once = answered(*with_context(golden.source(), context, ContextMode::kFrozen), row);
+  const auto once = answered(*golden.source()->in_context(context, ContextMode::kFrozen), row);
   context.push_back(context[1]);
-  const auto twice = answered(*with_context(golden.source(), context, ContextMode::kFrozen), row);
+  const auto twice = answered(*golden.source()->in_context(context, ContextMode::kFrozen), row);
   const std::vector<double>&a = once.row_maps[0], &b = twice.row_maps[0];
   ASSERT_EQ(a.size(), 5u);
   ASSERT_EQ(b.size(), 6u);
@@ -172,7 +182,7 @@ TEST(RowsInContext, SitesOfTheGraphAreThoseOfColumns) {
   const GoldenTable golden("saint.deep");
   const std::vector<Sample> samples = golden.samples(kDoubles);
   for (const ContextMode mode : {ContextMode::kFrozen, ContextMode::kLive}) {
-    const auto source = with_context(golden.source(), without(samples, 0), mode);
+    const auto source = golden.source()->in_context(without(samples, 0), mode);
     const FedGraph fed = source->fed(std::span(samples).subspan(0, 1),
                                      {.head = source->own_head(), .dtype = kDoubles});
     ASSERT_EQ(fed.graph->found.sites.size(), 2u);
@@ -185,7 +195,7 @@ TEST(RowsInContext, ModelsWhoseRowsStayApartTakeNone) {
   const GoldenTable golden("saint.col");
   EXPECT_FALSE(golden.source()->rows_attend());
   EXPECT_THAT(refusal<UnsupportedModel>([&] {
-                with_context(golden.source(), golden.samples(kDoubles), ContextMode::kLive);
+                golden.source()->in_context(golden.samples(kDoubles), ContextMode::kLive);
               }),
               testing::HasSubstr("do not attend to each other"));
 }

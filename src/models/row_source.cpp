@@ -35,6 +35,24 @@ std::vector<int64_t> RowSource::places_of(const std::vector<std::string>& names)
   return by_name.empty() ? in_order : by_name;
 }
 
+namespace {
+
+[[noreturn]] void throw_no_context(const RowSource& source) {
+  throw UnsupportedModel(fmt::format(
+      "the rows of '{}' do not attend to each other, so that there is no context to give",
+      source.name()));
+}
+
+}  // namespace
+
+std::shared_ptr<const RowSource> RowSource::in_context(std::vector<Sample>, ContextMode) const {
+  throw_no_context(*this);
+}
+
+std::shared_ptr<const RowSource> RowSource::in_blocks() const { throw_no_context(*this); }
+
+RowsExplained RowSource::by_rows() const { throw_no_context(*this); }
+
 ShapeKey RowSource::key_for(int64_t total, ShapeKey key) const {
   for (const TableColumn& column : columns(total)) key.shapes[column.input] = {column.index + 1};
   return key;

@@ -2,10 +2,12 @@
 // or the weights of a table package. Samples have the model's inputs by name, [columns] each.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "formats/tables/table_spec.h"
 #include "models/graph_source.h"
 
 namespace whyformer {
@@ -16,6 +18,18 @@ struct TableColumn {
   int64_t index = 0;            // in it
   bool whole = false;           // takes integers
   bool may_be_missing = false;  // takes NaN
+};
+
+class RowSource;
+
+// [rows of the context]: 1, or 0 for rows that nobody sees.
+inline constexpr const char* kRowsSeen = "rows_seen";
+
+// A model with a context for explanations by rows.
+struct RowsExplained {
+  // Tokens are rows: the explained one, then its context.
+  std::shared_ptr<const RowSource> attending;
+  std::shared_ptr<const RowSource> leaving_out;  // the same answers without maps of the context
 };
 
 class RowSource : public GraphSource {
@@ -35,6 +49,20 @@ class RowSource : public GraphSource {
   virtual bool rows_attend() const { return false; }
   // The family of table models, where the weights are of one.
   virtual std::string family() const { return {}; }
+  // Of these: the model with a context. Each explained row attends to itself and to these rows,
+  // which are encoded as samples are; explained rows never see each other. Without rows it is the
+  // model itself. Throws UnsupportedModel where rows do not attend to each other, or in a way that
+  // is not known.
+  virtual std::shared_ptr<const RowSource> in_context(std::vector<Sample> rows,
+                                                      ContextMode mode) const;
+  // Whether rows of a context can be kept from seeing the explained one.
+  virtual bool can_freeze() const { return true; }
+  // The model with all rows of a run attending to each other, as its own evaluation does: for
+  // answers of whole blocks. Throws likewise.
+  virtual std::shared_ptr<const RowSource> in_blocks() const;
+  // Of a model with a context: what tells which of these rows count. Samples have one more tensor,
+  // kRowsSeen. Throws likewise.
+  virtual RowsExplained by_rows() const;
   // Why attention maps are none of columns, where the graph does not tell; else empty.
   virtual std::string why_no_maps() const { return {}; }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 
 #include "models/onnx_source.h"
@@ -42,20 +43,111 @@ TEST(RowsOfATable, RunTogetherWhereTheyStayApart) {
   EXPECT_GT(loaded_table(tiny)->max_rows_at_once(kTableColumns), 1000);
 }
 
-// As in SAINT: copies of a row with columns hidden would attend to each other.
-TEST(RowsOfATable, ThatAttendToEachOtherAreRefused) {
+// softmax(x xᵀ) x w
+TinyModel model_of_attending_rows() {
   TinyModel tiny = model_of_rows();
   add_node(tiny.graph(), "Transpose", {"x"}, {"turned"});
   add_node(tiny.graph(), "MatMul", {"x", "turned"}, {"scores"});
   add_node(tiny.graph(), "Softmax", {"scores"}, {"map"});
   add_node(tiny.graph(), "MatMul", {"map", "x"}, {"mixed"});
   add_node(tiny.graph(), "MatMul", {"mixed", "w"}, {"logits"});
-  const auto model = loaded_table(tiny);
+  return tiny;
+}
+
+// As in SAINT: copies of a row with columns hidden would attend to each other.
+TEST(RowsOfATable, ThatAttendToEachOtherAreRefused) {
+  const auto model = loaded_table(model_of_attending_rows());
   for (const int64_t rows : {1, 2}) {
     const std::string why = refusal<UnsupportedModel>(
         [&] { model->graph(model->key_for(kTableColumns, {.batch = rows})); });
     EXPECT_THAT(why, testing::HasSubstr("attend to each other"));
   }
+}
+
+using Rows = std::vector<std::vector<double>>;
+
+// The formula, for the first of these rows.
+std::vector<double> attending_answer(const Rows& rows) {
+  std::vector<double> weights, mixed(kTableColumns, 0.0);
+  double sum = 0;
+  for (const std::vector<double>& row : rows) {
+    double score = 0;
+    for (int64_t i = 0; i < kTableColumns; ++i) score += rows[0][i] * row[i];
+    weights.push_back(std::exp(score));
+    sum += weights.back();
+  }
+  for (size_t row = 0; row < rows.size(); ++row) {
+    for (int64_t i = 0; i < kTableColumns; ++i) mixed[i] += weights[row] / sum * rows[row][i];
+  }
+  return {mixed[0] * 1 + mixed[1] * 3 + mixed[2] * 5, mixed[0] * 2 + mixed[1] * 4 + mixed[2] * 6};
+}
+
+std::vector<double> answer_of(const RowSource& source, const Rows& rows) {
+  std::vector<Sample> samples;
+  for (const std::vector<double>& row : rows) {
+    samples.push_back(RowSource::sample_of(source.columns(kTableColumns), row, DType::kFloat64));
+  }
+  const FedGraph fed = source.fed(samples, {.dtype = DType::kFloat64});
+  return run(fed.graph->graph, fed.feeds, {.outputs = {fed.graph->output}})[fed.graph->output]
+      .to_doubles();
+}
+
+TEST(RowsOfATable, ThatAttendToEachOtherAnswerInAContext) {
+  const Rows rows{{0.3, -0.2, 0.5}, {0.1, 0.9, -0.4}, {-0.6, 0.2, 0.7}};
+  const auto model = loaded_table(model_of_attending_rows());
+  EXPECT_TRUE(model->rows_attend());
+  EXPECT_FALSE(model->can_freeze());
+  const auto columns = model->columns(kTableColumns);
+  const std::vector<Sample> context{RowSource::sample_of(columns, rows[1], DType::kFloat64),
+                                    RowSource::sample_of(columns, rows[2], DType::kFloat64)};
+  const auto in_context = model->in_context(context, ContextMode::kLive);
+  EXPECT_EQ(in_context->max_rows_at_once(kTableColumns), 1);
+  const auto near = [](const std::vector<double>& expected) {
+    return testing::Pointwise(testing::DoubleNear(1e-6), expected);
+  };
+  EXPECT_THAT(answer_of(*in_context, {rows[0]}), near(attending_answer(rows)));
+  EXPECT_THAT(answer_of(*model->in_context({}, ContextMode::kLive), {rows[0]}),
+              near(attending_answer({rows[0]})));
+  const std::vector<double> block = answer_of(*model->in_blocks(), rows);
+  EXPECT_THAT(std::vector(block.begin(), block.begin() + 2), near(attending_answer(rows)));
+}
+
+TEST(RowsOfATable, ThatAttendToEachOtherAreExplainedInAContextAlone) {
+  const Rows rows{{0.3, -0.2, 0.5}, {0.1, 0.9, -0.4}, {-0.6, 0.2, 0.7}};
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "model.onnx", csv = folder.path() / "c.csv";
+  std::ofstream(file, std::ios::binary) << model_of_attending_rows().text();
+  std::ofstream(csv) << "a,b,c\n0.1,0.9,-0.4\n-0.6,0.2,0.7\n";
+  const RowInput row{{"a", "b", "c"}, rows[0]};
+  const ExplainRequest request{
+      .methods = {{"leave-one-out", {{"how", std::string("zero")}}}, {"saliency", {}}},
+      .target = int64_t{0},
+      .precision = Precision::kDouble};
+  const Model model = Model::load(file, {.context = csv});
+  const Explanation found = explain(model, row, request)[0];
+  EXPECT_NEAR(found.output.values[0], attending_answer(rows)[0], 1e-6);
+  for (int64_t column = 0; column < kTableColumns; ++column) {
+    Rows hidden = rows;
+    hidden[0][column] = 0;
+    EXPECT_NEAR(found.attributions[0].scores[column],
+                attending_answer(rows)[0] - attending_answer(hidden)[0], 1e-6);
+    constexpr double kStep = 1e-6;
+    Rows more = rows, less = rows;
+    more[0][column] += kStep;
+    less[0][column] -= kStep;
+    const double slope = (attending_answer(more)[0] - attending_answer(less)[0]) / (2 * kStep);
+    EXPECT_NEAR(found.attributions[1].scores[column], std::abs(slope), 1e-5);
+  }
+  EXPECT_EQ(found.context->mode, "live");
+  // By columns only, and never frozen.
+  EXPECT_THAT(refusal<UnsupportedModel>(
+                  [&] { explain(model, row, {.methods = request.methods, .by_rows = true}); }),
+              testing::HasSubstr("give the checkpoint"));
+  EXPECT_THAT(
+      refusal<InvalidInput>([&] { Model::load(file, {.context = csv, .context_mode = "frozen"}); }),
+      testing::HasSubstr("live, not frozen"));
+  EXPECT_THAT(refusal<UnsupportedModel>([&] { explain(Model::load(file), row, request); }),
+              testing::HasSubstr("attend to each other"));
 }
 
 TEST(RowsOfATable, ThatMixInAnotherWayRunOneByOne) {

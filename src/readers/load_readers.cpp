@@ -7,6 +7,7 @@
 #include "models/onnx_text_inputs.h"
 #include "models/table_files.h"
 #include "readers/array_reader.h"
+#include "readers/context_choice.h"
 #include "readers/load_table.h"
 #include "readers/pair_reader.h"
 #include "readers/row_reader.h"
@@ -49,16 +50,28 @@ void add_texts(const OnnxDocument& document, const std::string& name, const std:
       TextReading{onnx_text_source(document, name, output, facts_of(*tokenizer)), tokenizer}));
 }
 
+// Numbers in the model's own order.
+std::shared_ptr<const Reader> rows_reader(const OnnxDocument& document,
+                                          const std::shared_ptr<const RowSource>& source,
+                                          const LoadOptions& options) {
+  if (document.files(kTableSpecFile)) return table_reader(document.files, source, options);
+  if (!tells_context(options)) return std::make_shared<RowReader>(source);
+  RowLayout layout(source);
+  RowContexts contexts = contexts_of(document.files, options, source, layout);
+  return std::make_shared<RowReader>(std::move(contexts), std::move(layout), NamedTable());
+}
+
 void add_own_reader(const OnnxDocument& document, const std::string& name,
-                    const std::string& output, LoadedReaders& loaded) {
-  if (auto pictures = onnx_picture_source(document, name, output)) {
+                    const LoadOptions& options, LoadedReaders& loaded) {
+  if (auto rows = onnx_row_source(document, name, options.output)) {
+    loaded.readers.push_back(rows_reader(document, rows, options));
+    return;
+  }
+  refuse_context(options, name);
+  if (auto pictures = onnx_picture_source(document, name, options.output)) {
     add_pictures(std::move(pictures), document.files, loaded);
-  } else if (auto rows = onnx_row_source(document, name, output)) {
-    loaded.readers.push_back(document.files(kTableSpecFile)
-                                 ? table_reader(document.files, std::move(rows))
-                                 : std::make_shared<RowReader>(std::move(rows)));
   } else {
-    add_texts(document, name, output, loaded);
+    add_texts(document, name, options.output, loaded);
   }
 }
 
@@ -85,13 +98,15 @@ LoadedReaders readers_of_onnx(const OnnxDocument& document, const std::string& n
                               const LoadOptions& options) {
   LoadedReaders loaded;
   check_output(document.model->file(), options.output);
+  if (options.arrays) refuse_context(options, name);
   if (!options.arrays) {
     try {
-      add_own_reader(document, name, options.output, loaded);
+      add_own_reader(document, name, options, loaded);
     } catch (const Error&) {
       // Arrays do without a tokenizer and the like. An output is named for the other readers, and
       // table.json is there for rows.
-      if (!options.output.empty() || document.files(kTableSpecFile)) throw;
+      if (!options.output.empty() || document.files(kTableSpecFile) || tells_context(options))
+        throw;
       loaded.refusal = std::current_exception();
     }
   }

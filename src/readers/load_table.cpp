@@ -11,6 +11,7 @@
 #include "models/checkpoint_row_source.h"
 #include "models/table_answers.h"
 #include "models/table_files.h"
+#include "readers/context_choice.h"
 #include "readers/table_file.h"
 #include "whyformer/error.h"
 
@@ -122,44 +123,6 @@ std::vector<Tried> try_heads(TableSpec spec, const StoredTensors& tensors,
   return tried;
 }
 
-ContextMode mode_named(const std::string& name) {
-  if (name.empty() || name == "frozen") return ContextMode::kFrozen;
-  if (name == "live") return ContextMode::kLive;
-  throw InvalidInput(fmt::format("a context is frozen or live, not '{}'", name));
-}
-
-// The rows that explained ones attend to, with a note that names them.
-void add_context(const FileLookup& files, const LoadOptions& options, const NamedTable& background,
-                 Found& found, std::vector<std::string>& notes) {
-  const TableSpec spec = *found.layout.spec();
-  if (!found.source->rows_attend()) {
-    if (options.context.empty()) return;
-    throw InvalidInput("the rows of this model do not attend to each other: it needs no context");
-  }
-  const bool own = options.context.empty() && spec.context && !spec.context->rows.empty();
-  if (options.context.empty() && !own) {
-    notes.push_back(
-        "The rows of this model attend to each other; each row is explained alone, without others. "
-        "Give a context, the rows that it was meant to be seen with.");
-    return;
-  }
-  const NamedTable rows = own ? rows_in(files, spec.context->rows) : read_cells(options.context);
-  const ContextMode mode = mode_named(
-      !options.context_mode.empty() || !spec.context ? options.context_mode : spec.context->mode);
-  std::vector<Sample> samples;
-  for (int64_t row = 0; row < rows.table.rows; ++row) {
-    const RowInput input = row_of(rows, row);
-    samples.push_back(RowSource::sample_of(found.layout.places(input), found.layout.numbers(input),
-                                           DType::kFloat64));
-  }
-  notes.push_back(
-      fmt::format("Each row attends to itself and to {} context rows of {}, which {}.",
-                  rows.table.rows, own ? spec.context->rows : options.context.filename().string(),
-                  mode == ContextMode::kLive ? "see it, too (live)" : "do not see it (frozen)"));
-  found.source = with_context(found.source, std::move(samples), mode);
-  found.layout = RowLayout(found.source, spec, background);
-}
-
 }  // namespace
 
 std::shared_ptr<const Reader> table_reader(const FileLookup& files, const std::string& weights,
@@ -178,21 +141,23 @@ std::shared_ptr<const Reader> table_reader(const FileLookup& files, const std::s
     const double gap = deviation(*found.source, found.layout);
     if (gap > kTolerance) throw_probe_failed(gap, try_heads(spec, tensors, name));
   }
-  std::vector<std::string> notes;
-  add_context(files, options, background, found, notes);
+  RowContexts contexts = contexts_of(files, options, found.source, found.layout);
   NamedTable rows;
   if (const std::optional<Bytes> own = files("rows.csv")) rows = cells_in(*own, "rows.csv");
-  return std::make_shared<RowReader>(found.source, std::move(found.layout), std::move(rows),
-                                     std::move(notes));
+  return std::make_shared<RowReader>(std::move(contexts), std::move(found.layout), std::move(rows));
 }
 
 std::shared_ptr<const Reader> table_reader(const FileLookup& files,
-                                           std::shared_ptr<const RowSource> source) {
+                                           std::shared_ptr<const RowSource> source,
+                                           const LoadOptions& options) {
   const TableSpec spec = spec_in(files);
   RowLayout layout(source, spec, rows_in(files, spec.background));
-  const double gap = spec.probe.rows.empty() ? 0 : deviation(*source, layout);
+  // Rows that attend to each other are probed alone, as checkpoints are.
+  const auto alone = source->rows_attend() ? source->in_context({}, ContextMode::kLive) : source;
+  const double gap = spec.probe.rows.empty() ? 0 : deviation(*alone, layout);
   if (gap > kTolerance) throw_probe_failed(gap, {});
-  return std::make_shared<RowReader>(std::move(source), std::move(layout), NamedTable());
+  return std::make_shared<RowReader>(contexts_of(files, options, alone, layout), std::move(layout),
+                                     NamedTable());
 }
 
 }  // namespace whyformer

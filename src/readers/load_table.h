@@ -16,6 +16,7 @@ std::shared_ptr<const Reader> table_reader(const FileLookup& files, const std::s
 
 // An ONNX file with a table.json beside it.
 std::shared_ptr<const Reader> table_reader(const FileLookup& files,
-                                           std::shared_ptr<const RowSource> source);
+                                           std::shared_ptr<const RowSource> source,
+                                           const LoadOptions& options);
 
 }  // namespace whyformer

@@ -183,6 +183,21 @@ RowInput row_of(const NamedTable& named, int64_t row) {
   return input;
 }
 
+void add_block(RowInput& input, const NamedTable& named, int64_t row, int64_t block) {
+  const int64_t columns = named.table.columns, first = row / block * block;
+  input.in_block = row - first;
+  if (input.block && input.block->first == first) return;
+  const int64_t rows = std::min(block, named.table.rows - first);
+  const auto cut = [&](const auto& all) {
+    const auto begin = all.begin() + first * columns;
+    return std::vector(begin, begin + rows * columns);
+  };
+  TableBlock own{.first = first, .table = {.rows = rows, .columns = columns}};
+  own.table.values = cut(named.table.values);
+  if (!named.cells.empty()) own.cells = cut(named.cells);
+  input.block = std::make_shared<const TableBlock>(std::move(own));
+}
+
 std::vector<InputValue> rows_of(const NamedTable& named) {
   check_table(named);
   std::vector<InputValue> rows;

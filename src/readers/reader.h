@@ -28,6 +28,7 @@ struct Question {
   bool all_rows = false;                            // values inside are asked for
   // Whether an answer is explained: attention maps do without.
   bool needs_answer = true;
+  bool by_rows = false;  // units are rows of a context
 };
 
 // Which answers of a model are looked at, and what they are called.
@@ -51,6 +52,9 @@ struct Reading {
   // throws InvalidInput where its value shows that the arrays were not understood.
   std::optional<int64_t> element = {};
   std::function<void(double value)> check_element = {};
+  bool by_rows = false;  // as was asked
+  // Of a row in a context: what the model answers there and elsewhere.
+  std::function<ContextFacts()> context = {};
 };
 
 class Reader {
@@ -76,6 +80,10 @@ class Reader {
                         std::vector<std::string>& notes) const = 0;
   // How many samples of this kind may run together.
   virtual int64_t max_at_once(const InputValue& value) const;
+  // Where answers alone are asked for: the source of samples, and how many of them, in their order,
+  // answer together (0: each for itself).
+  virtual const GraphSource& answer_source() const { return source(); }
+  virtual int64_t answer_block() const { return 0; }
   // The shapes that every sample has; nothing where they depend on the input.
   virtual std::optional<SampleShapes> fixed_shapes() const { return std::nullopt; }
 

@@ -171,6 +171,17 @@ std::vector<double> RowLayout::numbers(const RowInput& row) const {
   return encoded_row(order_in(row.names), cells_of(row.cells, row.values), 0);
 }
 
+std::string RowLayout::told(const RowInput& row) const {
+  std::vector<std::string> cells = cells_of(row.cells, row.values);
+  if (!spec_) return fmt::format("{}", fmt::join(cells, ", "));
+  std::vector<std::string> own;
+  for (const size_t place : order_in(row.names)) {
+    const bool missing = std::ranges::count(spec_->missing_words, cells[place]) > 0;
+    own.push_back(missing ? "missing" : cells[place]);
+  }
+  return fmt::format("{}", fmt::join(own, ", "));
+}
+
 PlacedRow RowLayout::placed(const RowInput& row, std::vector<std::string>& notes) const {
   check(row);
   return spec_ ? placed_cells(row, notes) : placed_numbers(row);

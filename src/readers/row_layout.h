@@ -52,6 +52,8 @@ class RowLayout {
   // The model's numbers for a row. Throws InvalidInput for columns that are missing or cells that
   // the model cannot take.
   std::vector<double> numbers(const RowInput& row) const;
+  // The cells that the model reads, in its order, as a text.
+  std::string told(const RowInput& row) const;
   // The same with the background; what is ignored is noted.
   PlacedRow placed(const RowInput& row, std::vector<std::string>& notes) const;
 

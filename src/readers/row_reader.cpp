@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "readers/context_part.h"
 #include "readers/describe.h"
 #include "readers/describe_table.h"
 #include "readers/mixed_rows.h"
@@ -11,23 +12,23 @@ namespace whyformer {
 
 ModelInfo RowReader::info() const {
   const std::optional<int64_t> count =
-      layout_.reads_words() ? layout_.count(RowInput()) : source_->column_count();
+      layout_.reads_words() ? layout_.count(RowInput()) : source().column_count();
   if (!count) {
     throw InvalidInput(fmt::format(
         "'{}' reads rows of a table, whose number of columns it may leave open: inspect its file",
-        source_->name()));
+        source().name()));
   }
-  ModelInfo info = describe(*source_, "row", *source_->graph(source_->key_for(*count)));
-  info.task = task_of(source_->problem(*count), "row");
-  info.outputs = source_->output_names(*count);
-  for (const TableColumn& column : source_->columns(*count)) {
+  ModelInfo info = describe(source(), "row", *source().graph(source().key_for(*count)));
+  info.task = task_of(source().problem(*count), "row");
+  info.outputs = source().output_names(*count);
+  for (const TableColumn& column : source().columns(*count)) {
     if (column.index == 0)
       info.inputs.push_back({column.input, column.whole ? "int64" : "float", {0}});
     info.inputs.back().shape[0] = column.index + 1;
   }
-  info.family = source_->family();
+  info.family = source().family();
   if (const TableSpec* spec = layout_.spec()) describe_columns(*spec, info);
-  if (source_->rows_attend() && layout_.spec() != nullptr)
+  if (source().rows_attend() && layout_.spec() != nullptr)
     info.context = context_of(*layout_.spec());
   info.notes.insert(info.notes.end(), notes_.begin(), notes_.end());
   return info;
@@ -38,11 +39,11 @@ Answered RowReader::answered(const InputValue& value, const Question& question) 
     throw InvalidInput("similarity to a text has no meaning for rows of a table");
   }
   const int64_t columns = layout_.count(std::get<RowInput>(value));
-  const std::optional<Problem> problem = source_->problem(columns);
+  const std::optional<Problem> problem = source().problem(columns);
   return {.kind = kind_of(question),
           .problem = problem,
           .space = problem == Problem::kRegression ? "value" : "logit",
-          .labels = source_->output_names(columns)};
+          .labels = source().output_names(columns)};
 }
 
 Sample RowReader::sample(const InputValue& value, DType dtype, std::vector<std::string>&) const {
@@ -52,23 +53,62 @@ Sample RowReader::sample(const InputValue& value, DType dtype, std::vector<std::
 }
 
 int64_t RowReader::max_at_once(const InputValue& value) const {
-  return source_->max_rows_at_once(layout_.count(std::get<RowInput>(value)));
+  return source().max_rows_at_once(layout_.count(std::get<RowInput>(value)));
 }
+
+namespace {
+
+std::vector<Sample> samples_in(const Table& table, const std::vector<TableColumn>& places) {
+  std::vector<Sample> samples;
+  for (int64_t row = 0; row < table.rows; ++row) {
+    const auto first = table.values.begin() + row * table.columns;
+    samples.push_back(
+        RowSource::sample_of(places, {first, first + table.columns}, DType::kFloat64));
+  }
+  return samples;
+}
+
+}  // namespace
 
 Reading RowReader::read(const InputValue& value, const Question& question) const {
   const auto& given = std::get<RowInput>(value);
+  const RowsSeen seen = contexts_.seen_by(layout_, given);
+  std::shared_ptr<const RowSource> source = contexts_.source_of(seen);
   Reading reading;
   reading.notes = notes_;
-  PlacedRow row = layout_.placed(given, reading.notes);
+  if (source->rows_attend() && seen.count() == 0 && !question.by_rows) {
+    reading.notes.push_back(
+        "The rows of this model attend to each other; this one is explained alone, without "
+        "others.");
+  }
   reading.answered = answered(value, question);
-  auto part = std::make_unique<RowPart>(source_, layout_.places(given), std::move(row),
-                                        reading.answered.kind);
+  if (question.by_rows && source->rows_attend()) {
+    add_rows(given, std::move(source), seen, reading);
+  } else {
+    add_columns(given, std::move(source), seen, reading);
+  }
+  return reading;
+}
+
+void RowReader::add_columns(const RowInput& given, std::shared_ptr<const RowSource> source,
+                            const RowsSeen& seen, Reading& reading) const {
+  PlacedRow row = layout_.placed(given, reading.notes);
+  const std::vector<TableColumn> places = layout_.places(given);
+  if (seen.count() > 0) {
+    const DType dtype = reading.answered.kind.dtype;
+    reading.context = [alone = contexts_.alone(), seen, dtype, places,
+                       own = RowSource::sample_of(places, row.values, dtype),
+                       background = row.background] {
+      return facts_of_context(*alone, seen, own, samples_in(background, places), dtype);
+    };
+  }
+  auto part = std::make_unique<RowPart>(source, places, std::move(row), reading.answered.kind);
   reading.shown.text = part->shown_text();
   reading.shown.units = part->units();
-  InputFacts facts{.source = source_,
+  InputFacts facts{.source = std::move(source),
                    .kind = reading.answered.kind,
                    .sample = part->sample(),
-                   .max_at_once = max_at_once(value),
+                   .max_at_once = max_at_once(given),
                    .why_no_maps = part->attends_by_unit() ? "" : part->why_no_maps(),
                    .tokens = part->token_count(),
                    .beside_tokens = part->beside_tokens(),
@@ -77,11 +117,37 @@ Reading RowReader::read(const InputValue& value, const Question& question) const
   std::vector<std::unique_ptr<const Part>> parts;
   parts.push_back(std::move(part));
   reading.inputs.emplace_back(std::move(facts), std::move(parts));
-  return reading;
+}
+
+void RowReader::add_rows(const RowInput& given, std::shared_ptr<const RowSource> source,
+                         const RowsSeen& seen, Reading& reading) const {
+  if (seen.count() == 0) {
+    throw InvalidInput(
+        "this row is explained alone: without a context there are no rows that could count");
+  }
+  const RunKind kind = reading.answered.kind;
+  const Sample row =
+      RowSource::sample_of(layout_.places(given), layout_.numbers(given), kind.dtype);
+  const RowsExplained sources = source->by_rows();
+  auto part = std::make_unique<ContextPart>(sources, row, seen, layout_.told(given), kind);
+  reading.by_rows = true;
+  reading.shown.text = part->units()[0].cell;
+  reading.shown.units = part->units();
+  reading.context = [alone = contexts_.alone(), seen, row, dtype = kind.dtype] {
+    return facts_of_context(*alone, seen, row, {}, dtype);
+  };
+  InputFacts facts{.source = sources.attending,
+                   .kind = kind,
+                   .sample = part->sample(),
+                   .max_at_once = sources.leaving_out->max_rows_at_once(0),
+                   .never_hidden = {0}};
+  std::vector<std::unique_ptr<const Part>> parts;
+  parts.push_back(std::move(part));
+  reading.inputs.emplace_back(std::move(facts), std::move(parts));
 }
 
 std::unique_ptr<const ColumnSource> RowReader::columns_of(const NamedTable& table) const {
-  return std::make_unique<MixedRows>(source_, layout_, table);
+  return std::make_unique<MixedRows>(contexts_.source(), layout_, table);
 }
 
 namespace {
@@ -105,7 +171,7 @@ std::vector<std::string> RowReader::default_methods(const InputValue* value,
   const auto& given = std::get<RowInput>(*value);
   std::vector<std::string> notes;
   const PlacedRow row = layout_.placed(given, notes);
-  const RowPart part(source_, layout_.places(given), row, {});
+  const RowPart part(contexts_.source(), layout_.places(given), row, {});
   if (row.background.rows > 0) {
     const std::string shapley = shapley_method(row.columns.size(), row.background.rows);
     if (!part.attends_by_unit()) return {shapley, "leave-one-out"};
@@ -115,7 +181,7 @@ std::vector<std::string> RowReader::default_methods(const InputValue* value,
   // Baselines and hidden columns come from a background; whole numbers that pick nothing have no
   // gradient.
   if (part.attends_by_unit()) return {"gae", "integrated-gradients"};
-  const auto graph = source_->graph(source_->key_for(layout_.count(given)));
+  const auto graph = source().graph(source().key_for(layout_.count(given)));
   if (!graph->entries.empty()) return {"gradient-x-input", "saliency"};
   return {"leave-one-out"};
 }

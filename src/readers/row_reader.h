@@ -3,6 +3,7 @@
 
 #include "models/row_source.h"
 #include "readers/reader.h"
+#include "readers/row_contexts.h"
 #include "readers/row_part.h"
 
 namespace whyformer {
@@ -10,17 +11,19 @@ namespace whyformer {
 class RowReader final : public Reader {
  public:
   explicit RowReader(std::shared_ptr<const RowSource> source)
-      : source_(std::move(source)), layout_(source_) {}
-  // Of a model with table.json; `rows` are examples that come with it, as they were written.
-  // `notes` must be known of each answer.
-  RowReader(std::shared_ptr<const RowSource> source, RowLayout layout, NamedTable rows,
+      : contexts_(source), layout_(std::move(source)) {}
+  // Of a model with table.json, or in a context; `rows` are examples that come with it, as they
+  // were written. `notes` must be known of each answer.
+  RowReader(RowContexts contexts, RowLayout layout, NamedTable rows,
             std::vector<std::string> notes = {})
-      : source_(std::move(source)),
+      : contexts_(std::move(contexts)),
         layout_(std::move(layout)),
         rows_(std::move(rows)),
         notes_(std::move(notes)) {}
 
-  const RowSource& source() const override { return *source_; }
+  const RowSource& source() const override { return *contexts_.source(); }
+  const GraphSource& answer_source() const override { return *contexts_.answering(); }
+  int64_t answer_block() const override { return contexts_.block(); }
   const RowLayout& layout() const { return layout_; }
   const NamedTable& rows() const { return rows_; }
   bool takes(const InputValue& value) const override {
@@ -39,7 +42,13 @@ class RowReader final : public Reader {
                                            const Question& question) const override;
 
  private:
-  std::shared_ptr<const RowSource> source_;
+  // By columns, or by the rows of its context.
+  void add_columns(const RowInput& given, std::shared_ptr<const RowSource> source,
+                   const RowsSeen& seen, Reading& reading) const;
+  void add_rows(const RowInput& given, std::shared_ptr<const RowSource> source,
+                const RowsSeen& seen, Reading& reading) const;
+
+  RowContexts contexts_;
   RowLayout layout_;
   NamedTable rows_ = {};
   std::vector<std::string> notes_ = {};

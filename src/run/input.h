@@ -38,6 +38,8 @@ struct InputFacts {
   std::vector<double> background_weights = {1.0};
   // Units of the input that enter the model where no gradient is taken: they have no score there.
   std::vector<int64_t> out_of_reach = {};
+  // Units that no method can hide: hiding gives them no score.
+  std::vector<int64_t> never_hidden = {};
   // The answer is one element of an output: nothing else of it was asked for.
   bool of_element = false;
   double scale = 1;  // of the cosine, where several parts are compared by their vectors
@@ -62,6 +64,7 @@ class Input {
   const std::string& why_no_maps() const { return facts_.why_no_maps; }
   const std::vector<double>& background_weights() const { return facts_.background_weights; }
   const std::vector<int64_t>& out_of_reach() const { return facts_.out_of_reach; }
+  const std::vector<int64_t>& never_hidden() const { return facts_.never_hidden; }
   int64_t max_at_once() const { return facts_.max_at_once; }
 
   // So many copies of the input.

@@ -1,8 +1,12 @@
 #include "tests/support/golden_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "base/files.h"
 #include "tests/support/source_folder.h"
@@ -82,6 +86,39 @@ std::vector<Sample> GoldenTable::samples(DType type) const {
     }
   }
   return samples;
+}
+
+void GoldenTable::save(const std::filesystem::path& folder) const {
+  nlohmann::json header = nlohmann::json::object();
+  std::string data;
+  for (const auto& [name, tensor] : weights) {
+    const size_t first = data.size();
+    data.append(reinterpret_cast<const char*>(tensor.data.view.data()), tensor.data.size());
+    header[name] = {{"dtype", tensor.type == WeightType::kI64 ? "I64" : "F64"},
+                    {"shape", tensor.shape},
+                    {"data_offsets", {first, data.size()}}};
+  }
+  std::string text = header.dump();
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  const uint64_t size = text.size();
+  std::ofstream file(folder / "model.safetensors", std::ios::binary);
+  file.write(reinterpret_cast<const char*>(&size), sizeof size) << text << data;
+  std::ofstream(folder / "table.json") << to_json(spec);
+}
+
+std::string GoldenTable::csv() const {
+  std::string text;
+  for (const ColumnSpec& column : spec.columns) text += (text.empty() ? "" : ",") + column.name;
+  for (const Sample& sample : samples(DType::kFloat64)) {
+    std::string line;
+    for (const ColumnSpec& column : spec.columns) {
+      const double number = sample.at(column.input).to_doubles()[column.at[0]];
+      const bool word = column.kind == ColumnKind::kCategory;
+      line += (line.empty() ? "\n" : ",") + fmt::format("{}{:.17g}", word ? "word " : "", number);
+    }
+    text += line;
+  }
+  return text + "\n";
 }
 
 std::vector<std::string> golden_tables() {

@@ -2,6 +2,7 @@
 // it.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,6 +28,9 @@ struct GoldenTable {
   int64_t rows() const { return shape("answers")[0]; }
   // The encoded rows, as the model takes them.
   std::vector<Sample> samples(DType type) const;
+  // The same as people have them: a folder with table.json and the weights, and the rows as CSV.
+  void save(const std::filesystem::path& folder) const;
+  std::string csv() const;
 };
 
 // Names of all cases.

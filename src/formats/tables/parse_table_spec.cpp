@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <sstream>
 
 #include "formats/file_checks.h"
 #include "formats/tables/parse_columns.h"
@@ -87,9 +88,24 @@ TaskSpec task_of(const SpecFields& file) {
 std::optional<ContextSpec> context_of(const SpecFields& file) {
   const std::optional<SpecFields> fields = file.object("context");
   if (!fields) return std::nullopt;
-  ContextSpec context{.rows = fields->file_name_or_none("rows"),
-                      .mode = fields->text_or("mode", "")};
+  ContextSpec context{.file = fields->file_name_or_none("rows")};
   if (fields->find("block") != nullptr) context.block = fields->whole("block", 1, kMostRows);
+  // "frozen", "live", "alone", "block live": which rows, and whether they see the explained one.
+  std::istringstream words(fields->text_or("mode", ""));
+  for (std::string word; words >> word;) {
+    const auto mode = context_mode_named(word);
+    if (mode)
+      context.mode = *mode;
+    else
+      context.rows = context_rows_named(word);
+    if (mode || context.rows) continue;
+    fields->fail(fmt::format(
+        "'mode' says which rows are seen (alone, rows or block) and whether they see the explained "
+        "one (live) or not (frozen), not {}",
+        in_quotes(word)));
+  }
+  if (context.rows == ContextRows::kGiven && context.file.empty())
+    fields->fail("'mode' is rows, but 'rows' names no file");
   return context;
 }
 

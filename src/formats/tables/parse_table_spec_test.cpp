@@ -205,6 +205,26 @@ TEST(ParseTableSpec, ReadsFilesOfItsFolderOnly) {
   }
 }
 
+TEST(ParseTableSpec, ReadsWhichRowsAreSeenAndWhetherTheySee) {
+  const auto context = [](std::string_view fields) {
+    return *parsed(file_of(fmt::format(R"({}, {}, "context": {{{}}})", kTask, kColumns, fields)))
+                .context;
+  };
+  const ContextSpec plain = context(R"("block": 4)");
+  EXPECT_FALSE(plain.rows.has_value());
+  EXPECT_EQ(plain.block, 4);
+  const ContextSpec block = context(R"("mode": "block live", "rows": "context.csv")");
+  EXPECT_EQ(block.rows, ContextRows::kBlock);
+  EXPECT_EQ(block.mode, ContextMode::kLive);
+  EXPECT_EQ(context(R"("mode": "alone")").rows, ContextRows::kAlone);
+  EXPECT_EQ(context(R"("mode": "rows", "rows": "context.csv")").rows, ContextRows::kGiven);
+  const auto error_with = [](std::string_view fields) {
+    return error_for(file_of(fmt::format(R"({}, {}, "context": {{{}}})", kTask, kColumns, fields)));
+  };
+  EXPECT_THAT(error_with(R"("mode": "thawed")"), HasSubstr("not 'thawed'"));
+  EXPECT_THAT(error_with(R"("mode": "rows")"), HasSubstr("'rows' names no file"));
+}
+
 TEST(ParseTableSpec, ChecksTheProbe) {
   const auto error_with = [](std::string_view probe) {
     return error_for(file_of(fmt::format(R"({}, {}, "probe": {})", kTask, kColumns, probe)));

@@ -40,6 +40,17 @@ inline constexpr std::array kTaskOutputs = {
     SpecWord<TaskSpec::Output>{"probabilities", TaskSpec::Output::kProbabilities},
 };
 
+inline constexpr std::array kContextRowsWords = {
+    SpecWord<ContextRows>{"alone", ContextRows::kAlone},
+    SpecWord<ContextRows>{"rows", ContextRows::kGiven},
+    SpecWord<ContextRows>{"block", ContextRows::kBlock},
+};
+
+inline constexpr std::array kContextModes = {
+    SpecWord<ContextMode>{"frozen", ContextMode::kFrozen},
+    SpecWord<ContextMode>{"live", ContextMode::kLive},
+};
+
 template <typename Words, typename Kind>
 constexpr std::string_view word_of(const Words& words, Kind kind) {
   for (const auto& [word, meaning] : words) {

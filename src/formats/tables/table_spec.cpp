@@ -10,6 +10,7 @@
 
 #include "base/edit_distance.h"
 #include "formats/file_checks.h"
+#include "formats/tables/spec_words.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -160,6 +161,23 @@ std::vector<double> spread(const ColumnSpec& column, double number, size_t place
 }
 
 }  // namespace
+
+std::optional<ContextRows> context_rows_named(std::string_view word) {
+  for (const auto& [name, rows] : kContextRowsWords) {
+    if (name == word) return rows;
+  }
+  return std::nullopt;
+}
+
+std::optional<ContextMode> context_mode_named(std::string_view word) {
+  for (const auto& [name, mode] : kContextModes) {
+    if (name == word) return mode;
+  }
+  return std::nullopt;
+}
+
+std::string_view word_of(ContextRows rows) { return word_of(kContextRowsWords, rows); }
+std::string_view word_of(ContextMode mode) { return word_of(kContextModes, mode); }
 
 int64_t ColumnSpec::id_count() const {
   int64_t highest = -1;

@@ -65,11 +65,24 @@ struct TableModelSpec {
   std::map<std::string, std::vector<double>, std::less<>> numbers = {};  // further options
 };
 
-// Rows that attend to the explained one (SAINT).
+// Which rows an explained row attends to, in models whose rows attend to each other (SAINT).
+enum class ContextRows {
+  kAlone,  // none
+  kGiven,  // the same for every explained row
+  kBlock   // the others of its block of the table
+};
+// Whether the rows of a context see the explained row too.
+enum class ContextMode {
+  kFrozen,  // they have the keys and values that they have among themselves
+  kLive     // they do; a run has the context's rows for each explained one
+};
+
 struct ContextSpec {
-  std::string rows = {};  // a CSV file beside
+  std::string file = {};  // a CSV file beside
   int64_t block = 256;
-  std::string mode = {};
+  // Nothing: those of the file, or else blocks.
+  std::optional<ContextRows> rows = {};
+  ContextMode mode = ContextMode::kFrozen;
 };
 
 // Rows as written, and what the user's own framework answered.
@@ -87,6 +100,12 @@ struct TableSpec {
   std::string background = {};  // a CSV file beside; empty: none
   TableProbe probe = {};
 };
+
+// "alone", "rows" or "block"; "frozen" or "live". Nothing for other words.
+std::optional<ContextRows> context_rows_named(std::string_view word);
+std::optional<ContextMode> context_mode_named(std::string_view word);
+std::string_view word_of(ContextRows rows);
+std::string_view word_of(ContextMode mode);
 
 inline constexpr std::string_view kTableSchema = "whyformer.table/1";
 

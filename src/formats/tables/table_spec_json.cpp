@@ -64,8 +64,9 @@ OrderedJson column_json(const ColumnSpec& column) {
 
 OrderedJson context_json(const ContextSpec& context) {
   OrderedJson json = {{"block", context.block}};
-  if (!context.rows.empty()) json["rows"] = context.rows;
-  if (!context.mode.empty()) json["mode"] = context.mode;
+  if (!context.file.empty()) json["rows"] = context.file;
+  json["mode"] = context.rows ? fmt::format("{} {}", word_of(*context.rows), word_of(context.mode))
+                              : std::string(word_of(context.mode));
   return json;
 }
 

@@ -77,7 +77,8 @@ TEST(TableSpec, IsTheSameAfterWritingAndReading) {
   const TableSpec spec = parsed(once);
   EXPECT_EQ(spec.columns[2].at, (std::vector<int64_t>{3, 1}));
   EXPECT_EQ(numbers(spec, 0, "32"), numbers(parsed(kAdult), 0, "32"));
-  EXPECT_EQ(spec.context->mode, "frozen");
+  EXPECT_EQ(spec.context->mode, ContextMode::kFrozen);
+  EXPECT_FALSE(spec.context->rows.has_value());
   EXPECT_EQ(spec.missing_words, (std::vector<std::string>{"", "NA", "?"}));
 }
 

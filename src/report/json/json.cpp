@@ -48,6 +48,10 @@ Json units_json(const Explanation& explanation) {
                     {"special", unit.special},
                     {"segment", unit.segment},
                     {"word", unit.word}});
+    if (unit.row) {
+      list.back()["context_row"] = {{"row", *unit.row}, {"value", unit.cell}};
+      continue;
+    }
     if (unit.column.empty()) continue;
     list.back()["cell"] = cell_json(unit);
     list.back()["cell"]["covered"] = is_covered(explanation, list.size() - 1);
@@ -160,6 +164,23 @@ Json refused_json(const std::vector<Refusal>& refused) {
   return json;
 }
 
+// Answers are those of the target.
+Json context_json(const ContextFacts& facts, int64_t target) {
+  return {{"rows", facts.rows},
+          {"from", facts.from},
+          {"mode", facts.mode},
+          {"hash", facts.hash},
+          {"answer", facts.live[target]},
+          {"explained", facts.explained[target]},
+          {"deviation", std::abs(facts.explained[target] - facts.live[target])},
+          {"alone", facts.alone[target]},
+          {"random",
+           {{"contexts", facts.contexts},
+            {"drawn_from", facts.drawn_from},
+            {"lowest", facts.lowest[target]},
+            {"highest", facts.highest[target]}}}};
+}
+
 Json explanation_json(const Explanation& explanation) {
   Json json;
   json["schema"] = Explanation::kSchema;
@@ -176,6 +197,8 @@ Json explanation_json(const Explanation& explanation) {
   }
   json["units"] = std::move(units);
   if (!explanation.streams.empty()) json["streams"] = streams_json(explanation.streams);
+  if (explanation.context)
+    json["context"] = context_json(*explanation.context, explanation.target.index);
   if (!explanation.read_out.empty()) json["read_out"] = explanation.read_out;
   json["output"] = {{"space", explanation.output.space},
                     {"values", explanation.output.values},

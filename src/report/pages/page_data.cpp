@@ -259,7 +259,10 @@ Json page_json(const Explanation& explanation, const ReportOptions& options) {
 std::string page_data(const Explanation& explanation, const PackedAttention& attention,
                       const ReportOptions& options) {
   Json data = page_json(explanation, options);
-  if (is_row(explanation)) data["row"] = row_json(explanation);
+  if (is_row(explanation)) {
+    data["row"] = row_json(explanation);
+    data["unit"] = unit_word(explanation);
+  }
   data["answers"] = labels_json(explanation);
   data["target"] = label_json(target_label(explanation));
   data["methods"] = methods_json(explanation);

@@ -56,8 +56,8 @@ class RowTable {
     } while (!left.empty());
     if (columns_.size() > order_.size()) {
       const size_t more = columns_.size() - order_.size();
-      lines_.push_back(
-          style_.faint(fmt::format("  and {} more column{}", more, more == 1 ? "" : "s")));
+      lines_.push_back(style_.faint(
+          fmt::format("  and {} more {}{}", more, unit_word(explanation_), more == 1 ? "" : "s")));
     }
     return std::move(lines_);
   }
@@ -118,7 +118,7 @@ class RowTable {
       widths.push_back(std::min(width_of(method) + each, widest));
     }
     lines_.emplace_back();
-    std::string head = left_aligned("column", name_width_ + kGap) +
+    std::string head = left_aligned(unit_word(explanation_), name_width_ + kGap) +
                        (shown.empty() ? "value" : left_aligned("value", cell_width_));
     for (size_t i = 0; i < shown.size(); ++i) {
       const std::string name = shortened(shown[i].heading, widths[i]);

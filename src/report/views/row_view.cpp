@@ -24,6 +24,10 @@ bool is_row(const Explanation& explanation) {
   return columns > 0;
 }
 
+std::string unit_word(const Explanation& explanation) {
+  return explanation.units.front().row ? "row" : "column";
+}
+
 std::vector<RowColumn> row_columns(const Explanation& explanation) {
   std::vector<RowColumn> columns;
   for (size_t i = 0; i < explanation.units.size(); ++i) {
@@ -34,7 +38,9 @@ std::vector<RowColumn> row_columns(const Explanation& explanation) {
     columns.push_back({.unit = i,
                        .name = unit.column,
                        .cell = unit.missing ? "missing" : written,
-                       .kind = unit.category ? "category" : "number",
+                       .kind = unit.row        ? "row"
+                               : unit.category ? "category"
+                                               : "number",
                        .background = background_phrase(unit)});
   }
   return columns;

@@ -12,11 +12,14 @@ namespace whyformer::report {
 // Whether all units but special tokens are columns of one row.
 bool is_row(const Explanation& explanation);
 
+// "column", or "row" where units are rows of a context.
+std::string unit_word(const Explanation& explanation);
+
 struct RowColumn {
   size_t unit = 0;
   std::string name;
   std::string cell;        // as it was written, or "missing"
-  std::string kind;        // "number" or "category"
+  std::string kind;        // "number" or "category"; "row" of a context
   std::string background;  // "above 62 %, equal to 3 %" or "15 %"; empty without a background
 };
 

@@ -19,8 +19,12 @@ Value TableEncoder::with_context_rows(Value x) {
                                      .expand({rows_, others, tokens, width})
                                      .contiguous(),
                                  "context/rows");
-  return reshape(graph_, concat(graph_, own, context, 1, "context/all"),
-                 {rows_ * (1 + others), tokens, width}, "context/all");
+  Value all = concat(graph_, own, context, 1, "context/all");
+  if (attended_.as_tokens) {
+    row_tokens_ = reshape(graph_, all, {rows_, 1 + others, tokens * width}, "context/tokens");
+    all = row_tokens_;
+  }
+  return reshape(graph_, all, {rows_ * (1 + others), tokens, width}, "context/all");
 }
 
 Value TableEncoder::rows_as_tokens(Value x) {
@@ -57,7 +61,8 @@ Value TableEncoder::row_attention(Value x, const AttentionParts& parts) {
   } else {
     const Value keys = transpose(graph_, site.keys, {0, 1, 3, 2}, name + "/transposed");
     const double scale = 1 / std::sqrt(static_cast<double>(graph_.shape(query)[3]));
-    site.map = softmax(graph_, matmul(graph_, query, keys, name + "/scores"), {}, scale, name);
+    site.map =
+        softmax(graph_, matmul(graph_, query, keys, name + "/scores"), attended_.mask, scale, name);
     context = matmul(graph_, site.map, site.values, name + "/context");
   }
   row_sites_.push_back(site);
@@ -75,8 +80,8 @@ Value TableEncoder::frozen_context(Value query, RowSite& site, const std::string
       constant(keys.permute({0, 1, 3, 2}).contiguous(), name + "/context_keys");
   const Value context_scores = matmul(graph_, query, context_keys, name + "/context_scores");
   const double scale = 1 / std::sqrt(static_cast<double>(graph_.shape(query)[3]));
-  site.map = softmax(graph_, concat(graph_, own_scores, context_scores, 3, name + "/scores"), {},
-                     scale, name);
+  site.map = softmax(graph_, concat(graph_, own_scores, context_scores, 3, name + "/scores"),
+                     attended_.mask, scale, name);
   const Value own = matmul(graph_, slice(graph_, site.map, 3, 0, 1, name + "/own_map"), site.values,
                            name + "/own");
   const Value rest = matmul(graph_, slice(graph_, site.map, 3, 1, others, name + "/context_map"),

@@ -293,6 +293,7 @@ Value TableEncoder::beside(Value a, Value b) {
 }
 
 Value TableEncoder::token(Value x, int64_t index) {
+  read_token_ = index;
   const Shape shape = graph_.shape(x);
   const Value one = slice(graph_, x, 1, index, 1, "read_out");
   return reshape(graph_, one, {shape[0], shape[2]}, {0, 2}, "read_out");

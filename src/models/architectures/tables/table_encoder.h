@@ -94,6 +94,9 @@ struct RowsAttended {
   // Of frozen rows, one for each site: [1, heads, rows, width].
   std::vector<Tensor> keys = {}, values = {};
   Tensor tokens = {};  // of live rows, [rows, tokens, width]
+  // Added to the scores of row attention, [rows, 1, 1 or 1 + others, 1 + others]; may be invalid.
+  Value mask = {};
+  bool as_tokens = false;  // rows are what is explained: live ones enter as one value
 };
 
 // What stands behind the last Linear of a perceptron.
@@ -160,7 +163,7 @@ class TableEncoder {
   // All tokens of a row side by side [rows, tokens · width].
   Value flat(Value x);
   Value beside(Value a, Value b);
-  // One token [rows, width].
+  // The token that the answer reads [rows, width].
   Value token(Value x, int64_t index);
 
   // Attention between rows. Blocks see the rows of live contexts as further rows; a row is one
@@ -180,6 +183,9 @@ class TableEncoder {
   const std::vector<RowSite>& row_sites() const { return row_sites_; }
   Value picked() const { return picked_; }
   Value tokens() const { return tokens_; }
+  std::optional<int64_t> read_token() const { return read_token_; }
+  // Live rows, the explained one first: [rows, 1 + others, tokens · width].
+  Value row_tokens() const { return row_tokens_; }
 
  private:
   Value split_heads(Value x, int64_t heads, const std::string& name);
@@ -194,7 +200,8 @@ class TableEncoder {
   DType type_;
   int64_t rows_;
   const RowsAttended& attended_;
-  Value picked_, tokens_;
+  Value picked_, tokens_, row_tokens_;
+  std::optional<int64_t> read_token_;
   std::vector<RowSite> row_sites_;
 };
 

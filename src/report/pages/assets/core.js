@@ -8,7 +8,7 @@ const state = {
   sort: "strength"
 };
 
-const unitName = data.row ? "column" : "token";
+const unitName = data.row ? data.unit : "token";
 
 function el(tag, properties = {}, ...children) {
   return dressed(document.createElement(tag), properties, children);

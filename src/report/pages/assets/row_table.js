@@ -39,7 +39,7 @@ class RowTable {
         },
            text + (this.sorted === sorted && sorted !== null ? " ↓" : "")));
     const cells =
-        [head("column", null), el("th", {scope: "col"}, "value"), ...data.methods.map((method, i) => head(method.name, i))];
+        [head(unitName, null), el("th", {scope: "col"}, "value"), ...data.methods.map((method, i) => head(method.name, i))];
     if (this.hasBackground) cells.push(el("th", {scope: "col"}, "in the background"));
     return el("thead", {}, el("tr", {}, ...cells));
   }
@@ -94,7 +94,7 @@ class RowTable {
   // Full digits: what is pasted is what was computed.
   text() {
     const clean = (text) => text.replace(/[\t\n\r]/g, " ");
-    const lines = [["column", "value", ...data.methods.map((method) => clean(method.name))]];
+    const lines = [[unitName, "value", ...data.methods.map((method) => clean(method.name))]];
     for (const column of this.rows())
       lines.push([
         clean(column.name), clean(column.cell), ...data.methods.map((method) => method.scores[column.unit] ?? "NaN")

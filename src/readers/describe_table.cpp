@@ -37,10 +37,19 @@ std::string missing_of(const MissingCell& missing) {
 }  // namespace
 
 std::string context_of(const TableSpec& spec) {
-  if (!spec.context || spec.context->rows.empty())
-    return "none: rows attend to each other in this model, and each is answered alone";
-  return fmt::format("rows of {}, {}", spec.context->rows,
-                     spec.context->mode.empty() ? "frozen" : spec.context->mode);
+  const ContextSpec context = spec.context.value_or(ContextSpec());
+  const ContextRows rows =
+      context.rows.value_or(context.file.empty() ? ContextRows::kBlock : ContextRows::kGiven);
+  const std::string_view mode = word_of(context.mode);
+  switch (rows) {
+    case ContextRows::kAlone:
+      return "none: rows attend to each other in this model, and each is answered alone";
+    case ContextRows::kGiven:
+      return fmt::format("rows of {}, {}", context.file, mode);
+    case ContextRows::kBlock:
+      return fmt::format("the other rows of the same block of {}, {}", context.block, mode);
+  }
+  return {};
 }
 
 void describe_columns(const TableSpec& spec, ModelInfo& info) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -17,9 +18,12 @@
 
 namespace whyformer {
 
+// Each kind tells all that it `holds`, for content_hash.
 struct TextInput {
   std::string text;
   std::optional<std::string> pair;
+
+  auto holds() const { return std::tie(text, pair); }
 };
 
 // A JPEG, PNG or WebP file.
@@ -42,6 +46,8 @@ using PictureInput = std::variant<PictureFile, PicturePixels>;
 struct PictureWithText {
   PictureInput picture;
   std::string text;
+
+  auto holds() const { return std::tie(picture, text); }
 };
 
 struct RowInput {
@@ -55,6 +61,10 @@ struct RowInput {
   // the background. Empty: numbers alone.
   std::vector<std::string> cells = {};
   std::vector<std::string> background_cells = {};
+
+  auto holds() const {
+    return std::tie(names, values, cells, background, background_cells, weights);
+  }
 };
 
 // Inputs of an ONNX file by name. Masks, positions, flags and caches may be left out.

@@ -19,8 +19,9 @@ constexpr std::array<double, 16> kWordCounts{5,  10, 15, 20, 25, 30, 35, 40,
 // have none.
 class WordUnits {
  public:
-  explicit WordUnits(const ProtocolCase& one) : marked_(words_of(one).marked) {
-    const MarkedWords& words = words_of(one);
+  explicit WordUnits(const ProtocolCase& one) {
+    const MarkedWords words = words_of(one);
+    marked_ = words.marked;
     const std::vector<Unit>& units = one.explanation.units;
     units_.resize(words.words.size());
     size_t first = 0;  // words are in order, and so are the units of a segment
@@ -64,8 +65,8 @@ class WordUnits {
   }
 
  private:
-  static const MarkedWords& words_of(const ProtocolCase& one) {
-    if (one.input.words) return *one.input.words;
+  static MarkedWords words_of(const ProtocolCase& one) {
+    if (one.input.words) return one.input.words(one.explanation);
     throw InvalidInput("eraser needs the words of the text and which of them are the rationale");
   }
 

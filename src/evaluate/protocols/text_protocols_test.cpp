@@ -55,12 +55,12 @@ TEST(EraserFolders, WordsArePartedBySpacesAndLines) {
   ASSERT_EQ(entries.size(), 2u);
   EXPECT_EQ(entries[0].problem, "");
   EXPECT_EQ(std::get<TextInput>(entries[0].input.input).text, "it 's great fun !");
-  EXPECT_THAT(entries[0].input.words->marked, ElementsAre(false, false, true, true, false));
-  EXPECT_EQ(entries[0].input.words->words[3].start, 12);
-  EXPECT_EQ(entries[0].input.words->words[3].end, 15);
+  EXPECT_THAT(entries[0].input.words({}).marked, ElementsAre(false, false, true, true, false));
+  EXPECT_EQ(entries[0].input.words({}).words[3].start, 12);
+  EXPECT_EQ(entries[0].input.words({}).words[3].end, 15);
   EXPECT_EQ(std::get<std::string>(entries[0].input.label), "POS");
   // Without evidence the annotation is called as its document.
-  EXPECT_EQ(std::ranges::count(entries[1].input.words->marked, true), 0);
+  EXPECT_EQ(std::ranges::count(entries[1].input.words({}).marked, true), 0);
 }
 
 TEST(EraserFolders, WhatIsBrokenKeepsItsPlace) {

@@ -7,6 +7,7 @@
 #include "evaluate/protocols/removal.h"
 #include "evaluate/ranks.h"
 #include "whyformer/error.h"
+#include "whyformer/printable.h"
 
 namespace whyformer {
 namespace {
@@ -78,9 +79,9 @@ class WordUnits {
     if (read_.size() == units_.size()) return;
     int64_t lost = in_rationale;
     for (const int64_t word : read_) lost -= marked_[word] ? 1 : 0;
-    add_note(one, fmt::format("The model read {} of {} words; {} words of the rationale are among "
-                              "those that were cut off, and count as not found.",
-                              read_.size(), units_.size(), lost));
+    add_note(one, fmt::format("The model read {} of {} words. Cut off, and counted as "
+                              "not found: {} of the rationale.",
+                              read_.size(), units_.size(), quantity(lost, "word")));
   }
 
   std::vector<bool> marked_;

@@ -27,9 +27,9 @@ Tensor random_tensor(const Shape& shape, const std::string& name, int64_t instan
   return tensor;
 }
 
-class Builder {
+class VitBuilder {
  public:
-  Builder(RandomVit& vit, int64_t pictures) : vit_(vit), pictures_(pictures) {
+  VitBuilder(RandomVit& vit, int64_t pictures) : vit_(vit), pictures_(pictures) {
     result_.pixels = graph_.input("pixels", {pictures, 3, kVitSide, kVitSide}, DType::kFloat32);
     Value x = embed(result_.pixels);
     for (int64_t i = 0; i < kLayers; ++i) {
@@ -136,7 +136,7 @@ std::shared_ptr<const LinearWeights> RandomVit::weights(const std::string& name,
 }
 
 PixelGraph RandomVit::build(int64_t pictures, LastBlock last) {
-  return Builder(*this, pictures).finish(last);
+  return VitBuilder(*this, pictures).finish(last);
 }
 
 Tensor random_picture(int64_t example) {

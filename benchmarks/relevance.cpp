@@ -12,13 +12,13 @@
 namespace whyformer {
 namespace {
 
-struct Contender {
+struct WalkContender {
   const char* title;
   const char* method;
   Options options;
 };
 
-double seconds(const TextReader& reader, const Encoding& encoding, const Contender& contender) {
+double seconds(const TextReader& reader, const Encoding& encoding, const WalkContender& contender) {
   const Method& method = find_method(contender.method);
   const OptionReader options = complete_options(method, contender.options);
   return best_seconds([&] {
@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
   std::vector<int64_t> lengths;
   for (int i = 1; i < argc; ++i) lengths.push_back(std::atol(argv[i]));
   if (lengths.empty()) lengths = {16, 128};
-  const std::vector<Contender> contenders{
+  const std::vector<WalkContender> contenders{
       {"gae", "gae", {}},
       {"transformer-attribution", "transformer-attribution", {}},
       {"transformer-attribution, last layer",
@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
   for (const int64_t tokens : lengths) {
     fmt::print("{} tokens\n", tokens);
     double gae = 0;
-    for (const Contender& contender : contenders) {
+    for (const WalkContender& contender : contenders) {
       const double took = seconds(*reader, some_tokens(tokens), contender);
       if (gae == 0) gae = took;
       fmt::print("  {:<38}{:>9.1f} ms{:>8.2f} x gae\n", contender.title, took * 1e3, took / gae);

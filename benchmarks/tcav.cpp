@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kSets = 3;  // of concepts, and of random pictures
 
-struct Sizes {
+struct TcavSizes {
   int64_t pictures = 120;  // of each set
   int64_t targets = 60;
   int layer = 10;
@@ -57,7 +57,7 @@ std::vector<float> random_rows(int64_t rows, int64_t width, int64_t instance) {
 
 // Fits and tests of activations that are there: Gram matrix, every concept with its counterparts,
 // every pair.
-nlohmann::json measure_fits(const Sizes& sizes) {
+nlohmann::json measure_fits(const TcavSizes& sizes) {
   constexpr int64_t kWidth = 197 * 768;
   const int64_t all = 2 * kSets * sizes.pictures;
   const std::vector<float> x = random_rows(all, kWidth, 0),
@@ -102,7 +102,7 @@ struct Pictures {
 };
 
 // The same batches as the study's, and nothing but run and walk_back on pixels that are there.
-double bare_seconds(RandomVit& vit, const Pictures& pictures, const Sizes& sizes) {
+double bare_seconds(RandomVit& vit, const Pictures& pictures, const TcavSizes& sizes) {
   const PixelConceptInputs inputs(
       1 << 20, [&](int64_t count, LastBlock last) { return vit.build(count, last); },
       [&](int64_t example) { return pictures.pixels[example % 64]; });
@@ -136,7 +136,7 @@ double bare_seconds(RandomVit& vit, const Pictures& pictures, const Sizes& sizes
   return seconds;
 }
 
-nlohmann::json measure(const Sizes& sizes) {
+nlohmann::json measure(const TcavSizes& sizes) {
   RandomVit vit;
   const Pictures pictures;
   const int64_t all = 2 * kSets * sizes.pictures + sizes.targets;
@@ -180,7 +180,7 @@ nlohmann::json measure(const Sizes& sizes) {
 
 int main(int argc, char** argv) {
   CLI::App program("Concept tests of a ViT-B/16 with random weights: 3 concepts, 3 random sets");
-  whyformer::Sizes sizes;
+  whyformer::TcavSizes sizes;
   program.add_option("--pictures", sizes.pictures, "of each set")
       ->check(CLI::Range(6, 1000))
       ->capture_default_str();

@@ -50,7 +50,7 @@ TEST_F(Corpora, KeptInputsAreKnownByWhatTheyHoldAndNotByTheirLine) {
   const std::string of_warm = read("kept.jsonl");
   const CommandResult answer = run(kQuick + keep + path("dull.txt"));
   ASSERT_EQ(answer.code, 0) << answer.error;
-  EXPECT_THAT(answer.error, HasSubstr("1 inputs kept"));
+  EXPECT_THAT(answer.error, HasSubstr("1 input kept"));
   const json dull = json::parse(answer.out);
   const json alone = evaluated(kDeletion + "-f " + path("dull.txt"));
   for (size_t i = 0; i < 2; ++i) EXPECT_EQ(values(dull, i), values(alone, i)) << i;

@@ -43,13 +43,15 @@ void add_debate_settings(CLI::App& command, DebateArguments& a) {
   DebateRequest& request = a.request;
   command.add_option("--part", request.parts, parts_help())->delimiter(',')->type_name("NAMES");
   command.add_flag("--with-special", a.with_special,
-                   "weights of special tokens change, too, instead of staying as they are");
-  command.add_option("--permutations", request.permutations, "permutations of the read-out row")
+                   "change the weights of special tokens, too (default: they stay)");
+  command
+      .add_option("--permutations", request.permutations,
+                  "number of permutations of the read-out row")
       ->check(CLI::Range(int64_t{1}, int64_t{100'000}))
       ->capture_default_str();
   command
       .add_option("--layer-permutations", request.layer_permutations,
-                  "permutations of whole layers (frozen, live); 0: none")
+                  "number of permutations of whole layers (frozen, live); 0: none")
       ->check(CLI::Range(int64_t{0}, int64_t{100'000}))
       ->capture_default_str();
   command
@@ -58,10 +60,11 @@ void add_debate_settings(CLI::App& command, DebateArguments& a) {
       ->delimiter(',')
       ->capture_default_str()
       ->type_name("NAMES");
-  command.add_option("--steps", request.adversary.steps, "steps of the adversarial search")
+  command
+      .add_option("--steps", request.adversary.steps, "number of steps of the adversarial search")
       ->check(CLI::Range(int64_t{0}, int64_t{1'000'000}))
       ->capture_default_str();
-  command.add_option("--restarts", request.adversary.restarts, "restarts of the search")
+  command.add_option("--restarts", request.adversary.restarts, "number of restarts of the search")
       ->check(CLI::Range(int64_t{1}, int64_t{1000}))
       ->capture_default_str();
   command.add_option("--guide", request.diagnostic.guides, "guides of the diagnostic network")
@@ -70,7 +73,7 @@ void add_debate_settings(CLI::App& command, DebateArguments& a) {
       ->type_name("NAMES");
   command
       .add_option("--lambda", request.consistent.lambdas,
-                  "weights of the distance in training the model-consistent adversary")
+                  "weights of the attention distance in the loss of the model-consistent adversary")
       ->delimiter(',')
       ->capture_default_str()
       ->type_name("NUMBERS");

@@ -11,6 +11,7 @@
 #include "output_files.h"
 #include "whyformer/error.h"
 #include "whyformer/kept_inputs.h"
+#include "whyformer/printable.h"
 #include "whyformer/protocols.h"
 #include "whyformer/report.h"
 #include "whyformer/threads.h"
@@ -134,8 +135,8 @@ class Evaluator {
     if (kept) kept->finish();
     bar.clear();
     if (found > 0) {
-      tell(fmt::format("{} inputs kept: taken from '{}', not measured again", found.load(),
-                       a_.keep));
+      tell(fmt::format("{} kept: taken from '{}', not measured again",
+                       quantity(found.load(), "input"), a_.keep));
     }
     return done;
   }

@@ -71,13 +71,14 @@ std::string roles_help() {
 
 void add_roles(CLI::App& command, HeadsArguments& a) {
   CLI::Option* roles = command.add_flag("--roles", a.roles, roles_help());
-  command
-      .add_option("--role-share", a.role_share, "tokens for which a role has to hold, in percent")
+  command.add_option("--role-share", a.role_share, "minimum share of tokens in a role, in percent")
       ->check(CLI::Range(1.0, 100.0))
       ->capture_default_str()
       ->needs(roles)
       ->type_name("PERCENT");
-  command.add_option("--relabellings", a.relabellings, "relabelled texts behind the chance levels")
+  command
+      .add_option("--relabellings", a.relabellings,
+                  "number of relabelled texts that chance levels are estimated from")
       ->check(CLI::Range(19, 10000))
       ->capture_default_str()
       ->needs(roles)

@@ -7,6 +7,7 @@
 #include "command.h"
 #include "console.h"
 #include "labelled_texts.h"
+#include "layer_list.h"
 #include "model_arguments.h"
 #include "option_groups.h"
 #include "output_files.h"
@@ -60,20 +61,23 @@ void add_probes(CLI::App& command, LearnedArguments& a) {
                   "the rest")
       ->check(CLI::IsMember({"ridge", "logistic"}))
       ->capture_default_str();
-  command.add_option("--strength", a.strength, "C of the logistic probe")
+  command
+      .add_option("--strength", a.strength,
+                  "inverse regularisation strength (C) of the logistic probe")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command.add_option("--held-out", a.held_out, "inputs that probes are tested on, in percent")
+  command.add_option("--held-out", a.held_out, "share of inputs held out for testing, in percent")
       ->check(CLI::Range(1.0, 99.0))
       ->capture_default_str()
       ->type_name("PERCENT");
-  command.add_option("--shuffles", a.shuffles, "fits to shuffled labels, which p comes from")
+  command
+      .add_option("--shuffles", a.shuffles, "number of fits to shuffled labels, for the p-value")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str()
       ->type_name("N");
   command.add_flag("--no-random-weights", a.no_random_weights,
                    "without the control of random weights");
-  command.add_option("--max-rows", a.max_rows, "maximum number of rows that a probe is fitted to")
+  command.add_option("--max-rows", a.max_rows, "maximum number of training rows of a probe")
       ->check(CLI::Range(10, 1000000))
       ->capture_default_str()
       ->type_name("N");
@@ -97,23 +101,9 @@ void add_learned_outputs(CLI::App& command, LearnedArguments& a) {
       ->type_name("FILE");
 }
 
-std::vector<int> probed_layers(const std::string& text) {
-  std::vector<int> layers;
-  if (text == "all") return layers;
-  for (const std::string& part : CLI::detail::split(text, ',')) {
-    if (part.empty() || part.size() > 4 ||
-        part.find_first_not_of("0123456789") != std::string::npos) {
-      throw InvalidInput(
-          fmt::format("--layer '{}': expected block numbers such as 3 or 1,3, or all", text));
-    }
-    layers.push_back(std::stoi(part));
-  }
-  return layers;
-}
-
 LearnedRequest learned_request(const LearnedArguments& a) {
   LearnedRequest request;
-  request.layers = probed_layers(a.layers);
+  request.layers = layers_of(a.layers);
   request.rows = a.tokens == "first" ? TokenRows::kFirst : TokenRows::kMean;
   request.probe = a.probe == "logistic" ? ProbeKind::kLogistic : ProbeKind::kRidge;
   request.strength = a.strength;

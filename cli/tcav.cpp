@@ -7,6 +7,7 @@
 #include "command.h"
 #include "console.h"
 #include "labelled_texts.h"
+#include "layer_list.h"
 #include "model_arguments.h"
 #include "option_groups.h"
 #include "output_files.h"
@@ -121,20 +122,6 @@ void add_arguments(CLI::App& command, TcavArguments& a) {
   command.add_option("--html", a.html, "HTML page with the plot and all tests")->type_name("FILE");
   command.add_option("--svg", a.svg, "plot with error bars as SVG")->type_name("FILE");
   command.add_option("--png", a.png, "plot with error bars as PNG")->type_name("FILE");
-}
-
-std::vector<int> layers_of(const std::string& text) {
-  std::vector<int> layers;
-  if (text == "all") return layers;
-  for (const std::string& part : CLI::detail::split(text, ',')) {
-    if (part.empty() || part.size() > 4 ||
-        part.find_first_not_of("0123456789") != std::string::npos) {
-      throw InvalidInput(
-          fmt::format("--layer '{}': expected block numbers such as 3 or 1,3, or all", text));
-    }
-    layers.push_back(std::stoi(part));
-  }
-  return layers;
 }
 
 // "praise=words.txt", or "words.txt" by its own name.

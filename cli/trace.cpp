@@ -41,13 +41,14 @@ InputValue input_of(const TraceArguments& a) {
 // What the maps are: of arrays each site has its own size.
 std::string maps_of(const Trace& trace) {
   if (!trace.arrays.empty()) {
-    return fmt::format("{} attention sites in {} streams, gradients of {}", trace.attention.size(),
-                       trace.streams.size(), printable(trace.target.label));
+    return fmt::format(
+        "{} in {}, gradients of {}", quantity(std::ssize(trace.attention), "attention site"),
+        quantity(std::ssize(trace.streams), "stream"), printable(trace.target.label));
   }
   const AttentionMap first = trace.attention.empty() ? AttentionMap() : trace.attention[0];
-  return fmt::format("{} layers of [{} heads, {} queries, {} keys], gradients of '{}'",
-                     trace.attention.size(), first.heads, first.queries, first.keys,
-                     printable(trace.target.label));
+  return fmt::format("{} of [{} heads, {} queries, {} keys], gradients of '{}'",
+                     quantity(std::ssize(trace.attention), "layer"), first.heads, first.queries,
+                     first.keys, printable(trace.target.label));
 }
 
 void run(const TraceArguments& a) {

@@ -143,14 +143,14 @@ void run_one(const std::string& input, const fs::path& keep) {
   LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(input.data()), input.size());
 }
 
-struct Options {
+struct DriverOptions {
   fs::path keep;
   int first = 0;
   int count = kMutations;
   std::chrono::steady_clock::duration time_limit = kTimeLimit;
   std::vector<fs::path> seeds;
 
-  explicit Options(std::vector<std::string> arguments) {
+  explicit DriverOptions(std::vector<std::string> arguments) {
     const auto take = [&] {
       if (arguments.empty()) throw std::runtime_error("an argument is missing");
       std::string argument = arguments.front();
@@ -172,7 +172,7 @@ struct Options {
   }
 };
 
-int run_all(const Seeds& seeds, const Options& options) {
+int run_all(const Seeds& seeds, const DriverOptions& options) {
   for (const std::string& seed : seeds) run_one(seed, options.keep);
   const auto end = std::chrono::steady_clock::now() + options.time_limit;
   int done = 0;
@@ -187,7 +187,7 @@ int run_all(const Seeds& seeds, const Options& options) {
 
 int main(int argc, char** argv) {
   try {
-    const Options options({argv + 1, argv + argc});
+    const DriverOptions options({argv + 1, argv + argc});
     const Seeds seeds = read_seeds(options.seeds);
     if (seeds.empty()) throw std::runtime_error("no seeds; name files or folders of them");
     const int done = run_all(seeds, options);

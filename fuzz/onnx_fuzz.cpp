@@ -19,7 +19,7 @@ constexpr int64_t kOpenAxis = 2;  // for axes of any length
 // Of the inputs, and of all values: so that each run is short.
 constexpr int64_t kMostGiven = 1 << 12, kMostComputed = 1 << 18;
 
-enum class Floats { kFed, kKnown };
+enum class FloatInputs { kFed, kKnown };
 
 Tensor small_numbers(const Shape& shape, DType dtype) {
   if (dtype == DType::kInt64) return Tensor::zeros(shape, dtype);
@@ -28,7 +28,7 @@ Tensor small_numbers(const Shape& shape, DType dtype) {
   return Tensor::of<double>(shape, std::span<const double>(numbers)).cast(dtype);
 }
 
-BuildRequest request_for(const OnnxFile& file, Floats floats) {
+BuildRequest request_for(const OnnxFile& file, FloatInputs floats) {
   BuildRequest request;
   for (const ValueInfo& input : file.graph.inputs) {
     Shape shape = input.shape;
@@ -40,7 +40,7 @@ BuildRequest request_for(const OnnxFile& file, Floats floats) {
       count *= std::max<int64_t>(length, 1);
     }
     InputBinding binding{shape, std::nullopt, InputRole::kExplained};
-    const bool fed = floats == Floats::kFed && is_float(input.type);
+    const bool fed = floats == FloatInputs::kFed && is_float(input.type);
     if (!fed) binding.value = small_numbers(shape, held_as(input.type, request.floats));
     request.inputs[input.name] = binding;
   }
@@ -66,7 +66,7 @@ bool is_small(const Graph& graph) {
 }
 
 // As models are loaded: built, the batch put in front, rewritten, searched for attention.
-void build_and_run(const OnnxModel& model, Floats floats) {
+void build_and_run(const OnnxModel& model, FloatInputs floats) {
   const BuildRequest request = request_for(model.file(), floats);
   BuiltGraph built = model.build(request);
   const BatchPlaces places = find_batches(built);
@@ -105,7 +105,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   onnx::allow_refusals([&] {
     const std::string copy(reinterpret_cast<const char*>(data), size);
     const onnx::OnnxModel model(onnx::read_onnx(bytes_of(copy), no_files));
-    for (const onnx::Floats floats : {onnx::Floats::kFed, onnx::Floats::kKnown}) {
+    for (const onnx::FloatInputs floats : {onnx::FloatInputs::kFed, onnx::FloatInputs::kKnown}) {
       onnx::allow_refusals([&] { onnx::build_and_run(model, floats); });
     }
   });

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ["src", "include", "cli", "python/bindings", "tests/support"]
+FOLDERS = ["src", "include", "cli", "python/bindings", "tests/support", "benchmarks", "examples", "fuzz"]
 PYTHON_FOLDERS = ["python", "scripts", "benchmarks"]
 LONGEST_FILE = 450
 LONGEST_FUNCTION = 60

@@ -39,8 +39,10 @@ struct MarkedWords {
   std::vector<TextSpan> words;
   std::vector<bool> marked;  // one for each word
 };
-// Words by white space; those that overlap a span are marked.
-MarkedWords mark_words(const std::string& text, const std::vector<TextSpan>& spans);
+using KnownWords = std::function<MarkedWords(const Explanation& explanation)>;
+// Words of the first text by white space; those that overlap a span are marked. Throws InvalidInput
+// where no unit stands for characters of a text.
+KnownWords words_of_spans(std::vector<TextSpan> spans);
 
 struct EvaluationInput {
   std::string name;  // for reports
@@ -50,14 +52,15 @@ struct EvaluationInput {
   // What protocols read beside it.
   TargetChoice label = {};  // the right answer; nothing where it is not known
   KnownPixels pixels = {};
-  std::optional<MarkedWords> words = {};
+  KnownWords words = {};
   // Tells what region, pixels and words were made from, for content_hash.
   std::function<std::string()> known_from = {};
-  std::vector<std::string> notes = {};  // what is odd about them
+  // What is odd about them.
+  std::function<std::vector<std::string>(const Explanation& explanation)> oddities = {};
 };
 // The object of a picture: its region and pixels.
 void add_known_mask(EvaluationInput& input, const PictureInput& mask);
-// Characters of the input's text: its region and words. What lies outside the text is noted.
+// Characters of the input's text: its region and words. What lies outside the text is odd.
 void add_known_spans(EvaluationInput& input, const std::vector<TextSpan>& spans);
 
 // 64 hexadecimal digits of what an input holds, whatever it is called: texts, the bytes of files,

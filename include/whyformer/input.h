@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -17,9 +18,12 @@
 
 namespace whyformer {
 
+// Each kind tells all that it `holds`, for content_hash.
 struct TextInput {
   std::string text;
   std::optional<std::string> pair;
+
+  auto holds() const { return std::tie(text, pair); }
 };
 
 // A JPEG, PNG or WebP file.
@@ -42,6 +46,8 @@ using PictureInput = std::variant<PictureFile, PicturePixels>;
 struct PictureWithText {
   PictureInput picture;
   std::string text;
+
+  auto holds() const { return std::tie(picture, text); }
 };
 
 // Neighbouring rows of a table, which share the names of their columns; cells as in RowInput.
@@ -65,6 +71,10 @@ struct RowInput {
   // Its block of the table, for models whose rows attend to each other, and which row of it it is.
   std::shared_ptr<const TableBlock> block = {};
   int64_t in_block = 0;
+
+  auto holds() const {
+    return std::tie(names, values, cells, background, background_cells, weights, block, in_block);
+  }
 };
 
 // Inputs of an ONNX file by name. Masks, positions, flags and caches may be left out.

@@ -1,6 +1,7 @@
-// Text from files made harmless before it is shown.
+// Texts for people: those from files made harmless before they are shown, and numbers of things.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -15,5 +16,8 @@ std::string printable(std::string_view text);
 // The same JSON, with such characters inside its strings written as \uXXXX: a program that reads it
 // sees no difference.
 std::string printable_json(std::string_view json);
+
+// "1 input", "3 inputs".
+std::string quantity(int64_t count, std::string_view noun);
 
 }  // namespace whyformer

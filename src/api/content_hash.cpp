@@ -11,11 +11,12 @@ namespace {
 
 class ContentHash {
  public:
-  void operator()(const TextInput& input) {
-    add(input.text);
-    add(input.pair);
+  template <class Kind>
+    requires requires(const Kind& kind) { kind.holds(); }
+  void operator()(const Kind& input) {
+    std::apply([this](const auto&... part) { (add(part), ...); }, input.holds());
   }
-  void operator()(const PictureInput& picture) { std::visit(*this, picture); }
+  void operator()(const PictureInput& picture) { add(picture); }
   void operator()(const PictureFile& file) {
     hash_.add_text("file");
     hash_.add(map_file(file.path).view);
@@ -24,19 +25,6 @@ class ContentHash {
     add(fmt::format("pixels {} {} {}", picture.width, picture.height, picture.channels));
     const auto* pixels = reinterpret_cast<const std::byte*>(picture.pixels.get());
     hash_.add({pixels, static_cast<size_t>(picture.width * picture.height * picture.channels)});
-  }
-  void operator()(const PictureWithText& both) {
-    (*this)(both.picture);
-    add(both.text);
-  }
-  void operator()(const RowInput& row) {
-    add(row.names);
-    add(row.values);
-    add(row.cells);
-    add(fmt::format("{} {}", row.background.rows, row.background.columns));
-    add(row.background.values);
-    add(row.background_cells);
-    add(row.weights);
   }
   void operator()(const ArrayViews& arrays) {
     for (const auto& [name, array] : arrays) {
@@ -62,16 +50,21 @@ class ContentHash {
     std::visit(*this, value);
   }
   void add(const std::string& text) { hash_.add_text(text); }
-  void add(const std::optional<MarkedWords>& words) {
-    if (!words) return add(std::string("no words"));
-    for (size_t i = 0; i < words->words.size(); ++i) {
-      const TextSpan& word = words->words[i];
-      add(fmt::format("{} {} {} {}", word.start, word.end, word.segment, bool(words->marked[i])));
-    }
-  }
   std::string digest() { return hash_.digest(); }
 
  private:
+  void add(const PictureInput& picture) { std::visit(*this, picture); }
+  void add(const Table& table) {
+    add(fmt::format("{} {}", table.rows, table.columns));
+    add(table.values);
+  }
+  void add(const std::shared_ptr<const TableBlock>& block) {
+    add(fmt::format("block {}", block ? block->first : -1));
+    if (!block) return;
+    add(block->table);
+    add(block->cells);
+  }
+  void add(int64_t number) { add(fmt::format("{}", number)); }
   void add(const std::optional<std::string>& text) { add(text ? "text " + *text : "none"); }
   void add(const std::vector<std::string>& texts) {
     add(fmt::format("{} texts", texts.size()));
@@ -99,7 +92,6 @@ std::string content_hash(const EvaluationInput& input) {
   hash.add_one_of(input.target);
   hash.add_one_of(input.label);
   hash.add(input.known_from ? input.known_from() : "nothing");
-  hash.add(input.words);
   return hash.digest();
 }
 

@@ -29,7 +29,9 @@ std::optional<std::vector<bool>> region_of(const EvaluationInput& input,
                                            std::vector<std::string>& notes) {
   if (!input.region || !needs_region(request)) return std::nullopt;
   constexpr const char* kUndefined = "{}: localisation is not defined";
-  notes.insert(notes.end(), input.notes.begin(), input.notes.end());
+  if (input.oddities) {
+    for (std::string& odd : input.oddities(explanation)) notes.push_back(std::move(odd));
+  }
   try {
     std::vector<bool> region = input.region(explanation);
     if (region.size() != explanation.units.size()) {

@@ -1,13 +1,14 @@
 #include <fmt/format.h>
 
 #include "base/code_points.h"
+#include "explanation/panels.h"
 #include "whyformer/evaluation.h"
 
 namespace whyformer {
 namespace {
 
-void note_odd_spans(const std::string& text, const std::vector<TextSpan>& spans,
-                    std::vector<std::string>& notes) {
+std::vector<std::string> oddities_of(const std::vector<TextSpan>& spans, const std::string& text) {
+  std::vector<std::string> notes;
   const int64_t length = CodePointText(text).size();
   if (spans.empty()) notes.emplace_back("the rationale is empty");
   for (const TextSpan& span : spans) {
@@ -22,6 +23,7 @@ void note_odd_spans(const std::string& text, const std::vector<TextSpan>& spans,
                                   span.start, span.end, length));
     }
   }
+  return notes;
 }
 
 // A reversed span would overlap what lies around it.
@@ -45,11 +47,12 @@ void add_known_spans(EvaluationInput& input, const std::vector<TextSpan>& spans)
     told += fmt::format(" {} {} {}", span.start, span.end, span.segment);
   }
   input.region = region_of_spans(sound);
+  input.words = words_of_spans(sound);
   input.known_from = [told] { return told; };
-  if (const auto* text = std::get_if<TextInput>(&input.input)) {
-    input.words = mark_words(text->text, sound);
-    note_odd_spans(text->text, spans, input.notes);
-  }
+  input.oddities = [spans](const Explanation& explanation) {
+    return has_characters(explanation) ? oddities_of(spans, explanation.text)
+                                       : std::vector<std::string>();
+  };
 }
 
 }  // namespace whyformer

@@ -112,6 +112,15 @@ std::string document_of(const AnnotationJson& annotation,
       fmt::format("its evidence is in {} documents; one is read at a time", names.size()));
 }
 
+std::string told_words(const MarkedWords& marked) {
+  std::string told = "words";
+  for (size_t i = 0; i < marked.words.size(); ++i) {
+    const TextSpan& word = marked.words[i];
+    told += fmt::format(" {} {} {}", word.start, word.end, bool(marked.marked[i]));
+  }
+  return told;
+}
+
 void read_annotation(const AnnotationJson& annotation, const EraserDocuments& documents,
                      EvaluationInput& input) {
   const std::vector<EraserEvidence> evidence = evidence_of(annotation);
@@ -131,7 +140,8 @@ void read_annotation(const AnnotationJson& annotation, const EraserDocuments& do
   }
   input.label = annotation.at("classification").get<std::string>();
   input.input = TextInput{std::move(words.text), {}};
-  input.words = std::move(marked);
+  input.known_from = [marked] { return told_words(marked); };
+  input.words = [marked](const Explanation&) { return marked; };
 }
 
 EvaluationEntry annotation_entry(const std::string& line, int64_t number,

@@ -63,4 +63,8 @@ std::string printable_json(std::string_view json) {
   return without_steering(json, spelled_out_in_json);
 }
 
+std::string quantity(int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 }  // namespace whyformer

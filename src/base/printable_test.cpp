@@ -19,6 +19,12 @@ TEST(Printable, TwiceIsAsOnce) {
   EXPECT_EQ(printable(once), once);
 }
 
+TEST(Quantity, OfOneThingHasNoPlural) {
+  EXPECT_EQ(quantity(1, "input"), "1 input");
+  EXPECT_EQ(quantity(0, "input"), "0 inputs");
+  EXPECT_EQ(quantity(12, "more column"), "12 more columns");
+}
+
 // A parser is the judge that nothing changed.
 TEST(Printable, JsonHasTheSameMeaning) {
   const nlohmann::json json{

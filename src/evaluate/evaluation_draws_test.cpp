@@ -36,7 +36,7 @@ TEST(EvaluationDraws, RandomRankingsOfProtocolsDifferFromInputToInput) {
     EvaluationInput input{
         .name = name, .input = TextInput{text, {}}, .label = std::string("positive")};
     // The same words are marked in both, so only the drawn scores make the difference.
-    input.words = mark_words(text, {{2, 6}, {11, 16}});
+    input.words = words_of_spans({{2, 6}, {11, 16}});
     const EvaluatedInput found = evaluate(Model::built_in(), input, request);
     EXPECT_EQ(found.problem, "");
     return found.methods[1].values;

@@ -82,6 +82,31 @@ std::vector<bool> nearest_pixels(const PictureView& view, const Picture& mask) {
   return inside;
 }
 
+// Words by white space; those that overlap a span are marked.
+MarkedWords mark_words(const std::string& text, const std::vector<TextSpan>& spans) {
+  MarkedWords found;
+  int64_t place = 0, start = -1;
+  const auto finish = [&] {
+    if (start >= 0) found.words.push_back({start, place, 0});
+    start = -1;
+  };
+  for_each_code_point(text, [&](UChar32 code_point, size_t, size_t) {
+    if (u_isUWhiteSpace(code_point)) {
+      finish();
+    } else if (start < 0) {
+      start = place;
+    }
+    ++place;
+  });
+  finish();
+  for (const TextSpan& word : found.words) {
+    found.marked.push_back(std::ranges::any_of(spans, [&](const TextSpan& span) {
+      return span.segment == 0 && word.start < span.end && span.start < word.end;
+    }));
+  }
+  return found;
+}
+
 }  // namespace
 
 KnownRegion region_of_spans(std::vector<TextSpan> spans) {
@@ -115,28 +140,13 @@ KnownPixels pixels_of_mask(const PictureInput& mask) {
   };
 }
 
-MarkedWords mark_words(const std::string& text, const std::vector<TextSpan>& spans) {
-  MarkedWords found;
-  int64_t place = 0, start = -1;
-  const auto finish = [&] {
-    if (start >= 0) found.words.push_back({start, place, 0});
-    start = -1;
-  };
-  for_each_code_point(text, [&](UChar32 code_point, size_t, size_t) {
-    if (u_isUWhiteSpace(code_point)) {
-      finish();
-    } else if (start < 0) {
-      start = place;
+KnownWords words_of_spans(std::vector<TextSpan> spans) {
+  return [spans = std::move(spans)](const Explanation& explanation) {
+    if (!has_characters(explanation)) {
+      throw InvalidInput("spans of characters were given, but no unit stands for characters");
     }
-    ++place;
-  });
-  finish();
-  for (const TextSpan& word : found.words) {
-    found.marked.push_back(std::ranges::any_of(spans, [&](const TextSpan& span) {
-      return span.segment == 0 && word.start < span.end && span.start < word.end;
-    }));
-  }
-  return found;
+    return mark_words(explanation.text, spans);
+  };
 }
 
 }  // namespace whyformer

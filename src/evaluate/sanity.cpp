@@ -11,6 +11,7 @@
 #include "evaluate/structural_similarity.h"
 #include "whyformer/agreement.h"
 #include "whyformer/error.h"
+#include "whyformer/printable.h"
 
 namespace whyformer {
 namespace {
@@ -59,16 +60,14 @@ std::optional<double> judged(const MethodSanity& method, const SanityComparison&
 std::string of_what(const MethodSanity& method) { return method.is_signed ? "scores" : "|scores|"; }
 
 std::string too_few(const std::string& what, int64_t inputs) {
-  return fmt::format(
-      "Whether scores depend on the {} cannot be told from {} input{}: {} are needed.", what,
-      inputs, inputs == 1 ? "" : "s", kFewestSanityInputs);
+  return fmt::format("Whether scores depend on the {} cannot be told from {}: {} are needed.", what,
+                     quantity(inputs, "input"), kFewestSanityInputs);
 }
 
 void judge_class(MethodSanity& method) {
   const SanityComparison* other = find(method, SanityChange::kOtherTarget, "");
   if (other == nullptr) return;
-  const std::string inputs =
-      fmt::format("{} input{}", other->inputs, other->inputs == 1 ? "" : "s");
+  const std::string inputs = quantity(other->inputs, "input");
   if (is_identical(other)) {
     method.depends_on_class = SanityVerdict::kNo;
     method.findings.push_back(fmt::format(

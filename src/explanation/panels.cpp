@@ -70,6 +70,12 @@ std::vector<Panel> panels_of(const Explanation& explanation) {
 
 bool has_grid(const Explanation& explanation) { return explanation.picture.has_value(); }
 
+bool has_characters(const Explanation& explanation) {
+  return std::ranges::any_of(explanation.units, [](const Unit& unit) {
+    return unit.segment == 0 && unit.start < unit.end;
+  });
+}
+
 std::vector<std::string> input_texts(const Explanation& explanation) {
   std::vector<std::string> texts{explanation.text};
   if (explanation.pair) texts.push_back(*explanation.pair);

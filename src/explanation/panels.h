@@ -19,6 +19,8 @@ struct Panel {
 std::vector<Panel> panels_of(const Explanation& explanation);
 
 bool has_grid(const Explanation& explanation);
+// Whether units stand for characters of the first text.
+bool has_characters(const Explanation& explanation);
 
 // What the units were cut from: a text, two of them, or a picture's name and the text beside it.
 std::vector<std::string> input_texts(const Explanation& explanation);

@@ -7,8 +7,8 @@
 #include <charconv>
 #include <optional>
 
-#include "base/bytes.h"
 #include "base/code_points.h"
+#include "formats/sentence_lines.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -190,37 +190,20 @@ std::vector<ParsedSentence> parse_conllu(std::string_view bytes, int64_t limit) 
   const std::string text = valid_utf8(bytes);
   std::vector<ParsedSentence> sentences;
   SentenceReader reader;
-  int64_t number = 0;
-  const auto close = [&] {
-    if (reader.is_open()) sentences.push_back(reader.finish(number));
-    return limit > 0 && static_cast<int64_t>(sentences.size()) == limit;
-  };
-  for (size_t start = 0; start < text.size();) {
-    const size_t end = std::min(text.find('\n', start), text.size());
-    std::string_view line = std::string_view(text).substr(start, end - start);
-    start = end + 1;
-    ++number;
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.find_first_not_of(" \t") == std::string_view::npos) {
-      if (close()) return sentences;
-      continue;
-    }
-    if (line.starts_with('#')) continue;
-    reader.add(line, number);
-  }
-  close();
+  for_each_sentence_line(
+      text,
+      [&](std::string_view line, int64_t number) {
+        if (!line.starts_with('#')) reader.add(line, number);
+      },
+      [&](int64_t number) {
+        if (reader.is_open()) sentences.push_back(reader.finish(number));
+        return limit > 0 && static_cast<int64_t>(sentences.size()) == limit;
+      });
   return sentences;
 }
 
 std::vector<ParsedSentence> read_treebank(const std::filesystem::path& path, int64_t limit) {
-  const Bytes file = map_file(path);
-  try {
-    std::vector<ParsedSentence> sentences = parse_conllu(file.text(), limit);
-    if (!sentences.empty()) return sentences;
-  } catch (const InvalidInput& error) {
-    throw InvalidInput(fmt::format("'{}', {}", path.string(), error.what()));
-  }
-  throw InvalidInput(fmt::format("there is no sentence in '{}'", path.string()));
+  return sentences_of_file(path, [&](std::string_view text) { return parse_conllu(text, limit); });
 }
 
 }  // namespace whyformer

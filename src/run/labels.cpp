@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "whyformer/error.h"
+#include "whyformer/printable.h"
 
 namespace whyformer {
 namespace {
@@ -28,9 +29,8 @@ std::string some_labels(const std::vector<std::string>& labels) {
 
 [[noreturn]] void refuse(const std::vector<std::string>& labels, const std::string& asked,
                          const std::string& what) {
-  throw InvalidInput(fmt::format("there is no {} '{}': this model has {} output{}: {}", what, asked,
-                                 labels.size(), labels.size() == 1 ? "" : "s",
-                                 some_labels(labels)));
+  throw InvalidInput(fmt::format("there is no {} '{}': this model has {}: {}", what, asked,
+                                 quantity(std::ssize(labels), "output"), some_labels(labels)));
 }
 
 }  // namespace

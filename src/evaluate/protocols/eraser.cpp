@@ -7,6 +7,7 @@
 #include "evaluate/protocols/removal.h"
 #include "evaluate/ranks.h"
 #include "whyformer/error.h"
+#include "whyformer/printable.h"
 
 namespace whyformer {
 namespace {
@@ -19,8 +20,9 @@ constexpr std::array<double, 16> kWordCounts{5,  10, 15, 20, 25, 30, 35, 40,
 // have none.
 class WordUnits {
  public:
-  explicit WordUnits(const ProtocolCase& one) : marked_(words_of(one).marked) {
-    const MarkedWords& words = words_of(one);
+  explicit WordUnits(const ProtocolCase& one) {
+    const MarkedWords words = words_of(one);
+    marked_ = words.marked;
     const std::vector<Unit>& units = one.explanation.units;
     units_.resize(words.words.size());
     size_t first = 0;  // words are in order, and so are the units of a segment
@@ -64,8 +66,8 @@ class WordUnits {
   }
 
  private:
-  static const MarkedWords& words_of(const ProtocolCase& one) {
-    if (one.input.words) return *one.input.words;
+  static MarkedWords words_of(const ProtocolCase& one) {
+    if (one.input.words) return one.input.words(one.explanation);
     throw InvalidInput("eraser needs the words of the text and which of them are the rationale");
   }
 
@@ -77,9 +79,9 @@ class WordUnits {
     if (read_.size() == units_.size()) return;
     int64_t lost = in_rationale;
     for (const int64_t word : read_) lost -= marked_[word] ? 1 : 0;
-    add_note(one, fmt::format("The model read {} of {} words; {} words of the rationale are among "
-                              "those that were cut off, and count as not found.",
-                              read_.size(), units_.size(), lost));
+    add_note(one, fmt::format("The model read {} of {} words. Cut off, and counted as "
+                              "not found: {} of the rationale.",
+                              read_.size(), units_.size(), quantity(lost, "word")));
   }
 
   std::vector<bool> marked_;

@@ -55,12 +55,12 @@ TEST(EraserFolders, WordsArePartedBySpacesAndLines) {
   ASSERT_EQ(entries.size(), 2u);
   EXPECT_EQ(entries[0].problem, "");
   EXPECT_EQ(std::get<TextInput>(entries[0].input.input).text, "it 's great fun !");
-  EXPECT_THAT(entries[0].input.words->marked, ElementsAre(false, false, true, true, false));
-  EXPECT_EQ(entries[0].input.words->words[3].start, 12);
-  EXPECT_EQ(entries[0].input.words->words[3].end, 15);
+  EXPECT_THAT(entries[0].input.words({}).marked, ElementsAre(false, false, true, true, false));
+  EXPECT_EQ(entries[0].input.words({}).words[3].start, 12);
+  EXPECT_EQ(entries[0].input.words({}).words[3].end, 15);
   EXPECT_EQ(std::get<std::string>(entries[0].input.label), "POS");
   // Without evidence the annotation is called as its document.
-  EXPECT_EQ(std::ranges::count(entries[1].input.words->marked, true), 0);
+  EXPECT_EQ(std::ranges::count(entries[1].input.words({}).marked, true), 0);
 }
 
 TEST(EraserFolders, WhatIsBrokenKeepsItsPlace) {
@@ -158,14 +158,15 @@ EvaluationInput review(const TargetChoice& label) {
   return {.name = "review",
           .input = TextInput{text, {}},
           .label = label,
-          .words = mark_words(text, {{at, at + 30, 0}})};
+          .words = words_of_spans({{at, at + 30, 0}})};
 }
 
 TEST(Eraser, TokenF1EqualsItsFormula) {
   const EvaluatedInput found =
       evaluate(Model::built_in(), review(int64_t{0}), text_request("eraser"));
   ASSERT_EQ(found.problem, "");
-  const std::vector<bool> marked = review({}).words->marked;
+  const std::vector<bool> marked =
+      review({}).words({.text = kLongReview, .units = {{.end = 1}}}).marked;
   const auto gold = static_cast<double>(std::ranges::count(marked, true));
   ASSERT_EQ(gold, 4);  // charming and affecting journey
   const std::vector<size_t> order = word_order(word_scores(kLongReview, int64_t{0}));
@@ -201,7 +202,7 @@ TEST(Eraser, ComprehensivenessAndSufficiencyTakeWholeWordsOut) {
                                         EvaluationInput{.name = "x",
                                                         .input = TextInput{text, {}},
                                                         .label = int64_t{1 - best},
-                                                        .words = mark_words(text, {})},
+                                                        .words = words_of_spans({})},
                                         text_request("eraser"));
   ASSERT_EQ(found.problem, "");
   EXPECT_THAT(found.notes, Contains(HasSubstr("The rationale is empty")));
@@ -230,14 +231,17 @@ TEST(Eraser, ComprehensivenessAndSufficiencyTakeWholeWordsOut) {
 TEST(Eraser, LongDocumentsAreCutAndTheRationaleBeyondCountsAsNotFound) {
   std::string text = "good";
   for (int i = 0; i < 999; ++i) text += " film";
-  MarkedWords words = mark_words(text, {{0, 4, 0}});
-  words.marked.back() = true;
-  const EvaluatedInput found = evaluate(
-      Model::built_in(),
-      {.name = "long", .input = TextInput{text, {}}, .label = std::string("POS"), .words = words},
-      text_request("eraser"));
+  const auto end = static_cast<int64_t>(text.size());
+  const EvaluatedInput found = evaluate(Model::built_in(),
+                                        {.name = "long",
+                                         .input = TextInput{text, {}},
+                                         .label = std::string("POS"),
+                                         .words = words_of_spans({{0, 4, 0}, {end - 4, end, 0}})},
+                                        text_request("eraser"));
   ASSERT_EQ(found.problem, "");
-  EXPECT_THAT(found.notes, Contains(HasSubstr("of 1000 words; 1 words of the rationale")));
+  EXPECT_THAT(found.notes,
+              Contains(HasSubstr(
+                  "of 1000 words. Cut off, and counted as not found: 1 word of the rationale")));
   // One of two can be found, among five words at best: F1 = 2 / 7.
   EXPECT_LE(*found.methods[0].values[2], 2.0 / 7 + 1e-12);
 }
@@ -251,7 +255,7 @@ TEST(Eraser, ShortLabelsMeanTheOneThatBeginsSo) {
   EXPECT_THAT(evaluate(model, review({}), request).problem, HasSubstr("needs the right label"));
   EvaluationInput one_token = review(int64_t{0});
   one_token.input = TextInput{"good", {}};
-  one_token.words = mark_words("good", {{0, 4, 0}});
+  one_token.words = words_of_spans({{0, 4, 0}});
   const EvaluatedInput one = evaluate(model, one_token, request);
   EXPECT_EQ(one.problem, "");
   EXPECT_FALSE(one.methods[0].values[0]);  // fewer than five words
@@ -310,12 +314,20 @@ TEST(VqaPerturbation, TakesUnitsOfOneSideOutAtTheAuthorsSteps) {
 }
 
 TEST(MarkedWords, AreByWhiteSpaceAndCountCodePoints) {
-  const MarkedWords found = mark_words("  é b\tccc", {{4, 5, 0}});
+  Explanation explanation{.text = "  é b\tccc", .units = {{.text = "é", .start = 2, .end = 3}}};
+  const KnownWords words = words_of_spans({{4, 5, 0}});
+  const MarkedWords found = words(explanation);
   ASSERT_EQ(found.words.size(), 3u);
   EXPECT_EQ(found.words[0].start, 2);
   EXPECT_EQ(found.words[0].end, 3);
   EXPECT_EQ(found.words[2].end, 9);
   EXPECT_THAT(found.marked, ElementsAre(false, true, false));
+}
+
+TEST(MarkedWords, NeedUnitsThatStandForCharacters) {
+  const KnownWords words = words_of_spans({{0, 4, 0}});
+  const Explanation picture{.text = "cat.png", .units = {{.text = "patch 0"}}};
+  EXPECT_THROW(words(picture), InvalidInput);
 }
 
 }  // namespace

@@ -55,8 +55,8 @@ Json spreads_json(const AgreementSpreads& spreads) {
     json[kAgreementMeasures[i]] = !spread ? Json(nullptr)
                                           : Json{{"mean", spread->mean},
                                                  {"deviation", number_json(spread->deviation)},
-                                                 {"least", spread->least},
-                                                 {"most", spread->most},
+                                                 {"min", spread->least},
+                                                 {"max", spread->most},
                                                  {"models", spread->models}};
   }
   return json;

@@ -9,17 +9,6 @@ namespace whyformer {
 namespace report {
 namespace {
 
-constexpr const char* kHeadsStyle = R"(
-header { margin-bottom: 18px; }
-.plot { background: #fff; padding: 4px; max-width: 100%; overflow-x: auto; }
-.plot svg { display: block; max-width: 100%; height: auto; }
-/* On a phone grids side by side would be too small to read: they scroll. */
-@media (max-width: 700px) { .plot svg { max-width: none; } }
-.table-frame { margin-top: 8px; max-width: 100%; overflow-x: auto; }
-td, th { text-align: right; white-space: nowrap; padding: 3px 8px; }
-td.name, th.name { text-align: left; }
-)";
-
 ReportTable marks_table(const HeadRoles& roles) {
   ReportTable table{.title = "What the marks mean", .head = {"mark", "role", "attends to"}};
   table.names = 3;
@@ -48,7 +37,7 @@ std::string to_html(const HeadImportance& importance) {
   }
   return still_page({.title = "Heads of " + model_line(importance.model),
                      .facts = corpus_line(importance),
-                     .style = kHeadsStyle},
+                     .style = kPlotAndTablesStyle},
                     main);
 }
 

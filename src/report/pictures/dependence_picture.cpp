@@ -8,6 +8,7 @@
 #include "report/views/dependence.h"
 #include "report/views/summary_view.h"
 #include "report/views/text.h"
+#include "whyformer/printable.h"
 #include "whyformer/report.h"
 
 namespace whyformer {
@@ -100,8 +101,8 @@ class DependencePicture {
         {.size = 17, .colour = palette_.ink, .bold = true});
     canvas_->text(
         kMargin, kMargin + 34,
-        fitted(fmt::format("{} inputs · {}", summary_.instances, printable(summary_.model.name)),
-               room, 11),
+        fitted(quantity(summary_.instances, "input") + " · " + printable(summary_.model.name), room,
+               11),
         faint());
   }
 

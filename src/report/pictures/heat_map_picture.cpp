@@ -8,6 +8,7 @@
 #include "report/views/summary_view.h"
 #include "report/views/text.h"
 #include "report/views/view.h"
+#include "whyformer/printable.h"
 
 namespace whyformer::report {
 namespace {
@@ -116,7 +117,7 @@ class HeatMapPicture {
 
   void footer() {
     const auto shown = static_cast<int64_t>(heat_.instances.size());
-    std::string said = fmt::format("{} inputs, like ones beside each other", shown);
+    std::string said = quantity(shown, "input") + ", like ones beside each other";
     if (shown < summary_.instances)
       said = fmt::format("{} of {} inputs, like ones beside each other", shown, summary_.instances);
     canvas_->text(left_ + kPlotWidth / 2, bottom_ + 14, said, faint(Anchor::kMiddle));

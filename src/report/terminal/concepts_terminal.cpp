@@ -8,6 +8,7 @@
 #include "report/terminal/terminal_text.h"
 #include "report/views/concepts_view.h"
 #include "report/views/text.h"
+#include "whyformer/printable.h"
 #include "whyformer/report.h"
 
 namespace whyformer {
@@ -50,8 +51,8 @@ class ConceptsReport {
     faint_sentence(
         fmt::format("Score: share of the target's examples whose logit rises along the concept; ± "
                     "its spread over counterparts. Significant: both tests below {:g} after "
-                    "Benjamini–Hochberg over {} test{}.",
-                    found_.level, found_.tests.size(), found_.tests.size() == 1 ? "" : "s"));
+                    "Benjamini–Hochberg over {}.",
+                    found_.level, quantity(std::ssize(found_.tests), "test")));
     for (const std::string& note : found_.notes) faint_sentence(note);
     faint_sentence(fmt::format("{} runs {:.1f} s · {} fits {:.1f} s · layer 0 is nearest the input",
                                found_.runs, found_.run_seconds, found_.fits, found_.fit_seconds));

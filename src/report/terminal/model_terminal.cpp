@@ -32,8 +32,7 @@ std::string inputs_line(const std::vector<InputInfo>& inputs) {
 
 std::string parameters_line(const ModelInfo& info) {
   const auto parameters = static_cast<double>(info.parameters);
-  const std::string tensors =
-      fmt::format("{} tensor{}", info.tensors, info.tensors == 1 ? "" : "s");
+  const std::string tensors = quantity(info.tensors, "tensor");
   return parameters < 1e5 ? fmt::format("{} in {}", info.parameters, tensors)
                           : fmt::format("{:.1f} million in {}", parameters / 1e6, tensors);
 }

@@ -7,6 +7,7 @@
 #include "report/terminal/terminal_text.h"
 #include "report/views/roles_view.h"
 #include "report/views/text.h"
+#include "whyformer/printable.h"
 
 namespace whyformer::report {
 namespace {
@@ -58,8 +59,8 @@ std::vector<std::string> roles_lines(const HeadRoles& roles, const TerminalStyle
   if (!roles.syntax || roles.syntax->relations.empty()) return lines;
   lines.push_back("");
   lines.push_back(style.bold("dependency arcs") +
-                  style.faint(fmt::format("  {} sentences · {} arcs", roles.syntax->sentences,
-                                          roles.syntax->arcs)));
+                  style.faint("  " + quantity(roles.syntax->sentences, "sentence") + " · " +
+                              quantity(roles.syntax->arcs, "arc")));
   add_table(arcs_table(*roles.syntax, roles.settings), style, width, lines);
   return lines;
 }

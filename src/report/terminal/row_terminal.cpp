@@ -10,6 +10,7 @@
 #include "report/terminal/terminal_style.h"
 #include "report/views/row_view.h"
 #include "report/views/text.h"
+#include "whyformer/printable.h"
 
 namespace whyformer::report {
 namespace {
@@ -55,9 +56,9 @@ class RowTable {
       left = left.subspan(count);
     } while (!left.empty());
     if (columns_.size() > order_.size()) {
-      const size_t more = columns_.size() - order_.size();
-      lines_.push_back(style_.faint(
-          fmt::format("  and {} more {}{}", more, unit_word(explanation_), more == 1 ? "" : "s")));
+      const auto more = static_cast<int64_t>(columns_.size() - order_.size());
+      lines_.push_back(
+          style_.faint("  and " + quantity(more, "more " + unit_word(explanation_))));
     }
     return std::move(lines_);
   }

@@ -17,6 +17,7 @@
 #include "report/views/text.h"
 #include "report/views/trust_view.h"
 #include "report/views/view.h"
+#include "whyformer/printable.h"
 #include "whyformer/report.h"
 
 namespace whyformer {
@@ -130,7 +131,7 @@ class TerminalReport {
     const ModelName& model = explanation_.model;
     const size_t count = is_row_ ? row_columns(explanation_).size() : explanation_.units.size();
     std::string counts =
-        fmt::format(" · {} {}{}", count, is_row_ ? "column" : "token", count == 1 ? "" : "s");
+        " · " + quantity(static_cast<int64_t>(count), is_row_ ? "column" : "token");
     if (answers.size() > 1)
       counts += fmt::format(" · {} labels", explanation_.output.values.size());
     const std::string name = printable(fmt::format("{} ({})", model.name, model.architecture));

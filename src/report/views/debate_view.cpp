@@ -7,6 +7,7 @@
 
 #include "report/views/model_title.h"
 #include "report/views/text.h"
+#include "whyformer/printable.h"
 
 namespace whyformer::report {
 namespace {
@@ -75,7 +76,7 @@ ReportTable permutation_table(const DebateReport& report) {
   table.explained =
       "Total variation distance; means over inputs of the median and the largest of all "
       "permutations. last-row: the read-out row of the last layer (last-CLS). frozen: all rows of "
-      "one layer's map, what is above computed anew. live: all layers while they are computed; a "
+      "one layer's map, what is above recomputed. live: all layers while they are computed; a "
       "stress test, not to be compared between models of other depth.";
   return table;
 }
@@ -126,10 +127,10 @@ ReportTable guide_table(const DiagnosticSummary& found) {
   }
   table.rows.push_back({"(commonest class)", fmt::format("{:.3f}", found.majority), "–"});
   table.explained = fmt::format(
-      "Mean ± standard deviation over seeds, on {} inputs; {} to train on and {} to choose the "
+      "Mean ± standard deviation over seeds, on {}; {} to train on and {} to choose the "
       "epoch "
       "by. F1 is the mean over classes. Trained on {}.",
-      found.test, found.train, found.dev,
+      quantity(found.test, "input"), found.train, found.dev,
       found.of_labels ? "the given labels" : "the model's own answers, for labels are missing");
   return table;
 }
@@ -205,8 +206,9 @@ std::string debate_title(const DebateReport& report) {
 std::string debate_facts(const DebateReport& report) {
   const auto measured = std::ranges::count_if(
       report.inputs, [](const DebateInput& one) { return one.problem.empty(); });
-  return fmt::format("{} inputs · {} layers, {} heads in the last · seed {} · {:.1f} s", measured,
-                     report.layers, report.heads, report.request.seed, report.seconds);
+  return fmt::format("{} · {}, {} in the last · seed {} · {:.1f} s", quantity(measured, "input"),
+                     quantity(report.layers, "layer"), quantity(report.heads, "head"),
+                     report.request.seed, report.seconds);
 }
 
 std::vector<DebateSection> debate_sections(const DebateReport& report) {

@@ -1,4 +1,5 @@
 #include "report/views/evaluation_view.h"
+#include "whyformer/printable.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -76,9 +77,9 @@ std::string evaluation_facts(const Evaluation& evaluation) {
     seconds += input.seconds;
   }
   return fmt::format(
-      "{} inputs · {} inputs with hidden units · {:.1f} s · mean and 95 % bootstrap interval over "
+      "{} · {} with hidden units · {:.1f} s · mean and 95 % bootstrap interval over "
       "inputs",
-      measured, evaluations, seconds);
+      quantity(measured, "input"), quantity(evaluations, "input"), seconds);
 }
 
 std::vector<MeanRank> mean_ranks(const Evaluation& evaluation) {
@@ -132,7 +133,7 @@ std::string test_words(const Evaluation& evaluation, size_t column) {
 }
 
 std::string agreement_facts(const AgreementReport& report) {
-  return fmt::format("{} inputs · mean over inputs, 95 % bootstrap interval", report.inputs);
+  return quantity(report.inputs, "input") + " · mean over inputs, 95 % bootstrap interval";
 }
 
 std::string agreement_words(const AgreementCell& cell) {

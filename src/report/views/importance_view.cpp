@@ -1,4 +1,5 @@
 #include "report/views/importance_view.h"
+#include "whyformer/printable.h"
 
 #include <fmt/format.h>
 
@@ -37,8 +38,8 @@ ReportTable importance_table(const ComparedImportances& found) {
 }
 
 std::string importance_facts(const ComparedImportances& found) {
-  return fmt::format("{} rows · {} columns, the best mean rank first", found.rows,
-                     found.columns.size());
+  return quantity(found.rows, "row") + " · " + quantity(std::ssize(found.columns), "column") +
+         ", the best mean rank first";
 }
 
 }  // namespace whyformer::report

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "report/views/text.h"
+#include "whyformer/printable.h"
 
 namespace whyformer::report {
 namespace {
@@ -40,7 +41,7 @@ std::string summary_title(const Summary& summary) {
 std::string summary_facts(const Summary& summary) {
   std::string facts = summary.order == SummaryOrder::kMean ? "mean |score|" : "sum of |score|";
   if (!summary.space.empty()) facts += " in " + printable(summary.space);
-  facts += fmt::format(" · {} input{}", summary.instances, summary.instances == 1 ? "" : "s");
+  facts += " · " + quantity(summary.instances, "input");
   if (summary.left_out > 0)
     facts += fmt::format(" · {} scores are not a number and left out", summary.left_out);
   return facts + " · " + printable(summary.model.name);

@@ -53,8 +53,8 @@ std::string sanity_words(const SanityFinding& finding) {
     }
     return fmt::format("depend on the {} in a way the check could not tell", what);
   };
-  return fmt::format("by the sanity card ({} input{}) scores {} and {}", finding.inputs,
-                     finding.inputs == 1 ? "" : "s", words(finding.depends_on_class, "class"),
+  return fmt::format("by the sanity card ({}) scores {} and {}", quantity(finding.inputs, "input"),
+                     words(finding.depends_on_class, "class"),
                      words(finding.depends_on_weights, "weights"));
 }
 
@@ -114,10 +114,10 @@ std::vector<std::string> trust_setting_lines(const Explanation& explanation) {
   lines.push_back(
       fmt::format("Trust compares each ranking of {} units with {} random ones, hiding by {}: the "
                   "{} is {:.3g}, "
-                  "with everything hidden {:.3g} ({} inputs).",
+                  "with everything hidden {:.3g} ({}).",
                   trust.units, trust.orders, trust.hiding,
                   trust.space == "probability" ? "probability" : "output", trust.answer,
-                  trust.hidden, trust.evaluations));
+                  trust.hidden, quantity(trust.evaluations, "input")));
   lines.push_back(
       "It shows whether the ranking finds what this model's answer depends on, for this way of "
       "hiding; not whether the model is right, nor whether people would agree.");

@@ -14,6 +14,7 @@
 #include "studies/concepts/layer_tests.h"
 #include "tensor/check_size.h"
 #include "whyformer/error.h"
+#include "whyformer/printable.h"
 
 namespace whyformer {
 namespace {
@@ -136,9 +137,8 @@ class ConceptStudy {
   }
 
   static void too_few(const char* what, const ExampleRange& set) {
-    throw InvalidInput(fmt::format("the {} '{}' has {} example{}: it takes {} at least, better 50",
-                                   what, set.name, set.count, set.count == 1 ? "" : "s",
-                                   kFewestExamples));
+    throw InvalidInput(fmt::format("the {} '{}' has {}: it takes {} at least, better 50", what,
+                                   set.name, quantity(set.count, "example"), kFewestExamples));
   }
 
   void choose_layers() {

@@ -244,7 +244,7 @@ void conclude_diagnostic(const DebateCorpus& corpus, DebateReport& report) {
 
 const DebatePart kDiagnosticPart{
     {.name = "diagnostic",
-     .question = "Are the weights of use to a network that sees single words?",
+     .question = "Do the weights help a network that sees single words?",
      .paper = "Wiegreffe & Pinter, EMNLP 2019, 3.4"},
     check_diagnostic,
     measure_guides,

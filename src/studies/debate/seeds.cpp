@@ -39,7 +39,8 @@ void measure_seeds(DebateRun& debate, DebateInput& result) {
 void conclude_seeds(const DebateCorpus& corpus, DebateReport& report) {
   const size_t count = corpus.models.others.size();
   if (count == 0)
-    throw InvalidInput("one model was given: its spread over seeds needs others of other seeds");
+    throw InvalidInput(
+        "one model was given: the spread over seeds needs models trained from other seeds");
   std::vector<double> medians;
   for (size_t model = 0; model < count; ++model) {
     std::vector<double> jsd, tvd;
@@ -70,8 +71,9 @@ void conclude_seeds(const DebateCorpus& corpus, DebateReport& report) {
                 ? " Adversarial attention is further away than training by chance takes it."
                 : " Adversarial attention is no further away than training by chance takes it.";
   }
-  report.verdicts.push_back({"seeds", std::move(says),
-                             "A few seeds are no distribution: more models make the band firmer."});
+  report.verdicts.push_back(
+      {"seeds", std::move(says),
+       "A few seeds are no distribution: more models make the spread more certain."});
 }
 
 }  // namespace

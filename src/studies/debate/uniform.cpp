@@ -91,12 +91,11 @@ void conclude_uniform(const DebateCorpus&, DebateReport& report) {
 
 }  // namespace
 
-const DebatePart kUniformPart{
-    {.name = "uniform",
-     .question = "Does the model need its attention?",
-     .paper = "Wiegreffe & Pinter, EMNLP 2019, 3.2, without training anew"},
-    nullptr,
-    measure_uniform,
-    conclude_uniform};
+const DebatePart kUniformPart{{.name = "uniform",
+                               .question = "Does the model need its attention?",
+                               .paper = "Wiegreffe & Pinter, EMNLP 2019, 3.2, without retraining"},
+                              nullptr,
+                              measure_uniform,
+                              conclude_uniform};
 
 }  // namespace whyformer

@@ -14,6 +14,7 @@
 #include "studies/learned/layer_rows.h"
 #include "studies/learned/probe.h"
 #include "whyformer/error.h"
+#include "whyformer/printable.h"
 
 namespace whyformer {
 namespace {
@@ -260,8 +261,8 @@ class LearnedStudy {
                        rows_before_cut_));
     }
     if (origins_.words_left_out > 0) {
-      note(fmt::format("{} words have no token of their own and were left out.",
-                       origins_.words_left_out));
+      note(fmt::format("Left out, without a token of their own: {}.",
+                       quantity(origins_.words_left_out, "word")));
     }
     if (own.layers[0] >= 0) note("The embeddings were not found, so they were not probed.");
     if (!of_words()) {

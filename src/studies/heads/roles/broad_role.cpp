@@ -23,7 +23,7 @@ std::optional<bool> is_broad(std::span<const double> weights) {
 
 }  // namespace
 
-const RoleEntry kBroad{{"broad", "broad", "all tokens alike: 90 % of the largest entropy or more",
+const RoleEntry kBroad{{"broad", "broad", "all tokens alike: at least 90 % of the maximum entropy",
                         "Clark et al., BlackboxNLP 2019"},
                        [](const UnitFacts&) { return true; },
                        nullptr,

@@ -15,12 +15,12 @@ constexpr int kMostRelabellings = 10'000;
 
 void check_request(const HeadRolesRequest& request) {
   if (!(request.share > 0 && request.share <= 1)) {
-    throw InvalidInput(fmt::format(
-        "a role has to hold for a share of {:g} of tokens: expected a number above 0 and up to 1",
-        request.share));
+    throw InvalidInput(
+        fmt::format("minimum share of tokens in a role: {:g}; expected a number above 0, at most 1",
+                    request.share));
   }
   if (request.permutations < 1 || request.permutations > kMostRelabellings) {
-    throw InvalidInput(fmt::format("{} relabellings behind the chance levels: expected 1 to {}",
+    throw InvalidInput(fmt::format("{} relabellings for chance levels: expected 1 to {}",
                                    request.permutations, kMostRelabellings));
   }
   if (!(request.level > 0 && request.level < 1)) {

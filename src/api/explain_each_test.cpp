@@ -21,7 +21,7 @@ std::vector<std::vector<Explanation>> explained_together(const Model& model,
   return all;
 }
 
-void expect_same(const Explanation& one, const Explanation& other) {
+void expect_same_explanation(const Explanation& one, const Explanation& other) {
   EXPECT_EQ(one.target.index, other.target.index);
   EXPECT_EQ(one.output.values, other.output.values);
   ASSERT_EQ(one.attributions.size(), other.attributions.size());
@@ -45,7 +45,7 @@ class ManyRows : public testing::Test {
     for (size_t row = 0; row < inputs_.size(); ++row) {
       const auto alone = explain(model_, inputs_[row], request);
       ASSERT_EQ(together[row].size(), alone.size());
-      for (size_t i = 0; i < alone.size(); ++i) expect_same(together[row][i], alone[i]);
+      for (size_t i = 0; i < alone.size(); ++i) expect_same_explanation(together[row][i], alone[i]);
     }
   }
 
@@ -103,7 +103,7 @@ TEST(ManyTexts, OfEqualAndOtherLengthsHaveTheBitsOfEachByItself) {
   const auto together = explained_together(model, texts, request);
   ASSERT_EQ(together.size(), texts.size());
   for (size_t i = 0; i < texts.size(); ++i)
-    expect_same(together[i][0], explain(model, texts[i], request)[0]);
+    expect_same_explanation(together[i][0], explain(model, texts[i], request)[0]);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ FedGraph fed_with(const GoldenTable& golden, DType type, bool answer_only) {
                      {.head = source->own_head(), .dtype = type, .answer_only = answer_only});
 }
 
-std::vector<double> answers_of(const FedGraph& fed) {
+std::vector<double> answers_of_run(const FedGraph& fed) {
   const Value output = fed.graph->output;
   return run(fed.graph->graph, fed.feeds, {.outputs = {output}})[output].to_doubles();
 }
@@ -45,8 +45,8 @@ TEST(SingleQueries, FoldedGiveTheAnswersOfTheWholeGraphForEveryFamily) {
     const GoldenTable golden(name);
     for (const DType type : {DType::kFloat32, DType::kFloat64}) {
       const double tolerance = type == DType::kFloat64 ? 1e-13 : 2e-6;
-      EXPECT_LE(worst_gap(answers_of(fed_with(golden, type, false)),
-                          answers_of(fed_with(golden, type, true))),
+      EXPECT_LE(worst_gap(answers_of_run(fed_with(golden, type, false)),
+                          answers_of_run(fed_with(golden, type, true))),
                 tolerance)
           << name;
     }
@@ -71,12 +71,12 @@ TEST(SingleQueries, GiveTheSameBitsForRowsAloneAndTogether) {
     const RunKind kind{.head = source->own_head(), .answer_only = true};
     std::vector<Sample> samples = golden.samples(DType::kFloat32);
     while (samples.size() < 70) samples.push_back(samples[samples.size() % 3]);
-    const std::vector<double> together = answers_of(source->fed(samples, kind));
+    const std::vector<double> together = answers_of_run(source->fed(samples, kind));
     const size_t width = together.size() / samples.size();
     for (const size_t row : {size_t{0}, size_t{1}, size_t{41}, samples.size() - 1}) {
       const std::vector<double> own(together.begin() + row * width,
                                     together.begin() + (row + 1) * width);
-      EXPECT_EQ(answers_of(source->fed({&samples[row], 1}, kind)), own) << name;
+      EXPECT_EQ(answers_of_run(source->fed({&samples[row], 1}, kind)), own) << name;
     }
   }
 }

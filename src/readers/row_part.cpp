@@ -100,7 +100,8 @@ void RowPart::choose_units(const FedGraph& own) {
   }
   if (one_each && !shown.empty() && shown.size() == tokens.size()) {
     const std::vector<std::vector<int64_t>> own_places = column_places(tokens);
-    states_ = RowStates(places_of_tokens(*graph_, places_, own_places));
+    states_ = RowStates(places_of_tokens(*graph_, places_, own_places),
+                        source_->max_rows_at_once(static_cast<int64_t>(places_.size())));
     // Where no number was lost sight of, this row has shown it for all.
     if (known == nullptr && states_.places() == own_places)
       source_->token_columns().add(graph_->key, std::make_shared<std::vector<int64_t>>(shown));

@@ -22,6 +22,10 @@ Tensor joined_states(const Tensor& a, const Tensor& b) {
   return all;
 }
 
+// Few numbers of rows, so that few graphs are built; more than one, whose axes of length 1 could be
+// taken for each other.
+size_t padded_size(size_t rows) { return std::max<size_t>(2, std::bit_ceil(rows)); }
+
 bool are_known(const PickedStates& picked) {
   return std::ranges::find(picked.numbers, -1) == picked.numbers.end();
 }
@@ -127,8 +131,7 @@ bool RowStates::stay_apart(const MakeRun& make) const {
 
 bool RowStates::learn(const Rows& rows, const MakeRun& make) const {
   Rows padded = rows;
-  // So that few graphs are built, none for one row: its axes of length 1 could be taken for others.
-  padded.resize(std::max<size_t>(2, std::bit_ceil(rows.size())), rows.back());
+  padded.resize(padded_size(rows.size()), rows.back());
   const FedGraph run = make(padded);
   const std::vector<Value> values = values_of_single_units(*run.graph);
   const bool first = states_.empty();
@@ -158,7 +161,8 @@ bool RowStates::know_all(PickedStates& picked, const Rows& rows, const MakeRows&
   }
   const Rows unknown = unknown_among(all);
   const bool pays = first || unknown.size() * kRowsForNewOne <= rows.size();
-  if (!pays || rows_.size() + unknown.size() > kMostStates) return false;
+  const size_t count = padded_size(unknown.size());
+  if (!pays || count > max_at_once_ || rows_.size() + count > kMostStates) return false;
   may_help_ = learn(unknown, make);
   if (may_help_) picked = states_in(rows);
   return may_help_ && are_known(picked);

@@ -24,9 +24,12 @@ class RowStates {
   using MakeRows = std::function<Rows()>;
   using MakeRun = std::function<FedGraph(const Rows&)>;
 
-  // See places_of_tokens; without tokens it does nothing.
-  explicit RowStates(std::vector<std::vector<int64_t>> places = {})
-      : places_(std::move(places)), known_(places_.size()) {}
+  RowStates() = default;  // does nothing
+  // See places_of_tokens; at most so many rows may run together.
+  RowStates(std::vector<std::vector<int64_t>> places, int64_t max_at_once)
+      : places_(std::move(places)),
+        max_at_once_(static_cast<size_t>(max_at_once)),
+        known_(places_.size()) {}
 
   const std::vector<std::vector<int64_t>>& places() const { return places_; }
 
@@ -49,6 +52,7 @@ class RowStates {
   const std::vector<Value>& values_in(const std::shared_ptr<const ModelGraph>& graph) const;
 
   std::vector<std::vector<int64_t>> places_;
+  size_t max_at_once_ = 0;
   mutable std::vector<std::unordered_map<uint64_t, int64_t>> known_;  // by token: hash to state
   mutable Rows rows_;                                                 // by state
   mutable std::vector<Tensor> states_;  // each [states, tokens, numbers]

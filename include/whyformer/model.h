@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -266,6 +267,13 @@ std::vector<std::string> default_methods_by_rows();
 // and for inputs that the model cannot take.
 std::vector<Explanation> explain(const Model& model, const InputValue& input,
                                  const ExplainRequest& request);
+// The same for each of many inputs, which `take` gets in order. Those of equal shapes, as rows of a
+// table are, run together where methods only read runs that all share. Returns early where `take`
+// says false, and throws what explain() throws for the first input that is refused, after those
+// before it were taken.
+using TakeExplanations = std::function<bool(size_t input, std::vector<Explanation> explanations)>;
+void explain_each(const Model& model, std::span<const InputValue> inputs,
+                  const ExplainRequest& request, const TakeExplanations& take);
 
 // An array of a trace, as floats.
 struct TracedArray {

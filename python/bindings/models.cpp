@@ -11,6 +11,8 @@
 #include "bindings.h"
 #include "long_work.h"
 #include "shared_arrays.h"
+#include "whyformer/error.h"
+#include "whyformer/interrupted.h"
 #include "whyformer/parts.h"
 #include "whyformer/sanity.h"
 #include "whyformer/threads.h"
@@ -248,6 +250,31 @@ void bind_models(nb::module_& module) {
         });
       },
       "model"_a, "input"_a, "request"_a, "progress"_a.none() = nb::none());
+  // Explanations of the inputs up to the first that is refused, or where the user stops.
+  module.def(
+      "explain_each",
+      [](const Model& model, const std::vector<InputValue>& inputs, ExplainRequest request,
+         const nb::object& progress) {
+        return run_long(progress, [&](const Progress& watch) {
+          const auto total = static_cast<int64_t>(inputs.size());
+          std::vector<std::vector<Explanation>> all;
+          request.progress = [&](int64_t, int64_t) {
+            return watch(static_cast<int64_t>(all.size()), total);
+          };
+          try {
+            explain_each(model, inputs, request, [&](size_t, std::vector<Explanation> one) {
+              all.push_back(std::move(one));
+              if (progress.is_none()) return request.progress(0, 0);
+              const nb::gil_scoped_acquire lock;  // of every input, however soon it comes
+              return progress(all.size(), total).ptr() != Py_False;
+            });
+          } catch (const InvalidInput&) {
+          } catch (const Interrupted&) {
+          }
+          return all;
+        });
+      },
+      "model"_a, "inputs"_a, "request"_a, "progress"_a.none() = nb::none());
   module.def(
       "default_methods",
       [](const Model& model, const InputValue& input, const TargetChoice& target) {

@@ -147,6 +147,14 @@ def test_progress_that_returns_false_keeps_what_there_is(model):
     assert len(model.explain([text, text, text], "gae", progress=lambda done, total: done < 2)) == 2
 
 
+def test_inputs_of_a_list_have_the_scores_of_each_by_itself(model):
+    texts = ["so good", "so bad", "a film that drags", "not so"]
+    for text, together in zip(texts, model.explain(texts, ["gae", "rollout"])):
+        alone = model.explain(text, ["gae", "rollout"])
+        for method in ["gae", "rollout"]:
+            np.testing.assert_array_equal(together[method].scores, alone[method].scores)
+
+
 def test_threads_of_the_engine_do_not_change_a_result(model):
     before = wf.threads()
     try:

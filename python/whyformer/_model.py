@@ -195,12 +195,18 @@ class Model:
         """An explanation for each input and target."""
         if len(inputs) == 1:
             return _native.explain(self._native, inputs[0], request, bar.callback)
-        found: list = []
-        for index, one in enumerate(inputs):
-            found += _inputs.numbered(index, _native.explain, self._native, one, request, None)
-            if bar.show(index + 1, len(inputs)) is False:
-                break
-        return found
+        stopped = False
+
+        def watch(done: int, total: int):
+            nonlocal stopped
+            stopped = stopped or bar.show(done, total) is False
+            return not stopped
+
+        # Rows of a table run together.
+        each = _native.explain_each(self._native, inputs, request, watch)
+        if len(each) < len(inputs) and not stopped:
+            _inputs.numbered(len(each), _native.explain, self._native, inputs[len(each)], request, None)
+        return [explanation for one in each for explanation in one]
 
     def probe(self, x, read=(), *, edits=None, gradients=(), gradient_of: str | None = None, relevance=(),
               policy: str = "chefer", copies: int = 1, target=None, output: str | None = None, element=None,

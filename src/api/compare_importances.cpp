@@ -8,6 +8,8 @@
 namespace whyformer {
 namespace {
 
+constexpr int64_t kRowsAtOnce = 256;
+
 class ImportanceComparison {
  public:
   ImportanceComparison(const Model& model, const NamedTable& rows,
@@ -49,20 +51,31 @@ class ImportanceComparison {
                                       ? NamedTable()
                                       : background_of(rows_, request_.importance.background_rows);
     std::string refusal;
-    for (done_ = 0; done_ < rows_.table.rows; ++done_) {
-      RowInput input = row_of(rows_, done_);
-      input.background = background.table;
-      input.background_cells = background.cells;
+    while (done_ < rows_.table.rows) {
+      std::vector<InputValue> inputs;
+      for (int64_t row = done_; row < std::min(rows_.table.rows, done_ + kRowsAtOnce); ++row)
+        inputs.push_back(input_of(row, background));
       try {
-        explanations_.push_back(explain(model_, input, explain_).front());
-        explanations_.back().attention.clear();  // by far the most memory, and nothing reads it
+        explain_each(model_, inputs, explain_, [&](size_t, std::vector<Explanation> found) {
+          explanations_.push_back(std::move(found.front()));
+          explanations_.back().attention.clear();  // the most memory by far, and nothing reads it
+          return goes_on(++done_, rows_.table.rows);
+        });
       } catch (const InvalidInput& error) {
         refusal = error.what();
         notes_.push_back(fmt::format("Row {} was left out: {}.", done_, refusal));
+        goes_on(++done_, rows_.table.rows);
       }
-      if (!goes_on(done_ + 1, rows_.table.rows)) throw Interrupted();
+      if (stopped_) throw Interrupted();
     }
     if (explanations_.empty()) throw InvalidInput(refusal);
+  }
+
+  InputValue input_of(int64_t row, const NamedTable& background) const {
+    RowInput input = row_of(rows_, row);
+    input.background = background.table;
+    input.background_cells = background.cells;
+    return input;
   }
 
   // Nothing where a row has no scores by the method.

@@ -32,6 +32,10 @@ std::vector<Explanation> explain(const Model& model, const InputValue& input,
                                  const ExplainRequest& request) {
   const PulseScope pulses(pulse_question(request.progress));
   ExplainedInput explained(model, input, request, request.trust ? WholeRun::kYes : WholeRun::kNo);
+  return explanations_of(explained, request);
+}
+
+std::vector<Explanation> explanations_of(ExplainedInput& explained, const ExplainRequest& request) {
   explained.look_at_context();
   std::vector<Explanation> explanations;
   for (const int64_t target : explained.targets()) {

@@ -100,6 +100,15 @@ ExplainedInput::ExplainedInput(const Model& model, const InputValue& input,
   prepared_.common.attention = maps_of(prepared_);
 }
 
+ExplainedInput::ExplainedInput(const Model& model, Reading reading, const ExplainRequest& request,
+                               WholeRun whole, const MakeRun& make_run)
+    : request_(request),
+      jobs_(jobs_of(request.methods)),
+      prepared_(prepare(std::move(reading), request, needs_of_all(jobs_, whole), make_run)) {
+  if (prepared_.common.model.name.empty()) prepared_.common.model = model.name();
+  prepared_.common.attention = maps_of(prepared_);
+}
+
 Attribution ExplainedInput::run(const Job& job) {
   if (!prepared_.has_several_parts()) return run_method(job, prepared_.run());
   Run* together = prepared_.runs.back().get();

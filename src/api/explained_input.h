@@ -20,6 +20,10 @@ class ExplainedInput {
   ExplainedInput(const Model& model, const InputValue& input, const ExplainRequest& request,
                  WholeRun whole, const std::optional<Randomisation>& randomisation = std::nullopt);
 
+  // The same for what was read already, and runs that are made in another way.
+  ExplainedInput(const Model& model, Reading reading, const ExplainRequest& request, WholeRun whole,
+                 const MakeRun& make_run);
+
   std::vector<int64_t> targets() const { return targets_of(prepared_, request_); }
   // Of a row in a context: what the model answers there and elsewhere; its answer is the live one.
   void look_at_context();
@@ -28,6 +32,8 @@ class ExplainedInput {
   int64_t target_named(const TargetChoice& name) const;
   // Runs the methods. Throws Interrupted where the caller stops it before the first has scores.
   Explanation explain(int64_t target);
+  // What will be explained first, so that runs of a batch walk back together.
+  void choose_first_target() { choose_target(prepared_, targets()[0]); }
   bool was_stopped() const;
   // False where the caller wants to stop.
   bool goes_on() { return prepared_.run().goes_on(0, 1); }
@@ -45,5 +51,8 @@ class ExplainedInput {
   std::vector<Job> jobs_;
   Prepared prepared_;
 };
+
+// What explain() gives of it.
+std::vector<Explanation> explanations_of(ExplainedInput& explained, const ExplainRequest& request);
 
 }  // namespace whyformer

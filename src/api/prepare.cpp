@@ -72,8 +72,8 @@ void add_notes(Prepared& prepared, const ExplainRequest& request) {
   }
 }
 
-Run::Settings settings_of(const Prepared& prepared, const ExplainRequest& request, Needs needs) {
-  return {.problem = prepared.answered.problem,
+Run::Settings settings_of(const Answered& answered, const ExplainRequest& request, Needs needs) {
+  return {.problem = answered.problem,
           .needs = needs,
           .seed = request.seed,
           .memory_bytes = request.memory_bytes,
@@ -92,7 +92,7 @@ void check_one_answer(const ExplainRequest& request) {
 }
 
 void add_runs(Prepared& prepared, std::vector<Input> inputs, const ExplainRequest& request,
-              const PreparedNeeds& needs) {
+              const PreparedNeeds& needs, const MakeRun& make_run) {
   const bool several = inputs.size() > 1;
   if (several) check_one_answer(request);
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -101,12 +101,12 @@ void add_runs(Prepared& prepared, std::vector<Input> inputs, const ExplainReques
       prepared.runs.push_back(nullptr);
       continue;
     }
-    Run::Settings settings = settings_of(prepared, request,
+    Run::Settings settings = settings_of(prepared.answered, request,
                                          together  ? *needs.together
                                          : several ? *needs.each
                                                    : needs.alone);
     if (!several) settings.read_out = told_read_out(request, inputs[i].units());
-    prepared.runs.push_back(std::make_unique<Run>(std::move(inputs[i]), std::move(settings)));
+    prepared.runs.push_back(make_run(std::move(inputs[i]), std::move(settings)));
   }
 }
 
@@ -131,8 +131,12 @@ void check_one_part(const Reading& reading) {
       "with the text as similarity reference");
 }
 
-Prepared prepare(const Reader& reader, const InputValue& value, const ExplainRequest& request,
-                 const PreparedNeeds& needs, const std::optional<Randomisation>& randomisation) {
+std::unique_ptr<Run> run_by_itself(Input input, Run::Settings settings) {
+  return std::make_unique<Run>(std::move(input), std::move(settings));
+}
+
+Reading read_for(const Reader& reader, const InputValue& value, const ExplainRequest& request,
+                 const std::optional<Randomisation>& randomisation) {
   Question question{.similar_to = request.similar_to,
                     .dtype = dtype_of(request.precision),
                     .target = request.target,
@@ -146,6 +150,16 @@ Prepared prepare(const Reader& reader, const InputValue& value, const ExplainReq
         "which rows count can be told of a row of a table in a context alone, by a model whose "
         "rows attend to each other (SAINT)");
   }
+  return reading;
+}
+
+Prepared prepare(const Reader& reader, const InputValue& value, const ExplainRequest& request,
+                 const PreparedNeeds& needs, const std::optional<Randomisation>& randomisation) {
+  return prepare(read_for(reader, value, request, randomisation), request, needs, run_by_itself);
+}
+
+Prepared prepare(Reading reading, const ExplainRequest& request, const PreparedNeeds& needs,
+                 const MakeRun& make_run) {
   if (!needs.each) check_one_part(reading);
   Prepared prepared;
   for (const Edit& edit : request.edits) reading.shown.edits.push_back(to_text(edit));
@@ -153,7 +167,7 @@ Prepared prepare(const Reader& reader, const InputValue& value, const ExplainReq
   prepared.common = std::move(reading.shown);
   prepared.element = reading.element;
   prepared.context = std::move(reading.context);
-  add_runs(prepared, std::move(reading.inputs), request, needs);
+  add_runs(prepared, std::move(reading.inputs), request, needs, make_run);
   for (const std::string& edit : prepared.common.edits)
     prepared.common.notes.push_back(fmt::format("The model was changed: {}.", edit));
   prepared.common.notes.insert(prepared.common.notes.end(), reading.notes.begin(),

@@ -39,6 +39,14 @@ Prepared prepare(const Reader& reader, const InputValue& value, const ExplainReq
                  const PreparedNeeds& needs,
                  const std::optional<Randomisation>& randomisation = std::nullopt);
 
+// The two halves of it. `make_run` may take runs of an input of one part from a batch.
+Reading read_for(const Reader& reader, const InputValue& value, const ExplainRequest& request,
+                 const std::optional<Randomisation>& randomisation = std::nullopt);
+using MakeRun = std::function<std::unique_ptr<Run>(Input, Run::Settings)>;
+Prepared prepare(Reading reading, const ExplainRequest& request, const PreparedNeeds& needs,
+                 const MakeRun& make_run);
+std::unique_ptr<Run> run_by_itself(Input input, Run::Settings settings);
+
 // What is asked for: the named outputs, or so many of the highest.
 std::vector<int64_t> targets_of(const Prepared& prepared, const ExplainRequest& request);
 

@@ -22,11 +22,14 @@ constexpr int64_t kLanes = HWY_LANES(float);
 
 // Adds lanes up in double: cheap once per row, and it leaves no rounding of its own.
 HWY_INLINE double sum_of_lanes(V value) {
+  constexpr int64_t kSums = std::min<int64_t>(4, kLanes);  // one would wait for each addition
   HWY_ALIGN float lanes[kLanes];
   hn::Store(value, D(), lanes);
-  double sum = 0;
-  for (const float lane : lanes) sum += lane;
-  return sum;
+  double sums[4] = {0, 0, 0, 0};
+  for (int64_t i = 0; i < kLanes; i += kSums) {
+    for (int64_t s = 0; s < kSums; ++s) sums[s] += lanes[i + s];
+  }
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
 HWY_INLINE float largest_lane(V value) { return hn::GetLane(hn::MaxOfLanes(D(), value)); }
@@ -80,6 +83,47 @@ HWY_INLINE double exponentials(float* row, int64_t columns, float largest) {
   return sum_of_lanes(sum);
 }
 
+// Sums of a lowest finite mask and any sensible score stay below this.
+constexpr float kMaskedScore = std::numeric_limits<float>::lowest() / 2;
+
+// The softmax of a row that fits in so many vectors, which never leaves the registers; the bits of
+// the steps above. False for a row that may be masked everywhere.
+template <int kVectors>
+HWY_INLINE bool softmax_of_short_row(const float* scores, float* out, int64_t columns, float scale,
+                                     const float* mask) {
+  const V lowest = constant(-std::numeric_limits<float>::infinity());
+  const V factor = constant(scale);
+  V row[kVectors];
+  V most = lowest;
+  for (int v = 0; v < kVectors; ++v) {
+    const int64_t first = v * kLanes, lanes = std::min(kLanes, columns - first);
+    row[v] = hn::Mul(load(scores + first, lanes), factor);
+    if (mask != nullptr) row[v] = hn::Add(row[v], load(mask + first, lanes));
+    row[v] = hn::IfThenElse(hn::FirstN(D(), static_cast<size_t>(lanes)), row[v], lowest);
+    most = hn::Max(most, row[v]);
+  }
+  const float largest = largest_lane(most);
+  if (largest <= kMaskedScore) return false;
+  V sum = hn::Zero(D());
+  for (int v = 0; v < kVectors; ++v) {
+    row[v] = exp(hn::Sub(row[v], constant(largest)));
+    sum = hn::Add(sum, row[v]);
+  }
+  const V share = constant(static_cast<float>(1 / sum_of_lanes(sum)));
+  for (int v = 0; v < kVectors; ++v) {
+    const int64_t first = v * kLanes;
+    store(hn::Mul(row[v], share), out + first, std::min(kLanes, columns - first));
+  }
+  return true;
+}
+
+HWY_INLINE bool softmax_if_short(const float* scores, float* out, int64_t columns, float scale,
+                                 const float* mask) {
+  if (columns <= kLanes) return softmax_of_short_row<1>(scores, out, columns, scale, mask);
+  if (columns <= 2 * kLanes) return softmax_of_short_row<2>(scores, out, columns, scale, mask);
+  return false;
+}
+
 // Four sums, for one alone would wait for each addition to end.
 HWY_INLINE double dot_product(const float* a, const float* b, int64_t columns) {
   V sums[4] = {hn::Zero(D()), hn::Zero(D()), hn::Zero(D()), hn::Zero(D())};
@@ -127,12 +171,11 @@ HWY_INLINE Moments moments(const float* x, int64_t columns, double epsilon) {
 
 void softmax_floats(const float* scores, float* out, int64_t rows, int64_t columns, float scale,
                     const float* mask, int64_t mask_stride) {
-  // Sums of a lowest finite mask and any sensible score stay below this.
-  constexpr float kMasked = std::numeric_limits<float>::lowest() / 2;
   for (int64_t r = 0; r < rows; ++r, scores += columns, out += columns) {
-    const float largest = scale_and_mask(scores, out, columns, scale,
-                                         mask == nullptr ? nullptr : mask + r * mask_stride);
-    const bool all_masked = largest <= kMasked;
+    const float* own_mask = mask == nullptr ? nullptr : mask + r * mask_stride;
+    if (softmax_if_short(scores, out, columns, scale, own_mask)) continue;
+    const float largest = scale_and_mask(scores, out, columns, scale, own_mask);
+    const bool all_masked = largest <= kMaskedScore;
     if (all_masked && std::none_of(out, out + columns, [](float x) { return std::isnan(x); })) {
       std::fill_n(out, columns, 0.0f);
       continue;

@@ -57,6 +57,23 @@ TEST(Softmax, EqualsTheDefinitionForAnyWidth) {
   });
 }
 
+// Short rows stay in registers, on every instruction set up to another length.
+TEST(Softmax, OfAShortRowHasTheBitsOfALongRowThatIsMaskedBehindIt) {
+  for_every_target([] {
+    for (int64_t columns = 1; columns <= 33; ++columns) {
+      constexpr int64_t kLong = 99;
+      const std::vector<float> scores = random_floats(kLong, 1, 0, 4);
+      std::vector<float> mask(kLong, -kFloatInfinity), whole(kLong), out(columns);
+      std::fill_n(mask.begin(), columns, 0.0f);
+      softmax_rows(scores.data(), whole.data(), 1, kLong, 0.5f, mask.data(), 0);
+      softmax_rows(scores.data(), out.data(), 1, columns, 0.5f, nullptr, 0);
+      EXPECT_EQ(out, std::vector(whole.begin(), whole.begin() + columns)) << columns;
+      softmax_rows(scores.data(), out.data(), 1, columns, 0.5f, mask.data(), 0);
+      EXPECT_EQ(out, std::vector(whole.begin(), whole.begin() + columns)) << columns;
+    }
+  });
+}
+
 TEST(Softmax, InDoubleEqualsTheDefinition) {
   const std::vector<float> scores = random_floats(37, 1, 0, 4);
   std::vector<double> out = doubled(scores);

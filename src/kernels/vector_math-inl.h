@@ -26,18 +26,39 @@ using V = hn::Vec<D>;
 
 HWY_INLINE V constant(float value) { return hn::Set(D(), value); }
 
-// A vector whose first `count` lanes come from memory and whose others are `fill`.
+// Fewer elements than a vector has, in pieces of fixed sizes: a call of memcpy takes longer.
+HWY_INLINE void copy_first(const float* from, float* to, int64_t count) {
+  constexpr int64_t kLargest = HWY_LANES(float) / 2;
+  HWY_UNROLL(8)
+  for (int64_t piece = kLargest; piece > 0; piece /= 2) {
+    if ((count & piece) == 0) continue;
+    std::memcpy(to, from, piece * sizeof(float));
+    from += piece;
+    to += piece;
+  }
+}
+
+// A vector whose first `count` lanes, fewer than all, come from memory and whose others are `fill`.
 HWY_INLINE V load_first(const float* from, int64_t count, float fill) {
+#if HWY_MEM_OPS_MIGHT_FAULT
   HWY_ALIGN float lanes[HWY_LANES(float)];
-  for (float& lane : lanes) lane = fill;
-  std::memcpy(lanes, from, count * sizeof(float));
+  hn::Store(constant(fill), D(), lanes);
+  copy_first(from, lanes, count);
   return hn::Load(D(), lanes);
+#else
+  const auto mask = hn::FirstN(D(), static_cast<size_t>(count));
+  return hn::IfThenElse(mask, hn::MaskedLoad(mask, D(), from), constant(fill));
+#endif
 }
 
 HWY_INLINE void store_first(V value, float* to, int64_t count) {
+#if HWY_MEM_OPS_MIGHT_FAULT
   HWY_ALIGN float lanes[HWY_LANES(float)];
   hn::Store(value, D(), lanes);
-  std::memcpy(to, lanes, count * sizeof(float));
+  copy_first(lanes, to, count);
+#else
+  hn::BlendedStore(value, hn::FirstN(D(), static_cast<size_t>(count)), D(), to);
+#endif
 }
 
 // c[0] + c[1] x + ... + c[kTerms - 1] x^(kTerms - 1).

@@ -45,6 +45,7 @@ FedGraph GraphSource::fed(std::span<const Sample> samples, const RunKind& kind) 
                .all_rows = kind.all_rows,
                .randomisation = kind.randomisation};
   if (kind.edits) key.edits = kind.edits->shapes();
+  key.answer_only = kind.answer_only && !kind.all_rows && !kind.edits && !kind.randomisation;
   for (const auto& [name, tensor] : samples[0]) key.shapes[name] = tensor.shape();
   FedGraph fed{graph(key), {}};
   fed.feeds = feeds(*fed.graph, samples, kind.reference);

@@ -26,6 +26,7 @@ struct RunKind {
   std::optional<Randomisation> randomisation = {};
   std::shared_ptr<const AppliedEdits> edits = {};  // of values inside; null for none
   bool all_rows = false;                           // see ShapeKey
+  bool answer_only = false;  // likewise; of the model's own weights, without edits
 };
 
 // A graph with what its inputs get.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "discovery/restrict_rows.h"
+#include "models/one_query.h"
 #include "ops/ops.h"
 #include "whyformer/error.h"
 
@@ -52,6 +53,29 @@ void leave_out(const std::vector<Value>& maps, Discovery& found) {
   }
 }
 
+Restricted restricted_to(const Graph& graph, Value output, const std::vector<Value*>& kept) {
+  std::vector<Value> full;
+  for (const Value* value : kept) {
+    if (value->valid()) full.push_back(*value);
+  }
+  return restrict_rows(graph, output, full);
+}
+
+// What is folded leaves nodes behind that nobody reads.
+void fold_queries(Value output, const std::vector<Value*>& kept, Restricted& restricted) {
+  if (!fold_single_queries(restricted.graph)) return;
+  const auto moved = [&](Value old) { return old.valid() ? restricted.new_value[old.id] : old; };
+  std::vector<Value> now;
+  std::vector<Value*> still;
+  for (const Value* value : kept) now.push_back(moved(*value));
+  for (Value& value : now) still.push_back(&value);
+  Restricted rest = restricted_to(restricted.graph, moved(output), still);
+  for (Value& value : restricted.new_value) {
+    if (value.valid()) value = rest.new_value[value.id];
+  }
+  restricted.graph = std::move(rest.graph);
+}
+
 }  // namespace
 
 void finish_graph(const Graph& whole, ModelGraph& built, int64_t batch) {
@@ -79,16 +103,14 @@ void keep_what_is_read(const Graph& whole, ModelGraph& built) {
   std::vector<Value*> kept{&built.embeddings, &built.layers_input, &built.patches};
   for (Entry& entry : built.entries) kept.push_back(&entry.value);
   for (Value& value : built.beside) kept.push_back(&value);
-  for (Value& value : built.row_maps) kept.push_back(&value);
-  for (AttentionSite& site : built.found.sites) kept.push_back(&site.attention);
-  kept.push_back(&read_out.read);
-  std::vector<Value> full;
-  for (const Value* value : kept) {
-    if (value->valid()) full.push_back(*value);
-  }
-  built.read = {};
-  Restricted restricted = restrict_rows(whole, built.output, full);
   std::vector<Value*> moved{&built.reference, &built.output, &read_out.weights};
+  std::vector<Value*>& maps = built.key.answer_only ? moved : kept;
+  for (Value& value : built.row_maps) maps.push_back(&value);
+  for (AttentionSite& site : built.found.sites) maps.push_back(&site.attention);
+  maps.push_back(&read_out.read);
+  built.read = {};
+  Restricted restricted = restricted_to(whole, built.output, kept);
+  if (built.key.answer_only) fold_queries(built.output, kept, restricted);
   moved.insert(moved.end(), kept.begin(), kept.end());
   for (auto& [name, value] : built.inputs) moved.push_back(&value);
   for (Value* value : moved) {
@@ -116,6 +138,14 @@ std::vector<Value> ModelGraph::values_at(Depth depth) const {
   if (stream_inputs) return depth == Depth::kFirstLayer ? *stream_inputs : values;
   values = beside;
   values.push_back(depth == Depth::kEmbeddingBlock ? embeddings : layers_input);
+  return values;
+}
+
+std::vector<Value> ModelGraph::entrances() const {
+  std::vector<Value> values;
+  for (const Depth depth : kDepths) {
+    for (const Value value : values_at(depth)) values.push_back(value);
+  }
   return values;
 }
 

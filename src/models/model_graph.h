@@ -31,6 +31,8 @@ struct ShapeKey {
   Head head = Head::kLogits;
   DType dtype = DType::kFloat32;
   bool all_rows = false;  // those of the last layer too that the output does not read
+  // Nothing but the answer is read: no attention maps. It is the same but for rounding.
+  bool answer_only = false;
   std::optional<Randomisation> randomisation = {};  // of the weights
   std::vector<EditShape> edits = {};                // of values inside
   auto operator<=>(const ShapeKey&) const = default;
@@ -107,6 +109,7 @@ struct ModelGraph {
   }
   // One value, or several where the input enters the model at several.
   std::vector<Value> values_at(Depth depth) const;
+  std::vector<Value> entrances() const;  // at all depths
 };
 
 // The cosine between vectors [batch, width] and the reference, which becomes an input.

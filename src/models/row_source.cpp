@@ -61,12 +61,15 @@ ShapeKey RowSource::key_for(int64_t total, ShapeKey key) const {
 Sample RowSource::sample_of(const std::vector<TableColumn>& all, const std::vector<double>& row,
                             DType dtype) {
   Sample sample;
-  for (const TableColumn& column : all) {
+  for (size_t c = all.size(); c-- > 0;) {
     // The last column of an input tells its length.
-    sample[column.input] = Tensor::empty({column.index + 1}, column.whole ? DType::kInt64 : dtype);
+    if (sample.contains(all[c].input)) continue;
+    sample[all[c].input] = Tensor::empty({all[c].index + 1}, all[c].whole ? DType::kInt64 : dtype);
   }
+  Tensor* last = nullptr;
   for (size_t c = 0; c < row.size(); ++c) {
-    Tensor& tensor = sample.at(all[c].input);
+    if (c == 0 || all[c].input != all[c - 1].input) last = &sample.at(all[c].input);
+    Tensor& tensor = *last;
     const double number = row[c];
     const int64_t at = all[c].index;
     const bool missing = all[c].may_be_missing && std::isnan(number);

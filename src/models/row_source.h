@@ -75,8 +75,15 @@ class RowSource : public GraphSource {
                           DType dtype);
   ShapeKey key_for(int64_t columns, ShapeKey key = {}) const;
 
+  // What the first row showed for all: the column of each token of a graph, as readers count them.
+  using TokenColumns = GraphCache<ShapeKey, std::vector<int64_t>>;
+  TokenColumns& token_columns() const { return token_columns_; }
+
  protected:
   using GraphSource::GraphSource;
+
+ private:
+  mutable TokenColumns token_columns_;
 };
 
 }  // namespace whyformer

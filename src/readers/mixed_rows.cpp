@@ -69,7 +69,7 @@ std::vector<double> MixedRows::outputs(std::span<const double> values, int64_t c
       rows.push_back(RowSource::sample_of(places_, numbers_of(&values[row * facts_.table.columns]),
                                           DType::kFloat32));
     }
-    const FedGraph fed = source_->fed(rows, {});
+    const FedGraph fed = source_->fed(rows, {.answer_only = true});
     const Value output = fed.graph->output;
     const Pass pass = run(fed.graph->graph, fed.feeds, {.outputs = {output}});
     const std::vector<double> part = pass[output].to_doubles();

@@ -76,16 +76,35 @@ std::vector<int64_t> RowPart::places_by_changes(const FedGraph& own) const {
   return columns_of_tokens(static_cast<int64_t>(places_.size()), run_changed);
 }
 
+std::vector<std::vector<int64_t>> RowPart::column_places(const std::vector<int64_t>& tokens) const {
+  std::vector<std::vector<int64_t>> places;
+  for (const int64_t token : tokens) {
+    const int64_t column = token < 0 ? kNoColumn : column_of_place_[token];
+    places.push_back(column < 0 ? std::vector<int64_t>() : row_.columns[column].places);
+  }
+  return places;
+}
+
 // Columns that no token stands for follow the tokens: attention says nothing about them.
 void RowPart::choose_units(const FedGraph& own) {
   const Discovery& found = graph_->found;
   std::vector<int64_t> tokens = places_by_segments(found);
-  const std::vector<int64_t> shown =
-      found.sites.empty() ? std::vector<int64_t>() : places_by_changes(own);
+  const auto known = source_->token_columns().find(graph_->key);
+  const std::vector<int64_t> shown = known != nullptr      ? *known
+                                     : found.sites.empty() ? std::vector<int64_t>()
+                                                           : places_by_changes(own);
   bool one_each = true;
   for (size_t token = 0; token < tokens.size() && shown.size() == tokens.size(); ++token) {
     one_each &= shown[token] != kSeveralColumns;
     if (shown[token] >= 0) tokens[token] = shown[token];
+  }
+  if (one_each && !shown.empty() && shown.size() == tokens.size()) {
+    const std::vector<std::vector<int64_t>> own_places = column_places(tokens);
+    states_ = RowStates(places_of_tokens(*graph_, places_, own_places),
+                        source_->max_rows_at_once(static_cast<int64_t>(places_.size())));
+    // Where no number was lost sight of, this row has shown it for all.
+    if (known == nullptr && states_.places() == own_places)
+      source_->token_columns().add(graph_->key, std::make_shared<std::vector<int64_t>>(shown));
   }
   attends_by_unit_ = !found.sites.empty() && one_each && source_->why_no_maps().empty();
   tokens_ = static_cast<int64_t>(tokens.size());
@@ -168,12 +187,12 @@ const PartTraits& RowPart::traits() const {
   return kTraits;
 }
 
-FedGraph RowPart::run_rows(const std::vector<std::vector<double>>& rows) const {
+FedGraph RowPart::run_rows(const RowStates::Rows& rows, const RunKind& kind) const {
   std::vector<Sample> samples;
   for (const std::vector<double>& row : rows) {
-    samples.push_back(RowSource::sample_of(places_, row, kind_.dtype));
+    samples.push_back(RowSource::sample_of(places_, row, kind.dtype));
   }
-  return source_->fed(samples, kind_);
+  return source_->fed(samples, kind);
 }
 
 std::vector<double> RowPart::background_weights() const {
@@ -247,13 +266,18 @@ Variant RowPart::hiding(const std::vector<bool>& hidden, const std::string& how,
 }
 
 FedGraph RowPart::run_of(std::span<const Variant> inputs) const {
-  std::vector<std::vector<double>> rows;
+  RowStates::Rows rows;
   for (const Variant& input : inputs) {
     rows.emplace_back();
     for (size_t i = 1; i < input.size(); ++i)
       rows.back().push_back(std::bit_cast<double>(input[i]));
   }
-  return run_rows(rows);
+  RunKind kind = kind_;
+  kind.answer_only = true;
+  FedGraph together = run_rows(rows, kind);
+  const auto plain = [&](const RowStates::Rows& others) { return run_rows(others, kind); };
+  states_.feed(together, rows, [&] { return with_background(row_); }, plain);
+  return together;
 }
 
 std::vector<int64_t> RowPart::players() const {
@@ -414,7 +438,7 @@ Tensor RowPart::baseline(Depth depth, const std::string& name) const {
     throw InvalidInput(
         fmt::format("a row's baseline is the background's mean or zero, not '{}'", name));
   }
-  const FedGraph other = run_rows({hidden_row(name, 0)});
+  const FedGraph other = run_rows({hidden_row(name, 0)}, kind_);
   const std::vector<Value> values = other.graph->values_at(depth);
   const Pass pass = run(other.graph->graph, other.feeds, {.outputs = values});
   std::vector<Tensor> found;

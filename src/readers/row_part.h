@@ -4,6 +4,7 @@
 
 #include "models/row_source.h"
 #include "readers/row_layout.h"
+#include "readers/row_states.h"
 #include "run/part.h"
 
 namespace whyformer {
@@ -52,7 +53,8 @@ class RowPart final : public Part, public PartEntrance {
   // The place of each token: as the graph tells, and as it shows when numbers change.
   std::vector<int64_t> places_by_segments(const Discovery& found) const;
   std::vector<int64_t> places_by_changes(const FedGraph& own) const;
-  FedGraph run_rows(const std::vector<std::vector<double>>& rows) const;
+  std::vector<std::vector<int64_t>> column_places(const std::vector<int64_t>& tokens) const;
+  FedGraph run_rows(const RowStates::Rows& rows, const RunKind& kind) const;
   std::vector<double> mean_row() const;
   // The most frequent numbers of a column in the background.
   void take_mode(const PlacedColumn& column, std::vector<double>& row) const;
@@ -74,6 +76,7 @@ class RowPart final : public Part, public PartEntrance {
   std::vector<Unit> units_;
   std::string shown_text_;
   bool attends_by_unit_ = false;
+  RowStates states_;
 };
 
 }  // namespace whyformer

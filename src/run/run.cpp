@@ -62,22 +62,16 @@ Run::Run(Input input, Settings settings)
 void Run::run_shared(const Feeds& feeds) {
   const PulseScope pulses(pulse_question());
   const Needs& needs = settings_.needs;
-  RunOptions options;
-  options.keep =
-      needs.attention_gradient || needs.embedding_gradient ? Keep::kGradients : Keep::kOutputs;
-  options.outputs = {graph_->output};
-  if (needs.attention || needs.attention_gradient) {
-    for (const AttentionSite& site : graph_->found.sites) options.outputs.push_back(site.attention);
-  }
+  RunOptions options{.outputs = values_needed(*graph_, needs)};
+  options.outputs.push_back(graph_->output);
+  options.keep = walks_back(needs) ? Keep::kGradients : Keep::kOutputs;
   if (needs.values) options.keep = Keep::kEverything;
-  if (needs.embedding_gradient) {
-    for (const Value value : entrances()) options.outputs.push_back(value);
-  }
   pass_ = std::make_unique<const Pass>(run(graph_->graph, feeds, options));
   outputs_ = (*pass_)[graph_->output].to_doubles();
 }
 
 void Run::set_target(int64_t index) {
+  if (batch_ != nullptr) batch_->set_target(number_, index);
   if (index == target_) return;
   target_ = index;
   forget_walks();  // they start at the target
@@ -88,14 +82,6 @@ void Run::forget_walks() noexcept {
   relevance_walks_.clear();
   walk_seconds_.clear();
   walks_read_.clear();
-}
-
-std::vector<Value> Run::entrances() const {
-  std::vector<Value> values;
-  for (const Depth depth : kDepths) {
-    for (const Value value : graph_->values_at(depth)) values.push_back(value);
-  }
-  return values;
 }
 
 Tensor Run::rows_at(Depth depth, const std::function<Tensor(Value)>& value_of) const {
@@ -115,9 +101,13 @@ void Run::require_one_stream(const std::string& method, const std::string& why) 
 Tensor Run::gradient_at(Value value) {
   require_number(graph_->graph, value);
   const auto start = Clock::now();
+  if (const std::optional<Tensor> own = gradient_of_batch(value)) {
+    count_walk(batch_.get(), seconds_since(start));
+    return own->select(0, 0).contiguous();
+  }
   if (gradient_walk_ == nullptr) {
     std::vector<Value> wanted;
-    if (settings_.needs.embedding_gradient) wanted = entrances();
+    if (settings_.needs.embedding_gradient) wanted = graph_->entrances();
     std::erase_if(wanted, [&](Value value) { return !is_number(graph_->graph, value); });
     if (settings_.needs.attention_gradient) {
       for (const AttentionSite& site : graph_->found.sites) wanted.push_back(site.attention);
@@ -171,7 +161,7 @@ RelevanceWalk& Run::relevance_walk(const RelevanceKind& kind) {
   if (!settings_.needs.values) throw Error("relevance needs a run that kept every value");
   std::unique_ptr<RelevanceWalk>& walk = relevance_walks_[kind];
   if (walk == nullptr) {
-    std::vector<Value> wanted = entrances();
+    std::vector<Value> wanted = graph_->entrances();
     std::erase_if(wanted, [&](Value value) { return !is_number(graph_->graph, value); });
     for (const AttentionSite& site : graph_->found.sites) wanted.push_back(site.attention);
     Policy policy = policy_of(kind.policy);
@@ -289,60 +279,66 @@ int64_t Run::most_inputs_at_once() const {
 
 namespace {
 
-// Inputs that the memo does not know, each once, those that can run together side by side.
-std::vector<const Variant*> unknown_inputs(const std::vector<Variant>& inputs,
-                                           const AnswerMemo& memo) {
-  std::vector<const Variant*> unknown;
-  for (const Variant& input : inputs) {
-    if (memo.find(input) == nullptr) unknown.push_back(&input);
-  }
-  const auto order = [](const Variant* a, const Variant* b) {
+// Numbers of inputs, equal ones and those that can run together side by side.
+void sort_to_run(const std::vector<Variant>& inputs, std::vector<size_t>& numbers) {
+  std::ranges::sort(numbers, {}, [&](size_t i) {
     using Key = std::tuple<int64_t, size_t, const Variant&>;
-    return Key(a->front(), a->size(), *a) < Key(b->front(), b->size(), *b);
-  };
-  std::sort(unknown.begin(), unknown.end(), order);
-  const auto equal = [](const Variant* a, const Variant* b) { return *a == *b; };
-  unknown.erase(std::unique(unknown.begin(), unknown.end(), equal), unknown.end());
-  return unknown;
+    return Key(inputs[i].front(), inputs[i].size(), inputs[i]);
+  });
+}
+
+bool can_run_together(const Variant& a, const Variant& b) {
+  return a.front() == b.front() && a.size() == b.size();
 }
 
 }  // namespace
 
 std::vector<std::vector<double>> Run::answers(const std::vector<Variant>& inputs, Report report) {
-  const std::vector<const Variant*> unknown = unknown_inputs(inputs, memo_);
-  const auto classes = static_cast<int64_t>(outputs_.size());
-  const int64_t step = most_inputs_at_once();
-  // What is asked now stays, however little memory there is.
-  std::map<Variant, std::vector<double>> fresh;
+  std::vector<std::vector<double>> results(inputs.size());
+  std::vector<size_t> unknown;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const auto* known = memo_.find(inputs[i]);
+    if (known != nullptr)
+      results[i] = *known;
+    else
+      unknown.push_back(i);
+  }
+  sort_to_run(inputs, unknown);
+  const auto step = static_cast<size_t>(most_inputs_at_once());
   for (size_t begin = 0, end = 0; begin < unknown.size(); begin = end) {
     std::vector<Variant> batch;
-    for (; end < unknown.size() && static_cast<int64_t>(batch.size()) < step; ++end) {
-      const Variant& next = *unknown[end];
-      if (!batch.empty() && (next.front() != batch[0].front() || next.size() != batch[0].size()))
-        break;
-      batch.push_back(next);
+    std::vector<size_t> place;  // in the batch
+    for (; end < unknown.size(); ++end) {
+      const Variant& next = inputs[unknown[end]];
+      if (batch.empty() || next != batch.back()) {
+        if (batch.size() == step || (!batch.empty() && !can_run_together(next, batch[0]))) break;
+        batch.push_back(next);
+      }
+      place.push_back(batch.size() - 1);
     }
-    const FedGraph together = input_.run_of(batch);
-    const Value output = together.graph->output;
-    const Pass pass = run(together.graph->graph, together.feeds, {.outputs = {output}});
-    const std::vector<double> flat = pass[output].to_doubles();
-    for (size_t i = 0; i < batch.size(); ++i) {
-      const auto first = flat.begin() + static_cast<int64_t>(i) * classes;
-      fresh[batch[i]] = {first, first + classes};
-    }
-    spent_.forwards += static_cast<int>(batch.size());
+    const std::vector<std::vector<double>> answers = answers_together(batch);
+    for (size_t i = begin; i < end; ++i) results[unknown[i]] = answers[place[i - begin]];
     if (report == Report::kYes) {
       report_progress(static_cast<int64_t>(end), static_cast<int64_t>(unknown.size()));
     }
   }
-  std::vector<std::vector<double>> results;
-  for (const Variant& input : inputs) {
-    const auto* known = memo_.find(input);
-    results.push_back(known != nullptr ? *known : fresh.at(input));
-  }
-  for (auto& [input, answer] : fresh)
-    memo_.add(input, std::move(answer), settings_.memory_bytes / 4);
   return results;
+}
+
+std::vector<std::vector<double>> Run::answers_together(const std::vector<Variant>& batch) {
+  const FedGraph together = input_.run_of(batch);
+  const Value output = together.graph->output;
+  const Pass pass = run(together.graph->graph, together.feeds, {.outputs = {output}});
+  const std::vector<double> flat = pass[output].to_doubles();
+  const auto classes = static_cast<int64_t>(outputs_.size());
+  std::vector<std::vector<double>> answers;
+  for (size_t i = 0; i < batch.size(); ++i) {
+    const auto first = flat.begin() + static_cast<int64_t>(i) * classes;
+    answers.emplace_back(first, first + classes);
+    memo_.add(batch[i], answers.back(), settings_.memory_bytes / 4);
+  }
+  spent_.forwards += static_cast<int>(batch.size());
+  return answers;
 }
 
 bool Run::has_probabilities() const {

@@ -12,22 +12,12 @@
 #include "relevance/relevance_walk.h"
 #include "run/answer_memo.h"
 #include "run/input.h"
+#include "run/needs.h"
 #include "run/output_space.h"
+#include "run/run_batch.h"
 #include "whyformer/model.h"
 
 namespace whyformer {
-
-// What methods read of the shared run.
-struct Needs {
-  bool attention = false;
-  bool attention_gradient = false;
-  bool embedding_gradient = false;  // at every Depth
-  bool values = false;              // every value of the run, for methods that look inside layers
-};
-inline Needs operator|(Needs a, Needs b) {
-  return {a.attention || b.attention, a.attention_gradient || b.attention_gradient,
-          a.embedding_gradient || b.embedding_gradient, a.values || b.values};
-}
 
 class Run {
  public:
@@ -40,6 +30,8 @@ class Run {
     Progress progress = {};
   };
   Run(Input input, Settings settings);
+  // One of a batch's, which was made for the same needs.
+  Run(Input input, Settings settings, std::shared_ptr<RunBatch> batch, int64_t number);
 
   const Input& input() const { return input_; }
   int64_t tokens() const { return input_.tokens(); }
@@ -155,8 +147,9 @@ class Run {
 
  private:
   void run_shared(const Feeds& feeds);
+  void leave_batch();
+  std::optional<Tensor> gradient_of_batch(Value value);
   void forget_walks() noexcept;
-  std::vector<Value> entrances() const;
   Tensor rows_at(Depth depth, const std::function<Tensor(Value)>& value_of) const;
   Tensor gradient_at(Value value);
   Tensor relevance_at(const RelevanceKind& kind, Value value);
@@ -169,6 +162,8 @@ class Run {
   Settings settings_;
   std::shared_ptr<const ModelGraph> graph_;
   std::unique_ptr<const Pass> pass_;  // walks refer to it
+  std::shared_ptr<RunBatch> batch_;   // null for a run of its own
+  int64_t number_ = 0;                // in it
   // The input's own, while something else enters.
   std::unique_ptr<const Pass> own_pass_;
   std::vector<double> own_outputs_;
@@ -181,6 +176,8 @@ class Run {
   int64_t target_ = 0;
   void count_walk(const void* walk, double seconds);
 
+  // Inputs that can run together, each once.
+  std::vector<std::vector<double>> answers_together(const std::vector<Variant>& batch);
   std::vector<Slope> slopes_at_once(Depth depth, const std::vector<Tensor>& replacements);
 
   mutable int64_t done_ = 0, total_ = 1;  // what progress was told last

@@ -1,13 +1,12 @@
-// Inputs in which each unit is either itself or hidden in place. What depends on one unit alone
-// (embeddings, and the first layer's queries, keys and values) is computed once for both states of
-// every unit, and picked for each input.
+// Inputs in which each unit is either itself or hidden in place: what depends on one unit alone is
+// computed once for both states of every unit, and picked for each input.
 #pragma once
 
 #include <functional>
 #include <optional>
 #include <vector>
 
-#include "models/graph_source.h"
+#include "run/unit_states.h"
 
 namespace whyformer {
 
@@ -25,9 +24,5 @@ class TwoStates {
   // Each [2, units, numbers]; empty where picking does not give what running gives.
   mutable std::optional<std::vector<Tensor>> states_;
 };
-
-// Values [inputs, units, numbers] that are made unit by unit from the embeddings, and that
-// something reads which mixes units; in the graph's order.
-std::vector<Value> values_of_single_units(const ModelGraph& graph);
 
 }  // namespace whyformer

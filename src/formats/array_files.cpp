@@ -92,8 +92,8 @@ std::string folder_name(const std::string& name) {
   std::string folder = name;
   std::ranges::replace(folder, '/', '|');
   if (folder.empty() || folder.starts_with('.') || folder.find('\0') != folder.npos) {
-    throw InvalidInput(
-        fmt::format("an array named {} cannot be a folder: save it as safetensors", in_quotes(name)));
+    throw InvalidInput(fmt::format("an array named {} cannot be a folder: save it as safetensors",
+                                   in_quotes(name)));
   }
   return folder;
 }
@@ -104,8 +104,8 @@ std::vector<std::string> folder_names(std::span<const ArrayToSave> arrays) {
   for (const ArrayToSave& array : arrays) {
     names.push_back(folder_name(array.name));
     if (std::ranges::count(names, names.back()) > 1) {
-      throw InvalidInput(fmt::format("cannot save two arrays in a folder named {}",
-                                     in_quotes(names.back())));
+      throw InvalidInput(
+          fmt::format("cannot save two arrays in a folder named {}", in_quotes(names.back())));
     }
   }
   return names;
@@ -115,8 +115,8 @@ std::vector<std::string> folder_names(std::span<const ArrayToSave> arrays) {
 std::filesystem::path temporary_folder_beside(const std::filesystem::path& folder) {
   static std::atomic<unsigned> serial = 0;
   while (true) {
-    const std::string name = fmt::format(".{}.{}-{}.tmp", folder.filename().string(), getpid(),
-                                         serial++);
+    const std::string name =
+        fmt::format(".{}.{}-{}.tmp", folder.filename().string(), getpid(), serial++);
     const std::filesystem::path place = folder.parent_path() / name;
     if (mkdir(place.c_str(), 0777) == 0) return place;
     if (errno != EEXIST) fail_writing(folder, errno);

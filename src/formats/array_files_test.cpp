@@ -109,10 +109,9 @@ TEST(SavedArrays, AreZarrOfVersionTwo) {
 TEST(SavedArrays, OfHostileNamesWriteNothingOutsideTheirFolder) {
   const TemporaryFolder folder;
   const float number = 1;
-  const auto of = [&](const std::string& name) {
-    return ArrayToSave{name, {"x"}, {1}, &number};
-  };
-  for (const std::string name : {"", ".", "..", ".zgroup", std::string("a\0b", 3)}) {
+  const auto of = [&](const std::string& name) { return ArrayToSave{name, {"x"}, {1}, &number}; };
+  for (const std::string& name :
+       std::vector<std::string>{"", ".", "..", ".zgroup", std::string("a\0b", 3)}) {
     const std::vector<ArrayToSave> arrays{of("good"), of(name)};
     EXPECT_THROW(save_zarr(folder.path() / "values.zarr", arrays), InvalidInput);
     EXPECT_TRUE(std::filesystem::is_empty(folder.path()));

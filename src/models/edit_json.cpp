@@ -73,7 +73,8 @@ Edit edit_in(const Json& json) {
   for (const auto& [key, value] : json.items()) {
     if (key == "op") {
       const auto op = std::ranges::find(kJsonOps, value.get<std::string>());
-      if (op == kJsonOps.end()) throw InvalidInput(fmt::format("there is no op '{}'", shown(value)));
+      if (op == kJsonOps.end())
+        throw InvalidInput(fmt::format("there is no op '{}'", shown(value)));
       edit.op = static_cast<EditOp>(op - kJsonOps.begin());
     } else if (key == "value") {
       edit.value = value.get<std::string>();

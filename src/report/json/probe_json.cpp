@@ -38,7 +38,8 @@ Read read_of_json(const Json& json) {
       read.at = places_in(value);
     } else if (key == "reduce") {
       const auto known = std::ranges::find(kReducerNames, value.get<std::string>());
-      if (known == kReducerNames.end()) throw InvalidInput("there is no reducer " + value.get<std::string>());
+      if (known == kReducerNames.end())
+        throw InvalidInput("there is no reducer " + value.get<std::string>());
       read.reduce = static_cast<Reducer>(known - kReducerNames.begin());
     } else if (key == "over") {
       read.over = value.get<std::vector<std::string>>();
@@ -65,8 +66,7 @@ TargetChoice target_from(const Json& json) {
   if (json.is_number()) return integer_in(json);
   if (json.is_string()) return json.get<std::string>();
   if (json.is_null()) return {};
-  return OutputElement{json.at("output").get<std::string>(),
-                       integers_in(json.at("indices"))};
+  return OutputElement{json.at("output").get<std::string>(), integers_in(json.at("indices"))};
 }
 
 ProbeRequest request_from(const Json& json) {
@@ -91,7 +91,8 @@ ProbeRequest request_from(const Json& json) {
     } else if (key == "similar_to") {
       request.similar_to = value.get<std::string>();
     } else if (key == "precision") {
-      if (value != "double" && value != "single") throw InvalidInput("precision is single or double");
+      if (value != "double" && value != "single")
+        throw InvalidInput("precision is single or double");
       request.precision = value == "double" ? Precision::kDouble : Precision::kSingle;
     } else {
       throw InvalidInput(fmt::format("'{}' is not known", key));

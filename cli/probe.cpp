@@ -72,11 +72,11 @@ void add_outputs_of(CLI::App& command, ProbeArguments& a) {
   command
       .add_option("--save", a.save, "FILE.safetensors, FILE.npy (one value) or a folder NAME.zarr")
       ->type_name("FILE");
-  a.saved_as_given = command
-                         .add_option("--save-as", a.saved_as,
-                                     "numbers as they are recorded, or as 16-bit floats")
-                         ->check(CLI::IsMember({"recorded", "f16"}))
-                         ->capture_default_str();
+  a.saved_as_given =
+      command
+          .add_option("--save-as", a.saved_as, "numbers as they are recorded, or as 16-bit floats")
+          ->check(CLI::IsMember({"recorded", "f16"}))
+          ->capture_default_str();
   command.add_option("--json", a.json, "JSON with all numbers ('-': standard output)")
       ->type_name("FILE");
 }

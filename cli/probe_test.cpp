@@ -25,9 +25,9 @@ TEST_F(Probing, ListsValuesThatAPatternNames) {
 }
 
 TEST_F(Probing, ReadsWhatIsAskedFor) {
-  const CommandResult answer = run(
-      "probe \"a fine film\" --read \"blocks.*.output token=0 reduce=norm\" --read logits "
-      "--gradient words --relevance embeddings --json -");
+  const CommandResult answer =
+      run("probe \"a fine film\" --read \"blocks.*.output token=0 reduce=norm\" --read logits "
+          "--gradient words --relevance embeddings --json -");
   ASSERT_EQ(answer.code, 0) << answer.error;
   const json recording = json::parse(answer.out);
   EXPECT_EQ(recording["schema"], "whyformer.recording/1");
@@ -48,11 +48,13 @@ TEST_F(Probing, ChangesValuesAsItIsTold) {
   EXPECT_NE(output("--edit \"zero blocks.3.attention.context head=2\""), own);
   EXPECT_EQ(output("--edit \"scale blocks.3.attention.context 1\""), own);
   // Everything that leaves a layer makes the other sentence's answer.
-  EXPECT_EQ(output("--other \"a poor film\" --edit \"copy other.blocks.2.output\""),
-            json::parse(run("probe \"a poor film\" --read logits --json -").out)["output"]["values"]);
+  EXPECT_EQ(
+      output("--other \"a poor film\" --edit \"copy other.blocks.2.output\""),
+      json::parse(run("probe \"a poor film\" --read logits --json -").out)["output"]["values"]);
   const json word = output("--other \"a poor film\" --edit \"copy other.blocks.0.output token=2\"");
   EXPECT_NE(word, own);
-  write("edits.json", R"([{"op": "zero", "value": "blocks.3.attention.context", "at": {"head": [2]}}])");
+  write("edits.json",
+        R"([{"op": "zero", "value": "blocks.3.attention.context", "at": {"head": [2]}}])");
   EXPECT_EQ(output("--edits " + path("edits.json")),
             output("--edit \"zero blocks.3.attention.context head=2\""));
 }

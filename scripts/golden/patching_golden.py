@@ -4,8 +4,8 @@
     pip install torch==2.15.0 transformers==5.23.0 onnx==1.23.2 onnxscript==0.7.2 transformer_lens==3.9.0
     python scripts/golden/patching_golden.py
 
-Writes tests/golden/patching: gpt2.onnx, whose output is what follows the last token, and what TransformerLens finds in it
-(gpt2.json) and in tests/golden/models/bert (bert.json). All in double.
+Writes tests/golden/patching: gpt2.onnx, whose output is what follows the last token, and what TransformerLens finds in
+it (gpt2.json) and in tests/golden/models/bert (bert.json). All in double.
 """
 
 import json
@@ -37,8 +37,8 @@ def head_set_at(activation, hook, head, value):
 
 def random_gpt2():
     torch.manual_seed(5)
-    config = hf.GPT2Config(vocab_size=50, n_embd=16, n_layer=3, n_head=4, n_positions=16, bos_token_id=0, eos_token_id=2,
-                           initializer_range=0.3, attn_implementation="eager", use_cache=False)
+    config = hf.GPT2Config(vocab_size=50, n_embd=16, n_layer=3, n_head=4, n_positions=16, bos_token_id=0,
+                           eos_token_id=2, initializer_range=0.3, attn_implementation="eager", use_cache=False)
     model = hf.GPT2LMHeadModel(config).eval()
     for name, weight in model.named_parameters():
         if name.endswith("bias") or "ln_" in name:
@@ -71,8 +71,8 @@ def export(model, path):
 
 def lens_gpt2(model):
     c = model.config
-    cfg = HookedTransformerConfig(n_layers=c.n_layer, d_model=c.n_embd, n_ctx=c.n_positions, d_head=c.n_embd // c.n_head,
-                                  n_heads=c.n_head, d_mlp=4 * c.n_embd, d_vocab=c.vocab_size, act_fn="gelu_new",
+    cfg = HookedTransformerConfig(n_layers=c.n_layer, d_model=c.n_embd, n_ctx=c.n_positions, n_heads=c.n_head,
+                                  d_head=c.n_embd // c.n_head, d_mlp=4 * c.n_embd, d_vocab=c.vocab_size, act_fn="gelu_new",
                                   normalization_type="LN", eps=c.layer_norm_epsilon, dtype=torch.float64)
     lens = HookedTransformer(cfg)
     lens.load_state_dict(convert_gpt2_weights(model.double(), cfg), strict=False)
@@ -80,7 +80,7 @@ def lens_gpt2(model):
 
 
 class Gpt2:
-    heads_hook, block_output = "z", "resid_post"
+    block_output = "resid_post"
 
     def __init__(self, model):
         self.lens = lens_gpt2(model)
@@ -102,7 +102,7 @@ class Gpt2:
 class Bert:
     """TransformerLens' encoder with the classifier of transformers on top."""
 
-    heads_hook, block_output = "z", "normalized_resid_post"
+    block_output = "normalized_resid_post"
 
     def __init__(self):
         classifier = hf.BertForSequenceClassification.from_pretrained(ROOT / "models/bert").double().eval()
@@ -110,9 +110,10 @@ class Bert:
         c = classifier.config
         pretraining = hf.BertForPreTraining(c).double().eval()
         pretraining.bert.load_state_dict(classifier.bert.state_dict())
-        cfg = HookedTransformerConfig(n_layers=c.num_hidden_layers, d_model=c.hidden_size, n_ctx=c.max_position_embeddings,
-                                      d_head=c.hidden_size // c.num_attention_heads, n_heads=c.num_attention_heads,
-                                      d_mlp=c.intermediate_size, d_vocab=c.vocab_size, act_fn="gelu", eps=c.layer_norm_eps,
+        cfg = HookedTransformerConfig(n_layers=c.num_hidden_layers, d_model=c.hidden_size,
+                                      n_ctx=c.max_position_embeddings, n_heads=c.num_attention_heads,
+                                      d_head=c.hidden_size // c.num_attention_heads, d_mlp=c.intermediate_size,
+                                      d_vocab=c.vocab_size, act_fn="gelu", eps=c.layer_norm_eps,
                                       normalization_type="LN", attention_dir="bidirectional", dtype=torch.float64)
         self.lens = HookedEncoder(cfg)
         self.lens.load_state_dict(convert_bert_weights(pretraining, cfg), strict=False)
@@ -162,7 +163,8 @@ def path_patching(model, clean, held, corrupted, receiver=None):
     for layer in range(last):
         rows.append([])
         for head in range(model.heads):
-            hooks = [(utils.get_act_name("z", layer), partial(head_set_at, head=head, value=clean[utils.get_act_name("z", layer)]))]
+            context = utils.get_act_name("z", layer)
+            hooks = [(context, partial(head_set_at, head=head, value=clean[context]))]
             for later in range(layer, last):
                 if later > layer:
                     name = utils.get_act_name("attn_out", later)
@@ -179,38 +181,48 @@ def path_patching(model, clean, held, corrupted, receiver=None):
                 kept["value"] = activation.clone()
 
             model.run(corrupted, [*hooks, (name, keep)])
-            rows[-1].append(model.run(corrupted, [(name, partial(head_set_at, head=own, value=kept["value"]))]).item())
+            receive = partial(head_set_at, head=own, value=kept["value"])
+            rows[-1].append(model.run(corrupted, [(name, receive)]).item())
     return rows
 
 
-def golden(model, zero_paths):
+def with_heads(model, tokens, values):
+    """The metric with each head's context in turn as `values[layer]` has it."""
+    return [[model.run(tokens, [(utils.get_act_name("z", layer), partial(head_set_at, head=head, value=value))]).item()
+             for head in range(model.heads)] for layer, value in enumerate(values)]
+
+
+def golden(model):
     clean_ids, ids = torch.tensor([CLEAN]), torch.tensor([CORRUPTED])
     clean, held = model.cache(clean_ids), model.cache(ids)
-    tokens, layers = len(CORRUPTED), range(model.layers)
-    z = partial(utils.get_act_name, "z")
-    first = [[patched(model, utils.get_act_name("resid_pre", 0), (slice(None), token), clean, ids) for token in range(tokens)]]
+    tokens, layers = range(len(CORRUPTED)), range(model.layers)
+    start = utils.get_act_name("resid_pre", 0)
+    names = [utils.get_act_name("z", layer) for layer in layers]
+    contexts = [clean[name] for name in names]
+
+    def cell(name, *index):
+        return patched(model, name, (slice(None), *index), clean, ids)
+
+    everywhere = slice(None)
     result = {
         "clean_text": " ".join(f"w{i}" for i in CLEAN), "corrupted_text": " ".join(f"w{i}" for i in CORRUPTED),
         "target": TARGET, "clean": model.run(clean_ids).item(), "corrupted": model.run(ids).item(),
-        "residual": first + by_token(model, model.block_output, clean, ids),
+        "residual": [[cell(start, token) for token in tokens]] + by_token(model, model.block_output, clean, ids),
         "attention": by_token(model, "attn_out", clean, ids),
         "mlp": by_token(model, "mlp_out", clean, ids),
-        "heads": [[patched(model, z(layer), head_index(head), clean, ids) for head in range(model.heads)] for layer in layers],
-        "head-tokens": [[patched(model, z(layer), head_index(head, token), clean, ids) for token in range(tokens)]
-                        for layer in layers for head in range(model.heads)],
-    }
-    result["zero"] = [[model.run(clean_ids, [(z(layer), partial(head_set_at, head=head, value=torch.zeros_like(clean[z(layer)])))]).item()
-                       for head in range(model.heads)] for layer in layers]
-    means = {layer: clean[z(layer)].mean(1, keepdim=True).expand_as(clean[z(layer)]) for layer in layers}
-    result["mean"] = [[model.run(clean_ids, [(z(layer), partial(head_set_at, head=head, value=means[layer]))]).item()
-                       for head in range(model.heads)] for layer in layers]
-    streams = [clean[utils.get_act_name("resid_pre", 0)]] + [clean[utils.get_act_name(model.block_output, layer)] for layer in layers]
-    result["lens"] = [[model.head_of(s).item()] + [model.head_of(s[:, [t]].expand_as(s)).item() for t in range(tokens)]
-                      for s in streams]
+        "heads": [[cell(name, everywhere, head) for head in range(model.heads)] for name in names],
+        "head-tokens": [[cell(name, token, head) for token in tokens]
+                        for name in names for head in range(model.heads)],
+        "zero": with_heads(model, clean_ids, [torch.zeros_like(context) for context in contexts]),
+        "mean": with_heads(model, clean_ids, [context.mean(1, keepdim=True).expand_as(context)
+                                              for context in contexts])}
+    streams = [clean[start]] + [clean[utils.get_act_name(model.block_output, layer)] for layer in layers]
+    result["lens"] = [[model.head_of(stream).item()] +
+                      [model.head_of(stream[:, [token]].expand_as(stream)).item() for token in tokens]
+                      for stream in streams]
     result["paths to the output"] = path_patching(model, clean, held, ids)
-    last = model.layers - 1
-    for what in zero_paths:
-        result[f"paths to the {what}"] = path_patching(model, clean, held, ids, (what[0], last, 1))
+    for what in ("query", "key", "value"):
+        result[f"paths to the {what}"] = path_patching(model, clean, held, ids, (what[0], model.layers - 1, 1))
     return result
 
 
@@ -232,7 +244,7 @@ def main():
     export(gpt2, folder / "gpt2.onnx")
     lens = Gpt2(gpt2)
     own = gpt2(torch.tensor([CLEAN])).logits[0, -1, TARGET].item()
-    found = golden(lens, ["query", "key", "value"])
+    found = golden(lens)
     assert abs(found["clean"] - own) < 1e-10, (found["clean"], own)
     for name, heat_map in by_transformer_lens(lens, CLEAN, CORRUPTED).items():
         rows = found[name][: len(heat_map)]
@@ -240,7 +252,7 @@ def main():
     (folder / "gpt2.json").write_text(json.dumps(found) + "\n")
     bert = Bert()
     own = bert.classifier(torch.tensor([CLEAN])).logits[0, TARGET].item()
-    found = golden(bert, ["query", "key", "value"])
+    found = golden(bert)
     assert abs(found["clean"] - own) < 1e-10, (found["clean"], own)
     (folder / "bert.json").write_text(json.dumps(found) + "\n")
 

@@ -21,9 +21,7 @@ struct PatchingCase {
   Model model;
   Json expected;
 
-  InputValue clean() const {
-    return TextInput{expected["clean_text"].get<std::string>(), {}};
-  }
+  InputValue clean() const { return TextInput{expected["clean_text"].get<std::string>(), {}}; }
   InputValue corrupted() const {
     return TextInput{expected["corrupted_text"].get<std::string>(), {}};
   }

@@ -27,7 +27,8 @@ Model patched_model(const std::string& name = "bert") {
   return Model::load(parts_of(golden_files(name), name));
 }
 
-PatchRequest patch_request(std::vector<std::string> kinds, Precision precision = Precision::kDouble) {
+PatchRequest patch_request(std::vector<std::string> kinds,
+                           Precision precision = Precision::kDouble) {
   return {.kinds = std::move(kinds), .target = int64_t{1}, .precision = precision};
 }
 
@@ -58,16 +59,16 @@ PatchedPlace place_of(const std::string& kind, size_t row, size_t column, size_t
 TEST(Patching, ByRestartsGivesWhatWholeRunsOfTheEditedModelGive) {
   for (const std::string name : {"bert", "distilbert", "roberta"}) {
     const Model model = patched_model(name);
-    const Recording values =
-        probe(model, kCleanText, {.reads = {{.value = "blocks.**"}}, .precision = Precision::kDouble});
+    const Recording values = probe(
+        model, kCleanText, {.reads = {{.value = "blocks.**"}}, .precision = Precision::kDouble});
     const size_t heads = values.at("blocks.0.attention.context").shape[1];
     for (const PatchKindInfo& kind : patch_kinds()) {
       const PatchReport found =
           patch(model, kCleanText, kCorruptedText, patch_request({kind.name}));
       const EffectGrid& grid = found.grids[0];
       for (size_t cell = 0; cell < grid.cells(); ++cell) {
-        const PatchedPlace place = place_of(kind.name, cell / grid.columns.size(),
-                                            cell % grid.columns.size(), heads);
+        const PatchedPlace place =
+            place_of(kind.name, cell / grid.columns.size(), cell % grid.columns.size(), heads);
         const double naive =
             answer_with(model, kCorruptedText, {values.copy(place.value, place.at)});
         EXPECT_NEAR(grid.changes[cell], naive - *found.corrupted_value, 1e-9)
@@ -102,7 +103,8 @@ TEST(Patching, OfTheSameInputChangesNothing) {
   PatchRequest request = patch_request({"residual", "heads"});
   const PatchReport found = patch(patched_model(), kCleanText, kCleanText, request);
   EXPECT_FALSE(found.effects_are_shares);
-  EXPECT_EQ(found.cost.forwards, 2 + static_cast<int>(found.grids[0].cells() + found.grids[1].cells()));
+  EXPECT_EQ(found.cost.forwards,
+            2 + static_cast<int>(found.grids[0].cells() + found.grids[1].cells()));
   for (const EffectGrid& grid : found.grids) {
     for (const double change : grid.changes) EXPECT_EQ(change, 0);
   }
@@ -123,8 +125,8 @@ TEST(Patching, PreviewsAreTheSlopeTowardsTheCleanRun) {
   const PatchReport found =
       patch(model, kCleanText, kCorruptedText, patch_request({"residual", "head-tokens"}));
   const double gap = found.clean_value - *found.corrupted_value;
-  const Recording clean =
-      probe(model, kCleanText, {.reads = {{.value = "blocks.**"}}, .precision = Precision::kDouble});
+  const Recording clean = probe(
+      model, kCleanText, {.reads = {{.value = "blocks.**"}}, .precision = Precision::kDouble});
   const Recording own = probe(model, kCorruptedText,
                               {.reads = {{.value = "blocks.**"}}, .precision = Precision::kDouble});
   for (const EffectGrid& grid : found.grids) {
@@ -207,7 +209,8 @@ TEST(LogitLens, OfTheLastLayerIsTheAnswerBitForBit) {
     const PatchReport found =
         logit_lens(model, kCleanText, patch_request({"residual"}, Precision::kSingle));
     const EffectGrid& grid = found.grids[0];
-    EXPECT_EQ(grid.effects[(grid.rows.size() - 1) * grid.columns.size()], found.clean_value) << name;
+    EXPECT_EQ(grid.effects[(grid.rows.size() - 1) * grid.columns.size()], found.clean_value)
+        << name;
     EXPECT_EQ(grid.rows.size(), 3U);
   }
 }
@@ -259,8 +262,7 @@ Model with_a_copying_head() {
     }
     auto& places = weights.at(embeddings + "position_embeddings.weight");
     std::ranges::fill(places, 0.0F);
-    for (size_t place = 0; place < kWordPart; ++place)
-      places[place * kWidth + place] = 3;
+    for (size_t place = 0; place < kWordPart; ++place) places[place * kWidth + place] = 3;
     std::ranges::fill(weights.at(embeddings + "token_type_embeddings.weight"), 0.0F);
     for (int layer = 0; layer < 2; ++layer) {
       const std::string block = fmt::format("bert.encoder.layer.{}.", layer);

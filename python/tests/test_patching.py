@@ -7,11 +7,11 @@ import pytest
 
 import whyformer as wf
 
+CLEAN, CORRUPTED = "a truly wonderful film", "a truly terrible film"
+
+
 def without_seconds(report: dict) -> dict:
     return {**report, "cost": {**report["cost"], "seconds": None}}
-
-
-CLEAN, CORRUPTED = "a truly wonderful film", "a truly terrible film"
 
 
 def test_heat_maps_equal_the_command_line(model, command_line, tmp_path):
@@ -55,11 +55,13 @@ def test_other_analyses(model):
 
 def test_mistakes_are_told(model):
     for wrong, says in [({}, "give corrupted"), ({"lens": True, "corrupted": CORRUPTED}, "one input"),
-                        ({"lens": True, "ablate": "zero"}, "choose one"), ({"lens": True, "kinds": "mlp"}, "leave it out"),
+                        ({"lens": True, "ablate": "zero"}, "choose one"),
+                        ({"lens": True, "kinds": "mlp"}, "leave it out"),
                         ({"corrupted": CORRUPTED, "kinds": "streams"}, "residual, attention"),
                         ({"corrupted": CORRUPTED, "path": ("query", 1)}, "give"),
                         ({"corrupted": CORRUPTED, "metric": "entropy"}, "metric"),
-                        ({"noise": {"token": 1}}, "tokens, scale"), ({"lens": True, "exact_share": 0.5}, "leave them out")]:
+                        ({"noise": {"token": 1}}, "tokens, scale"),
+                        ({"lens": True, "exact_share": 0.5}, "leave them out")]:
         with pytest.raises(wf.InvalidInput, match=says):
             model.patch(CLEAN, **wrong)
     with pytest.raises(KeyError, match="only residual"):

@@ -27,10 +27,12 @@ struct ProbeArguments {
   EditArguments edits;
   std::vector<std::string> reads, gradients, relevance;
   std::string gradient_of, policy = "chefer", precision = "single", save, saved_as = "recorded";
-  std::string json, pattern = "**";
+  std::string json, pattern;
   int64_t most_megabytes = 4096;
   CLI::Option* list = nullptr;
   CLI::Option *policy_given = nullptr, *saved_as_given = nullptr;
+
+  std::string listed() const { return pattern.empty() ? "**" : pattern; }
 };
 
 void add_probing(CLI::App& command, ProbeArguments& a) {
@@ -183,7 +185,7 @@ void check_probing(const ProbeArguments& a) {
 }
 
 void probe_input(const ProbeArguments& a, const Model& model, const InputValue& input) {
-  if (a.list->count() > 0) return list_values(a, values_inside(model, input, a.pattern));
+  if (a.list->count() > 0) return list_values(a, values_inside(model, input, a.listed()));
   if (a.reads.empty() && a.gradients.empty() && a.relevance.empty() && !a.edits.given()) {
     throw InvalidInput(
         "nothing is asked for: whyformer probe \"…\" --read \"blocks.*.output\"; --list shows the "
@@ -206,7 +208,7 @@ void run(const ProbeArguments& a) {
   }
   const std::optional<InputValue> input = a.input.given();
   if (input) return probe_input(a, a.input.load(*input), *input);
-  if (a.list->count() > 0) return list_values(a, values_inside(a.input.model.load(), a.pattern));
+  if (a.list->count() > 0) return list_values(a, values_inside(a.input.model.load(), a.listed()));
   throw InvalidInput("no text or picture: whyformer probe \"…\" --read \"blocks.*.output\"");
 }
 

@@ -43,7 +43,8 @@ TEST(SavedArrays, AsHalvesAreTheNearestOnes) {
   const auto path = folder.path() / "values.safetensors";
   std::vector<float> numbers;
   for (int i = -3000; i < 3000; ++i) {
-    numbers.push_back(std::ldexp(1 + static_cast<float>(std::abs(i) % 997) / 997, i / 160));
+    numbers.push_back(
+        std::ldexp(1 + static_cast<float>(std::abs(i) % 997) / 997, i / (i < 0 ? 130 : 200)));
     if (i % 2 == 0) numbers.back() = -numbers.back();
   }
   numbers.insert(numbers.end(), {0, 65504, 65519, 0x1p-24F, 0x1p-25F, 0x1.8p-24F,

@@ -51,9 +51,15 @@ void add_debate_settings(CLI::App& command, DebateArguments& a) {
       ->capture_default_str();
   command
       .add_option("--layer-permutations", request.layer_permutations,
-                  "number of permutations of whole layers (frozen, live); 0: none")
+                  "number of permutations of whole layers (all but last-row); 0: none")
       ->check(CLI::Range(int64_t{0}, int64_t{100'000}))
       ->capture_default_str();
+  command
+      .add_option("--permute", request.semantics,
+                  "what is permuted: last-row, frozen, frozen-heads, live")
+      ->delimiter(',')
+      ->capture_default_str()
+      ->type_name("NAMES");
   command
       .add_option("--scope", request.adversary.scopes,
                   "adversarial searches: joint, heads, on-uniform, rows")
@@ -110,13 +116,15 @@ std::string question_of(const DebateArguments& a, const Model& model,
   const DebateRequest& request = a.request;
   const AdversarySettings& search = request.adversary;
   return fmt::format(
-      "whyformer debate: model {} {}, others {}, parts {}, special {}, permutations {} {}, search "
+      "whyformer debate: model {} {}, others {}, parts {}, special {}, permutations {} {} of {}, "
+      "search "
       "{} {} {}, guides {}, seed {}, {}",
       model.name().name, model.hash(),
       fmt::join(models.begin() + (models.empty() ? 0 : 1), models.end(), " "),
       fmt::join(request.parts, " "), a.with_special ? "take part" : "stay", request.permutations,
-      request.layer_permutations, fmt::join(search.scopes, " "), search.steps, search.restarts,
-      fmt::join(request.diagnostic.guides, " "), request.seed, a.precision);
+      request.layer_permutations, fmt::join(request.semantics, " "), fmt::join(search.scopes, " "),
+      search.steps, search.restarts, fmt::join(request.diagnostic.guides, " "), request.seed,
+      a.precision);
 }
 
 // What an example holds, whatever it is called.

@@ -26,6 +26,9 @@ struct PatchArguments {
   bool no_preview = false, lens = false;
   int64_t seed = 0, memory_megabytes = 1024;
   std::string html, json, svg, png;
+  // Options that mean something to causal tracing alone, to sweeps alone, and to sweeps between two
+  // inputs alone.
+  std::vector<CLI::Option*> of_noise, of_sweeps, of_pairs;
 };
 
 std::string kinds_help() {
@@ -47,27 +50,29 @@ void add_inputs(CLI::App& command, PatchArguments& a) {
                   "causal tracing instead: noise on these tokens (numbers, from 0)")
       ->delimiter(',')
       ->type_name("N,N");
-  command.add_option("--noise-scale", a.noise_settings.scale, "in deviations of the word vectors")
-      ->capture_default_str();
-  command.add_option("--draws", a.noise_settings.draws, "draws of noise")->capture_default_str();
-  command.add_option("--window", a.noise_settings.window, "layers restored together")
-      ->capture_default_str();
+  NoiseRequest& noise = a.noise_settings;
+  a.of_noise = {
+      command.add_option("--noise-scale", noise.scale, "in deviations of the word vectors"),
+      command.add_option("--draws", noise.draws, "draws of noise"),
+      command.add_option("--window", noise.window, "layers restored together")};
+  for (CLI::Option* option : a.of_noise) option->capture_default_str();
   a.model.add_to(command);
 }
 
 void add_analyses(CLI::App& command, PatchArguments& a) {
   start_group(command, OptionGroup::kMethods);
-  command.add_option("--kind", a.kinds, kinds_help())
-      ->delimiter(',')
-      ->capture_default_str()
-      ->type_name("NAMES");
-  command
-      .add_option("--exact", a.exact,
-                  "cells that are run, in percent: those with the largest first-order estimates")
-      ->check(CLI::Range(0.1, 100.0))
-      ->capture_default_str()
-      ->type_name("PERCENT");
-  command.add_flag("--no-preview", a.no_preview, "no first-order estimates");
+  a.of_sweeps = {command.add_option("--kind", a.kinds, kinds_help())
+                     ->delimiter(',')
+                     ->capture_default_str()
+                     ->type_name("NAMES")};
+  a.of_pairs = {command
+                    .add_option("--exact", a.exact,
+                                "cells that are run, in percent: those with the largest "
+                                "first-order estimates")
+                    ->check(CLI::Range(0.1, 100.0))
+                    ->capture_default_str()
+                    ->type_name("PERCENT"),
+                command.add_flag("--no-preview", a.no_preview, "no first-order estimates")};
   command.add_option("--ablate", a.ablate, "without each head instead: its context zero or mean")
       ->check(CLI::IsMember({"zero", "mean"}));
   command.add_flag("--lens", a.lens, "logit lens instead: the answer behind each layer");
@@ -79,7 +84,8 @@ void add_analyses(CLI::App& command, PatchArguments& a) {
   command.add_option("--precision", a.precision, "floating-point precision; double is slow")
       ->check(CLI::IsMember({"single", "double"}))
       ->capture_default_str();
-  command.add_option("--seed", a.seed, "seed of the noise")->capture_default_str();
+  a.of_noise.push_back(
+      command.add_option("--seed", a.seed, "seed of the noise")->capture_default_str());
   command.add_option("--memory", a.memory_megabytes, "for runs together, in megabytes")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -134,6 +140,14 @@ PathReceiver receiver_of(const std::string& path) {
   return receiver;
 }
 
+// What would be ignored is refused.
+void refuse_given(const std::vector<CLI::Option*>& options, const std::string& why) {
+  for (const CLI::Option* option : options) {
+    if (option->count() > 0)
+      throw InvalidInput(fmt::format("{} {}: leave it out", option->get_name(), why));
+  }
+}
+
 void check(const PatchArguments& a) {
   const int others = (a.noise.empty() ? 0 : 1) + (a.ablate.empty() ? 0 : 1) + (a.lens ? 1 : 0);
   if (others > 1) throw InvalidInput("choose one of --noise, --ablate and --lens");
@@ -145,6 +159,10 @@ void check(const PatchArguments& a) {
     throw InvalidInput(
         "give --corrupted, a text with another answer, or one of --noise, --ablate and --lens");
   }
+  if (a.noise.empty()) refuse_given(a.of_noise, "goes with --noise");
+  const bool sweeps = others == 0 && a.path.empty();
+  if (!sweeps) refuse_given(a.of_pairs, "is about patching between two inputs");
+  if (!sweeps && a.noise.empty()) refuse_given(a.of_sweeps, "is about patching and --noise");
 }
 
 PatchRequest request_of(const PatchArguments& a) {

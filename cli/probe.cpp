@@ -27,9 +27,12 @@ struct ProbeArguments {
   EditArguments edits;
   std::vector<std::string> reads, gradients, relevance;
   std::string gradient_of, policy = "chefer", precision = "single", save, saved_as = "recorded";
-  std::string json, pattern = "**";
+  std::string json, pattern;
   int64_t most_megabytes = 4096;
   CLI::Option* list = nullptr;
+  CLI::Option *policy_given = nullptr, *saved_as_given = nullptr;
+
+  std::string listed() const { return pattern.empty() ? "**" : pattern; }
 };
 
 void add_probing(CLI::App& command, ProbeArguments& a) {
@@ -53,8 +56,9 @@ void add_probing(CLI::App& command, ProbeArguments& a) {
       ->type_name("VALUE");
   command.add_option("--relevance", a.relevance, "values whose relevance is read")
       ->type_name("VALUE");
-  command.add_option("--policy", a.policy, "relevance policy, by name or as a JSON file")
-      ->capture_default_str();
+  a.policy_given =
+      command.add_option("--policy", a.policy, "relevance policy, by name or as a JSON file")
+          ->capture_default_str();
   a.edits.add_to(command);
   command.add_option("--precision", a.precision, "floating-point precision")
       ->check(CLI::IsMember({"single", "double"}))
@@ -70,9 +74,11 @@ void add_outputs_of(CLI::App& command, ProbeArguments& a) {
   command
       .add_option("--save", a.save, "FILE.safetensors, FILE.npy (one value) or a folder NAME.zarr")
       ->type_name("FILE");
-  command.add_option("--save-as", a.saved_as, "numbers as they are recorded, or as 16-bit floats")
-      ->check(CLI::IsMember({"recorded", "f16"}))
-      ->capture_default_str();
+  a.saved_as_given =
+      command
+          .add_option("--save-as", a.saved_as, "numbers as they are recorded, or as 16-bit floats")
+          ->check(CLI::IsMember({"recorded", "f16"}))
+          ->capture_default_str();
   command.add_option("--json", a.json, "JSON with all numbers ('-': standard output)")
       ->type_name("FILE");
 }
@@ -160,8 +166,26 @@ void report_recording(const ProbeArguments& a, const Recording& recording) {
   files.name_them();
 }
 
+// What would be ignored is refused.
+void check_probing(const ProbeArguments& a) {
+  const bool reads = !a.reads.empty() || !a.gradients.empty() || !a.relevance.empty();
+  if (a.list->count() > 0 && (reads || a.edits.given() || !a.save.empty())) {
+    throw InvalidInput(
+        "--list shows the names alone: leave out --read, --gradient, --relevance, --edit and "
+        "--save");
+  }
+  if (a.gradients.empty() && !a.gradient_of.empty())
+    throw InvalidInput("--gradient-of says what the gradient is of: name values with --gradient");
+  if (a.relevance.empty() && a.policy_given->count() > 0)
+    throw InvalidInput("--policy is of relevance: name values with --relevance");
+  if (a.save.empty() && a.saved_as_given->count() > 0)
+    throw InvalidInput("--save-as says how numbers are kept: name a file with --save");
+  if (!reads && !a.save.empty())
+    throw InvalidInput("--save keeps what is read: name values with --read");
+}
+
 void probe_input(const ProbeArguments& a, const Model& model, const InputValue& input) {
-  if (a.list->count() > 0) return list_values(a, values_inside(model, input, a.pattern));
+  if (a.list->count() > 0) return list_values(a, values_inside(model, input, a.listed()));
   if (a.reads.empty() && a.gradients.empty() && a.relevance.empty() && !a.edits.given()) {
     throw InvalidInput(
         "nothing is asked for: whyformer probe \"…\" --read \"blocks.*.output\"; --list shows the "
@@ -174,6 +198,7 @@ void probe_input(const ProbeArguments& a, const Model& model, const InputValue& 
 }
 
 void run(const ProbeArguments& a) {
+  check_probing(a);
   check_outputs({a.save, a.json}, {a.edits.file});
   if (a.target.targets.size() > 1) throw InvalidInput("gradients are of one --target at a time");
   if (a.table.given()) {
@@ -183,7 +208,7 @@ void run(const ProbeArguments& a) {
   }
   const std::optional<InputValue> input = a.input.given();
   if (input) return probe_input(a, a.input.load(*input), *input);
-  if (a.list->count() > 0) return list_values(a, values_inside(a.input.model.load(), a.pattern));
+  if (a.list->count() > 0) return list_values(a, values_inside(a.input.model.load(), a.listed()));
   throw InvalidInput("no text or picture: whyformer probe \"…\" --read \"blocks.*.output\"");
 }
 

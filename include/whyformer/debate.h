@@ -67,7 +67,11 @@ struct DebateRequest {
   std::vector<std::string> parts = {};  // empty: all
   SpecialAttention special = SpecialAttention::kStays;
   int64_t permutations = 100;       // of the read-out row
-  int64_t layer_permutations = 10;  // of whole maps, for the semantics "frozen" and "live"
+  int64_t layer_permutations = 10;  // of whole maps, for the other semantics
+  // What is permuted: "last-row", the read-out row; "frozen", a layer's map, with what is above
+  // computed anew; "frozen-heads", the same for one head at a time; "live", all maps while they
+  // are computed.
+  std::vector<std::string> semantics{"last-row", "frozen", "live"};
   AdversarySettings adversary = {};
   DiagnosticSettings diagnostic = {};
   ConsistentSettings consistent = {};
@@ -93,7 +97,7 @@ struct DebateCorrelation {
 
 // Change of the answer (total variation distance) over permutations.
 struct DebatePermutation {
-  std::string semantics = {};  // "last-row", "frozen", "live"
+  std::string semantics = {};  // "frozen-heads" are "frozen" with a head
   int64_t layer = -1;          // -1: all
   int64_t head = -1;           // -1: all
   double median = 0, max = 0;

@@ -21,6 +21,7 @@ void bind_importance(nanobind::module_& module);
 void bind_sanity(nanobind::module_& module);
 void bind_debate(nanobind::module_& module);
 void bind_probe(nanobind::module_& module);
+void bind_patching(nanobind::module_& module);
 void bind_relevance(nanobind::module_& module);
 void bind_evaluate(nanobind::module_& module);
 void bind_evaluation(nanobind::module_& module);

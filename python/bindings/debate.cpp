@@ -59,6 +59,7 @@ void bind_debate(nb::module_& module) {
       .def_rw("parts", &DebateRequest::parts)
       .def_rw("permutations", &DebateRequest::permutations)
       .def_rw("layer_permutations", &DebateRequest::layer_permutations)
+      .def_rw("semantics", &DebateRequest::semantics)
       .def_rw("seed", &DebateRequest::seed)
       .def("set_special_take_part",
            [](DebateRequest& r) { r.special = SpecialAttention::kTakesPart; })

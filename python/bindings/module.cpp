@@ -18,6 +18,7 @@ NB_MODULE(_native, module) {
   bind_sanity(module);
   bind_debate(module);
   bind_probe(module);
+  bind_patching(module);
   bind_relevance(module);
   bind_evaluate(module);
   bind_evaluation(module);

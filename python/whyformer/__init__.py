@@ -38,6 +38,7 @@ from ._sanity import SanityReport, sanity
 from ._save_table import save_table_model
 from ._tables import TableSpec, describe_table
 from . import edits, maskers, metrics
+from ._patching import PatchGrid, PatchReport
 from ._probe import Recording
 from .edits import Edit, add, freeze, noise, permute, scale, set_to, zero
 
@@ -46,8 +47,8 @@ __version__ = _version("whyformer")
 __all__ = [
     "Agreement", "Attribution", "ComparedImportances", "ConceptReport", "DebateReport", "Edit", "Error", "Evaluation",
     "Explanation", "Explanations", "FileError", "FunctionExplanation", "HeadImportance", "Importance", "InvalidInput",
-    "LearnedReport", "MethodInfo", "Model", "ModelInfo", "ModelSummary", "OptionInfo", "Output", "Recording",
-    "SanityReport", "Summary", "TableClassifier", "TableSpec", "UnsupportedModel", "add", "agree", "debate",
+    "LearnedReport", "MethodInfo", "Model", "ModelInfo", "ModelSummary", "OptionInfo", "Output", "PatchGrid",
+    "PatchReport", "Recording", "SanityReport", "Summary", "TableClassifier", "TableSpec", "UnsupportedModel", "add", "agree", "debate",
     "describe_table", "edits", "evaluate", "explain", "freeze", "inspect", "lime", "load", "maskers", "methods",
     "metrics", "noise", "permute", "protocols", "relevance_policies", "sanity", "save_table_model", "scale",
     "set_threads", "set_to", "shap", "studies", "summarise", "tcav", "threads", "zero",

@@ -38,8 +38,8 @@ class DebateReport(Report):
 
 
 def debate(model, x, *, others=(), labels=None, parts=None, special_tokens: str = "stay", permutations: int = 100,
-           layer_permutations: int = 10, scopes=("joint", "heads", "on-uniform"), steps: int = 500, restarts: int = 1,
-           guides=None, lambdas=None, pair=None, precision: str = "single", seed: int = 0,
+           layer_permutations: int = 10, permute=("last-row", "frozen", "live"),
+           scopes=("joint", "heads", "on-uniform"), steps: int = 500, restarts: int = 1, guides=None, lambdas=None, pair=None, precision: str = "single", seed: int = 0,
            progress=None) -> DebateReport:
     """Is attention explanation? (Jain & Wallace 2019, Wiegreffe & Pinter 2019)
 
@@ -48,6 +48,7 @@ def debate(model, x, *, others=(), labels=None, parts=None, special_tokens: str 
     labels          the right answer of each input, by name or number
     parts           correlation, permutation, adversary, uniform, seeds, diagnostic, consistent; default: all
     special_tokens  their weights "stay" where attention is changed, or "take part"
+    permute         last-row, frozen, frozen-heads, live
     scopes          adversarial searches: joint, heads, on-uniform, rows
     """
     inputs, _ = model._inputs(x, pair)
@@ -64,6 +65,7 @@ def debate(model, x, *, others=(), labels=None, parts=None, special_tokens: str 
     request = _native.DebateRequest()
     request.parts = list(parts or [])
     request.permutations, request.layer_permutations, request.seed = permutations, layer_permutations, seed
+    request.semantics = list(permute)
     request.set_search(list(scopes), steps, restarts)
     if special_tokens == "take part":
         request.set_special_take_part()

@@ -228,6 +228,28 @@ class Model:
         with Bar("probing", progress) as bar:
             return Recording(_native.probe(self._native, inputs[0], request, bar.callback))
 
+    def patch(self, clean, corrupted=None, *, kinds=None, noise=None, ablate: str | None = None, lens: bool = False,
+              path=None, target=None, against=None, metric: str = "logit", preview: bool = True,
+              exact_share: float = 1.0, precision: str = "single", seed: int = 0, memory_megabytes: int = 1024,
+              progress=None):
+        """Which values inside the model carry its answer for `clean`: `report["residual"].effects`.
+
+        corrupted    an input with another answer: values of the clean run are put into its run
+        kinds        residual (default), attention, mlp, heads, head-tokens
+        exact_share  of the cells that are run, those with the largest first-order estimates
+        noise        instead: causal tracing with noise on these tokens, or {"tokens": …, "scale": 3, "draws": 10,
+                     "window": 1}
+        ablate       instead: without each head, its context "zero" or "mean"
+        lens         instead: the answer behind each layer
+        path         path patching between both inputs: "output", or ("query", layer, head), also key and value
+        metric       logit, probability, log-odds or loss; `against`: less that of another output
+        """
+        from ._patching import patch
+
+        return patch(self, clean, corrupted, noise, ablate, lens, path, progress, kinds=kinds, target=target,
+                     against=against, metric=metric, preview=preview, exact_share=exact_share, precision=precision,
+                     seed=seed, memory_megabytes=memory_megabytes)
+
     def values(self, pattern: str = "**", x=None, *, pair: str | None = None) -> list:
         """Values inside the model whose names match, for an input or a small one: * stands for any letters but a
         dot, ** for any letters."""

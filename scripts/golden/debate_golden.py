@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Writes tests/golden/debate.json: the experiments of Jain & Wallace and of Wiegreffe & Pinter on the last layer of
-tests/golden/models/bert, by their formulas in plain PyTorch, in double.
+tests/golden/models/bert, by their formulas in plain PyTorch, in double; and on the same model with one layer of
+attention.
 
 Made with Python 3.11, PyTorch 2.15.0, SciPy 1.17.1, safetensors 0.8.0:
 
@@ -182,22 +183,32 @@ def diagnostic(generator):
             "start": torch.cat([one.flatten() for one in start]).tolist(), "guided": run(False), "learned": run(True)}
 
 
+# Of layer 0 nothing is left but its norms: words, one layer of attention and what reads it, the authors' kind of model.
+ONE_LAYER = [f"bert.encoder.layer.0.{part}.{kind}" for part in ("attention.output.dense", "output.dense")
+             for kind in ("weight", "bias")]
+
+
+def debate_case(given, zeroed, generator):
+    for name in zeroed:
+        weights[name] = torch.zeros_like(weights[name])
+    case = Case(given)
+    start = 3 * torch.randn(3, HEADS, len(case.free), generator=generator) - math.log(len(case.free))
+    start[0] = case.observed.log() + 0.1 * torch.randn(HEADS, len(case.free), generator=generator)
+    gradient = case.gradient()
+    attention = case.maps[:, 0].mean(0)
+    tau = stats.kendalltau(attention[case.free].numpy(), gradient[case.free].numpy())
+    return {"input": given["name"], "zeroed": zeroed, "probabilities": case.p.tolist(), "attention": attention.tolist(),
+            "gradient": gradient.tolist(), "tau": tau.statistic, "p_value": tau.pvalue, "uniform_tvd": uniform(case),
+            "permutation": permuted(case, 20, generator), "search": search(case, start)}
+
+
 def main():
     generator = torch.Generator().manual_seed(0)
     given = {one["name"]: one for one in json.loads((CASE / "expected.json").read_text())["inputs"]}
-    cases = []
-    for name in INPUTS:
-        case = Case(given[name])
-        start = 3 * torch.randn(3, HEADS, len(case.free), generator=generator) - math.log(len(case.free))
-        start[0] = case.observed.log() + 0.1 * torch.randn(HEADS, len(case.free), generator=generator)
-        gradient = case.gradient()
-        attention = case.maps[:, 0].mean(0)
-        tau = stats.kendalltau(attention[case.free].numpy(), gradient[case.free].numpy())
-        cases.append({"input": name, "probabilities": case.p.tolist(), "attention": attention.tolist(),
-                      "gradient": gradient.tolist(), "tau": tau.statistic, "p_value": tau.pvalue,
-                      "uniform_tvd": uniform(case), "permutation": permuted(case, 20, generator),
-                      "search": search(case, start)})
-    out = {"steps": STEPS, "learning_rate": RATE, "epsilon": EPSILON, "cases": cases, "diagnostic": diagnostic(generator)}
+    cases = [debate_case(given[name], [], generator) for name in INPUTS]
+    network = diagnostic(generator)
+    cases += [debate_case(given[name], ONE_LAYER, generator) for name in INPUTS]
+    out = {"steps": STEPS, "learning_rate": RATE, "epsilon": EPSILON, "cases": cases, "diagnostic": network}
     text = json.dumps(out)
     (ROOT / "tests/golden/debate.json").write_text(text.replace('{"input"', '\n{"input"').replace('"diagnostic"', '\n"diagnostic"') + "\n")
 

@@ -1,9 +1,12 @@
 #include "api/applied_edits.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "api/prepare.h"
 #include "whyformer/error.h"
+#include "whyformer/printable.h"
 
 namespace whyformer {
 
@@ -17,9 +20,16 @@ EditArray edit_array(const Tensor& told) {
 
 std::shared_ptr<const AppliedEdits> edits_for(const Reader& reader, const InputValue& value,
                                               const Question& question,
-                                              const std::vector<Edit>& edits) {
+                                              const std::vector<Edit>& edits, int64_t copies) {
   auto applied = std::make_shared<AppliedEdits>();
   applied->edits = edits;
+  applied->copies = std::max<int64_t>(1, copies);
+  for (const Edit& edit : edits) {
+    if (copies > 0 || !edit.at.contains("batch")) continue;
+    throw InvalidInput(fmt::format(
+        "'{}' names the batch: only copies of an input that is probed differ from each other",
+        printable(to_text(edit))));
+  }
   Question own = question;
   own.edits.reset();
   own.all_rows = true;

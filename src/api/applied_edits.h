@@ -10,10 +10,11 @@ namespace whyformer {
 
 // With the numbers of what is frozen, which the unedited model tells, and the shapes of the input
 // whose tokens the edits speak of. Throws InvalidInput for inputs of several parts, for values that
-// the model has not, and for copies without a run.
+// the model has not, for copies without a run, and for edits of single copies of the input where
+// the number of copies is not known (0).
 std::shared_ptr<const AppliedEdits> edits_for(const Reader& reader, const InputValue& value,
                                               const Question& question,
-                                              const std::vector<Edit>& edits);
+                                              const std::vector<Edit>& edits, int64_t copies = 0);
 
 // The names of the values of the model that an input runs in, before any edit.
 NamedValues names_for(const Input& input);

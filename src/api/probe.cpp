@@ -42,7 +42,8 @@ class ProbeRun {
                       .all_rows = true};
     if (request.copies < 1)
       throw InvalidInput("an input is run at least once: give 1 copy or more");
-    if (!request.edits.empty()) question.edits = edits_for(reader, value, question, request.edits);
+    if (!request.edits.empty())
+      question.edits = edits_for(reader, value, question, request.edits, request.copies);
     reading_ = reader.read(value, question);
     check_one_part(reading_);
     if (request.copies > reading_.inputs[0].max_at_once()) {

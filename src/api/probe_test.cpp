@@ -17,7 +17,7 @@ namespace whyformer {
 namespace {
 
 const InputValue kProbedText = TextInput{"w11 w23 w31 w47", {}};
-const InputValue kOtherText = TextInput{"w12 w23 w90 w47", {}};
+const InputValue kOtherText = TextInput{"w12 w23 w30 w47", {}};
 
 Model golden_folder(const std::string& name, const ChangeWeights& change = {}) {
   ModelParts parts = parts_of(golden_files(name), name);
@@ -203,7 +203,7 @@ std::vector<Edit> one_of_each_kind() {
         "mean blocks.0.attention.output token=0", "zero blocks.1.attention.key head=0 token=1",
         "permute blocks.1.attention.pattern axis=key head=0 seed=4",
         "scale blocks.1.attention.scores 1.7 head=1 query=0",
-        "noise embeddings sd=0.1 seed=3 token=1", "freeze blocks.1.mlp.output token=0"})
+        "noise embeddings sd=0.1 seed=3 token=1", "freeze blocks.0.mlp.output token=0"})
     edits.push_back(parse_edit(text));
   return edits;
 }
@@ -369,6 +369,9 @@ TEST(Edits, ThatAreImpossibleAreRefused) {
   EXPECT_THAT(refusal("copy other.blocks.0.output"), HasSubstr("no run to copy from"));
   EXPECT_THAT(refusal("set blocks.0.output 1,2,3"), HasSubstr("the array has the shape [3]"));
   EXPECT_THAT(refusal("zero blocks.0.output batch=1"), HasSubstr("no batch 1"));
+  EXPECT_THROW(explain(model, kProbedText,
+                       {.methods = {{"gae", {}}}, .edits = {parse_edit("zero words batch=0")}}),
+               InvalidInput);
 }
 
 TEST(Probe, RefusesWhatDoesNotFitBeforeItRuns) {

@@ -4,15 +4,20 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
+#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/streamed_file.h"
+#include "base/temporary_file.h"
 #include "formats/file_checks.h"
 #include "whyformer/error.h"
 
@@ -81,10 +86,65 @@ void check_array_names(std::span<const ArrayToSave> arrays) {
 
 std::string numpy_type(WeightType type) { return fmt::format("<f{}", width_of(type)); }
 
-// Names of a model's files may have slashes, which would be folders.
-std::string folder_name(std::string name) {
-  std::ranges::replace(name, '/', '|');
-  return name;
+// Names of a model's files may have slashes, which would be folders. Throws InvalidInput for names
+// that no folder of an array may have: ".", ".." and those of Zarr's own files.
+std::string folder_name(const std::string& name) {
+  std::string folder = name;
+  std::ranges::replace(folder, '/', '|');
+  if (folder.empty() || folder.starts_with('.') || folder.find('\0') != folder.npos) {
+    throw InvalidInput(fmt::format("an array named {} cannot be a folder: save it as safetensors",
+                                   in_quotes(name)));
+  }
+  return folder;
+}
+
+// The place of each array, checked before anything is written.
+std::vector<std::string> folder_names(std::span<const ArrayToSave> arrays) {
+  std::vector<std::string> names;
+  for (const ArrayToSave& array : arrays) {
+    names.push_back(folder_name(array.name));
+    if (std::ranges::count(names, names.back()) > 1) {
+      throw InvalidInput(
+          fmt::format("cannot save two arrays in a folder named {}", in_quotes(names.back())));
+    }
+  }
+  return names;
+}
+
+// A new folder beside the one that is asked for, as files have their temporary ones.
+std::filesystem::path temporary_folder_beside(const std::filesystem::path& folder) {
+  static std::atomic<unsigned> serial = 0;
+  while (true) {
+    const std::string name =
+        fmt::format(".{}.{}-{}.tmp", folder.filename().string(), getpid(), serial++);
+    const std::filesystem::path place = folder.parent_path() / name;
+    if (mkdir(place.c_str(), 0777) == 0) return place;
+    if (errno != EEXIST) fail_writing(folder, errno);
+  }
+}
+
+void write_text(const std::filesystem::path& path, const std::string& text) {
+  StreamedFile file(path);
+  file.add(text);
+  file.finish();
+}
+
+// One chunk with everything; a number without axes is chunk "0", and no chunk has a length of 0.
+void write_zarr_array(const std::filesystem::path& place, const ArrayToSave& array) {
+  std::vector<int64_t> chunks = array.shape;
+  for (int64_t& length : chunks) length = std::max<int64_t>(length, 1);
+  const nlohmann::ordered_json about{{"zarr_format", 2},      {"shape", array.shape},
+                                     {"chunks", chunks},      {"dtype", numpy_type(array.type)},
+                                     {"compressor", nullptr}, {"fill_value", 0.0},
+                                     {"order", "C"},          {"filters", nullptr}};
+  std::filesystem::create_directory(place);
+  write_text(place / ".zarray", about.dump(2) + "\n");
+  write_text(place / ".zattrs",
+             nlohmann::ordered_json{{"_ARRAY_DIMENSIONS", array.axes}}.dump() + "\n");
+  const std::vector<int> zeros(std::max<size_t>(1, array.shape.size()), 0);
+  StreamedFile chunk(place / fmt::format("{}", fmt::join(zeros, ".")));
+  add_elements(chunk, array);
+  chunk.finish();
 }
 
 }  // namespace
@@ -132,45 +192,26 @@ void save_npy(const std::filesystem::path& path, const ArrayToSave& array) {
   file.finish();
 }
 
-void save_zarr(const std::filesystem::path& folder, std::span<const ArrayToSave> arrays) {
+void save_zarr(const std::filesystem::path& asked, std::span<const ArrayToSave> arrays) {
   namespace fs = std::filesystem;
   check_array_names(arrays);
+  const std::vector<std::string> names = folder_names(arrays);
+  // "values.zarr/" is the same folder, and has a name.
+  const fs::path folder = asked.has_filename() ? asked : asked.parent_path();
   std::error_code error;
-  if (fs::exists(folder, error)) {
+  if (fs::exists(fs::symlink_status(folder, error))) {
     throw FileError(
         fmt::format("cannot write '{}': it is there already, and a Zarr folder is written anew",
                     folder.string()));
   }
-  const fs::path part = fs::path(folder) += ".part";
-  fs::remove_all(part, error);
-  const auto write = [](const fs::path& path, const std::string& text) {
-    StreamedFile file(path);
-    file.add(text);
-    file.finish();
-  };
+  const fs::path part = temporary_folder_beside(folder);
   try {
-    fs::create_directories(part);
-    write(part / ".zgroup", "{\"zarr_format\": 2}\n");
-    for (const ArrayToSave& array : arrays) {
-      const fs::path place = part / folder_name(array.name);
-      fs::create_directory(place);
-      const nlohmann::ordered_json about{{"zarr_format", 2},      {"shape", array.shape},
-                                         {"chunks", array.shape}, {"dtype", numpy_type(array.type)},
-                                         {"compressor", nullptr}, {"fill_value", 0.0},
-                                         {"order", "C"},          {"filters", nullptr}};
-      write(place / ".zarray", about.dump(2) + "\n");
-      write(place / ".zattrs",
-            nlohmann::ordered_json{{"_ARRAY_DIMENSIONS", array.axes}}.dump() + "\n");
-      StreamedFile chunk(
-          place / fmt::format("{}", fmt::join(std::vector<int>(array.shape.size(), 0), ".")));
-      add_elements(chunk, array);
-      chunk.finish();
-    }
+    write_text(part / ".zgroup", "{\"zarr_format\": 2}\n");
+    for (size_t i = 0; i < arrays.size(); ++i) write_zarr_array(part / names[i], arrays[i]);
     fs::rename(part, folder);
   } catch (const fs::filesystem_error& failure) {
     fs::remove_all(part, error);
-    throw FileError(
-        fmt::format("cannot write '{}': {}", folder.string(), failure.code().message()));
+    fail_writing(folder, failure.code().value());
   } catch (...) {
     fs::remove_all(part, error);
     throw;

@@ -43,7 +43,8 @@ TEST(SavedArrays, AsHalvesAreTheNearestOnes) {
   const auto path = folder.path() / "values.safetensors";
   std::vector<float> numbers;
   for (int i = -3000; i < 3000; ++i) {
-    numbers.push_back(std::ldexp(1 + static_cast<float>(std::abs(i) % 997) / 997, i / 160));
+    numbers.push_back(
+        std::ldexp(1 + static_cast<float>(std::abs(i) % 997) / 997, i / (i < 0 ? 130 : 200)));
     if (i % 2 == 0) numbers.back() = -numbers.back();
   }
   numbers.insert(numbers.end(), {0, 65504, 65519, 0x1p-24F, 0x1p-25F, 0x1.8p-24F,
@@ -104,6 +105,46 @@ TEST(SavedArrays, AreZarrOfVersionTwo) {
   ASSERT_EQ(chunk.size(), 24U);
   EXPECT_EQ(std::memcmp(chunk.data(), numbers.data(), 24), 0);
   EXPECT_THROW(save_zarr(path, arrays), FileError) << "is there already";
+}
+
+TEST(SavedArrays, OfHostileNamesWriteNothingOutsideTheirFolder) {
+  const TemporaryFolder folder;
+  const float number = 1;
+  const auto of = [&](const std::string& name) { return ArrayToSave{name, {"x"}, {1}, &number}; };
+  for (const std::string& name :
+       std::vector<std::string>{"", ".", "..", ".zgroup", std::string("a\0b", 3)}) {
+    const std::vector<ArrayToSave> arrays{of("good"), of(name)};
+    EXPECT_THROW(save_zarr(folder.path() / "values.zarr", arrays), InvalidInput);
+    EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+  }
+  EXPECT_THROW(save_zarr(folder.path() / "values.zarr", std::vector{of("a/b"), of("a|b")}),
+               InvalidInput);
+  save_zarr(folder.path() / "values.zarr/", std::vector{of("../../x"), of("onnx:/a/../b")});
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    EXPECT_EQ(entry.path().filename(), "values.zarr");
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "values.zarr" / "onnx:|a|..|b" / "0"));
+}
+
+TEST(SavedArrays, ThatCannotBeWrittenWholeLeaveNoFolder) {
+  const TemporaryFolder folder;
+  const std::vector<float> numbers{1, 70000};
+  const std::vector<ArrayToSave> arrays{
+      {"a", {"x"}, {2}, numbers.data()},
+      {"b", {"x"}, {2}, numbers.data(), nullptr, WeightType::kF16}};
+  EXPECT_THROW(save_zarr(folder.path() / "values.zarr", arrays), InvalidInput);
+  EXPECT_THROW(save_zarr(folder.path() / "none" / "values.zarr", arrays), FileError);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(SavedArrays, WithoutAxesOrElementsAreZarrToo) {
+  const TemporaryFolder folder;
+  const float number = 7;
+  const auto path = folder.path() / "values.zarr";
+  save_zarr(path, std::vector<ArrayToSave>{{"one", {}, {}, &number},
+                                           {"none", {"x", "y"}, {0, 3}, &number}});
+  EXPECT_EQ(text_at(path / "one" / "0").size(), 4U);
+  EXPECT_EQ(nlohmann::json::parse(text_at(path / "none" / ".zarray"))["chunks"],
+            (std::vector<int64_t>{1, 3}));
 }
 
 }  // namespace

@@ -1,12 +1,13 @@
 // Edits as JSON, replayed to the last bit: doubles are written so that they are read again.
+#include "models/edit_json.h"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include <limits>
 
-#include "tensor/tensor.h"
-#include "whyformer/edits.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -31,7 +32,7 @@ Json json_of_edit(const Edit& edit) {
   const bool number = edit.op == EditOp::kSet || edit.op == EditOp::kAdd ||
                       edit.op == EditOp::kScale || edit.op == EditOp::kNoise;
   if (edit.array.given()) {
-    json["array"] = {{"shape", edit.array.shape}, {"numbers", *edit.array.values}};
+    json["array"] = json_of(edit.array);
   } else if (number) {
     json["number"] = edit.number;
   }
@@ -41,52 +42,109 @@ Json json_of_edit(const Edit& edit) {
   return json;
 }
 
-EditArray array_in(const Json& json) {
-  EditArray array{
-      json.at("shape").get<std::vector<int64_t>>(),
-      std::make_shared<const std::vector<double>>(json.at("numbers").get<std::vector<double>>())};
-  int64_t count = 1;
-  const auto most = static_cast<int64_t>(array.values->size());
-  for (const int64_t length : array.shape) {
-    if (length < 0 || (length > 0 && count > most / length))
-      fail_json("an array has no such shape");
-    count *= length;
-  }
-  if (count != most) fail_json("an array has not the numbers of its shape");
-  return array;
+// Of containers the kind alone: what is in them may be long, and deep.
+std::string shown(const Json& json) {
+  if (json.is_structured()) return json.is_array() ? "a list" : "an object";
+  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  constexpr size_t kLongest = 40;
+  return text.size() > kLongest ? "a long text" : text;
+}
+
+// JSON has no word for these.
+constexpr const char *kNotANumber = "NaN", *kInfinity = "Infinity", *kMinusInfinity = "-Infinity";
+
+Json json_of_number(double number) {
+  if (std::isnan(number)) return kNotANumber;
+  if (std::isinf(number)) return number > 0 ? kInfinity : kMinusInfinity;
+  return number;
+}
+
+double number_in(const Json& json) {
+  if (json == kNotANumber) return std::numeric_limits<double>::quiet_NaN();
+  if (json == kInfinity) return std::numeric_limits<double>::infinity();
+  if (json == kMinusInfinity) return -std::numeric_limits<double>::infinity();
+  if (!json.is_number()) throw InvalidInput(fmt::format("{} is no number", shown(json)));
+  return json.get<double>();
 }
 
 Edit edit_in(const Json& json) {
-  if (!json.is_object()) fail_json("one of them is no object");
+  if (!json.is_object()) throw InvalidInput("one of them is no object");
   Edit edit;
   for (const auto& [key, value] : json.items()) {
     if (key == "op") {
       const auto op = std::ranges::find(kJsonOps, value.get<std::string>());
-      if (op == kJsonOps.end()) fail_json(fmt::format("there is no op '{}'", value.dump()));
+      if (op == kJsonOps.end())
+        throw InvalidInput(fmt::format("there is no op '{}'", shown(value)));
       edit.op = static_cast<EditOp>(op - kJsonOps.begin());
     } else if (key == "value") {
       edit.value = value.get<std::string>();
     } else if (key == "at") {
-      edit.at = value.get<EditPlaces>();
+      edit.at = places_in(value);
     } else if (key == "number") {
-      edit.number = value.get<double>();
+      edit.number = number_in(value);
     } else if (key == "array") {
-      edit.array = array_in(value);
+      edit.array = edit_array_in(value);
     } else if (key == "source") {
       edit.source = value.get<std::string>();
     } else if (key == "axis") {
       edit.axis = value.get<std::string>();
     } else if (key == "seed") {
-      edit.seed = value.get<int64_t>();
+      edit.seed = integer_in(value);
     } else {
-      fail_json(fmt::format("'{}' is not known", key));
+      throw InvalidInput(fmt::format("'{}' is not known", key));
     }
   }
-  if (!json.contains("op") || edit.value.empty()) fail_json("one has no op or no value");
+  if (!json.contains("op") || edit.value.empty()) throw InvalidInput("one has no op or no value");
   return edit;
 }
 
 }  // namespace
+
+Json json_of(const EditArray& array) {
+  Json numbers = Json::array();
+  for (const double number : *array.values) numbers.push_back(json_of_number(number));
+  return {{"shape", array.shape}, {"numbers", std::move(numbers)}};
+}
+
+int64_t integer_in(const Json& json) {
+  const bool fits = json.is_number_integer() &&
+                    (!json.is_number_unsigned() || json.get<uint64_t>() <= uint64_t{INT64_MAX});
+  if (!fits) throw InvalidInput(fmt::format("{} is no whole number", shown(json)));
+  return json.get<int64_t>();
+}
+
+std::vector<int64_t> integers_in(const Json& json) {
+  if (!json.is_array()) throw InvalidInput(fmt::format("{} is no list", shown(json)));
+  std::vector<int64_t> integers;
+  for (const Json& one : json) integers.push_back(integer_in(one));
+  return integers;
+}
+
+EditPlaces places_in(const Json& json) {
+  if (!json.is_object()) throw InvalidInput(fmt::format("{} names no axes", shown(json)));
+  EditPlaces places;
+  for (const auto& [axis, indices] : json.items()) {
+    places[axis] = integers_in(indices);
+    if (places[axis].empty()) throw InvalidInput("an axis is named without places");
+  }
+  return places;
+}
+
+EditArray edit_array_in(const Json& json) {
+  EditArray array{integers_in(json.at("shape")), {}};
+  std::vector<double> numbers;
+  for (const Json& number : json.at("numbers")) numbers.push_back(number_in(number));
+  int64_t count = 1;
+  const auto most = static_cast<int64_t>(numbers.size());
+  for (const int64_t length : array.shape) {
+    if (length < 0 || (length > 0 && count > most / length))
+      throw InvalidInput("an array has no such shape");
+    count *= length;
+  }
+  if (count != most) throw InvalidInput("an array has not the numbers of its shape");
+  array.values = std::make_shared<const std::vector<double>>(std::move(numbers));
+  return array;
+}
 
 std::string edits_to_json(const std::vector<Edit>& edits, int indent) {
   Json json = Json::array();
@@ -94,16 +152,21 @@ std::string edits_to_json(const std::vector<Edit>& edits, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
-std::vector<Edit> edits_from_json(std::string_view text) {
+std::vector<Edit> edits_in(const Json& json) {
+  if (!json.is_array()) throw InvalidInput("there is no list");
   std::vector<Edit> edits;
+  for (const Json& one : json) edits.push_back(edit_in(one));
+  return edits;
+}
+
+std::vector<Edit> edits_from_json(std::string_view text) {
   try {
-    const Json json = Json::parse(text);
-    if (!json.is_array()) fail_json("there is no list");
-    for (const Json& one : json) edits.push_back(edit_in(one));
+    return edits_in(Json::parse(text));
   } catch (const nlohmann::json::exception& error) {
     fail_json(error.what());
+  } catch (const InvalidInput& error) {
+    fail_json(error.what());
   }
-  return edits;
 }
 
 }  // namespace whyformer

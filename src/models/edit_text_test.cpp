@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "whyformer/edits.h"
 #include "whyformer/error.h"
 
@@ -36,6 +38,10 @@ TEST(Edits, AreTheSameAfterTextAndJson) {
   }
   edits[5].array = {{1, 1, 2},
                     std::make_shared<const std::vector<double>>(std::vector{0.1, -1.0 / 3})};
+  edits[0].array = {{3},
+                    std::make_shared<const std::vector<double>>(
+                        std::vector{-0.0, std::numeric_limits<double>::infinity(),
+                                    -std::numeric_limits<double>::infinity()})};
   EXPECT_EQ(edits_from_json(edits_to_json(edits)), edits);
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "base/random.h"
 #include "ops/arithmetic.h"
@@ -259,6 +260,23 @@ void check_tokens(const AppliedEdits& edits, const Edit& edit, const NamedValue&
   }
 }
 
+// The places of an edit among as many copies of the input as run; nothing where it is about others.
+std::optional<EditPlaces> places_among(const Edit& edit, int64_t running, int64_t copies) {
+  EditPlaces at = edit.at;
+  const auto batch = at.find("batch");
+  if (batch == at.end()) return at;
+  for (int64_t& index : batch->second) {
+    if (index >= copies || index < -copies) {
+      throw InvalidInput(fmt::format("'{}' has no batch {}: there are {} copies of the input",
+                                     printable(edit.value), index, copies));
+    }
+    if (index < 0) index += copies;
+  }
+  std::erase_if(batch->second, [&](int64_t index) { return index >= running; });
+  if (batch->second.empty()) return std::nullopt;
+  return at;
+}
+
 }  // namespace
 
 std::vector<EditShape> AppliedEdits::shapes() const {
@@ -304,7 +322,16 @@ void feed_edits(const ModelGraph& graph, const AppliedEdits& edits, const Sample
     const EditInputs& inputs = graph.edit_inputs[i];
     check_tokens(edits, edit, inputs.value, shapes);
     const Shape shape = inputs.value.shape(graph.graph);
-    const auto places = places_along(inputs.value, shape, edit.at);
+    const auto at = places_among(edit, graph.key.batch, edits.copies);
+    if (!at) {
+      for (const Value input : {inputs.places, inputs.given}) {
+        if (!input.valid()) continue;
+        const ValueType& type = graph.graph.type(input);
+        feeds[input] = Tensor::zeros(type.shape, type.dtype);
+      }
+      continue;
+    }
+    const auto places = places_along(inputs.value, shape, *at);
     feeds[inputs.places] =
         inputs.value.held(places_tensor(inputs, shape, places, edit)).contiguous();
     if (!inputs.given.valid()) continue;

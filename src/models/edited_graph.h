@@ -14,6 +14,8 @@ namespace whyformer {
 struct AppliedEdits {
   std::vector<Edit> edits;
   SampleShapes own = {};  // of that input; empty where it is not known
+  // Of the input, which edits along "batch" tell apart. Fewer may run, to look at the graph.
+  int64_t copies = 1;
 
   std::vector<EditShape> shapes() const;
 };

@@ -267,6 +267,7 @@ void fields(DebateWriter& a, const DebateRequest& x) {
   a("special_tokens", std::string(x.special == SpecialAttention::kStays ? "stay" : "take part"));
   a("permutations", x.permutations);
   a("layer_permutations", x.layer_permutations);
+  a("semantics", x.semantics);
   a("adversary", x.adversary);
   a("diagnostic", x.diagnostic);
   a("consistent", x.consistent);

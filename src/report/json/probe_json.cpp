@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "models/edit_json.h"
 #include "whyformer/error.h"
 #include "whyformer/printable.h"
 #include "whyformer/probe.h"
@@ -15,10 +16,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr const char* kRecordingSchema = "whyformer.recording/1";
 
-Json array_json(const EditArray& array) {
-  return {{"shape", array.shape}, {"numbers", *array.values}};
-}
-
 Json json_of_read(const Read& read) {
   Json json{{"value", read.value}};
   if (!read.at.empty()) json["at"] = read.at;
@@ -26,14 +23,8 @@ Json json_of_read(const Read& read) {
     json["reduce"] = kReducerNames[static_cast<size_t>(read.reduce)];
   if (!read.over.empty()) json["over"] = read.over;
   if (read.count != 0) json["count"] = read.count;
-  if (read.with.given()) json["with"] = array_json(read.with);
+  if (read.with.given()) json["with"] = json_of(read.with);
   return json;
-}
-
-EditArray array_from(const Json& json) {
-  return {
-      json.at("shape").get<std::vector<int64_t>>(),
-      std::make_shared<const std::vector<double>>(json.at("numbers").get<std::vector<double>>())};
 }
 
 [[noreturn]] void fail_request(const std::string& why) {
@@ -44,19 +35,20 @@ Read read_of_json(const Json& json) {
   Read read{.value = json.at("value").get<std::string>()};
   for (const auto& [key, value] : json.items()) {
     if (key == "at") {
-      read.at = value.get<EditPlaces>();
+      read.at = places_in(value);
     } else if (key == "reduce") {
       const auto known = std::ranges::find(kReducerNames, value.get<std::string>());
-      if (known == kReducerNames.end()) fail_request("there is no reducer " + value.dump());
+      if (known == kReducerNames.end())
+        throw InvalidInput("there is no reducer " + value.get<std::string>());
       read.reduce = static_cast<Reducer>(known - kReducerNames.begin());
     } else if (key == "over") {
       read.over = value.get<std::vector<std::string>>();
     } else if (key == "count") {
-      read.count = value.get<int64_t>();
+      read.count = integer_in(value);
     } else if (key == "with") {
-      read.with = array_from(value);
+      read.with = edit_array_in(value);
     } else if (key != "value") {
-      fail_request(fmt::format("a read has no '{}'", key));
+      throw InvalidInput(fmt::format("a read has no '{}'", key));
     }
   }
   return read;
@@ -71,11 +63,10 @@ Json target_json(const TargetChoice& target) {
 }
 
 TargetChoice target_from(const Json& json) {
-  if (json.is_number_integer()) return json.get<int64_t>();
+  if (json.is_number()) return integer_in(json);
   if (json.is_string()) return json.get<std::string>();
-  if (!json.is_object()) return {};
-  return OutputElement{json.at("output").get<std::string>(),
-                       json.at("indices").get<std::vector<int64_t>>()};
+  if (json.is_null()) return {};
+  return OutputElement{json.at("output").get<std::string>(), integers_in(json.at("indices"))};
 }
 
 ProbeRequest request_from(const Json& json) {
@@ -84,7 +75,7 @@ ProbeRequest request_from(const Json& json) {
     if (key == "reads") {
       for (const Json& read : value) request.reads.push_back(read_of_json(read));
     } else if (key == "edits") {
-      request.edits = edits_from_json(value.dump());
+      request.edits = edits_in(value);
     } else if (key == "gradients") {
       request.gradients = value.get<std::vector<std::string>>();
     } else if (key == "gradient_of") {
@@ -94,15 +85,17 @@ ProbeRequest request_from(const Json& json) {
     } else if (key == "policy") {
       request.policy = value.get<std::string>();
     } else if (key == "copies") {
-      request.copies = value.get<int64_t>();
+      request.copies = integer_in(value);
     } else if (key == "target") {
       request.target = target_from(value);
     } else if (key == "similar_to") {
       request.similar_to = value.get<std::string>();
     } else if (key == "precision") {
+      if (value != "double" && value != "single")
+        throw InvalidInput("precision is single or double");
       request.precision = value == "double" ? Precision::kDouble : Precision::kSingle;
     } else {
-      fail_request(fmt::format("'{}' is not known", key));
+      throw InvalidInput(fmt::format("'{}' is not known", key));
     }
   }
   return request;
@@ -140,9 +133,11 @@ std::string to_json(const ProbeRequest& request, int indent) {
 ProbeRequest probe_request_from_json(std::string_view text) {
   try {
     const Json json = Json::parse(text);
-    if (!json.is_object()) fail_request("it is no object");
+    if (!json.is_object()) throw InvalidInput("it is no object");
     return request_from(json);
   } catch (const nlohmann::json::exception& error) {
+    fail_request(error.what());
+  } catch (const InvalidInput& error) {
     fail_request(error.what());
   }
 }

@@ -32,9 +32,9 @@ std::string patch_numbers(const PatchTable& table) {
   for (size_t row = 0; row < table.rows.size(); ++row) {
     rows += "<tr><td>" + escape_markup(printable(table.rows[row])) + "</td>";
     for (size_t column = 0; column < table.columns.size(); ++column) {
-      std::string cell = format_effect(table.cells[row][column], table.scale);
+      std::string cell = format_effect(table.cells[row][column], table.largest);
       if (!table.errors.empty())
-        cell += " ± " + format_effect(table.errors[row][column], table.scale);
+        cell += " ± " + format_effect(table.errors[row][column], table.largest);
       rows += "<td class=\"number\">" + cell + "</td>";
     }
     rows += "</tr>\n";

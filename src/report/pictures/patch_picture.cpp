@@ -83,7 +83,8 @@ class PatchGridPicture {
       return;
     }
     if (box.width < 34) return;
-    canvas.text(box.x + box.width / 2, box.y + box.height / 2, format_effect(effect, table_.scale),
+    canvas.text(box.x + box.width / 2, box.y + box.height / 2,
+                format_effect(effect, table_.largest),
                 {.size = 10, .colour = readable_on(palette_, colour), .anchor = Anchor::kMiddle});
   }
 

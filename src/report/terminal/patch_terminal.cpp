@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "report/terminal/terminal_style.h"
 #include "report/terminal/terminal_text.h"
@@ -47,7 +48,9 @@ class PatchLines {
   }
 
   void add(const EffectGrid& grid) {
-    const PatchTable table = patch_table(report_, grid);
+    PatchTable table = patch_table(report_, grid);
+    const size_t rows_of_grid = table.rows.size();
+    leave_out_empty_rows(table);
     line("");
     line(style_.bold(shortened(table.title, width_)));
     int title = columns(table.down);
@@ -56,6 +59,10 @@ class PatchLines {
     int cell = 5;
     for (const std::string& name : table.columns)
       cell = std::max(cell, std::min(10, columns(short_title(name))) + 1);
+    for (const auto& row : table.cells) {
+      for (const double effect : row)
+        cell = std::max(cell, columns(format_effect(effect, table.largest)));
+    }
     const auto fitting =
         std::max<size_t>(1, static_cast<size_t>((width_ - title - 1) / (cell + 1)));
     for (size_t begin = 0; begin < table.columns.size(); begin += fitting)
@@ -64,9 +71,29 @@ class PatchLines {
     for (const PatchExtreme& one : strongest_patches(grid, kMostNamedPatches))
       strongest +=
           fmt::format("{}{} {} “{}” {}", strongest.empty() ? "" : " · ", one.row, grid.column_axis,
-                      printable(one.column), format_effect(one.effect, table.scale));
+                      printable(one.column), format_effect(one.effect, table.largest));
     if (!strongest.empty()) faint_sentence("Strongest: " + strongest);
     if (const std::string words = preview_words(grid); !words.empty()) faint_sentence(words);
+    if (const size_t without = rows_of_grid - table.rows.size(); without > 0)
+      faint_sentence(fmt::format("{} of {} {}s have no cell that was run, and are left out here.",
+                                 without, rows_of_grid, table.down));
+  }
+
+  // A picture has hundreds of tokens, and a few strongest cells are in a few of them.
+  static void leave_out_empty_rows(PatchTable& table) {
+    size_t kept = 0;
+    for (size_t row = 0; row < table.rows.size(); ++row) {
+      const bool has_number = std::ranges::any_of(
+          table.cells[row], [](double effect) { return std::isfinite(effect); });
+      if (!has_number) continue;
+      if (kept != row) {
+        table.rows[kept] = std::move(table.rows[row]);
+        table.cells[kept] = std::move(table.cells[row]);
+      }
+      ++kept;
+    }
+    table.rows.resize(kept);
+    table.cells.resize(kept);
   }
 
   // "3" of "layer 3", since the heading says what it is.
@@ -85,7 +112,7 @@ class PatchLines {
       std::string text = left_aligned(shortened(printable(table.rows[row]), title), title);
       for (size_t column = begin; column < end; ++column) {
         const double effect = table.cells[row][column];
-        text += " " + style_.heat(right_aligned(format_effect(effect, table.scale), cell),
+        text += " " + style_.heat(right_aligned(format_effect(effect, table.largest), cell),
                                   strength(effect, table.scale), table.colours);
       }
       line(text);

@@ -46,9 +46,10 @@ PatchTable patch_table(const PatchReport& report, const EffectGrid& grid) {
   table.cells = lay(grid.effects);
   if (!grid.errors.empty()) table.errors = lay(grid.errors);
   for (const double cell : grid.effects) {
-    if (std::isfinite(cell)) table.scale = std::max(table.scale, std::abs(cell));
+    if (std::isfinite(cell)) table.largest = std::max(table.largest, std::abs(cell));
   }
-  if (report.effects_are_shares) table.scale = std::max(table.scale, 1.0);
+  // Shares of a gap have a full colour where the gap is closed.
+  table.scale = report.effects_are_shares ? std::max(table.largest, 1.0) : table.largest;
   return table;
 }
 
@@ -116,12 +117,14 @@ std::string preview_words(const EffectGrid& grid) {
              : "First-order estimates cannot be compared: too few cells differ.";
 }
 
-std::string format_effect(double effect, double scale) {
+std::string format_effect(double effect, double largest) {
   if (!std::isfinite(effect)) return "–";
-  if (scale > 0 && std::abs(effect) < scale * 5e-4) return "0";
-  const int decimals =
-      std::clamp(2 - static_cast<int>(std::floor(std::log10(std::max(scale, 1e-12)))), 0, 6);
-  return fmt::format("{:.{}f}", effect, std::min(decimals, scale <= 1.5 ? 2 : decimals));
+  if (effect == 0) return "0";
+  // Two decimals of numbers around 1, more of smaller ones.
+  const double places = 2 - std::floor(std::log10(std::max(largest, 1e-12)) + 0.3);
+  std::string text = fmt::format("{:.{}f}", effect, std::clamp(static_cast<int>(places), 0, 6));
+  const bool is_zero = text.find_first_of("123456789") == text.npos;
+  return is_zero && text.starts_with('-') ? text.substr(1) : text;
 }
 
 }  // namespace whyformer::report

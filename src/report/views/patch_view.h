@@ -16,7 +16,8 @@ struct PatchTable {
   std::vector<std::string> columns, rows;
   std::vector<std::vector<double>> cells;   // [row][column]; not a number where undefined
   std::vector<std::vector<double>> errors;  // likewise; empty without
-  double scale = 0;                         // the largest |cell|
+  double scale = 0;                         // of the colours: that of the largest |cell|
+  double largest = 0;                       // |cell|; how many decimals are shown
   ScoreKind colours = ScoreKind::kSigned;
 };
 
@@ -35,6 +36,7 @@ std::vector<std::string> patch_facts(const PatchReport& report);
 // What a cell says, in a sentence.
 std::string patch_meaning(const PatchReport& report);
 std::string preview_words(const EffectGrid& grid);  // empty without estimates
-std::string format_effect(double effect, double scale);
+// An effect among others whose largest is given; exactly 0 is "0".
+std::string format_effect(double effect, double largest);
 
 }  // namespace whyformer::report

@@ -7,6 +7,7 @@
 #include "studies/debate/consistent_training.h"
 #include "studies/debate/guided_network.h"
 #include "tests/support/debate_test_helpers.h"
+#include "tests/support/heads_test_helpers.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
@@ -72,6 +73,22 @@ TEST(PermutationPart, IsSeenByTheAnswerWhereWeightsDiffer) {
     EXPECT_GT(one.max, 0) << one.semantics;
     EXPECT_LE(one.median, one.max);
   }
+}
+
+// Of a layer with one head that matters, that head alone is the whole layer.
+TEST(PermutationPart, OfOneHeadIsThatOfTheLayerWhereOthersAreNotRead) {
+  DebateRequest request = short_search();
+  request.semantics = {"frozen", "frozen-heads"};
+  DebateCase test(
+      "pair", DType::kFloat64, [](auto& weights) { forget_head(weights, 1, 0, 24, 12); }, request);
+  DebateInput result;
+  kPermutationPart.measure(*test.run, result);
+  ASSERT_EQ(result.permutations.size(), 6u);  // two layers, each whole and by its two heads
+  const auto& whole = result.permutations[3];
+  EXPECT_EQ(whole.head, -1);
+  EXPECT_NEAR(result.permutations[4].max, 0, 1e-15);
+  EXPECT_NEAR(result.permutations[5].max, whole.max, 1e-15);
+  EXPECT_GT(whole.max, 0);
 }
 
 TEST(DebateParts, EqualValuesMakeAllAttentionAlike) {

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
 
@@ -11,6 +13,7 @@
 namespace whyformer {
 namespace {
 
+constexpr std::array<std::string_view, 4> kSemantics{"last-row", "frozen", "frozen-heads", "live"};
 constexpr int64_t kNumbersAtOnce = int64_t{8} << 20;  // of maps that wait together
 
 // The permutations of one input: the same for all heads, so that heads differ by what they are and
@@ -96,20 +99,34 @@ void permute_all_rows(const Permutations& permutations, int64_t draw, int64_t he
   }
 }
 
-// Every row of one layer's observed map; what is above is computed anew.
-void permute_frozen(DebateRun& debate, DebateInput& result) {
+// Every row of one layer's observed map, of all heads (-1) or of one; what is above is computed
+// anew.
+DebatePermutation permuted_layer(DebateRun& debate, const AttentionTail& tail, int layer,
+                                 int64_t head) {
   const int64_t count = debate.request().layer_permutations;
+  const Permutations permutations(debate, "frozen", layer);
+  const int64_t of_head = tail.rows() * tail.keys();
+  std::vector<double> changes;
+  for (int64_t draw = 0; draw < count; ++draw) {
+    std::vector<double> map = tail.observed();
+    const std::span<double> whole(map);
+    if (head < 0)
+      permute_all_rows(permutations, draw, tail.heads(), tail.rows(), tail.keys(), whole);
+    else
+      permute_all_rows(permutations, draw, 1, tail.rows(), tail.keys(),
+                       whole.subspan(head * of_head, of_head));
+    changes.push_back(debate.change(tail.outputs(map)[0]));
+  }
+  return summary_of("frozen", layer, head, changes,
+                    debate.compared_share(debate.attention_row(layer, head)));
+}
+
+void permute_frozen(DebateRun& debate, bool all_heads, bool each_head, DebateInput& result) {
   for (int layer = 0; layer < debate.run().layers(); ++layer) {
     const AttentionTail tail(debate.run(), layer);
-    const Permutations permutations(debate, "frozen", layer);
-    std::vector<double> changes;
-    for (int64_t draw = 0; draw < count; ++draw) {
-      std::vector<double> map = tail.observed();
-      permute_all_rows(permutations, draw, tail.heads(), tail.rows(), tail.keys(), map);
-      changes.push_back(debate.change(tail.outputs(map)[0]));
-    }
-    result.permutations.push_back(summary_of("frozen", layer, -1, changes,
-                                             debate.compared_share(debate.attention_row(layer))));
+    const int64_t heads = each_head ? tail.heads() : 0;
+    for (int64_t head = all_heads ? -1 : 0; head < heads; ++head)
+      result.permutations.push_back(permuted_layer(debate, tail, layer, head));
   }
 }
 
@@ -145,14 +162,24 @@ void permute_live(DebateRun& debate, DebateInput& result) {
 void check_permutations(const DebateRequest& request) {
   if (request.permutations < 1 || request.layer_permutations < 0)
     throw InvalidInput("permutations: give 1 or more of the read-out row, 0 or more of layers");
+  if (request.semantics.empty()) throw InvalidInput("permutations need one of their semantics");
+  for (const std::string& one : request.semantics) {
+    if (std::ranges::find(kSemantics, one) != kSemantics.end()) continue;
+    throw InvalidInput(fmt::format("there is no permutation '{}': choose from {}", one,
+                                   fmt::join(kSemantics, ", ")));
+  }
 }
 
 void measure_permutation(DebateRun& debate, DebateInput& result) {
   if (debate.compared().size() < 2) throw InvalidInput("one token alone cannot be permuted");
-  permute_last_row(debate, result);
+  const auto asks = [&](std::string_view semantics) {
+    return std::ranges::find(debate.request().semantics, semantics) !=
+           debate.request().semantics.end();
+  };
+  if (asks("last-row")) permute_last_row(debate, result);
   if (debate.request().layer_permutations == 0) return;
-  permute_frozen(debate, result);
-  permute_live(debate, result);
+  permute_frozen(debate, asks("frozen"), asks("frozen-heads"), result);
+  if (asks("live")) permute_live(debate, result);
 }
 
 PermutationSummary summary_over_inputs(const std::vector<const DebatePermutation*>& all) {
@@ -174,8 +201,8 @@ void judge_permutation(DebateReport& report) {
   const auto found = std::ranges::find_if(report.permutations, [](const PermutationSummary& one) {
     return one.semantics == "last-row" && one.head < 0;
   });
-  if (found == report.permutations.end())
-    throw InvalidInput("the read-out row was permuted on no input");
+  if (report.permutations.empty()) throw InvalidInput("nothing was permuted on any input");
+  if (found == report.permutations.end()) return;  // it was not asked for: the numbers alone
   report.verdicts.push_back(
       {"permutation",
        fmt::format(

@@ -43,7 +43,7 @@ PatchReport study_patches(const Reader& reader, const InputValue& clean,
     study.expect(static_cast<int64_t>(
         request.exact_share * static_cast<double>(sweep_runs(patch_kind_named(name), *base))));
   const SweepSettings settings{.preview = request.preview, .exact_share = request.exact_share};
-  const SweepWork work{study.metric(), aligned, study.counter()};
+  const SweepWork work{study.metric(), aligned, study.counter(), study.saver()};
   for (const std::string& name : request.kinds) {
     Swept swept = sweep(patch_kind_named(name), study.clean(), *base, settings, work);
     if (request.preview) ++study.report.cost.backwards;

@@ -102,7 +102,7 @@ PatchReport study_causes(const Reader& reader, const InputValue& clean, const No
   std::iota(aligned.begin(), aligned.end(), 0);
   for (const std::string& kind : request.kinds)
     study.expect(noise.draws * sweep_runs(patch_kind_named(kind), study.clean()));
-  const SweepWork work{study.metric(), aligned, study.counter()};
+  const SweepWork work{study.metric(), aligned, study.counter(), study.saver()};
   const SweepSettings settings{.preview = false, .window = noise.window};
   std::vector<DrawSums> sums(request.kinds.size());
   std::vector<double> gaps;

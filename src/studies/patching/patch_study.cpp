@@ -86,11 +86,18 @@ std::unique_ptr<PatchedRun> PatchStudy::with_entering(ValuesByName entering) con
 
 RunsMade PatchStudy::counter() {
   return [this](int64_t runs) {
-    made_ += runs;
     report.cost.forwards += static_cast<int>(runs);
-    if (request_.progress && !request_.progress(made_, std::max(made_, total_)))
-      throw Interrupted();
+    done(runs);
   };
+}
+
+RunsMade PatchStudy::saver() {
+  return [this](int64_t runs) { done(runs); };
+}
+
+void PatchStudy::done(int64_t runs) {
+  made_ += runs;
+  if (request_.progress && !request_.progress(made_, std::max(made_, total_))) throw Interrupted();
 }
 
 PatchReport PatchStudy::finish() {

@@ -30,6 +30,8 @@ class PatchStudy {
   // For all work of the study: counts runs, tells the progress.
   void expect(int64_t runs) { total_ += runs; }
   RunsMade counter();
+  // For runs that were expected and are not needed.
+  RunsMade saver();
   // Does the work; where the user stops it, what is there stays, or Interrupted goes on.
   void stop() { report.stopped_early = true; }
 
@@ -39,6 +41,7 @@ class PatchStudy {
 
  private:
   Input read(const InputValue& value, Explanation& shown);
+  void done(int64_t runs);
 
   const Reader& reader_;
   const PatchRequest& request_;

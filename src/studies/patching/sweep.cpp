@@ -240,7 +240,7 @@ class Sweep {
       }
       runs.push_back(cell);
     }
-    if (skipped > 0) work_.made(skipped);
+    if (skipped > 0) work_.left_out(skipped);
     const auto change = [&](int64_t sample, size_t stop, const Tensor& value) {
       patches[stop].write(cells_[runs[sample]], value);
     };

@@ -36,6 +36,7 @@ struct SweepWork {
   const AnswerMetric& metric;
   const AlignedUnits& aligned;
   RunsMade made;
+  RunsMade left_out = {};  // cells that are known without a run
 };
 
 struct Swept {

@@ -7,6 +7,7 @@ import inspect
 import json
 import os
 import tempfile
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -179,6 +180,8 @@ class _Caller:
                     found = self.module(*(inputs[name] for name in self.arguments))
         finally:
             self.module.train(training)
+        if isinstance(found, Mapping):
+            found = found["logits"]
         found = found[0] if isinstance(found, (tuple, list)) else getattr(found, "logits", found)
         return found.detach().cpu().to(torch.float64).numpy().reshape(len(next(iter(arrays.values()))), -1)
 

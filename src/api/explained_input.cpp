@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "api/context_notes.h"
 #include "run/output_space.h"
 
 namespace whyformer {
@@ -153,6 +154,10 @@ Explanation ExplainedInput::explain(int64_t target) {
   const JobRunner runner{.run = [&](const Job& job) { return run(job); },
                          .stopped = [&] { return was_stopped(); }};
   run_jobs(jobs_, runner, explanation);
+  if (!prepared_.has_several_parts()) {
+    const ContextPart* rows = as_context(*prepared_.run().input().parts()[0]);
+    if (rows != nullptr) add_notes_on_rows(*rows, explanation);
+  }
   return explanation;
 }
 

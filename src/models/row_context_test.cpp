@@ -60,7 +60,7 @@ std::vector<double> answers_in_context(const GoldenTable& golden, ContextMode mo
 
 const std::vector<std::string> kAttendingModels{"saint.colrow", "saint.row", "saint.deep"};
 
-TEST(RowsInContext, LiveContextsGivePyTorchsAnswersOfTheBatch) {
+TEST(RowsInContext, BlocksGivePyTorchsAnswersOfTheBatch) {
   std::vector<std::string> names = kAttendingModels;
   names.insert(names.end(), {"wd-saint.class", "wd-saint.flat"});
   for (const std::string& name : names) {

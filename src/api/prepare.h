@@ -47,7 +47,7 @@ void choose_target(Prepared& prepared, int64_t index);
 
 // The output that is asked for, the highest where none is; and what is told about it.
 int64_t target_index(const Output& output, const TargetChoice& asked);
-Target target_of(const Output& output, int64_t index, std::optional<Problem> problem);
+Target target_of(const Output& output, int64_t index);
 
 // Throws InvalidInput for an input of several parts, for work that looks at one.
 void check_one_part(const Reading& reading);

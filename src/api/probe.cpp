@@ -10,6 +10,7 @@
 #include "graph/walk_back.h"
 #include "relevance/relevance_walk.h"
 #include "run/labels.h"
+#include "run/output_space.h"
 #include "run/pulse_question.h"
 #include "run/reduced.h"
 #include "whyformer/error.h"
@@ -138,7 +139,9 @@ class ProbeRun {
       reading_.check_element(value);
     } else {
       target_ = target_index(output, request_.target);
-      recording_.target = target_of(output, target_, reading_.answered.problem);
+      if (output.space == "logit" && reading_.answered.problem)
+        output.probabilities = probabilities_of(output.values, *reading_.answered.problem);
+      recording_.target = target_of(output, target_);
     }
     recording_.notes = reading_.notes;
     const auto& more = reading_.answered.notes;

@@ -300,7 +300,7 @@ std::optional<std::string> OnnxRowSource::attending_input(int64_t columns) const
 bool OnnxRowSource::rows_attend() const {
   if (beside_.kind != RowsBeside::Kind::kNotTold) return true;
   int64_t columns = 0;
-  for (const onnx::ValueInfo& input : model_->file().graph.inputs) {
+  for (const onnx::DeclaredValue& input : model_->file().graph.inputs) {
     if (input.shape[1] <= 0) return false;
     columns += input.shape[1];
   }

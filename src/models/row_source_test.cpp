@@ -10,6 +10,7 @@
 #include "tests/support/temporary_folder.h"
 #include "tests/support/tiny_model.h"
 #include "whyformer/error.h"
+#include "whyformer/model.h"
 
 namespace whyformer {
 namespace {

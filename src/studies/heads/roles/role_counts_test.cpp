@@ -30,14 +30,14 @@ UnitFacts text_facts(int64_t number, WordCounts* counts = nullptr) {
   return facts;
 }
 
-using Target = std::function<int64_t(const UnitFacts&, int64_t query)>;
+using WantedKey = std::function<int64_t(const UnitFacts&, int64_t query)>;
 
 // A map whose queries give 0.9 to their target, or the same to every key where there is none.
-Tensor wired_map(const UnitFacts& facts, const std::vector<Target>& heads) {
+Tensor wired_map(const UnitFacts& facts, const std::vector<WantedKey>& heads) {
   const int64_t units = facts.units();
   Tensor map = Tensor::zeros({static_cast<int64_t>(heads.size()), units, units}, DType::kFloat64);
   double* weights = map.mutable_data<double>();
-  for (const Target& head : heads) {
+  for (const WantedKey& head : heads) {
     for (int64_t query = 0; query < units; ++query, weights += units) {
       const int64_t target = head(facts, query);
       std::fill_n(
@@ -64,13 +64,13 @@ int64_t rare(const UnitFacts& facts, int64_t) {
   return 0;
 }
 
-Target offset(int64_t by) {
+WantedKey offset(int64_t by) {
   return [by](const UnitFacts& facts, int64_t query) {
     return std::clamp<int64_t>(query + by, 0, facts.units() - 1);
   };
 }
 
-HeadRoles roles_of(const std::vector<Target>& heads, HeadRolesRequest request = {},
+HeadRoles roles_of(const std::vector<WantedKey>& heads, HeadRolesRequest request = {},
                    int64_t texts = kRoleTexts) {
   WordCounts counts;
   for (int64_t number = 0; number < texts; ++number) text_facts(number, &counts);
@@ -127,7 +127,7 @@ TEST(HeadRoles, AUniformHeadIsBroadAndNothingElse) {
 
 TEST(HeadRoles, AHeadThatAttendsAtRandomHasNoRole) {
   int64_t draw = 0;
-  const Target random = [&draw](const UnitFacts& facts, int64_t) {
+  const WantedKey random = [&draw](const UnitFacts& facts, int64_t) {
     const double uniform = CounterRandom(3, "random head", 0).uniform(draw++);
     return static_cast<int64_t>(uniform * static_cast<double>(facts.units()));
   };
@@ -195,7 +195,7 @@ UnitFacts patch_facts() {
 }
 
 TEST(HeadRoles, NeighboursOfPatchesAreFoundOnTheirGrid) {
-  const auto to = [](int64_t down, int64_t right) -> Target {
+  const auto to = [](int64_t down, int64_t right) -> WantedKey {
     return [down, right](const UnitFacts& facts, int64_t query) -> int64_t {
       const auto& from = facts.places[query];
       if (!from) return 0;
@@ -204,11 +204,11 @@ TEST(HeadRoles, NeighboursOfPatchesAreFoundOnTheirGrid) {
       return inside ? 1 + row * 4 + column : 0;
     };
   };
-  const Target same_row = [](const UnitFacts& facts, int64_t query) -> int64_t {
+  const WantedKey same_row = [](const UnitFacts& facts, int64_t query) -> int64_t {
     const auto& from = facts.places[query];
     return from ? 1 + from->row * 4 + (from->column + 2) % 4 : 0;
   };
-  const Target same_column = [](const UnitFacts& facts, int64_t query) -> int64_t {
+  const WantedKey same_column = [](const UnitFacts& facts, int64_t query) -> int64_t {
     const auto& from = facts.places[query];
     return from ? 1 + (from->row + 2) % 4 * 4 + from->column : 0;
   };

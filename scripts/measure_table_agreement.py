@@ -56,7 +56,7 @@ class Recipe:
     patience: int
 
 
-RECIPES = {"small": Recipe(width=64, blocks=2, heads=4, rate=1e-3, epochs=40, patience=8),
+RECIPES = {"small": Recipe(width=64, blocks=2, heads=4, rate=1e-3, epochs=200, patience=16),
            # output/california_housing/ft_transformer/default of their repository.
            "authors": Recipe(width=192, blocks=3, heads=8, rate=1e-4, epochs=10**9, patience=16)}
 

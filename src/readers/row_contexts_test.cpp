@@ -311,32 +311,6 @@ TEST(RowContexts, TheRowsAttentionIsToldInNumbers) {
                                         std::log(static_cast<double>(weights.size())))))));
 }
 
-// A copy of a context row takes its share from all alike (in the first layer).
-TEST(RowContexts, ACopyOfARowLeavesTheRatiosOfTheOthers) {
-  SaintFolder saint("saint.colrow");
-  const auto weights = [&](const std::string& csv) {
-    std::ofstream(saint.folder.path() / "context.csv") << csv;
-    return explained(saint.load(), row_of(saint.rows, 0), "raw-attention").attributions[0].scores;
-  };
-  std::string others = saint.golden.csv();
-  const size_t first = others.find('\n') + 1;
-  others.erase(first, others.find('\n', first) + 1 - first);
-  const std::string copied = others + others.substr(first, others.find('\n', first) + 1 - first);
-  // Of each head by itself: the mean over heads mixes shares.
-  const auto map_of = [&](const std::string& csv) {
-    std::ofstream(saint.folder.path() / "context.csv") << csv;
-    return explained(saint.load(), row_of(saint.rows, 0), "raw-attention").attention[0];
-  };
-  const AttentionMap one = map_of(others), more = map_of(copied);
-  for (int64_t head = 0; head < one.heads; ++head) {
-    const auto before = one.head(head), after = more.head(head);
-    for (int64_t row = 1; row < one.keys; ++row)
-      EXPECT_NEAR(after[row] / after[0], before[row] / before[0], 1e-5) << head << " " << row;
-    EXPECT_NEAR(after[1], after[one.keys], 1e-7);
-  }
-  EXPECT_EQ(weights(copied).size(), weights(others).size() + 1);
-}
-
 // Of the answer to each row's tokens, by finite differences of the graph that has them.
 TEST(RowContexts, GradientsGoToTheTokensOfAllRows) {
   for (const ContextMode mode : {ContextMode::kFrozen, ContextMode::kLive}) {

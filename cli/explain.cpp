@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <numeric>
 
 #include "answer_lines.h"
 #include "command.h"
@@ -106,17 +107,19 @@ void explain_lines(const ExplainArguments& a, const std::string& path) {
 void explain_table(const ExplainArguments& a) {
   const Model model = a.input.model.load_for_tables();
   const NamedTable rows = a.table.read(model);
-  if (a.table.has_row->count() > 0) {
-    return explain_one(a, model, a.table.input(model, rows, a.table.row_in(rows)));
+  std::vector<int64_t> chosen = a.table.rows_in(rows);
+  if (chosen.empty()) {
+    chosen.resize(static_cast<size_t>(rows.table.rows));
+    std::iota(chosen.begin(), chosen.end(), 0);
   }
-  if (rows.table.rows == 1) return explain_one(a, model, a.table.input(model, rows, 0));
+  if (chosen.size() == 1) return explain_one(a, model, a.table.input(model, rows, chosen[0]));
   refuse_pictures(a);
-  RowInput input = a.table.input(model, rows, 0);
+  RowInput input = a.table.input(model, rows, chosen[0]);
   ExplainRequest request = request_of(a, model, input);
   request.progress = [](int64_t, int64_t) { return !interrupted(); };
   const KeepAnswers keep;
-  AnswerLines answers(a.json, "rows", rows.table.rows);
-  for (int64_t row = 0; row < rows.table.rows; ++row) {
+  AnswerLines answers(a.json, "rows", static_cast<int64_t>(chosen.size()));
+  for (const int64_t row : chosen) {
     a.table.take_row(model, rows, row, input);
     const auto explain_row = [&] { return explain(model, input, request).front(); };
     if (!answers.add(fmt::format("row {}", row), explain_row)) break;

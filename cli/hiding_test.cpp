@@ -1,6 +1,7 @@
 // Methods that hide parts of the input, rows of tables and importance, as people call them.
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 #include <string>
 
 #include "command_line_fixture.h"
@@ -104,6 +105,30 @@ TEST_F(HidingCommands, ExplainsEveryRowAsALine) {
       run("explain" + kTableModel + "--table " + path("rows.csv") + " --method leave-one-out");
   EXPECT_EQ(answer.code, 0);
   EXPECT_EQ(std::count(answer.out.begin(), answer.out.end(), '\n'), 4);
+}
+
+TEST_F(HidingCommands, SeveralRowsAreLinesInTheOrderInWhichTheyAreAskedFor) {
+  const auto lines = [&](const std::string& rows) {
+    const CommandResult answer = run("explain --method gae " + rows);
+    EXPECT_EQ(answer.code, 0) << answer.error;
+    std::vector<nlohmann::json> found;
+    std::istringstream text(answer.out);
+    for (std::string line; std::getline(text, line);) found.push_back(nlohmann::json::parse(line));
+    return found;
+  };
+  const auto one = [&](const std::string& row) {
+    return nlohmann::json::parse(run("explain --method gae --json - --row " + row).out);
+  };
+  const auto several = lines("--row 17,3 --row 5");
+  ASSERT_EQ(several.size(), 3u);
+  for (const auto& [place, row] : {std::pair(0, "17"), std::pair(1, "3"), std::pair(2, "5")})
+    EXPECT_EQ(several[place]["attributions"][0]["scores"], one(row)["attributions"][0]["scores"]);
+  expect_refusal("explain --method gae --row 3,x", "--row x: expected a number");
+  expect_refusal("explain --method gae --row 3,", "--row : expected a number");
+  expect_refusal("explain --method gae --row 3,200", "there is no row 200");
+  expect_refusal("explain --method gae --row 3,4 --html " + path("rows.html"),
+                 "pages and pictures show one text or row");
+  expect_refusal("probe --row 3,4 --list", "--row names 2 rows");
 }
 
 TEST_F(HidingCommands, RefusesTablesThatAreNone) {

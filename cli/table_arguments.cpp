@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <string_view>
 
 #include "option_groups.h"
 #include "whyformer/error.h"
@@ -37,9 +39,11 @@ void TableArguments::add_to(CLI::App& command) {
 
 void TableArguments::add_row_to(CLI::App& command) {
   has_row = command
-                .add_option("--row", row,
-                            "row to explain: its number, from 0, or COLUMN=VALUE (default: all, as "
-                            "JSON lines; without --table: a row that came with the model)")
+                .add_option("--row", chosen,
+                            "row to explain: its number, from 0, or COLUMN=VALUE; several: "
+                            "separated by commas, or --row again (default: all, as JSON lines; "
+                            "without --table: a row that came with the model)")
+                ->allow_extra_args(false)
                 ->type_name("ROW");
 }
 
@@ -83,17 +87,42 @@ int64_t row_with(const NamedTable& rows, const std::string& column, const std::s
 
 }  // namespace
 
-int64_t TableArguments::row_in(const NamedTable& rows) const {
-  const size_t equals = row.find('=');
-  if (equals != row.npos) return row_with(rows, row.substr(0, equals), row.substr(equals + 1));
+namespace {
+
+int64_t row_numbered(const NamedTable& rows, std::string_view text) {
   int64_t number = 0;
-  const auto [end, error] = std::from_chars(row.data(), row.data() + row.size(), number);
-  if (error != std::errc() || end != row.data() + row.size() || number < 0) {
-    throw InvalidInput(fmt::format("--row {}: expected a number from 0 on, or COLUMN=VALUE", row));
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < 0) {
+    throw InvalidInput(fmt::format("--row {}: expected a number from 0 on, or COLUMN=VALUE", text));
   }
   if (number < rows.table.rows) return number;
   throw InvalidInput(fmt::format("there is no row {}: the table has {}, from 0 to {}", number,
                                  rows.table.rows, rows.table.rows - 1));
+}
+
+}  // namespace
+
+// A value may have commas in it, numbers do not.
+std::vector<int64_t> TableArguments::rows_in(const NamedTable& rows) const {
+  std::vector<int64_t> found;
+  for (const std::string& one : chosen) {
+    if (const size_t equals = one.find('='); equals != one.npos) {
+      found.push_back(row_with(rows, one.substr(0, equals), one.substr(equals + 1)));
+      continue;
+    }
+    for (size_t at = 0; at <= one.size();) {
+      const size_t end = std::min(one.find(',', at), one.size());
+      found.push_back(row_numbered(rows, std::string_view(one).substr(at, end - at)));
+      at = end + 1;
+    }
+  }
+  return found;
+}
+
+int64_t TableArguments::row_in(const NamedTable& rows) const {
+  const std::vector<int64_t> found = rows_in(rows);
+  if (found.size() == 1) return found[0];
+  throw InvalidInput(fmt::format("--row names {} rows: give one", found.size()));
 }
 
 void TableArguments::fill_background(const Model& model, const NamedTable& rows,

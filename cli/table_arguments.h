@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "whyformer/tables.h"
 
@@ -11,12 +12,12 @@ namespace whyformer::cli {
 
 struct TableArguments {
   std::string table, background;
-  std::string row;  // a number from 0, or COLUMN=VALUE
+  std::vector<std::string> chosen;  // numbers from 0, or COLUMN=VALUE
   int64_t background_rows = 100, clusters = 0;
   CLI::Option *has_row = nullptr, *has_background_rows = nullptr;
 
   void add_to(CLI::App& command);
-  void add_row_to(CLI::App& command);  // one row of it, for commands that explain one
+  void add_row_to(CLI::App& command);  // rows of it, for commands that explain some of them
   bool given() const { return !table.empty() || (has_row != nullptr && has_row->count() > 0); }
   // Throws InvalidInput where no table is given, but what belongs to one.
   void refuse_without_table() const;
@@ -24,7 +25,9 @@ struct TableArguments {
   NamedTable read(const Model& model) const;
   // The same with rows that cannot be read told apart.
   SoundRows read_sound(const Model& model) const;
-  // Which row is asked for. Throws InvalidInput where there is none, or several.
+  // Which rows are asked for, in that order. Throws InvalidInput where there is none.
+  std::vector<int64_t> rows_in(const NamedTable& rows) const;
+  // The same of one alone. Throws InvalidInput for several.
   int64_t row_in(const NamedTable& rows) const;
   // Rows that hidden columns are taken from: those given, the model's own (then nothing is told
   // here), or else the table's.

@@ -30,6 +30,7 @@ void bind_units(nb::module_& module) {
       .def_ro("column", &Unit::column)
       .def_ro("value", &Unit::value)
       .def_ro("cell", &Unit::cell)
+      .def_ro("row", &Unit::row)
       .def_ro("category", &Unit::category)
       .def_ro("missing", &Unit::missing)
       .def("__repr__",

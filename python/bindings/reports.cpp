@@ -72,6 +72,10 @@ void bind_explanation_reports(nb::module_& module) {
                                      int head, SpecialTokens special) {
     return bytes_of(attention_picture(e, format, {layer, head}, {special}));
   });
+  module.def("waterfall_picture",
+             [](const Explanation& e, PictureFormat format, const std::string& method) {
+               return bytes_of(waterfall_picture(e, format, method));
+             });
 }
 
 }  // namespace

@@ -151,6 +151,18 @@ def test_a_saved_context_is_used(module, frame, columns, tmp_path):
     np.testing.assert_allclose(model(frame.iloc[3]).values, expected, atol=1e-5)
 
 
+def test_rows_of_a_saved_context_are_summed_by_their_answers(module, frame, columns, tmp_path):
+    context = frame.iloc[10:16].assign(rich=["yes", "no", "yes", "yes", "no", "yes"])
+    model = wf.save_table_model(tmp_path / "model", module, frame=frame, preprocessing=columns, labels=["no", "yes"],
+                                name="rich", forward=module.logits, context=context)
+    found = model.explain(frame.iloc[3], ["shap", "raw-attention"], by="rows", target="yes", progress=False)
+    assert [unit.row for unit in found.units] == [-1, 1, 4, 0, 2, 3, 5]  # of the same answer beside each other
+    assert all(unit.cell.endswith(answer) for unit, answer in zip(found.units[1:], ["no"] * 2 + ["yes"] * 4))
+    scores = found["shap"].scores
+    told = f"no {scores[1:3].sum():.3g} (2 rows), yes {scores[3:].sum():.3g} (4 rows)"
+    assert any(told in note for note in found["shap"].notes)
+
+
 def test_missing_cells_have_vectors_of_the_models_own(module, frame, columns, tmp_path):
     holes = frame.astype({"age": float})
     holes.loc[::5, "age"] = np.nan

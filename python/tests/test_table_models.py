@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import whyformer as wf
+from conftest import SOURCES
 
 pandas = pytest.importorskip("pandas")
 pytest.importorskip("sklearn")
@@ -127,6 +128,28 @@ def test_explanations_of_a_frame_are_matrices_of_rows_and_columns(saved, people)
     attention = results[2]["raw-attention:gorishniy"]
     by_name = {unit.column: score for unit, score in zip(attention.units, attention.scores)}
     assert table["raw-attention:gorishniy"]["hours"][2] == by_name["hours"]
+
+
+def test_kernel_shap_of_raw_columns_is_shaps_on_the_function_of_raw_rows(saved, people):
+    """One column is one-hot in the model, another has an indicator of missing cells: each is one player."""
+    shap = pytest.importorskip("shap")
+    _, model, _ = saved
+    names = ["job", "age", "hours", "sex", "city"]
+    background, row = people.iloc[100:120], people.iloc[[702]]
+    cells = pandas.concat([background, row])[names].reset_index(drop=True)
+
+    def answer(places):
+        """Rows put together from places of cells: shap itself reads numbers alone."""
+        frame = pandas.DataFrame({name: cells[name].to_numpy()[places[:, column].astype(int)]
+                                  for column, name in enumerate(names)})
+        return np.array([one.values[1] for one in model(frame, precision="double", progress=False)])
+
+    places = np.repeat(np.arange(21.0)[:, None], 5, axis=1)
+    explainer = shap.KernelExplainer(answer, places[:20])
+    expected = explainer.shap_values(places[20], nsamples=2**5 - 2, l1_reg=False, silent=True)
+    result = model.explain(row.iloc[0], "kernel-shap", target="yes", background=background, precision="double")
+    by_name = {unit.column: score for unit, score in zip(result.units, result[0].scores)}
+    np.testing.assert_allclose([by_name[name] for name in names], expected, rtol=0, atol=1e-9)
 
 
 def test_agreement_has_its_reference_first(saved, people):
@@ -250,3 +273,30 @@ def test_the_built_in_model_of_tables_explains_a_row():
     classifier = wf.TableClassifier(model)
     assert list(classifier.classes_) == ["<=50K", ">50K"]
     assert "age" in classifier.feature_names_in_
+
+
+def test_a_waterfall_is_drawn_of_methods_that_add_up(saved, people, tmp_path):
+    _, model, _ = saved
+    result = model.explain(people.iloc[17], ["gae", "exact-shap"])
+    result.save_waterfall(tmp_path / "fall.svg")
+    drawn = (tmp_path / "fall.svg").read_text(encoding="utf-8")
+    assert all(name in drawn for name in ("job", "age", "hours", "sex", "city"))
+    result.save_waterfall(tmp_path / "same.svg", "exact_shap")
+    assert (tmp_path / "same.svg").read_text(encoding="utf-8") == drawn
+    with pytest.raises(wf.InvalidInput, match="add up"):
+        result.save_waterfall(tmp_path / "none.svg", "gae")
+
+
+def test_columns_without_a_score_are_nan_in_frames():
+    """A TabTransformer's numbers are beside its tokens: no score, which is not 0."""
+    folder = SOURCES / "tests/golden/tables/presets/lucid-tab.survey"
+    rows = pandas.read_csv(folder / "rows.csv").head(2)
+    results = wf.load(folder).explain(rows, ["raw-attention:all-layers-column", "exact-shap"])
+    table = results.to_pandas(by="columns")
+    numbers = {unit.column for unit in results[0].units if not unit.category}
+    assert len(numbers) == 3
+    for name, values in table["raw-attention:all-layers-column"].items():
+        assert values.isna().all() == (name in numbers)
+    assert table["exact-shap"].notna().all().all()
+    one = results[0].to_pandas().set_index("column")["raw-attention:all-layers-column"]
+    assert set(one[one.isna()].index) == numbers

@@ -225,3 +225,9 @@ def test_columns_of_ids_are_read_as_they_are(people):
     found = spec.transform(people)
     np.testing.assert_array_equal(found["x_cat"][:, 0], people["rooms"])
     np.testing.assert_array_equal(found["x_cont"][:, 0], people["age"])
+
+
+def test_a_column_of_the_labels_themselves_is_told_of(people):
+    frame = people.assign(rich=np.where(people["rooms"] == 1, "yes", "no"))
+    with pytest.warns(UserWarning, match="column 'rich' holds the labels themselves"):
+        wf.describe_table(frame[["rich"]], OrdinalEncoder().fit(frame[["rich"]]), labels=["no", "yes"])

@@ -13,6 +13,7 @@ from importlib.metadata import version as _version
 from ._concepts import ConceptReport, tcav
 from ._debate import DebateReport, debate
 from ._evaluation import Agreement, Evaluation, agree, evaluate, protocols
+from ._from_packages import SaintPreparation
 from ._functions import FunctionExplanation, lime, shap
 from ._importance import ComparedImportances, HeadImportance, Importance, Summary, summarise
 from ._learned import LearnedReport
@@ -48,7 +49,8 @@ __all__ = [
     "Agreement", "Attribution", "ComparedImportances", "ConceptReport", "DebateReport", "Edit", "Error", "Evaluation",
     "Explanation", "Explanations", "FileError", "FunctionExplanation", "HeadImportance", "Importance", "InvalidInput",
     "LearnedReport", "MethodInfo", "Model", "ModelInfo", "ModelSummary", "OptionInfo", "Output", "PatchGrid",
-    "PatchReport", "Recording", "SanityReport", "Summary", "TableClassifier", "TableSpec", "UnsupportedModel", "add", "agree", "debate",
+    "PatchReport", "Recording", "SaintPreparation", "SanityReport", "Summary", "TableClassifier", "TableSpec",
+    "UnsupportedModel", "add", "agree", "debate",
     "describe_table", "edits", "evaluate", "explain", "freeze", "inspect", "lime", "load", "maskers", "methods",
     "metrics", "noise", "permute", "protocols", "relevance_policies", "sanity", "save_table_model", "scale",
     "set_threads", "set_to", "shap", "studies", "summarise", "tcav", "threads", "zero",

@@ -49,9 +49,9 @@ def features_of(preprocessing, frame) -> list[Feature]:
             absent = [name for name in names if str(name) not in raw]
             if absent:
                 raise InvalidInput(f"preprocessing= names the column {absent[0]!r}, which the frame does not have")
-            found += _through(transformer, [raw[str(name)] for name in names], frame)
+            found += through(transformer, [raw[str(name)] for name in names], frame)
         return found
-    return _through(preprocessing, list(raw.values()), frame)
+    return through(preprocessing, list(raw.values()), frame)
 
 
 def transformed(preprocessing, frame) -> np.ndarray:
@@ -78,7 +78,7 @@ def _dense(numbers) -> np.ndarray:
     return np.asarray(numbers, dtype=np.float64)
 
 
-def _through(transformer, features: list[Feature], frame) -> list[Feature]:
+def through(transformer, features: list[Feature], frame) -> list[Feature]:
     if isinstance(transformer, str):
         if transformer == "drop":
             return []
@@ -100,7 +100,7 @@ def _is_fitted(transformer) -> bool:
 
 def _pipeline(pipeline, features, frame):
     for _, step in pipeline.steps:
-        features = _through("passthrough" if step is None else step, features, frame)
+        features = through("passthrough" if step is None else step, features, frame)
     return features
 
 
@@ -109,7 +109,7 @@ def _column_transformer(transformer, features, frame):
     for name, part, columns in transformer.transformers_:
         where = transformer.output_indices_.get(name, slice(0, 0))
         chosen = [features[index] for index in _positions(columns, features, frame)]
-        found = _through(part, chosen, frame)
+        found = through(part, chosen, frame)
         if len(found) != where.stop - where.start:
             raise UnsupportedModel(f"'{name}' of the ColumnTransformer has {where.stop - where.start} outputs, but "
                                    f"{len(found)} are understood; {WAY_OUT}")
@@ -353,9 +353,12 @@ def _as_ids(feature: Feature) -> Feature:
                    missing=rule(feature.missing), unknown=rule(feature.unknown))
 
 
+def ordinal_feature(encoder, feature: Feature, index: int = 0) -> Feature:
+    return _as_ids(_category(encoder, index, feature, lambda outputs: outputs[:, index].tolist()))
+
+
 def _ordinal(encoder, features, frame):
-    return [_as_ids(_category(encoder, index, feature, lambda outputs, i=index: outputs[:, i].tolist()))
-            for index, feature in enumerate(features)]
+    return [ordinal_feature(encoder, feature, index) for index, feature in enumerate(features)]
 
 
 def _one_hot(encoder, features, frame):

@@ -228,6 +228,11 @@ class Explanation(Sequence):
         _native.save(path, _native.attention_picture(self._native, format, -1 if layer is None else layer,
                                                      -1 if head is None else head, _special("show")))
 
+    def save_waterfall(self, path, method: str | int = "") -> None:
+        """Writes a waterfall plot of a method whose scores add up (the first of them) as .svg or .png."""
+        name = self[method].method if method != "" else ""
+        _native.save(path, _native.waterfall_picture(self._native, picture_format(path), name))
+
     def plot_attention(self, layer: int, head: int | None = None, ax=None):
         """Draws a head of a layer (or the mean over its heads) with matplotlib. Gives the axes.
 

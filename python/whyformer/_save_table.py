@@ -7,6 +7,7 @@ import inspect
 import json
 import os
 import tempfile
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -32,7 +33,8 @@ def save_table_model(folder, module, *, frame, preprocessing=None, labels=None, 
     folder         gets model.safetensors, table.json with a probe, background.csv (100 rows of the frame)
     module         a trained model of a table package (rtdl_revisiting_models.FTTransformer, …)
     frame          training rows as they were before the preprocessing
-    context        rows that attend to the explained one (SAINT): a DataFrame. The module is called row by row, without it
+    context        rows that attend to the explained one (SAINT): a DataFrame, also with the column that name= calls, whose
+                   labels explanations by rows sum scores by. The module is called row by row, without it
     forward        how the module is called, where its forward does not tell: forward(x_cont, x_cat)
     missing        "mask": of cells that nothing fills in, the model has vectors of its own (SAINT); forward is then called
                    with a third argument, [rows, numbers and then categories], 1 where a cell has no value
@@ -56,7 +58,10 @@ def save_table_model(folder, module, *, frame, preprocessing=None, labels=None, 
     files = {"model.safetensors": safetensors(_tensors(module))}
     if context is not None:
         spec.fields["context"] = {"rows": "context.csv"}
-        files["context.csv"] = _csv(with_text_names(context)[names])
+        own = with_text_names(context)
+        # The answers of its rows, by which explanations by rows sum scores.
+        answer = [name for name in [spec.fields["task"].get("name")] if name in own.columns and name not in names]
+        files["context.csv"] = _csv(own[names + answer])
     spec.fields["background"] = {"rows": "background.csv"}
     files["background.csv"] = _csv(with_text_names(frame.iloc[_drawn(len(frame), 100)])[names])
     rows = with_text_names(frame.iloc[chosen])[names]
@@ -179,6 +184,8 @@ class _Caller:
                     found = self.module(*(inputs[name] for name in self.arguments))
         finally:
             self.module.train(training)
+        if isinstance(found, Mapping):
+            found = found["logits"]
         found = found[0] if isinstance(found, (tuple, list)) else getattr(found, "logits", found)
         return found.detach().cpu().to(torch.float64).numpy().reshape(len(next(iter(arrays.values()))), -1)
 

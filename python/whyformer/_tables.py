@@ -1,8 +1,9 @@
-"""What a table's columns are and how a model reads them: table.json from frames and fitted scikit-learn objects."""
+"""What a table's columns are and how a model reads them: table.json from frames and what prepared them."""
 
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -10,7 +11,9 @@ import numpy as np
 
 from . import _native
 from ._cells import cell_rows, cell_text
-from ._from_sklearn import Feature, as_number, features_of, transformed
+from . import _from_sklearn
+from ._from_packages import package_labels, package_of
+from ._from_sklearn import Feature, as_number
 from ._inputs import column_names
 from ._native import Error, InvalidInput, UnsupportedModel
 
@@ -68,6 +71,20 @@ def _told(column: Mapping) -> str:
     return f"{places}: {' → '.join(parts)}"
 
 
+def features_of(preprocessing, frame) -> list[Feature]:
+    """The outputs of what prepared a table, in their order."""
+    package = package_of(preprocessing)
+    return package.features(preprocessing, frame) if package is not None else _from_sklearn.features_of(preprocessing, frame)
+
+
+def transformed(preprocessing, frame) -> np.ndarray:
+    """What it makes of the frame itself: [rows, outputs]."""
+    package = package_of(preprocessing)
+    if package is not None:
+        return np.asarray(package.transformed(preprocessing, with_text_names(frame)), dtype=np.float64)
+    return _from_sklearn.transformed(preprocessing, frame)
+
+
 def describe_table(frame, preprocessing=None, labels=None, task: str | None = None, *, name: str | None = None,
                    output: str | None = None, scale=None, units: Mapping[str, str] | None = None,
                    categorical: Sequence[str] = (), id_offset: int = 0,
@@ -76,7 +93,9 @@ def describe_table(frame, preprocessing=None, labels=None, task: str | None = No
 
     preprocessing  a fitted ColumnTransformer, Pipeline or single transformer; or fitted ones by the names of their columns,
                    {"age": scaler, ("job", "city"): encoder}, in the order in which the model reads them; None for a frame
-                   of numbers that the model reads as they are
+                   of numbers that the model reads as they are. Also pytorch_tabular's TabularDatamodule (joblib.load of
+                   datamodule.sav), pytorch-widedeep's TabPreprocessor, torch_frame's Dataset, lit-saint's SaintDatamodule,
+                   and `SaintPreparation` for SAINT
     labels         names of the classes, or a fitted LabelEncoder of the answers
     task           binary, multiclass, multilabel or regression; by default what the labels tell
     name           of what is predicted
@@ -95,6 +114,8 @@ def described(frame, preprocessing=None, labels=None, task=None, *, name=None, o
               categorical=(), id_offset=0, inputs=("x_cont", "x_cat")) -> tuple[TableSpec, list[Placed]]:
     """The description, and where the model reads each output of the preprocessing."""
     named = with_text_names(frame)
+    if labels is None and task != "regression":
+        labels = package_labels(preprocessing)
     placed = _placed(features_of(preprocessing, named), named, set(categorical), id_offset, inputs)
     by_column: dict[str, list[Placed]] = {}
     for one in placed:
@@ -105,8 +126,19 @@ def described(frame, preprocessing=None, labels=None, task=None, *, name=None, o
             column["unit"] = units[column["name"]]
     spec = TableSpec({"schema": SCHEMA, "model": {}, "task": _task(labels, task, name, output, scale), "columns": columns,
                       "missing_words": ["", "NA", "NaN", "null"]})
+    _warn_of_answers(spec, named)
     _check(spec, frame, preprocessing, placed)
     return spec, placed
+
+
+def _warn_of_answers(spec: TableSpec, frame) -> None:
+    """A column of the labels themselves explains everything, and is hardly meant."""
+    labels = set(spec.fields["task"].get("labels", []))
+    for column in spec.columns:
+        cells = {cell_text(one) for one in frame[column["name"]].dropna().unique()}
+        if labels and cells == labels:
+            warnings.warn(f"column '{column['name']}' holds the labels themselves ({', '.join(sorted(labels)[:3])}): leave it "
+                          "out of the frame if it is the answer", stacklevel=4)
 
 
 def with_text_names(frame):

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "api/context_notes.h"
 #include "run/output_space.h"
 
 namespace whyformer {
@@ -162,6 +163,15 @@ Explanation ExplainedInput::explain(int64_t target) {
   const JobRunner runner{.run = [&](const Job& job) { return run(job); },
                          .stopped = [&] { return was_stopped(); }};
   run_jobs(jobs_, runner, explanation);
+  // What a model answers by itself is no logit where it is a value or a similarity.
+  for (Attribution& one : explanation.attributions) {
+    if (one.estimate && one.estimate->space == "logit")
+      one.estimate->space = explanation.output.space;
+  }
+  if (!prepared_.has_several_parts()) {
+    const ContextPart* rows = as_context(*prepared_.run().input().parts()[0]);
+    if (rows != nullptr) add_notes_on_rows(*rows, explanation);
+  }
   return explanation;
 }
 

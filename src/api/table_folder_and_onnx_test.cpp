@@ -119,6 +119,17 @@ TEST(OneLogitOnnx, IsTwoClassesAsTheSameWeightsInAFolderAre) {
   EXPECT_NEAR(onnx.inputs[0].probabilities[0] + onnx.inputs[0].probabilities[1], 1, 1e-12);
 }
 
+TEST(OneLogitOnnx, WithoutATableJsonTheNumberIsAValueAndThatIsSaid) {
+  const auto notes_of = [](const std::string& file) {
+    const Model model = Model::load(source_folder() / "tests/golden/tables/onnx" / file);
+    const RowInput row{.names = {"a", "b", "c", "d", "e"}, .values = {0.7, 1.1, -0.3, 2, 0}};
+    return explain(model, row, {.methods = {{"saliency", {}}}})[0].notes;
+  };
+  using testing::Contains, testing::HasSubstr, testing::Not;
+  EXPECT_THAT(notes_of("one-logit.onnx"), Contains(HasSubstr("the logit of two classes")));
+  EXPECT_THAT(notes_of("two.onnx"), Not(Contains(HasSubstr("the logit of two classes"))));
+}
+
 TEST(OneLogitOnnx, ARegressionIsToldInTheUsersUnit) {
   const auto value = [](const std::string& scale) {
     return answers(loaded_with("one-logit", ".onnx", R"({"kind": "regression")" + scale + "}"),

@@ -1,6 +1,11 @@
 #include "readers/context_part.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
 
 #include "graph/pass.h"
 #include "whyformer/error.h"
@@ -9,12 +14,52 @@ namespace whyformer {
 
 ContextPart::ContextPart(RowsExplained sources, Sample row, const RowsSeen& seen, std::string told,
                          RunKind kind)
-    : sources_(std::move(sources)), row_(std::move(row)), kind_(std::move(kind)) {
+    : sources_(std::move(sources)),
+      row_(std::move(row)),
+      kind_(std::move(kind)),
+      answers_(seen.answers) {
   units_.push_back({.text = "itself", .column = "itself", .cell = std::move(told), .row = -1});
-  for (int64_t row = 0; row < seen.count(); ++row) {
-    const std::string name = fmt::format("row {}", row);
-    units_.push_back({.text = name, .column = name, .cell = seen.cells[row], .row = row});
+  for (int64_t place = 0; place < seen.count(); ++place) {
+    const std::string name = fmt::format("row {}", seen.numbers[place]);
+    std::string cells = seen.cells[place];
+    if (!answers_.empty()) cells = fmt::format("{} → {}", cells, answers_[place]);
+    units_.push_back(
+        {.text = name, .column = name, .cell = std::move(cells), .row = seen.numbers[place]});
   }
+}
+
+const ContextPart* as_context(const Part& part) { return dynamic_cast<const ContextPart*>(&part); }
+
+std::string ContextPart::by_answer(const std::vector<double>& scores) const {
+  if (answers_.empty()) return {};
+  struct Group {
+    std::string answer;
+    double sum = 0;
+    int64_t rows = 0, strongest = 0;
+  };
+  constexpr size_t kStrongest = 20;
+  std::vector<Group> groups;
+  std::vector<size_t> order;
+  for (size_t row = 0; row < answers_.size(); ++row) {
+    if (std::isnan(scores[row + 1])) return {};
+    if (groups.empty() || groups.back().answer != answers_[row]) groups.push_back({answers_[row]});
+    groups.back().sum += scores[row + 1];
+    ++groups.back().rows;
+    order.push_back(row);
+  }
+  std::ranges::stable_sort(order, std::greater(),
+                           [&](size_t row) { return std::abs(scores[row + 1]); });
+  order.resize(std::min(order.size(), kStrongest));
+  for (const size_t row : order)
+    ++std::ranges::find(groups, answers_[row], &Group::answer)->strongest;
+  std::vector<std::string> sums, counts;
+  for (const Group& group : groups) {
+    sums.push_back(fmt::format("{} {:.3g} ({} row{})", group.answer, group.sum, group.rows,
+                               group.rows == 1 ? "" : "s"));
+    counts.push_back(fmt::format("{} {}", group.strongest, group.answer));
+  }
+  return fmt::format("Sums by the rows' own answers: {}. Of the {} rows that count most: {}.",
+                     fmt::join(sums, ", "), order.size(), fmt::join(counts, ", "));
 }
 
 Sample ContextPart::sample_of(const std::vector<bool>& hidden) const {

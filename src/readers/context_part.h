@@ -13,6 +13,10 @@ class ContextPart final : public Part, public PartEntrance {
   ContextPart(RowsExplained sources, Sample row, const RowsSeen& seen, std::string told,
               RunKind kind);
 
+  // What rows with the same answer of their own count together, where their answers are told; else
+  // empty. `scores` has one for each unit.
+  std::string by_answer(const std::vector<double>& scores) const;
+
   // The explained row with nobody left out.
   Sample sample() const { return sample_of(std::vector<bool>(units_.size(), false)); }
 
@@ -36,6 +40,10 @@ class ContextPart final : public Part, public PartEntrance {
   Sample row_;
   RunKind kind_;
   std::vector<Unit> units_;
+  std::vector<std::string> answers_;  // of the rows behind the first unit; empty: not told
 };
+
+// The part as one of rows of a context; null where it is another.
+const ContextPart* as_context(const Part& part);
 
 }  // namespace whyformer

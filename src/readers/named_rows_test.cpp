@@ -110,6 +110,38 @@ TEST(NamedRows, AreRefusedWhereColumnsAreMissingOrWordsAreNotKnown) {
   refused("height,weight,smokes,town,colour,size\ntall,1,no,Wien,blue,L\n", "tall");
 }
 
+TEST(NamedRows, NumbersThatLookStandardisedAlreadyAreToldOf) {
+  const auto notes = [](const std::string& csv) {
+    const TemporaryFolder folder;
+    std::filesystem::copy_file(source_folder() / kGolden, folder.path() / "model.onnx");
+    std::string spec = kSpec;
+    spec.insert(spec.rfind('}'), R"(, "background": {"rows": "background.csv"})");
+    std::ofstream(folder.path() / "table.json") << spec;
+    std::ofstream(folder.path() / "background.csv") << "height,weight,smokes,town,colour,size\n"
+                                                    << "160,-1,no,Wien,blue,L\n"
+                                                    << "188,2,yes,Bonn,red,S\n";
+    return explain(Model::load(folder.path()), row_in(csv), {.methods = {{"saliency", {}}}})[0]
+        .notes;
+  };
+  const std::string head = "height,weight,smokes,town,colour,size\n";
+  EXPECT_THAT(notes(head + "0.7,-1.2,no,Wien,blue,L\n"),
+              ::testing::Contains(HasSubstr("standardised already: 'height' is 0.7 (160 to 188)")));
+  EXPECT_THAT(notes(head + "177,-1.2,no,Wien,blue,L\n"),
+              ::testing::Not(::testing::Contains(HasSubstr("standardised"))));
+}
+
+TEST(NamedRows, TheColumnThatThePredictionIsCalledIsToldOf) {
+  std::string spec = kSpec;
+  spec.insert(spec.find("\"labels\""), R"("name": "ill", )");
+  const Explanation found =
+      explain(named_model(spec),
+              row_in("height,weight,smokes,town,colour,size,ill\n177,-1.2,no,Wien,blue,L,yes\n"),
+              {.methods = {{"saliency", {}}}})[0];
+  EXPECT_THAT(found.notes, ::testing::Contains("The column 'ill' is what the model predicts: it is "
+                                               "not read."));
+  EXPECT_THAT(found.notes, ::testing::Not(::testing::Contains(HasSubstr("ignored"))));
+}
+
 // One raw column became two numbers of the model: it is one unit and one player.
 TEST(NamedRows, HideAllNumbersOfAColumnTogether) {
   const Model model = named_model();

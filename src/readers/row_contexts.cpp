@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <span>
 
 #include "base/random.h"
@@ -12,15 +13,37 @@
 namespace whyformer {
 namespace {
 
+// The places of rows in the order of their answers; as they are where one of them is not told.
+std::vector<int64_t> in_order_of_answers(const RowLayout& layout, const NamedTable& rows,
+                                         std::vector<std::string>& answers) {
+  std::vector<int64_t> order(static_cast<size_t>(rows.table.rows));
+  std::iota(order.begin(), order.end(), 0);
+  for (const int64_t row : order) {
+    const std::optional<std::string> answer = layout.answer_in(row_of(rows, row));
+    if (!answer) {
+      answers.clear();
+      return order;
+    }
+    answers.push_back(*answer);
+  }
+  const std::vector<std::string>& labels = layout.spec()->task.labels;
+  std::ranges::stable_sort(order, {},
+                           [&](int64_t row) { return std::ranges::find(labels, answers[row]); });
+  return order;
+}
+
 RowsSeen rows_seen(const RowLayout& layout, const NamedTable& rows, std::string from,
                    ContextMode mode, int64_t but = -1) {
   RowsSeen seen{.from = std::move(from), .mode = mode};
-  for (int64_t row = 0; row < rows.table.rows; ++row) {
+  std::vector<std::string> answers;
+  for (const int64_t row : in_order_of_answers(layout, rows, answers)) {
     if (row == but) continue;
     const RowInput input = row_of(rows, row);
     seen.samples.push_back(
         RowSource::sample_of(layout.places(input), layout.numbers(input), DType::kFloat64));
     seen.cells.push_back(layout.told(input));
+    seen.numbers.push_back(row);
+    if (!answers.empty()) seen.answers.push_back(answers[row]);
   }
   return seen;
 }
@@ -57,8 +80,10 @@ RowContexts::RowContexts(std::shared_ptr<const RowSource> alone, int64_t block, 
 
 RowsSeen RowContexts::seen_by(const RowLayout& layout, const RowInput& row) const {
   if (block_ == 0 || row.block == nullptr) return given_;
-  return rows_seen(layout, {row.names, row.block->table, row.block->cells}, "block", mode_,
-                   row.in_block);
+  RowsSeen seen = rows_seen(layout, {row.names, row.block->table, row.block->cells}, "block", mode_,
+                            row.in_block);
+  for (int64_t& number : seen.numbers) number += row.block->first;
+  return seen;
 }
 
 std::shared_ptr<const RowSource> RowContexts::source_of(const RowsSeen& seen) const {

@@ -14,6 +14,10 @@ struct RowsSeen {
   std::string from;  // what reports call it: the file's name, or "block"
   std::vector<Sample> samples = {};
   std::vector<std::string> cells = {};  // of each row, as text
+  std::vector<int64_t> numbers = {};    // of each row, in its table
+  // What each row's own answer is, where the table tells it of all of them; rows stand in the order
+  // of the labels then, so that maps of them show groups.
+  std::vector<std::string> answers = {};
   ContextMode mode = ContextMode::kFrozen;
 
   int64_t count() const { return static_cast<int64_t>(samples.size()); }

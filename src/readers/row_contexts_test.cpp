@@ -1,5 +1,6 @@
 // Explanations of rows in a context, by columns and by rows: SAINT from a folder, as people have
 // it.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -242,6 +243,73 @@ TEST(RowContexts, TheOrderOfRowsPermutesTheirScoresAndEqualRowsScoreAlike) {
     const auto copies = scores(head + lines[1] + lines[2] + lines[1], method);
     EXPECT_NEAR(copies[1], copies[3], 1e-9) << method;
   }
+}
+
+// The answers of rows stand in a column that the model does not read.
+TEST(RowContexts, RowsAreCountedByTheirOwnAnswers) {
+  SaintFolder saint("saint.deep");
+  saint.golden.spec.task.name = "kind";
+  saint.golden.spec.task.labels = {"no", "yes"};
+  saint.write();
+  const auto with_answers = [](const std::string& csv, const std::vector<std::string>& answers) {
+    std::string all;
+    size_t at = 0;
+    for (size_t line = 0; at < csv.size(); ++line) {
+      const size_t end = csv.find('\n', at);
+      all += csv.substr(at, end - at) + "," + (line == 0 ? "kind" : answers[(line - 1) % 3]) + "\n";
+      at = end + 1;
+    }
+    return all;
+  };
+  const std::string plain = saint.golden.csv();
+  const size_t first = plain.find('\n') + 1;
+  std::string others = plain;
+  others.erase(first, plain.find('\n', first) + 1 - first);
+  const auto found = [&](const std::string& csv) {
+    std::ofstream(saint.folder.path() / "context.csv") << csv;
+    return explained(saint.load(), row_of(saint.rows, 0), "shap");
+  };
+  const Explanation told = found(with_answers(others, {"yes", "no", "yes"}));
+  const Explanation untold = found(others);
+  double yes = 0, no = 0;
+  int64_t rows_of_yes = 0;
+  for (size_t unit = 1; unit < untold.units.size(); ++unit) {
+    const bool is_yes = (unit - 1) % 3 != 1;
+    (is_yes ? yes : no) += untold.attributions[0].scores[unit];
+    rows_of_yes += is_yes;
+  }
+  const int64_t rows = static_cast<int64_t>(untold.units.size()) - 1;
+  EXPECT_THAT(told.attributions[0].notes,
+              testing::Contains(testing::AllOf(
+                  HasSubstr(fmt::format("no {:.3g} ({} row", no, rows - rows_of_yes)),
+                  HasSubstr(fmt::format("yes {:.3g} ({} rows)", yes, rows_of_yes)),
+                  HasSubstr(fmt::format("{} no, {} yes", rows - rows_of_yes, rows_of_yes)))));
+  for (const std::string& note : untold.attributions[0].notes)
+    EXPECT_THAT(note, testing::Not(HasSubstr("own answers")));
+  // Maps show groups: those of "no" stand first, and rows keep their numbers and scores.
+  EXPECT_EQ(told.units[1].row, 1);
+  EXPECT_THAT(told.units[1].cell, testing::EndsWith("→ no"));
+  for (const Unit& unit : told.units) {
+    if (*unit.row < 0) continue;
+    const auto same = std::ranges::find(untold.units, unit.row, &Unit::row);
+    EXPECT_NEAR(told.attributions[0].scores[&unit - told.units.data()],
+                untold.attributions[0].scores[same - untold.units.begin()], 1e-9);
+  }
+}
+
+// Entropy and the share of the row itself, from the map as reports have it.
+TEST(RowContexts, TheRowsAttentionIsToldInNumbers) {
+  const SaintFolder saint("saint.row");
+  const Explanation found = explained(saint.load("live"), row_of(saint.rows, 0), "raw-attention");
+  const std::vector<double>& weights = found.attributions[0].scores;  // one layer, mean over heads
+  double entropy = 0;
+  for (const double weight : weights) entropy -= weight * std::log(weight);
+  EXPECT_THAT(found.notes,
+              testing::Contains(testing::AllOf(
+                  HasSubstr(fmt::format("gives itself {:.1f} %", 100 * weights[0])),
+                  HasSubstr(fmt::format("its entropy is {:.2f} ", entropy)),
+                  HasSubstr(fmt::format("at most {:.2f} nats",
+                                        std::log(static_cast<double>(weights.size())))))));
 }
 
 // Of the answer to each row's tokens, by finite differences of the graph that has them.

@@ -107,6 +107,35 @@ RowLayout::RowLayout(std::shared_ptr<const RowSource> source, TableSpec spec,
         encoded_table(background.names, cells_of(background.cells, background.table.values),
                       background.table.rows);
   }
+  find_ranges(background);
+}
+
+namespace {
+
+void widen(std::optional<NumberRange>& range, double number) {
+  if (!std::isfinite(number)) return;
+  if (!range) range = {number, number};
+  range->min = std::min(range->min, number);
+  range->max = std::max(range->max, number);
+}
+
+}  // namespace
+
+void RowLayout::find_ranges(const NamedTable& background) {
+  for (const ColumnSpec& column : spec_->columns) {
+    ranges_.emplace_back();
+    if (column.kind != ColumnKind::kNumber) continue;
+    if (!column.steps.empty()) {
+      if (const auto* step = std::get_if<QuantileStep>(&column.steps[0])) {
+        for (const double quantile : step->quantiles) widen(ranges_.back(), quantile);
+      }
+    }
+    const auto found = std::ranges::find(background.names, column.name);
+    if (found == background.names.end()) continue;
+    const int64_t at = found - background.names.begin(), columns = background.table.columns;
+    for (int64_t row = 0; row < background.table.rows; ++row)
+      widen(ranges_.back(), background.table.values[row * columns + at]);
+  }
 }
 
 void RowLayout::find_places() {
@@ -230,16 +259,57 @@ PlacedRow RowLayout::placed_cells(const RowInput& given, std::vector<std::string
           ? encoded_table(given.names, cells_of(given.background_cells, given.background.values),
                           given.background.rows)
           : own_background_;
-  std::vector<std::string> ignored;
-  for (size_t i = 0; i < given.names.size(); ++i) {
-    if (std::ranges::count(order, i) == 0) ignored.push_back(given.names[i]);
-  }
-  if (!ignored.empty()) {
-    notes.push_back(
-        fmt::format("The model does not read {}: ignored.",
-                    (ignored.size() == 1 ? "the column " : "the columns ") + quoted(ignored)));
-  }
+  note_ignored(given, order, notes);
+  note_scaled_numbers(given, order, notes);
   return row;
+}
+
+void RowLayout::note_ignored(const RowInput& row, const Order& order,
+                             std::vector<std::string>& notes) const {
+  std::vector<std::string> ignored;
+  for (size_t i = 0; i < row.names.size(); ++i) {
+    if (std::ranges::count(order, i) > 0) continue;
+    if (row.names[i] == spec_->task.name) {
+      notes.push_back(fmt::format("The column {} is what the model predicts: it is not read.",
+                                  quoted({row.names[i]})));
+    } else {
+      ignored.push_back(row.names[i]);
+    }
+  }
+  if (ignored.empty()) return;
+  notes.push_back(
+      fmt::format("The model does not read {}: ignored.",
+                  (ignored.size() == 1 ? "the column " : "the columns ") + quoted(ignored)));
+}
+
+// Scaled twice, every answer would be wrong without a word.
+void RowLayout::note_scaled_numbers(const RowInput& row, const Order& order,
+                                    std::vector<std::string>& notes) const {
+  constexpr double kMostScaled = 6;
+  std::vector<std::string> small;
+  for (size_t c = 0; c < ranges_.size(); ++c) {
+    const double number = row.values[order[c]];
+    if (!ranges_[c] || std::isnan(number)) continue;
+    if (ranges_[c]->min <= kMostScaled && ranges_[c]->max >= -kMostScaled) continue;
+    if (std::abs(number) >= kMostScaled) return;
+    small.push_back(fmt::format("'{}' is {:g} ({:g} to {:g})", spec_->columns[c].name.substr(0, 60),
+                                number, ranges_[c]->min, ranges_[c]->max));
+  }
+  if (small.empty()) return;
+  notes.push_back(fmt::format(
+      "These numbers look as if they were standardised already: {}, in brackets the range of the "
+      "model's own rows. The model standardises numbers itself: give them as they were.",
+      fmt::join(small, ", ")));
+}
+
+std::optional<std::string> RowLayout::answer_in(const RowInput& row) const {
+  if (!spec_ || spec_->task.labels.empty()) return std::nullopt;
+  const auto found = std::ranges::find(row.names, spec_->task.name);
+  if (found == row.names.end()) return std::nullopt;
+  const size_t at = found - row.names.begin();
+  const std::string cell = row.cells.empty() ? cell_of(row.values[at]) : row.cells[at];
+  if (std::ranges::count(spec_->task.labels, cell) == 0) return std::nullopt;
+  return cell;
 }
 
 RowLayout::Order RowLayout::order_in(const std::vector<std::string>& names) const {

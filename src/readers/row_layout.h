@@ -34,6 +34,10 @@ struct PlacedRow {
   std::vector<double> weights = {};
 };
 
+struct NumberRange {
+  double min = 0, max = 0;
+};
+
 class RowLayout {
  public:
   // Of a model that is told numbers in its own order.
@@ -54,6 +58,8 @@ class RowLayout {
   std::vector<double> numbers(const RowInput& row) const;
   // The cells that the model reads, in its order, as a text.
   std::string told(const RowInput& row) const;
+  // The cell of what the model predicts, where the table has that too and it is one of the labels.
+  std::optional<std::string> answer_in(const RowInput& row) const;
   // The same with the background; what is ignored is noted.
   PlacedRow placed(const RowInput& row, std::vector<std::string>& notes) const;
 
@@ -68,6 +74,10 @@ class RowLayout {
                                   size_t first) const;
   Table encoded_table(const std::vector<std::string>& names, const std::vector<std::string>& cells,
                       int64_t rows) const;
+  void find_ranges(const NamedTable& background);
+  void note_ignored(const RowInput& row, const Order& order, std::vector<std::string>& notes) const;
+  void note_scaled_numbers(const RowInput& row, const Order& order,
+                           std::vector<std::string>& notes) const;
 
   std::shared_ptr<const RowSource> source_;
   std::shared_ptr<const TableSpec> spec_;
@@ -75,6 +85,8 @@ class RowLayout {
   std::vector<std::vector<int64_t>> column_places_;    // of each column of table.json
   std::vector<std::optional<int64_t>> missing_place_;  // likewise: where a missing cell is told
   Table own_background_ = {};
+  // Of each column of numbers, as they are written in the rows that it was made from.
+  std::vector<std::optional<NumberRange>> ranges_ = {};
 };
 
 }  // namespace whyformer

@@ -82,6 +82,12 @@ Reading RowReader::read(const InputValue& value, const Question& question) const
         "others.");
   }
   reading.answered = answered(value, question);
+  if (!layout_.reads_words() && reading.answered.labels == std::vector<std::string>{"LABEL_0"}) {
+    reading.notes.push_back(
+        "The model gives one number, and nothing tells what it is: it is explained as a value. "
+        "Where it is the logit of two classes, a table.json beside the file says so (output "
+        "one-logit, and labels).");
+  }
   if (question.by_rows && source->rows_attend()) {
     add_rows(given, std::move(source), seen, reading);
   } else {

@@ -158,7 +158,7 @@ class EvaluationPicture {
   std::unique_ptr<Canvas> canvas_;
 };
 
-constexpr double kEvaluationCell = 58;
+constexpr double kEvaluationCell = 64, kAgreementHeader = 86;
 
 // A square per pair; the ceiling stands on the diagonal.
 class AgreementPicture {
@@ -166,7 +166,7 @@ class AgreementPicture {
   explicit AgreementPicture(const AgreementReport& found) : found_(found) {
     side_ = kEvaluationCell * static_cast<double>(found.methods.size());
     width_ = 2 * kSheetMargin + kEvaluationNames + side_;
-    height_ = 2 * kSheetMargin + 70 + side_ + kEvaluationNames;
+    height_ = 2 * kSheetMargin + kAgreementHeader + side_ + kEvaluationNames;
   }
 
   std::string draw(PictureFormat format, size_t measure) {
@@ -175,10 +175,13 @@ class AgreementPicture {
                   fitted(fmt::format("Agreement ({})", kAgreementMeasures[measure]),
                          width_ - 2 * kSheetMargin, 18),
                   {.size = 18, .bold = true});
-    const AgreementCell& floor = found_.floor[measure];
-    wrapped_text(*canvas_, kSheetMargin + 32, width_,
-                 fmt::format("{}. Diagonal: the method with another seed. Units relabelled: {}",
-                             agreement_facts(found_), agreement_words(floor)));
+    wrapped_text(
+        *canvas_, kSheetMargin + 32, width_,
+        fmt::format("{}. Diagonal: the method with another seed.", agreement_facts(found_)));
+    const std::string floor =
+        fmt::format("Units relabelled: {}", agreement_words(found_.floor[measure]));
+    canvas_->text(kSheetMargin, kSheetMargin + 64, fitted(floor, width_ - 2 * kSheetMargin, 11),
+                  kFaintText);
     for (size_t a = 0; a < found_.methods.size(); ++a) {
       const double y = top() + kEvaluationCell * (static_cast<double>(a) + 0.5);
       const std::string name = fitted(printable(found_.methods[a]), kEvaluationNames - 14, 11);
@@ -194,7 +197,7 @@ class AgreementPicture {
 
  private:
   double left() const { return kSheetMargin + kEvaluationNames; }
-  double top() const { return kSheetMargin + 70; }
+  double top() const { return kSheetMargin + kAgreementHeader; }
 
   void cell(size_t row, size_t column, const AgreementCell& cell) {
     const Box box{left() + kEvaluationCell * static_cast<double>(column),
@@ -204,10 +207,15 @@ class AgreementPicture {
     const Colour full = value < 0 ? kLightPalette.negative : kLightPalette.positive;
     const Colour paint = mix(kLightPalette.paper, full, std::min(1.0, std::abs(value)));
     canvas_->rectangle(box, cell.mean ? paint : kLightPalette.grid);
-    canvas_->text(
-        box.x + box.width / 2, box.y + box.height / 2,
-        cell.mean ? fmt::format("{:.2f}", *cell.mean) : "–",
-        {.size = 12, .colour = readable_on(kLightPalette, paint), .anchor = Anchor::kMiddle});
+    const Colour ink = readable_on(kLightPalette, paint);
+    const double middle = box.x + box.width / 2, shift = cell.interval ? 7 : 0;
+    canvas_->text(middle, box.y + box.height / 2 - shift,
+                  cell.mean ? fmt::format("{:.2f}", *cell.mean) : "–",
+                  {.size = 12, .colour = ink, .anchor = Anchor::kMiddle});
+    if (!cell.interval) return;
+    canvas_->text(middle, box.y + box.height / 2 + 9,
+                  fmt::format("{:.2f}, {:.2f}", cell.interval->low, cell.interval->high),
+                  {.size = 9, .colour = ink, .anchor = Anchor::kMiddle});
   }
 
   const AgreementReport& found_;

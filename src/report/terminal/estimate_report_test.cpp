@@ -125,6 +125,14 @@ TEST(ForceBar, IsAbsentForLinearFitsAndBrokenScores) {
   EXPECT_FALSE(force_bar(sample, sample.attributions[1]));
 }
 
+// As the row itself among the rows of its context.
+TEST(Estimate, AUnitWithoutAScoreIsNoneOfTheSum) {
+  Explanation explanation = explanation_of({0, 0.5, -2, 3, 0}, 1);
+  explanation.attributions[0].scores[0] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(estimate_line(explanation.attributions[0]), "base 1.000 + 1.500 = 2.500 logit");
+  EXPECT_EQ(bar_of(explanation).segments.size(), 3u);
+}
+
 TEST(Estimate, TheLineAddsUp) {
   // A sentence with the scores of the shap package: "I cannot wait for next time".
   const Explanation explanation = explanation_of({-0.10001853, 0.30019138, 1.07011396, 1.28322518,

@@ -37,6 +37,15 @@ TEST(RowTerminal, SaysWhatTheTableCannot) {
   EXPECT_THAT(text, Not(HasSubstr("6 tokens")));
 }
 
+TEST(RowTerminal, RowsOfAContextAreCountedAsRows) {
+  Explanation explanation = row_sample();
+  std::erase_if(explanation.units, [](const Unit& unit) { return unit.special; });
+  explanation.attributions.clear();
+  for (size_t i = 0; i < explanation.units.size(); ++i)
+    explanation.units[i].row = static_cast<int64_t>(i) - 1;
+  EXPECT_THAT(to_terminal(explanation, {.colour = false}), HasSubstr("· 5 rows · 2 labels"));
+}
+
 TEST(RowTerminal, ManyColumnsAreCountedAndManyMethodsMakeSeveralTables) {
   EXPECT_THAT(to_terminal(wide_row_sample(500), {.colour = false}),
               HasSubstr("and 480 more columns"));

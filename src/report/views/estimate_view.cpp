@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "report/views/text.h"
 
@@ -14,8 +13,20 @@ namespace {
 constexpr int kMostTicksPerSide = 9;
 constexpr size_t kMostInteracting = 40;  // units in a matrix that is drawn
 
+// Some units have no score and the others add up without it, as the row itself among those of its
+// context. Where they do not, the sum is none either.
 double sum_of_scores(const Attribution& attribution) {
-  return std::accumulate(attribution.scores.begin(), attribution.scores.end(), 0.0);
+  constexpr double kRounding = 1e-3;
+  double sum = 0;
+  bool has_none = false;
+  for (const double score : attribution.scores) {
+    has_none |= std::isnan(score);
+    sum += std::isnan(score) ? 0 : score;
+  }
+  const double base = attribution.estimate->base, value = attribution.estimate->value;
+  const double largest = std::max({std::abs(base), std::abs(value), std::abs(sum)});
+  if (has_none && !(std::abs(base + sum - value) <= kRounding * largest)) return std::nan("");
+  return sum;
 }
 
 // What the digits of base, sum and value are chosen by, so that they add up to the eye.
@@ -99,7 +110,9 @@ std::optional<ForceBar> force_bar(const Explanation& explanation, const Attribut
   ForceBar bar{.base = estimate.base, .value = value, .first = value, .last = value};
   bar.scale = scale_of_sums(attribution);
   bar.segments = summed_words(explanation, attribution);
-  std::erase_if(bar.segments, [](const ForceSegment& segment) { return segment.score == 0; });
+  std::erase_if(bar.segments, [](const ForceSegment& segment) {
+    return segment.score == 0 || std::isnan(segment.score);
+  });
   std::stable_sort(bar.segments.begin(), bar.segments.end(),
                    [](const ForceSegment& a, const ForceSegment& b) {
                      return std::abs(a.score) > std::abs(b.score);

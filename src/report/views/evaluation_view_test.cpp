@@ -9,6 +9,7 @@
 #include <regex>
 
 #include "report/pictures/evaluation_curves.h"
+#include "whyformer/method_agreement.h"
 #include "whyformer/report.h"
 
 namespace whyformer::report {
@@ -79,6 +80,22 @@ TEST(EvaluationView, ADifferenceWithoutCommonInputsIsNullInJsonAndADashOnThePage
   const std::string page = to_html(evaluation);
   EXPECT_THAT(page, HasSubstr("<td class=\"number\">b</td><td class=\"number\">–</td>"));
   EXPECT_THAT(page, Not(HasSubstr("+0<")));
+}
+
+TEST(AgreementMatrix, ShowsMeansWithTheirIntervalsAndWhatRelabelledUnitsGive) {
+  const AgreementCell cell{
+      .mean = 0.375, .interval = Interval{.low = 0.25, .high = 0.5}, .inputs = 4};
+  AgreementReport found{.methods = {"a", "b"}, .inputs = 4};
+  AgreementCells cells, floor;
+  cells[0] = cell;
+  floor[0] = {.mean = -0.0625, .interval = Interval{.low = -0.5, .high = 0.125}, .inputs = 4};
+  found.pairs = {{{}, cells}, {cells, {}}};
+  found.ceiling = {{}, {}};
+  found.floor = floor;
+  const std::string drawn = agreement_picture(found, PictureFormat::kSvg);
+  EXPECT_THAT(drawn, HasSubstr(">0.38<"));
+  EXPECT_THAT(drawn, HasSubstr(">0.25, 0.50<"));
+  EXPECT_THAT(drawn, HasSubstr("Units relabelled: -0.06 [-0.50, 0.12]"));
 }
 
 // Accuracy at three shares for two methods and the baseline; the last point of the second is not

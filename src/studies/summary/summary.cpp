@@ -96,12 +96,15 @@ class SummaryCollector {
     collect_notes(explanation, attribution);
     if (target_name(explanation) != summary_.target) summary_.target.clear();
     const std::vector<TextPiece> pieces = pieces_of(explanation);
+    const bool of_columns = std::ranges::any_of(
+        explanation.units, [](const Unit& unit) { return !unit.column.empty(); });
     for (size_t i = 0; i < explanation.units.size(); ++i) {
+      const Unit& unit = explanation.units[i];
+      if (unit.special && of_columns) continue;  // a class token is no feature of a table
       if (!(std::abs(attribution.scores[i]) <= kLargestScore)) {
         ++summary_.left_out;
         continue;
       }
-      const Unit& unit = explanation.units[i];
       const std::string name = unit.special           ? kSpecialTokens
                                : !unit.column.empty() ? unit.column
                                                       : trimmed(pieces[i].text);

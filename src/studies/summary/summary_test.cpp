@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "tests/support/sample_explanations.h"
 #include "tests/support/sample_pictures.h"
+#include "tests/support/sample_rows.h"
 #include "tests/support/sample_summaries.h"
 #include "tests/support/source_folder.h"
 #include "whyformer/error.h"
@@ -118,6 +120,19 @@ TEST(Summary, NotesOfTheExplanationsAreKeptOnceWithHowManyTheyAreAbout) {
                 .find("2 of 3 inputs: The last 12 tokens were cut off."),
             std::string::npos);
   EXPECT_NE(to_html(summary).find("It \\x1b did not converge."), std::string::npos);
+}
+
+// A score of [CLS] is none of a feature: text models have a row for such tokens, tables none.
+TEST(Summary, AClassTokenIsNoFeatureOfATable) {
+  Explanation row = row_sample();
+  row.units.push_back({.text = "[CLS]", .special = true});
+  for (Attribution& one : row.attributions) one.scores.push_back(9);
+  const Summary summary = summarise(std::vector{row}, "");
+  std::set<std::string> names, columns;
+  for (const SummaryRow& one : summary.rows) names.insert(one.name);
+  for (const Unit& unit : row.units)
+    if (!unit.special) columns.insert(unit.column);
+  EXPECT_TRUE(std::ranges::includes(columns, names));
 }
 
 TEST(Summary, HasTheValuesOfColumnsToTheLastDigit) {

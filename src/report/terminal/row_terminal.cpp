@@ -57,8 +57,7 @@ class RowTable {
     } while (!left.empty());
     if (columns_.size() > order_.size()) {
       const auto more = static_cast<int64_t>(columns_.size() - order_.size());
-      lines_.push_back(
-          style_.faint("  and " + quantity(more, "more " + unit_word(explanation_))));
+      lines_.push_back(style_.faint("  and " + quantity(more, "more " + unit_word(explanation_))));
     }
     return std::move(lines_);
   }

@@ -130,8 +130,8 @@ class TerminalReport {
     }
     const ModelName& model = explanation_.model;
     const size_t count = is_row_ ? row_columns(explanation_).size() : explanation_.units.size();
-    std::string counts = " · " + quantity(static_cast<int64_t>(count),
-                                          is_row_ ? unit_word(explanation_) : "token");
+    std::string counts =
+        " · " + quantity(static_cast<int64_t>(count), is_row_ ? unit_word(explanation_) : "token");
     if (answers.size() > 1)
       counts += fmt::format(" · {} labels", explanation_.output.values.size());
     const std::string name = printable(fmt::format("{} ({})", model.name, model.architecture));

@@ -43,24 +43,31 @@ void add_arguments(CLI::App& command, SanityArguments& a) {
   command.add_flag("--no-card", a.no_card, "do not keep the result in the user's cache");
 }
 
+struct CheckedInputs {
+  std::vector<InputValue> values;
+  std::vector<std::string> names;
+};
+
 // Lines that could not be read are left out and told.
-std::vector<InputValue> inputs_of(const std::vector<CorpusArguments::Entry>& corpus) {
-  std::vector<InputValue> inputs;
+CheckedInputs inputs_of(const std::vector<CorpusArguments::Entry>& corpus) {
+  CheckedInputs inputs;
   for (const CorpusArguments::Entry& entry : corpus) {
-    if (entry.problem.empty())
-      inputs.push_back(entry.input.input);
-    else
+    if (!entry.problem.empty()) {
       tell(fmt::format("left out {}: {}", entry.input.name, entry.problem));
+      continue;
+    }
+    inputs.values.push_back(entry.input.input);
+    inputs.names.push_back(entry.input.name);
   }
   return inputs;
 }
 
 SanityRequest request_of(const SanityArguments& a, const Model& model,
-                         const std::vector<InputValue>& inputs) {
-  const bool named = !a.corpus.methods.empty() || inputs.empty();
-  const ExplainRequest asked =
-      a.corpus.request(named ? std::vector<std::string>() : default_methods(model, inputs[0]));
-  SanityRequest request{.methods = asked.methods};
+                         const CheckedInputs& inputs) {
+  const bool named = !a.corpus.methods.empty() || inputs.values.empty();
+  const ExplainRequest asked = a.corpus.request(named ? std::vector<std::string>()
+                                                      : default_methods(model, inputs.values[0]));
+  SanityRequest request{.methods = asked.methods, .names = inputs.names};
   if (!a.target.empty()) request.target = a.target;
   request.independent = !a.cascading_only;
   if (a.randomised_target == "highest") request.randomised_target = SanityTarget::kHighest;
@@ -76,7 +83,7 @@ void run(const SanityArguments& a) {
     throw InvalidInput("--labels has no effect here: one output is compared with itself");
   const std::vector<CorpusArguments::Entry> corpus = a.corpus.read();
   const Model model = a.corpus.load(corpus);
-  const std::vector<InputValue> inputs = inputs_of(corpus);
+  const CheckedInputs inputs = inputs_of(corpus);
   SanityRequest request = request_of(a, model, inputs);
   const KeepAnswers keep;
   ProgressBar bar("explanations");
@@ -84,7 +91,7 @@ void run(const SanityArguments& a) {
     bar.show(done, total);
     return !interrupted();
   };
-  const SanityReport report = test_sanity(model, inputs, request);
+  const SanityReport report = test_sanity(model, inputs.values, request);
   bar.clear();
   show(report, a.json, {});
   if (report.stopped_early) throw Interrupted();  // what there is by then was shown

@@ -20,7 +20,8 @@ enum class SanityTarget {
 
 struct SanityRequest {
   std::vector<MethodRequest> methods = {};
-  TargetChoice target = {};  // of the explanations that all others are compared with
+  std::vector<std::string> names = {};  // of the inputs, in notes; else they have numbers
+  TargetChoice target = {};             // of the explanations that all others are compared with
   std::optional<std::string> similar_to = {};
   bool cascading = true;     // weights replaced from the output down, layer by layer
   bool independent = true;   // one layer's weights replaced, all others as they are

@@ -11,8 +11,10 @@ NumPy 1.26.4, PyTorch 2.15.0:
 A game is a table of answers: bit i of the row's number says whether player i is visible. `value` is a probability,
 `output` what the model gives, `keeps` whether the label stays. Everything is computed in float64, but for the float32
 layer of Quantus' sensitivity-n, of which no digits are compared. Where a reference leaves the order of ties open, they
-are ordered by index. ERASER's scorer is no package: its formulas stand here in plain loops, as do definitions that
-Quantus does not follow (monotonicity, completeness, sensitivity-n, IROF). A region is 1 where the reason is known to be.
+are ordered by index. ERASER's scorer is no package: its formulas stand here in plain loops, and the functions of its
+rationale_benchmark/metrics.py (jayded/eraserbenchmark, 3ae7641) give the same numbers to the last bit. Definitions that
+Quantus does not follow stand here, too (monotonicity, completeness, sensitivity-n, IROF). A region is 1 where the
+reason is known to be.
 """
 
 import functools

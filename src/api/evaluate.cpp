@@ -22,7 +22,8 @@ bool needs_region(const EvaluationRequest& request) {
   });
 }
 
-// A region that does not fit takes localisation alone from the input: everything else goes on.
+// A region that does not fit, or a mask that cannot be read, takes localisation alone from the
+// input: everything else goes on.
 std::optional<std::vector<bool>> region_of(const EvaluationInput& input,
                                            const EvaluationRequest& request,
                                            const Explanation& explanation,
@@ -42,7 +43,7 @@ std::optional<std::vector<bool>> region_of(const EvaluationInput& input,
       notes.push_back(fmt::format(kUndefined, "no unit lies in the known region"));
     }
     return region;
-  } catch (const InvalidInput& error) {
+  } catch (const Error& error) {
     notes.push_back(fmt::format(kUndefined, error.what()));
     return std::nullopt;
   }

@@ -211,6 +211,12 @@ TEST(Sanity, LeavesOutInputsThatTheModelCannotTakeAndSaysSo) {
       sentiment(), inputs, {.methods = {{"rollout"}}, .cascading = false, .independent = false});
   EXPECT_EQ(report.inputs, 2);
   EXPECT_THAT(report.notes, ElementsAre(HasSubstr("Input 0 was left out: the text is empty")));
+  const SanityReport named = test_sanity(sentiment(), inputs,
+                                         {.methods = {{"rollout"}},
+                                          .names = {"line 2", "line 5", "line 6"},
+                                          .cascading = false,
+                                          .independent = false});
+  EXPECT_THAT(named.notes, ElementsAre(HasSubstr("line 2 was left out: the text is empty")));
   EXPECT_THROW(test_sanity(sentiment(), {TextInput{" ", {}}}, {.methods = {{"rollout"}}}),
                InvalidInput);
 }

@@ -1,4 +1,5 @@
 // Metrics of regions over several inputs, as evaluations sum them up.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -88,7 +89,12 @@ TEST(KnownRegions, MasksAreReadWhereTheyAreNeededAndAtNoOtherTime) {
   request.explain.methods = {{"gradient-x-input"}};
   EXPECT_EQ(evaluate(Model::built_in(), input, request).problem, "") << "no metric reads it";
   request.metrics = {"pointing-game"};
-  EXPECT_NE(evaluate(Model::built_in(), input, request).problem, "");
+  const EvaluatedInput found = evaluate(Model::built_in(), input, request);
+  EXPECT_EQ(found.problem, "");
+  EXPECT_FALSE(found.methods[0].values[0]);
+  ASSERT_EQ(found.notes.size(), 1u);
+  EXPECT_THAT(found.notes[0], testing::AllOf(testing::HasSubstr("/no/such/mask.png"),
+                                             testing::EndsWith("localisation is not defined")));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "evaluate/bootstrap.h"
 #include "evaluate/column_agreement.h"
+#include "evaluate/first_lines.h"
 #include "evaluate/magnitudes.h"
 #include "evaluate/ordered_path.h"
 
@@ -181,17 +182,16 @@ class ComparedInputs {
 };
 
 void add_agreement_notes(const std::vector<AgreementInput>& inputs, AgreementReport& report) {
-  int64_t broken = 0;
-  std::string first;
+  std::vector<std::string> problems;
   for (const AgreementInput& input : inputs) {
-    if (input.problem.empty()) continue;
-    if (broken++ == 0) first = fmt::format("{}: {}", input.name, input.problem);
+    if (!input.problem.empty())
+      problems.push_back(fmt::format("{}: {}", input.name, input.problem));
   }
-  report.inputs = static_cast<int64_t>(inputs.size()) - broken;
-  if (broken > 0) {
-    report.notes.push_back(fmt::format("{} of {} inputs could not be explained; the first: {}.",
-                                       broken, inputs.size(), first));
-  }
+  report.inputs = static_cast<int64_t>(inputs.size() - problems.size());
+  if (problems.empty()) return;
+  report.notes.push_back(
+      fmt::format("{} of {} inputs could not be explained:", problems.size(), inputs.size()));
+  add_first_lines(problems, report.notes);
 }
 
 }  // namespace

@@ -168,11 +168,15 @@ class SanityStudy {
     return std::nullopt;
   }
 
+  std::string name_of(size_t input) const {
+    return input < request_.names.size() ? request_.names[input] : fmt::format("Input {}", input);
+  }
+
   void explain_own() {
     for (size_t i = 0; i < inputs_.size() && !stopped_; ++i) {
       const auto explanation = explanation_of(inputs_[i], request_.target, {});
       if (!refusal_.empty())
-        report_.notes.push_back(fmt::format("Input {} was left out: {}.", i, refusal_));
+        report_.notes.push_back(fmt::format("{} was left out: {}.", name_of(i), refusal_));
       if (!explanation) continue;
       note_refusals(*explanation);
       OwnExplanation own{.input = &inputs_[i],

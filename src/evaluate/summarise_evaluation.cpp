@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "evaluate/bootstrap.h"
+#include "evaluate/first_lines.h"
 #include "evaluate/paired_tests.h"
 #include "whyformer/evaluation.h"
 
@@ -203,13 +204,6 @@ Cost cost_of(const std::vector<EvaluatedInput>& inputs, const std::string& metho
   return cost;
 }
 
-void add_first(const std::vector<std::string>& lines, std::vector<std::string>& notes) {
-  constexpr size_t kShown = 10;
-  const size_t shown = std::min(lines.size(), kShown);
-  notes.insert(notes.end(), lines.begin(), lines.begin() + static_cast<int64_t>(shown));
-  if (shown < lines.size()) notes.push_back(fmt::format("and {} more.", lines.size() - shown));
-}
-
 void add_evaluation_notes(Evaluation& evaluation) {
   std::vector<std::string> problems, remarks;
   int64_t noted = 0;
@@ -224,12 +218,12 @@ void add_evaluation_notes(Evaluation& evaluation) {
   if (broken > 0) {
     evaluation.notes.push_back(
         fmt::format("{} of {} inputs could not be evaluated:", broken, evaluation.inputs.size()));
-    add_first(problems, evaluation.notes);
+    add_first_lines(problems, evaluation.notes);
   }
   if (noted > 0) {
     evaluation.notes.push_back(
         fmt::format("{} of {} inputs have notes:", noted, evaluation.inputs.size()));
-    add_first(remarks, evaluation.notes);
+    add_first_lines(remarks, evaluation.notes);
   }
   std::vector<std::string> undefined;
   for (size_t column = 0; column < evaluation.columns.size(); ++column) {

@@ -174,9 +174,10 @@ Explanation explained_planted(const std::vector<std::string>& methods) {
 
 TEST(Trust, MethodsThatFindAPlantedSumAreBetterThanRandom) {
   const Explanation found =
-      explained_planted({"gradient-x-input", "integrated-gradients", "leave-one-out", "shap"});
+      explained_planted({"gradient-x-input", "integrated-gradients", "leave-one-out", "shap",
+                         "exact-shap", "shapley-taylor"});
   ASSERT_TRUE(found.trust);
-  ASSERT_EQ(found.attributions.size(), 4u);
+  ASSERT_EQ(found.attributions.size(), 6u);
   EXPECT_EQ(found.trust->units, kPlantedTokens);
   for (const Attribution& attribution : found.attributions) {
     SCOPED_TRACE(attribution.method);

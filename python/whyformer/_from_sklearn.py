@@ -154,7 +154,7 @@ def _standard(scaler, index):
 def _min_max(scaler, index):
     step = {"op": "min-max", "min": float(scaler.min_[index]), "scale": float(scaler.scale_[index])}
     if scaler.clip:
-        step |= {"clip": True, "lower": float(scaler.feature_range[0]), "upper": float(scaler.feature_range[1])}
+        step |= {"clip": True, "least": float(scaler.feature_range[0]), "most": float(scaler.feature_range[1])}
     return [step]
 
 

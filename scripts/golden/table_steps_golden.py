@@ -92,7 +92,7 @@ def scaler_cases(signed, skewed):
     scaler = preprocessing.MinMaxScaler((-1, 2), clip=True).fit(signed[:, None])
     numbers = values(signed, 300, [signed.min(), signed.max()])
     step = {"op": "min-max", "min": float(scaler.min_[0]), "scale": float(scaler.scale_[0])}
-    yield "min-max, clipped", [step | {"clip": True, "lower": -1, "upper": 2}], numbers, transformed(scaler, numbers)
+    yield "min-max, clipped", [step | {"clip": True, "least": -1, "most": 2}], numbers, transformed(scaler, numbers)
     scaler.clip = False
     yield "min-max", [step], numbers, transformed(scaler, numbers)
 
@@ -114,7 +114,7 @@ def function_cases(signed, skewed):
     numbers = np.append(RANDOM.choice(skewed, 200), [np.nan, 0, 1e-15, -0.5, 1e300])
     yield "log1p", [{"op": "log1p"}], numbers, np.log1p(numbers)
     numbers = values(signed, 200, [-1.0, 2.0])
-    yield "clip", [{"op": "clip", "lower": -1, "upper": 2}], numbers, np.clip(numbers, -1, 2)
+    yield "clip", [{"op": "clip", "least": -1, "most": 2}], numbers, np.clip(numbers, -1, 2)
 
     norm = torch.nn.BatchNorm1d(1, eps=1e-3, dtype=torch.float64).eval()
     norm.running_mean[:], norm.running_var[:] = 2.5, 7.25

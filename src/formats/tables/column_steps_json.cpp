@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 
 // Refuses limits between which nothing lies.
 void check_limits(const SpecFields& fields, double least, double most) {
-  if (least > most) fields.fail(fmt::format("'lower' ({}) is above 'upper' ({})", least, most));
+  if (least > most) fields.fail(fmt::format("'least' ({}) is above 'most' ({})", least, most));
 }
 
 void check_rising(const SpecFields& fields, std::string_view key,
@@ -45,8 +45,8 @@ AffineStep read(const SpecFields& fields, AffineStep) {
 }
 MinMaxStep read(const SpecFields& fields, MinMaxStep) {
   const MinMaxStep step{fields.number_or("min", 0), fields.number_or("scale", 1),
-                        fields.flag_or("clip", false), fields.number_or("lower", 0),
-                        fields.number_or("upper", 1)};
+                        fields.flag_or("clip", false), fields.number_or("least", 0),
+                        fields.number_or("most", 1)};
   check_limits(fields, step.least, step.most);
   return step;
 }
@@ -76,8 +76,8 @@ PowerStep read(const SpecFields& fields, PowerStep) {
 }
 Log1pStep read(const SpecFields&, Log1pStep) { return {}; }
 ClipStep read(const SpecFields& fields, ClipStep defaults) {
-  const ClipStep step{fields.number_or("lower", defaults.least),
-                      fields.number_or("upper", defaults.most)};
+  const ClipStep step{fields.number_or("least", defaults.least),
+                      fields.number_or("most", defaults.most)};
   check_limits(fields, step.least, step.most);
   return step;
 }
@@ -131,7 +131,7 @@ Json written(const StandardStep& step) { return {{"mean", step.mean}, {"scale", 
 Json written(const AffineStep& step) { return {{"times", step.times}, {"plus", step.plus}}; }
 Json written(const MinMaxStep& step) {
   Json json = {{"min", step.min}, {"scale", step.scale}};
-  if (step.clip) json.update({{"clip", true}, {"lower", step.least}, {"upper", step.most}});
+  if (step.clip) json.update({{"clip", true}, {"least", step.least}, {"most", step.most}});
   return json;
 }
 Json written(const RobustStep& step) { return {{"center", step.center}, {"scale", step.scale}}; }
@@ -149,8 +149,8 @@ Json written(const PowerStep& step) {
 Json written(const Log1pStep&) { return Json::object(); }
 Json written(const ClipStep& step) {
   Json json = Json::object();
-  if (std::isfinite(step.least)) json["lower"] = step.least;
-  if (std::isfinite(step.most)) json["upper"] = step.most;
+  if (std::isfinite(step.least)) json["least"] = step.least;
+  if (std::isfinite(step.most)) json["most"] = step.most;
   return json;
 }
 Json written(const BinsStep& step) { return {{"edges", step.edges}}; }

@@ -93,7 +93,7 @@ TEST(ParseTableSpec, ChecksTheNumbersOfAStep) {
   refuses(R"({"op": "quantile", "quantiles": [1, 2], "references": [0, 2]})", "between 0 and 1");
   refuses(R"({"op": "quantile", "to": "cauchy"})", "'to' must be 'uniform' or 'normal'");
   refuses(R"({"op": "bins", "edges": [1]})", "needs at least two numbers");
-  refuses(R"({"op": "clip", "lower": 1, "upper": 0})", "above");
+  refuses(R"({"op": "clip", "least": 1, "most": 0})", "above");
   refuses(R"({"op": "batch-norm", "mean": 0, "variance": -1})", "above 0");
   refuses(R"({"op": "power"})", "'lambda' is missing");
   refuses(R"({"op": "one-hot"})", "it reads the ids of categories, or bins");

@@ -86,13 +86,13 @@ TEST(TableSpec, EveryStepIsTheSameAfterWritingAndReading) {
   constexpr std::string_view kSteps[] = {
       R"({"op": "standard", "mean": 0.1, "scale": 3})",
       R"({"op": "affine", "times": 0.3, "plus": -1e-300})",
-      R"({"op": "min-max", "min": -0.5, "scale": 0.1, "clip": true, "lower": -1, "upper": 2})",
+      R"({"op": "min-max", "min": -0.5, "scale": 0.1, "clip": true, "least": -1, "most": 2})",
       R"({"op": "robust", "center": 5, "scale": 0.7})",
       R"({"op": "quantile", "to": "normal", "quantiles": [0, 0.1, 9], "references": [0, 0.5, 1]})",
       R"({"op": "power", "kind": "yeo-johnson", "lambda": 0.3, "mean": 2, "scale": 5})",
       R"({"op": "power", "kind": "box-cox", "lambda": -0.3})",
       R"({"op": "log1p"})",
-      R"({"op": "clip", "lower": 0.2})",
+      R"({"op": "clip", "least": 0.2})",
       R"({"op": "bins", "edges": [0, 1, 2.5, 9]})",
       R"({"op": "batch-norm", "mean": 1, "variance": 2, "epsilon": 1e-3, "weight": 4, "bias": 5})"};
   for (const std::string_view step : kSteps) {

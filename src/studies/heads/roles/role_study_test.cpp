@@ -96,7 +96,7 @@ TEST(RoleStudy, RefusesSettingsThatCannotTellAnything) {
     return message_of<InvalidInput>(
         [&] { heads_of(golden, corpus_of(golden), roles_alone(request)); });
   };
-  EXPECT_THAT(refusal_of({.share = 0}), HasSubstr("above 0 and up to 1"));
+  EXPECT_THAT(refusal_of({.share = 0}), HasSubstr("above 0, at most 1"));
   EXPECT_THAT(refusal_of({.permutations = 5}), HasSubstr("cannot tell a significance level"));
   EXPECT_THAT(refusal_of({.level = 1}), HasSubstr("between 0 and 1"));
 }

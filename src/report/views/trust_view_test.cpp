@@ -42,9 +42,9 @@ TEST(TrustView, NamesMetricsThatDoNotFollowKnownReasons) {
   Explanation sample = trust_sample();
   EXPECT_THAT(
       trust_setting_lines(sample),
-      Contains(AllOf(HasSubstr("comprehensiveness (0.71) and sufficiency (0.64) rank methods "
+      Contains(AllOf(HasSubstr("comprehensiveness (0.70) and sufficiency (0.64) rank methods "
                                "as the truth does"),
-                     HasSubstr("max-sensitivity (-0.06) and completeness (0.25) do not"))));
+                     HasSubstr("max-sensitivity (-0.03) and completeness (0.23) do not"))));
   EXPECT_THAT(trust_setting_lines(sample), Not(Contains(HasSubstr("no sanity card"))));
   sample.trust->has_sanity_card = false;
   EXPECT_THAT(trust_setting_lines(sample), Contains(HasSubstr("no sanity card")));

@@ -62,7 +62,7 @@ TEST_F(BuiltInTableModel, ScoresAreTheSameBitsByAnyNumberOfThreads) {
   ExplainRequest request{.methods = {{"gae", {}},
                                      {"raw-attention:gorishniy", {}},
                                      {"rollout", {}},
-                                     {"kernel-shap", {{"max-evals", int64_t{256}}}}}};
+                                     {"kernel-shap", {{"samples", int64_t{256}}}}}};
   set_threads(1);
   const Explanation one = explain(model_, row, request)[0];
   set_threads(2);

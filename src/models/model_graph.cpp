@@ -58,9 +58,9 @@ void finish_graph(const Graph& whole, ModelGraph& built, int64_t batch) {
   built.found = discover(whole, built.output, batch);
   leave_out(built.row_maps, built.found);
   ReadOut& read_out = built.found.read_out;
-  if (built.read_token && read_out.kind == ReadOut::Kind::kUnknown && !built.found.sites.empty()) {
+  const bool told = built.read_token && !built.found.sites.empty();
+  if (told && !(read_out.kind == ReadOut::Kind::kRow && read_out.row == *built.read_token))
     read_out = {.kind = ReadOut::Kind::kRow, .stream = 0, .row = *built.read_token};
-  }
   keep_what_is_read(whole, built);
 }
 

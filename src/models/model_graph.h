@@ -84,7 +84,8 @@ struct ModelGraph {
   // explained row to itself and to the others. They are no sites: tokens are columns there.
   std::vector<Value> row_maps;
   // The token that the answer reads, where the architecture tells: steps that join all tokens of a
-  // row end the streams that could be followed to it.
+  // row end the streams that could be followed to it, and the explained row is cut out of others
+  // as a token would be.
   std::optional<int64_t> read_token;
   PatchGrid grid;  // of a picture
   Value patches;   // of a picture, [batch, patches, width], before positions

@@ -59,10 +59,15 @@ TEST(RowsOfCheckpoints, TheClassTokenIsFoundWhereverItStands) {
 // Where each package puts its class token: the token, counted from the end where it is negative.
 // Nothing where there is none, or where attention goes over no columns.
 std::optional<int64_t> class_token_of(const std::string& name) {
-  if (name.starts_with("rtdl-old") || name.starts_with("pt-ft") || name.starts_with("ag-ft"))
-    return -1;
-  if (name.starts_with("lucid-tab") || name.starts_with("pt-tab") || name == "saint.row")
-    return std::nullopt;
+  for (const char* rows_alone : {"saint.row", "lit-saint.row"}) {
+    if (name == rows_alone) return std::nullopt;
+  }
+  for (const char* last : {"rtdl-old", "pt-ft", "ag-ft", "lit-saint"}) {
+    if (name.starts_with(last)) return -1;
+  }
+  for (const char* without : {"lucid-tab", "pt-tab", "pyf-tab"}) {
+    if (name.starts_with(without)) return std::nullopt;
+  }
   if (name.starts_with("wd-") && !name.ends_with(".class")) return std::nullopt;
   return 0;
 }

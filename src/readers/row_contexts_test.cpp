@@ -71,7 +71,7 @@ std::vector<double> row_of_golden(const GoldenTable& golden, const std::string& 
 
 TEST(RowContexts, AnExplanationTellsTheAnswerInItsContextAloneAndInOthers) {
   const SaintFolder saint("saint.deep");
-  const Explanation found = explained(saint.load(), row_of(saint.rows, 0), "leave-one-out", false);
+  const Explanation found = explained(saint.load(), row_of(saint.rows, 0), "gae", false);
   ASSERT_TRUE(found.context.has_value());
   const ContextFacts& facts = *found.context;
   EXPECT_EQ(facts.rows, saint.golden.rows() - 1);
@@ -97,7 +97,7 @@ TEST(RowContexts, BlocksAreTheOtherRowsOfTheTable) {
   for (int64_t row = 0; row < saint.golden.rows(); ++row) {
     RowInput input = row_of(saint.rows, row);
     add_block(input, saint.rows, row, 256);
-    const Explanation found = explained(model, input, "leave-one-out", false);
+    const Explanation found = explained(model, input, "gae", false);
     EXPECT_EQ(found.context->from, "block");
     EXPECT_THAT(found.context->live,
                 Pointwise(DoubleNear(1e-9), row_of_golden(saint.golden, "block", row)));
@@ -198,10 +198,11 @@ TEST(RowContexts, RowsWithoutAttentionCountNothing) {
   SaintFolder saint("saint.row");
   const auto stored = saint.golden.weights.find("transformer.layers.0.0.fn.fn.to_qkv.weight");
   ASSERT_NE(stored, saint.golden.weights.end());
-  std::vector<double> sharp(static_cast<size_t>(stored->second.count()));
+  ASSERT_EQ(stored->second.type, WeightType::kF32);
+  std::vector<float> sharp(static_cast<size_t>(stored->second.count()));
   std::memcpy(sharp.data(), stored->second.data.view.data(), stored->second.data.size());
-  for (size_t i = 0; i < sharp.size() / 3; ++i) sharp[i] *= 1e5;
-  const std::string bytes(reinterpret_cast<const char*>(sharp.data()), 8 * sharp.size());
+  for (size_t i = 0; i < sharp.size() / 3; ++i) sharp[i] *= 1e5F;
+  const std::string bytes(reinterpret_cast<const char*>(sharp.data()), 4 * sharp.size());
   stored->second.data = bytes_of(bytes);
   saint.write();
   const Model model = saint.load();

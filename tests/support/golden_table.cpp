@@ -36,6 +36,11 @@ ColumnSpec column_of_categories(int64_t at, int64_t count) {
   return column;
 }
 
+const char* dtype_in_file(WeightType type) {
+  if (type == WeightType::kI64) return "I64";
+  return type == WeightType::kF64 ? "F64" : "F32";
+}
+
 }  // namespace
 
 GoldenTable::GoldenTable(const std::string& name) {
@@ -94,7 +99,7 @@ void GoldenTable::save(const std::filesystem::path& folder) const {
   for (const auto& [name, tensor] : weights) {
     const size_t first = data.size();
     data.append(reinterpret_cast<const char*>(tensor.data.view.data()), tensor.data.size());
-    header[name] = {{"dtype", tensor.type == WeightType::kI64 ? "I64" : "F64"},
+    header[name] = {{"dtype", dtype_in_file(tensor.type)},
                     {"shape", tensor.shape},
                     {"data_offsets", {first, data.size()}}};
   }

@@ -113,6 +113,19 @@ TEST(Json, HasExactlyTheDocumentedKeys) {
   row.units[1].cell = "39";
   row.units[1].value = 39;
   row.units[1].background = {0.25, 0.5};
+  row.units[2].row = 4;
+  row.context = ContextFacts{.rows = 5,
+                             .from = "block",
+                             .mode = "frozen",
+                             .hash = std::string(64, '0'),
+                             .live = {1, 2},
+                             .explained = {1, 2},
+                             .alone = {1, 2},
+                             .contexts = 5,
+                             .drawn_from = 5,
+                             .lowest = {1, 2},
+                             .highest = {1, 2}};
+  row.edits = {"zero blocks.0.mlp.output"};
   collect_keys(json::parse(to_json(row)), "", written);
   EXPECT_EQ(written, keys_of_table(document("json.md")));
 }

@@ -35,11 +35,6 @@ std::vector<std::string> plain_axes(const Shape& shape) {
   return axes;
 }
 
-const Node* maker_of(const Graph& graph, Value value) {
-  return value.valid() && graph.producer(value) >= 0 ? &graph.nodes()[graph.producer(value)]
-                                                     : nullptr;
-}
-
 // The product whose softmax is the map.
 Value product_of_map(const Graph& graph, Value attention) {
   const auto [queries, keys] = score_operands(graph, attention);

@@ -38,6 +38,7 @@ TEST(Edits, AreTheSameAfterTextAndJson) {
   }
   edits[5].array = {{1, 1, 2},
                     std::make_shared<const std::vector<double>>(std::vector{0.1, -1.0 / 3})};
+  edits[0].number = 0;
   edits[0].array = {{3},
                     std::make_shared<const std::vector<double>>(
                         std::vector{-0.0, std::numeric_limits<double>::infinity(),

@@ -99,8 +99,12 @@ std::string patch_meaning(const PatchReport& report) {
   if (report.analysis == "logit lens")
     return "Each cell is the metric that the model's head gives for the stream behind that layer; "
            "of a token: with its vector in the place of all.";
-  if (report.analysis == "head ablation")
-    return "Each cell is the change of the metric without that head's context.";
+  if (report.analysis == "head ablation") {
+    return report.grids[0].kind == "zero"
+               ? "Each cell is the change of the metric without that head's context."
+               : "Each cell is the change of the metric with that head's context replaced by its "
+                 "mean over the tokens.";
+  }
   if (report.effects_are_shares)
     return "Each cell is the share of the gap that one patch closes: 1 restores the clean answer, "
            "0 changes nothing.";

@@ -89,7 +89,9 @@ TEST(ColumnsWithoutScores, AreLeftOutOfAgreementOnBothSides) {
         agreement_of(input.scores[0], input.scores[1], {.both = false}, request);
     const std::optional<Correlation> expected = spearman(shap, gae);
     ASSERT_EQ(found[0].has_value(), expected.has_value());
-    if (expected) EXPECT_NEAR(*found[0], expected->value, 1e-12);
+    if (expected) {
+      EXPECT_NEAR(*found[0], expected->value, 1e-12);
+    }
   }
 }
 

@@ -55,8 +55,8 @@ struct SaintFolder {
   }
 };
 
-Explanation explained(const Model& model, const RowInput& row, const std::string& method,
-                      bool by_rows = true) {
+Explanation explained_row(const Model& model, const RowInput& row, const std::string& method,
+                          bool by_rows = true) {
   return explain(model, row,
                  {.methods = {{method, {}}},
                   .target = int64_t{0},
@@ -72,7 +72,7 @@ std::vector<double> row_of_golden(const GoldenTable& golden, const std::string& 
 
 TEST(RowContexts, AnExplanationTellsTheAnswerInItsContextAloneAndInOthers) {
   const SaintFolder saint("saint.deep");
-  const Explanation found = explained(saint.load(), row_of(saint.rows, 0), "gae", false);
+  const Explanation found = explained_row(saint.load(), row_of(saint.rows, 0), "gae", false);
   ASSERT_TRUE(found.context.has_value());
   const ContextFacts& facts = *found.context;
   EXPECT_EQ(facts.rows, saint.golden.rows() - 1);
@@ -98,7 +98,7 @@ TEST(RowContexts, BlocksAreTheOtherRowsOfTheTable) {
   for (int64_t row = 0; row < saint.golden.rows(); ++row) {
     RowInput input = row_of(saint.rows, row);
     add_block(input, saint.rows, row, 256);
-    const Explanation found = explained(model, input, "gae", false);
+    const Explanation found = explained_row(model, input, "gae", false);
     EXPECT_EQ(found.context->from, "block");
     EXPECT_THAT(found.context->live,
                 Pointwise(DoubleNear(1e-9), row_of_golden(saint.golden, "block", row)));
@@ -138,8 +138,8 @@ TEST(RowContexts, LeavingOutARowIsTheContextWithoutIt) {
                                    std::pair("saint.row", ContextMode::kFrozen),
                                    std::pair("saint.deep", ContextMode::kLive)}) {
     const SaintFolder saint(name);
-    const Explanation found =
-        explained(saint.load(std::string(word_of(mode))), row_of(saint.rows, 0), "leave-one-out");
+    const Explanation found = explained_row(saint.load(std::string(word_of(mode))),
+                                            row_of(saint.rows, 0), "leave-one-out");
     const auto rows = static_cast<size_t>(saint.golden.rows());
     ASSERT_EQ(found.units.size(), rows);
     const std::vector<double>& scores = found.attributions[0].scores;
@@ -159,7 +159,7 @@ TEST(RowContexts, LeavingOutARowIsTheContextWithoutIt) {
 TEST(RowContexts, ShapleyValuesOfRowsAddUpFromTheAnswerAlone) {
   for (const std::string mode : {"frozen", "live"}) {
     const SaintFolder saint("saint.deep");
-    const Explanation found = explained(saint.load(mode), row_of(saint.rows, 0), "shap");
+    const Explanation found = explained_row(saint.load(mode), row_of(saint.rows, 0), "shap");
     const Estimate& estimate = *found.attributions[0].estimate;
     EXPECT_NEAR(estimate.base, found.context->alone[0], 1e-9);
     EXPECT_NEAR(estimate.value, found.context->explained[0], 1e-9);
@@ -180,8 +180,8 @@ TEST(RowContexts, AttentionToRowsIsTheModelsOwn) {
     const Value last = fed.graph->row_maps.back();
     const std::vector<double> own =
         run(fed.graph->graph, fed.feeds, {.outputs = {last}})[last].to_doubles();
-    const Explanation found =
-        explained(saint.load(std::string(word_of(mode))), row_of(saint.rows, 0), "raw-attention");
+    const Explanation found = explained_row(saint.load(std::string(word_of(mode))),
+                                            row_of(saint.rows, 0), "raw-attention");
     const std::vector<double>& scores = found.attributions[0].scores;
     ASSERT_EQ(scores.size(), samples.size());
     EXPECT_NEAR(std::accumulate(scores.begin(), scores.end(), 0.0), 1, 1e-6);
@@ -209,8 +209,9 @@ TEST(RowContexts, RowsWithoutAttentionCountNothing) {
   const Model model = saint.load();
   const RowInput row = row_of(saint.rows, 0);
   const std::vector<double> attention =
-      explained(model, row, "raw-attention").attributions[0].scores;
-  const std::vector<double> falls = explained(model, row, "leave-one-out").attributions[0].scores;
+      explained_row(model, row, "raw-attention").attributions[0].scores;
+  const std::vector<double> falls =
+      explained_row(model, row, "leave-one-out").attributions[0].scores;
   int without = 0;
   for (size_t other = 1; other < attention.size(); ++other) {
     if (attention[other] > 0) continue;
@@ -224,7 +225,7 @@ TEST(RowContexts, TheOrderOfRowsPermutesTheirScoresAndEqualRowsScoreAlike) {
   SaintFolder saint("saint.deep");
   const auto scores = [&](const std::string& csv, const std::string& method) {
     std::ofstream(saint.folder.path() / "context.csv") << csv;
-    return explained(saint.load(), row_of(saint.rows, 0), method).attributions[0].scores;
+    return explained_row(saint.load(), row_of(saint.rows, 0), method).attributions[0].scores;
   };
   const std::string all = saint.golden.csv();
   const std::string head = all.substr(0, all.find('\n') + 1);
@@ -267,7 +268,7 @@ TEST(RowContexts, RowsAreCountedByTheirOwnAnswers) {
   others.erase(first, plain.find('\n', first) + 1 - first);
   const auto found = [&](const std::string& csv) {
     std::ofstream(saint.folder.path() / "context.csv") << csv;
-    return explained(saint.load(), row_of(saint.rows, 0), "shap");
+    return explained_row(saint.load(), row_of(saint.rows, 0), "shap");
   };
   const Explanation told = found(with_answers(others, {"yes", "no", "yes"}));
   const Explanation untold = found(others);
@@ -300,7 +301,8 @@ TEST(RowContexts, RowsAreCountedByTheirOwnAnswers) {
 // Entropy and the share of the row itself, from the map as reports have it.
 TEST(RowContexts, TheRowsAttentionIsToldInNumbers) {
   const SaintFolder saint("saint.row");
-  const Explanation found = explained(saint.load("live"), row_of(saint.rows, 0), "raw-attention");
+  const Explanation found =
+      explained_row(saint.load("live"), row_of(saint.rows, 0), "raw-attention");
   const std::vector<double>& weights = found.attributions[0].scores;  // one layer, mean over heads
   double entropy = 0;
   for (const double weight : weights) entropy -= weight * std::log(weight);
@@ -335,10 +337,10 @@ TEST(RowContexts, GradientsGoToTheTokensOfAllRows) {
       return run(fed.graph->graph, feeds, {.outputs = {output}})[output].to_doubles()[0];
     };
     const SaintFolder saint("saint.deep");
-    const auto scores =
-        explained(saint.load(std::string(word_of(mode))), row_of(saint.rows, 0), "gradient-x-input")
-            .attributions[0]
-            .scores;
+    const auto scores = explained_row(saint.load(std::string(word_of(mode))), row_of(saint.rows, 0),
+                                      "gradient-x-input")
+                            .attributions[0]
+                            .scores;
     const size_t width = numbers.size() / samples.size();
     for (size_t unit = 0; unit < samples.size(); ++unit) {
       double expected = 0;
@@ -373,7 +375,7 @@ TEST(RowContexts, AreRefusedWhereTheyMeanNothing) {
   const SaintFolder saint("saint.colrow");
   const Model alone = Model::load(saint.folder.path(), {.context_rows = "alone"});
   EXPECT_THAT(
-      refusal<InvalidInput>([&] { explained(alone, row_of(saint.rows, 0), "leave-one-out"); }),
+      refusal<InvalidInput>([&] { explained_row(alone, row_of(saint.rows, 0), "leave-one-out"); }),
       HasSubstr("explained alone"));
   EXPECT_THAT(refusal<InvalidInput>([&] {
                 explain(Model::built_in(), TextInput{"good"},

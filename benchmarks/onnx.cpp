@@ -35,7 +35,7 @@ nlohmann::json measure(const onnx::OnnxModel& model, int64_t tokens) {
   const auto start = std::chrono::steady_clock::now();
   onnx::BuildRequest request;
   std::map<std::string, Tensor> fed;
-  for (const onnx::ValueInfo& input : model.file().graph.inputs) {
+  for (const onnx::DeclaredValue& input : model.file().graph.inputs) {
     auto& binding = request.inputs[input.name];
     binding.shape = {1, tokens};
     if (input.name.find("mask") != std::string::npos) {

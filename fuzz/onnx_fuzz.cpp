@@ -30,7 +30,7 @@ Tensor small_numbers(const Shape& shape, DType dtype) {
 
 BuildRequest request_for(const OnnxFile& file, FloatInputs floats) {
   BuildRequest request;
-  for (const ValueInfo& input : file.graph.inputs) {
+  for (const DeclaredValue& input : file.graph.inputs) {
     Shape shape = input.shape;
     int64_t count = 1;
     for (int64_t& length : shape) {
@@ -44,7 +44,7 @@ BuildRequest request_for(const OnnxFile& file, FloatInputs floats) {
     if (!fed) binding.value = small_numbers(shape, held_as(input.type, request.floats));
     request.inputs[input.name] = binding;
   }
-  for (const ValueInfo& output : file.graph.outputs) request.outputs.push_back(output.name);
+  for (const DeclaredValue& output : file.graph.outputs) request.outputs.push_back(output.name);
   return request;
 }
 

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <memory>
+#include <utility>
 
 #include "command.h"
 #include "console.h"
@@ -27,10 +29,10 @@ struct ProbeArguments {
   EditArguments edits;
   std::vector<std::string> reads, gradients, relevance;
   std::string gradient_of, policy = "chefer", precision = "single", save, saved_as = "recorded";
-  std::string json, pattern;
+  std::string json, pattern, second;
   int64_t most_megabytes = 4096;
   CLI::Option* list = nullptr;
-  CLI::Option *policy_given = nullptr, *saved_as_given = nullptr;
+  CLI::Option *policy_given = nullptr, *saved_as_given = nullptr, *has_second = nullptr;
 
   std::string listed() const { return pattern.empty() ? "**" : pattern; }
 };
@@ -197,7 +199,27 @@ void probe_input(const ProbeArguments& a, const Model& model, const InputValue& 
   report_recording(a, probe(model, input, request));
 }
 
-void run(const ProbeArguments& a) {
+bool names_a_model(const std::string& word) {
+  return built_in_named(word) || std::filesystem::is_directory(word) || word.ends_with(".onnx");
+}
+
+// MODEL TEXT, or MODEL alone where its values are listed or the input is given in another way.
+void place_words(ProbeArguments& a) {
+  std::string& model = a.input.model.model;
+  TextArguments& text = a.input.text;
+  const bool alone = a.list->count() > 0 || a.table.given() || text.has_text->count() > 0;
+  if (a.has_second->count() > 0) {
+    if (!model.empty())
+      throw InvalidInput("the model is given twice: as the first argument and as --model");
+    model = std::exchange(text.positional, a.second);
+  } else if (model.empty() && alone && names_a_model(text.positional)) {
+    model = text.positional;
+    text.has_positional->clear();
+  }
+}
+
+void run(ProbeArguments& a) {
+  place_words(a);
   check_probing(a);
   check_outputs({a.save, a.json}, {a.edits.file});
   if (a.target.targets.size() > 1) throw InvalidInput("gradients are of one --target at a time");
@@ -219,6 +241,9 @@ void add_probe(CLI::App& program) {
   CLI::App* command = program.add_subcommand("probe", "Read, and change, values inside the model");
   InputArguments& input = arguments->input;
   input.text.add_to(*command);
+  arguments->has_second =
+      command->add_option("INPUT", arguments->second,
+                          "text, or picture file, where the argument in front of it is a model");
   input.picture.add_to(*command);
   arguments->table.add_to(*command);
   arguments->table.add_row_to(*command);

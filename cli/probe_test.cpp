@@ -24,6 +24,19 @@ TEST_F(Probing, ListsValuesThatAPatternNames) {
   expect_refusal("probe --list --read words", "--list shows the names alone");
 }
 
+TEST_F(Probing, TakesTheModelInFrontOfTheText) {
+  const std::string asked = " 'a fine film' --read 'blocks.*.output token=0' --json -";
+  const std::string named = run("probe --model sentiment" + asked).out;
+  EXPECT_EQ(run("probe sentiment" + asked).out, named);
+  EXPECT_NE(named, "");
+  // Alone it is a model where there is nothing to read but names, or the input is a row.
+  EXPECT_EQ(run("probe income --list").out, run("probe --model income --list").out);
+  EXPECT_EQ(run("probe income --row 3 --read logits").out, run("probe --row 3 --read logits").out);
+  EXPECT_EQ(run("probe sentiment --read logits").out, run("probe -t sentiment --read logits").out);
+  expect_refusal("probe sentiment 'a film' --model sentiment --read logits",
+                 "the model is given twice");
+}
+
 TEST_F(Probing, ReadsWhatIsAskedFor) {
   const CommandResult answer =
       run("probe \"a fine film\" --read \"blocks.*.output token=0 reduce=norm\" --read logits "

@@ -127,7 +127,7 @@ TEST(Summary, AClassTokenIsNoFeatureOfATable) {
   Explanation row = row_sample();
   row.units.push_back({.text = "[CLS]", .special = true});
   for (Attribution& one : row.attributions) one.scores.push_back(9);
-  const Summary summary = summarise(std::vector{row}, "");
+  const Summary summary = summarise(std::vector{row}, row.attributions[0].method);
   std::set<std::string> names, columns;
   for (const SummaryRow& one : summary.rows) names.insert(one.name);
   for (const Unit& unit : row.units)

@@ -42,11 +42,11 @@ def test_a_cell_is_the_edit_of_the_same_name(model):
 
 def test_other_analyses(model):
     last = model.patch(CLEAN, lens=True)["answer"].effects[-1, 0]
-    assert last == model.patch(CLEAN, lens=True).clean_value
+    assert last == model.patch(CLEAN, lens=True).clean["value"]
     zero = model.patch(CLEAN, ablate="zero", precision="double")
     edited = model.probe(CLEAN, edits=[wf.zero("blocks.1.attention.context", head=0)], precision="double")
     target = zero.clean["output"]["labels"].index(zero.target)
-    assert zero.grids[0].changes[1, 0] == pytest.approx(edited.outputs[0, target] - zero.clean_value, abs=1e-9)
+    assert zero.grids[0].changes[1, 0] == pytest.approx(edited.outputs[0, target] - zero.clean["value"], abs=1e-9)
     traced = model.patch(CLEAN, noise={"tokens": [3], "draws": 3}, seed=1)
     assert traced["residual"].errors.shape == traced["residual"].effects.shape
     assert model.patch(CLEAN, CORRUPTED, path="output").grids[0].changes.shape == zero.grids[0].changes.shape

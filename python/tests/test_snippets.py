@@ -9,7 +9,7 @@ import pytest
 from conftest import SOURCES
 
 SNIPPET = re.compile(r"(?:<!-- needs ([^>]*?) -->\n)?```python\n(.*?)```", re.DOTALL)
-PAGES = ["README.md", "docs/python.md", "docs/evaluation.md", "docs/probe.md", "docs/tables.md"]
+PAGES = ["README.md", "docs/python.md", "docs/evaluation.md", "docs/patching.md", "docs/probe.md", "docs/tables.md"]
 
 
 def snippets(page: str) -> list:

@@ -112,6 +112,8 @@ class Attribution:
             raise InvalidInput(f"by={by!r}: give 'units' or 'words'")
         rows = [dict(text=u.text, start=u.start, end=u.end, special=u.special) for u in self.units]
         table = pandas.DataFrame(rows, columns=["text", "start", "end", "special"])
+        if any(u.column for u in self.units):
+            table["column"] = [u.column for u in self.units]
         table["score"] = self.scores
         if self.errors is not None:
             table["error"] = self.errors

@@ -55,7 +55,7 @@ TEST_F(Contexts, ARowIsExplainedInItsBlockOfTheTableInAFileOrAlone) {
   const std::string start = "explain --model " + saint() + " --table " + path("rows.csv") +
                             " --row 1 --method leave-one-out --json - ";
   const auto context = [&](const std::string& options) {
-    const Answer answer = run(start + options);
+    const CommandResult answer = run(start + options);
     EXPECT_EQ(answer.code, 0) << answer.error;
     const auto json = nlohmann::json::parse(answer.out);
     return json.contains("context") ? json["context"] : nlohmann::json();
@@ -73,7 +73,7 @@ TEST_F(Contexts, ARowIsExplainedInItsBlockOfTheTableInAFileOrAlone) {
 }
 
 TEST_F(Contexts, RowsOfTheContextAreUnitsOfReportsAndPictures) {
-  const Answer answer =
+  const CommandResult answer =
       run("explain --model " + saint() + " --table " + path("rows.csv") +
           " --row 1 --by rows --json " + path("found.json") + " --html " + path("found.html") +
           " --attention-svg " + path("map.svg") + " --svg " + path("bars.svg"));

@@ -19,7 +19,7 @@ void bind_patch_requests(nb::module_& module) {
   nb::enum_<PatchMetric>(module, "PatchMetric")
       .value("logit", PatchMetric::kLogit)
       .value("probability", PatchMetric::kProbability)
-      .value("log-odds", PatchMetric::kLogOdds)
+      .value("log_odds", PatchMetric::kLogOdds)
       .value("loss", PatchMetric::kLoss);
   nb::enum_<HeadAblation>(module, "HeadAblation")
       .value("zero", HeadAblation::kZero)

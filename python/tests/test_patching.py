@@ -49,6 +49,7 @@ def test_other_analyses(model):
     assert zero.grids[0].changes[1, 0] == pytest.approx(edited.outputs[0, target] - zero.clean["value"], abs=1e-9)
     traced = model.patch(CLEAN, noise={"tokens": [3], "draws": 3}, seed=1)
     assert traced["residual"].errors.shape == traced["residual"].effects.shape
+    assert model.patch(CLEAN, CORRUPTED, metric="log-odds").metric == "log-odds"
     assert model.patch(CLEAN, CORRUPTED, path="output").grids[0].changes.shape == zero.grids[0].changes.shape
     assert len(model.patch(CLEAN, CORRUPTED, path=("query", 2, 1)).grids[0].rows) == 2
 

@@ -83,7 +83,8 @@ def _request(given: dict, default_kinds: bool) -> _native.PatchRequest:
     if kinds is not None:
         request.kinds = [kinds] if isinstance(kinds, str) else list(kinds)
     request.target, request.against = given["target"], given["against"]
-    request.metric = choice(_native.PatchMetric, "metric", given["metric"])
+    metric = given["metric"]
+    request.metric = choice(_native.PatchMetric, "metric", metric.replace("-", "_") if isinstance(metric, str) else metric)
     request.precision = choice(_native.Precision, "precision", given["precision"])
     request.preview, request.exact_share = given["preview"], given["exact_share"]
     request.seed, request.memory_bytes = given["seed"], given["memory_megabytes"] << 20

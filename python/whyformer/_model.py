@@ -204,8 +204,10 @@ class Model:
 
         # Rows of a table run together.
         each = _native.explain_each(self._native, inputs, request, watch)
-        if len(each) < len(inputs) and not stopped:
-            _inputs.numbered(len(each), _native.explain, self._native, inputs[len(each)], request, None)
+        while len(each) < len(inputs) and not stopped:
+            # The refusal that names the input.
+            each.append(_inputs.numbered(len(each), _native.explain, self._native, inputs[len(each)], request, None))
+            each += _native.explain_each(self._native, inputs[len(each):], request, watch)
         return [explanation for one in each for explanation in one]
 
     def probe(self, x, read=(), *, edits=None, gradients=(), gradient_of: str | None = None, relevance=(),

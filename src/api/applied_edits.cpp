@@ -18,6 +18,23 @@ EditArray edit_array(const Tensor& told) {
   return {told.shape(), std::make_shared<const std::vector<double>>(told.to_doubles())};
 }
 
+namespace {
+
+// Windows of all inputs of a run stand in one axis, so that only what is the same for each window
+// is the same for each input.
+void check_windows(const Edit& edit, const NamedValue& named) {
+  if (std::ranges::find(named.axes, "window") == named.axes.end()) return;
+  const bool alike = (edit.op == EditOp::kZero || edit.op == EditOp::kScale ||
+                      edit.op == EditOp::kSet || edit.op == EditOp::kAdd) &&
+                     !edit.array.given();
+  if (alike && !edit.at.contains("window")) return;
+  throw InvalidInput(fmt::format(
+      "'{}': the windows of '{}' can be set, scaled or added to by a number, all of them alike",
+      printable(to_text(edit)), printable(edit.value)));
+}
+
+}  // namespace
+
 std::shared_ptr<const AppliedEdits> edits_for(const Reader& reader, const InputValue& value,
                                               const Question& question,
                                               const std::vector<Edit>& edits, int64_t copies) {
@@ -25,7 +42,8 @@ std::shared_ptr<const AppliedEdits> edits_for(const Reader& reader, const InputV
   applied->edits = edits;
   applied->copies = std::max<int64_t>(1, copies);
   for (const Edit& edit : edits) {
-    if (copies > 0 || !edit.at.contains("batch")) continue;
+    const bool of_batch = edit.at.contains("batch") || edit.axis == "batch";
+    if (copies > 0 || !of_batch) continue;
     throw InvalidInput(fmt::format(
         "'{}' names the batch: only copies of an input that is probed differ from each other",
         printable(to_text(edit))));
@@ -45,8 +63,9 @@ std::shared_ptr<const AppliedEdits> edits_for(const Reader& reader, const InputV
   const NamedValues names = names_for(input);
   std::vector<Value> frozen;
   for (const Edit& edit : edits) {
-    const Value found = names.at(edit.value).value;
-    if (edit.op == EditOp::kFreeze) frozen.push_back(found);
+    const NamedValue& found = names.at(edit.value);
+    check_windows(edit, found);
+    if (edit.op == EditOp::kFreeze) frozen.push_back(found.value);
   }
   if (frozen.empty()) return applied;
   const Pass pass = run(fed.graph->graph, fed.feeds, {.outputs = frozen});

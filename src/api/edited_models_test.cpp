@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "tests/support/golden_model.h"
+#include "tests/support/source_folder.h"
 #include "whyformer/error.h"
 #include "whyformer/probe.h"
 
@@ -136,6 +137,34 @@ TEST(EditedModel, KeepsNothingOfAThousandProbes) {
     probe(model, kSentence, {.edits = {edit}});
   }
   EXPECT_LT(resident_pages() - early, 2048) << "pages of 4 KB";
+}
+
+void expect_refused(const Model& model, const InputValue& input, const std::string& edit,
+                    const std::string& reason) {
+  const ExplainRequest request{.methods = {{"leave-one-out", {}}}, .edits = {parse_edit(edit)}};
+  try {
+    explain(model, input, request);
+    ADD_FAILURE() << edit;
+  } catch (const InvalidInput& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr(reason)) << edit;
+  }
+}
+
+// Variants of an input run side by side: an edit must not tell them apart, nor join them.
+TEST(EditedModel, IsTheSameForAllInputsThatRunTogether) {
+  const Model model = model_of("bert");
+  expect_refused(model, kSentence, "zero blocks.0.output batch=0", "names the batch");
+  expect_refused(model, kSentence, "permute blocks.0.output axis=batch seed=1", "names the batch");
+  const Model swin = Model::load(source_folder() / "tests/golden/pictures/swin");
+  const InputValue picture = PictureInput(
+      PicturePixels{.name = "black",
+                    .width = 32,
+                    .height = 32,
+                    .pixels = std::shared_ptr<const uint8_t[]>(new uint8_t[32 * 32 * 3]())});
+  const std::string value = " streams.0.blocks.0.attention.query";
+  expect_refused(swin, picture, "zero" + value + " window=0", "all of them alike");
+  expect_refused(swin, picture, "noise" + value + " sd=1 seed=1", "all of them alike");
+  expect_refused(swin, picture, "permute" + value + " axis=window seed=1", "all of them alike");
 }
 
 }  // namespace

@@ -43,8 +43,8 @@ class EachExplained {
 
   int64_t most_together() const {
     const std::vector<Input>& first = readings_[0].inputs;
-    // A trust report runs each input again, changed.
-    if (first.size() != 1 || request_.trust) return 1;
+    // A trust report runs each input again, changed; frozen values are each input's own.
+    if (first.size() != 1 || request_.trust || !request_.edits.empty()) return 1;
     return RunBatch::most_together(first[0], needs_, request_.memory_bytes);
   }
 

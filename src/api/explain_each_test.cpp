@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/support/source_folder.h"
+#include "whyformer/edits.h"
 #include "whyformer/error.h"
 #include "whyformer/tables.h"
 #include "whyformer/threads.h"
@@ -73,6 +74,14 @@ TEST_F(ManyRows, HaveTheBitsOfEachRowByItself) {
 TEST_F(ManyRows, HaveTheBitsOfEachRowForEveryTarget) {
   expect_as_each_alone({.methods = {{"gae"}}, .top = 2});
   expect_as_each_alone({.methods = {{"gae"}, {"rollout"}}, .target = std::string(">50K")});
+}
+
+// What an edit freezes is each row's own.
+TEST_F(ManyRows, HaveTheBitsOfEachRowOfAChangedModel) {
+  inputs_.resize(4);
+  expect_as_each_alone(
+      {.methods = {{"gae"}, {"gradient-x-input"}},
+       .edits = {parse_edit("freeze blocks.0.output"), parse_edit("zero embeddings")}});
 }
 
 TEST_F(ManyRows, RunByThemselvesWhereAMethodLooksInsideLayers) {

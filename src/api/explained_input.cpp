@@ -148,6 +148,12 @@ int64_t ExplainedInput::target_named(const TargetChoice& name) const {
 
 void ExplainedInput::look_at_context() {
   if (!prepared_.context) return;
+  if (!request_.edits.empty()) {
+    prepared_.common.notes.push_back(
+        "The answer is that of the changed model in the context as scores see it; what other "
+        "contexts would give is not told.");
+    return;
+  }
   prepared_.common.context = prepared_.context();
   Output& output = prepared_.common.output;
   output.values = prepared_.common.context->live;

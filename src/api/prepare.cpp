@@ -145,6 +145,11 @@ Reading read_for(const Reader& reader, const InputValue& value, const ExplainReq
                     .by_rows = request.by_rows};
   if (!request.edits.empty()) question.edits = edits_for(reader, value, question, request.edits);
   Reading reading = reader.read(value, question);
+  if (request.by_rows && !request.edits.empty()) {
+    throw InvalidInput(
+        "values inside a model are changed for explanations by columns, not by the rows of a "
+        "context");
+  }
   if (request.by_rows && !reading.by_rows) {
     throw InvalidInput(
         "which rows count can be told of a row of a table in a context alone, by a model whose "

@@ -46,6 +46,7 @@ class CheckpointRowSource final : public RowSource {
   std::optional<Problem> problem(int64_t) const override { return answers_->problem(); }
   int64_t max_rows_at_once(int64_t columns) const override;
   bool rows_attend() const override { return table_.rows_attend; }
+  bool columns_stay_apart() const override { return !table_.rows_attend; }
   std::string family() const override { return std::string(family_.name); }
   std::shared_ptr<const RowSource> in_context(std::vector<Sample> rows,
                                               ContextMode mode) const override;

@@ -47,6 +47,9 @@ class RowSource : public GraphSource {
   virtual int64_t max_rows_at_once(int64_t columns) const = 0;
   // Rows attend to each other (SAINT): an answer is that of a row among others, or alone.
   virtual bool rows_attend() const { return false; }
+  // Whether each token is made of its own column alone, whatever the others are: known of families,
+  // and not of graphs that come as they are.
+  virtual bool columns_stay_apart() const { return false; }
   // The family of table models, where the weights are of one.
   virtual std::string family() const { return {}; }
   // Of these: the model with a context. Each explained row attends to itself and to these rows,

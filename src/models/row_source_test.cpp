@@ -9,6 +9,7 @@
 #include "models/onnx_source.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/tiny_model.h"
+#include "whyformer/answers.h"
 #include "whyformer/error.h"
 #include "whyformer/model.h"
 
@@ -179,6 +180,79 @@ TEST(OutputOfATable, IsTheOneThatWasAskedFor) {
   EXPECT_THAT(answer("others"), testing::ElementsAre(-1, -2));
   EXPECT_THAT(refusal<InvalidInput>([&] { answer("none"); }),
               testing::HasSubstr("its outputs are 'logits', 'others'"));
+}
+
+// Tokens x_j w_j + max(0, x_1 - 5) u_j, attention without weights, and the mean of its rows.
+TinyModel model_of_gated_columns() {
+  TinyModel tiny;
+  tiny.input("x", {-1, kTableColumns});
+  tiny.output("logits");
+  add_floats(tiny.graph(), "second", {kTableColumns, 1}, {0, 1, 0});
+  add_floats(tiny.graph(), "five", {1}, {5});
+  add_floats(tiny.graph(), "w", {1, kTableColumns, 2}, {0.5F, -0.2F, 0.3F, 0.7F, -0.4F, 0.6F});
+  add_floats(tiny.graph(), "u", {1, kTableColumns, 2}, {0.2F, 0.4F, -0.3F, 0.1F, 0.5F, -0.6F});
+  add_floats(tiny.graph(), "head", {2, 2}, {1, -1, 0.5F, 2});
+  onnx::add_integers(tiny.graph(), "as_tokens", {3}, {-1, kTableColumns, 1});
+  onnx::add_integers(tiny.graph(), "as_gates", {3}, {-1, 1, 1});
+  add_node(tiny.graph(), "Reshape", {"x", "as_tokens"}, {"numbers"});
+  add_node(tiny.graph(), "Mul", {"numbers", "w"}, {"own"});
+  add_node(tiny.graph(), "MatMul", {"x", "second"}, {"column"});
+  add_node(tiny.graph(), "Sub", {"column", "five"}, {"above"});
+  add_node(tiny.graph(), "Relu", {"above"}, {"open"});
+  add_node(tiny.graph(), "Reshape", {"open", "as_gates"}, {"gate"});
+  add_node(tiny.graph(), "Mul", {"gate", "u"}, {"gated"});
+  add_node(tiny.graph(), "Add", {"own", "gated"}, {"tokens"});
+  onnx::set_integers(add_node(tiny.graph(), "Transpose", {"tokens"}, {"turned"}), "perm",
+                     {0, 2, 1});
+  add_node(tiny.graph(), "MatMul", {"tokens", "turned"}, {"scores"});
+  add_node(tiny.graph(), "Softmax", {"scores"}, {"map"});
+  add_node(tiny.graph(), "MatMul", {"map", "tokens"}, {"mixed"});
+  auto& mean = add_node(tiny.graph(), "ReduceMean", {"mixed"}, {"pooled"});
+  onnx::set_integers(mean, "axes", {1});
+  onnx::set_integer(mean, "keepdims", 0);
+  add_node(tiny.graph(), "MatMul", {"pooled", "head"}, {"logits"});
+  return tiny;
+}
+
+// Where one column opens a gate to the others' tokens, no token is its column's alone.
+TEST(RowsOfATable, HaveTheShapleyValuesOfTheirAnswersWhereColumnsMeetInFrontOfAttention) {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "model.onnx";
+  std::ofstream(file, std::ios::binary) << model_of_gated_columns().text();
+  const Model model = Model::load(file);
+  RowInput row{{"a", "b", "c"}, {0.4, 0, -1.1}};
+  constexpr int64_t kOthers = 40;
+  row.background = {.rows = kOthers, .columns = kTableColumns};
+  for (int64_t other = 0; other < kOthers; ++other) {
+    const double number = static_cast<double>(other) / kOthers;
+    for (const double value : {number - 0.5, other % 2 == 0 ? 9.0 : 0.0, 1 - number})
+      row.background.values.push_back(value);
+  }
+  const auto value_of = [&](unsigned coalition) {
+    std::vector<InputValue> rows;
+    for (int64_t other = 0; other < kOthers; ++other) {
+      RowInput mixed{row.names, row.values};
+      for (int64_t column = 0; column < kTableColumns; ++column) {
+        if ((coalition >> column & 1U) == 0)
+          mixed.values[column] = row.background.values[other * kTableColumns + column];
+      }
+      rows.emplace_back(mixed);
+    }
+    double sum = 0;
+    for (const Answer& one : answers(model, rows, {.precision = Precision::kDouble}).inputs)
+      sum += one.values[0];
+    return sum / kOthers;
+  };
+  const Explanation found = explain(
+      model, row,
+      {.methods = {{"exact-shap", {}}}, .target = int64_t{0}, .precision = Precision::kDouble})[0];
+  for (unsigned column = 0; column < kTableColumns; ++column) {
+    const unsigned own = 1U << column, first = 1U << (column + 1) % 3, last = 7 ^ own ^ first;
+    const double expected =
+        (value_of(own) - value_of(0)) / 3 + (value_of(own | first) - value_of(first)) / 6 +
+        (value_of(own | last) - value_of(last)) / 6 + (value_of(7) - value_of(7 ^ own)) / 3;
+    EXPECT_NEAR(found.attributions[0].scores[column], expected, 1e-9) << column;
+  }
 }
 
 }  // namespace

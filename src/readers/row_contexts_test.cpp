@@ -12,6 +12,7 @@
 #include "tests/support/temporary_folder.h"
 #include "tests/support/tiny_model.h"
 #include "whyformer/answers.h"
+#include "whyformer/edits.h"
 #include "whyformer/error.h"
 #include "whyformer/tables.h"
 
@@ -377,6 +378,13 @@ TEST(RowContexts, AreRefusedWhereTheyMeanNothing) {
   EXPECT_THAT(
       refusal<InvalidInput>([&] { explained_row(alone, row_of(saint.rows, 0), "leave-one-out"); }),
       HasSubstr("explained alone"));
+  EXPECT_THAT(refusal<InvalidInput>([&] {
+                explain(saint.load(), row_of(saint.rows, 0),
+                        {.methods = {{"leave-one-out", {}}},
+                         .edits = {parse_edit("zero blocks.0.mlp.output")},
+                         .by_rows = true});
+              }),
+              HasSubstr("by columns, not by the rows"));
   EXPECT_THAT(refusal<InvalidInput>([&] {
                 explain(Model::built_in(), TextInput{"good"},
                         {.methods = {{"gae", {}}}, .by_rows = true});

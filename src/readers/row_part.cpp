@@ -23,9 +23,8 @@ RowPart::RowPart(std::shared_ptr<const RowSource> source, std::vector<TableColum
       column_of_place_(places_.size(), kNoColumn),
       kind_(std::move(kind)) {
   for (size_t column = 0; column < row_.columns.size(); ++column) {
-    for (const int64_t place : row_.columns[column].places) {
+    for (const int64_t place : row_.columns[column].places)
       column_of_place_[place] = static_cast<int64_t>(column);
-    }
   }
   // Which unit a column is, is told by what its numbers change in the model as it is.
   RunKind own_weights = kind_;
@@ -85,6 +84,19 @@ std::vector<std::vector<int64_t>> RowPart::column_places(const std::vector<int64
   return places;
 }
 
+// Where columns stay apart, this row shows for all which token is whose.
+void RowPart::learn_columns(const std::vector<int64_t>& shown, const std::vector<int64_t>& tokens) {
+  if (!source_->columns_stay_apart()) return;
+  const std::vector<std::vector<int64_t>> own_places = column_places(tokens);
+  RowStates states(places_of_tokens(*graph_, places_, own_places),
+                   source_->max_rows_at_once(static_cast<int64_t>(places_.size())));
+  // Where no number was lost sight of.
+  if (states.places() == own_places && source_->token_columns().find(graph_->key) == nullptr)
+    source_->token_columns().add(graph_->key, std::make_shared<std::vector<int64_t>>(shown));
+  // Edits may join tokens in front of the first block.
+  if (kind_.edits == nullptr) states_ = std::move(states);
+}
+
 // Columns that no token stands for follow the tokens: attention says nothing about them.
 void RowPart::choose_units(const FedGraph& own) {
   const Discovery& found = graph_->found;
@@ -98,24 +110,15 @@ void RowPart::choose_units(const FedGraph& own) {
     one_each &= shown[token] != kSeveralColumns;
     if (shown[token] >= 0) tokens[token] = shown[token];
   }
-  if (one_each && !shown.empty() && shown.size() == tokens.size()) {
-    const std::vector<std::vector<int64_t>> own_places = column_places(tokens);
-    states_ = RowStates(places_of_tokens(*graph_, places_, own_places),
-                        source_->max_rows_at_once(static_cast<int64_t>(places_.size())));
-    // Where no number was lost sight of, this row has shown it for all.
-    if (known == nullptr && states_.places() == own_places)
-      source_->token_columns().add(graph_->key, std::make_shared<std::vector<int64_t>>(shown));
-  }
+  if (one_each && !shown.empty() && shown.size() == tokens.size()) learn_columns(shown, tokens);
   attends_by_unit_ = !found.sites.empty() && one_each && source_->why_no_maps().empty();
   tokens_ = static_cast<int64_t>(tokens.size());
-  for (const AttentionSite& site : found.sites) {
+  for (const AttentionSite& site : found.sites)
     attends_by_unit_ &= site.windows == 1 && found.covers_tokens(site, tokens_);
-  }
   std::vector<int64_t> beside;
   columns_.clear();
-  for (const int64_t place : tokens) {
+  for (const int64_t place : tokens)
     columns_.push_back(place < 0 ? kNoColumn : column_of_place_[place]);
-  }
   for (int64_t column = 0; column < column_count(); ++column) {
     const int64_t own_tokens = std::ranges::count(columns_, column);
     attends_by_unit_ &= own_tokens <= 1;
@@ -134,9 +137,8 @@ void RowPart::choose_units(const FedGraph& own) {
 
 std::string RowPart::beside_tokens() const {
   bool numbers = true;
-  for (size_t unit = tokens_; unit < columns_.size(); ++unit) {
+  for (size_t unit = tokens_; unit < columns_.size(); ++unit)
     numbers &= !row_.columns[columns_[unit]].category;
-  }
   return numbers ? "Numerical columns" : "Some columns";
 }
 
@@ -189,9 +191,8 @@ const PartTraits& RowPart::traits() const {
 
 FedGraph RowPart::run_rows(const RowStates::Rows& rows, const RunKind& kind) const {
   std::vector<Sample> samples;
-  for (const std::vector<double>& row : rows) {
+  for (const std::vector<double>& row : rows)
     samples.push_back(RowSource::sample_of(places_, row, kind.dtype));
-  }
   return source_->fed(samples, kind);
 }
 
@@ -210,15 +211,12 @@ std::vector<double> RowPart::mean_row() const {
   }
   const std::vector<double> weights = background_weights();
   std::vector<double> mean(table.columns, 0.0);
-  for (int64_t i = 0; i < table.rows * table.columns; ++i) {
+  for (int64_t i = 0; i < table.rows * table.columns; ++i)
     mean[i % table.columns] += weights[i / table.columns] * table.values[i];
-  }
-  for (size_t place = 0; place < mean.size(); ++place) {
+  for (size_t place = 0; place < mean.size(); ++place)
     if (places_[place].whole) mean[place] = std::round(mean[place]);
-  }
-  for (const PlacedColumn& column : row_.columns) {
+  for (const PlacedColumn& column : row_.columns)
     if (column.category) take_mode(column, mean);
-  }
   return mean;
 }
 
@@ -228,9 +226,8 @@ void RowPart::take_mode(const PlacedColumn& column, std::vector<double>& row) co
   std::map<std::vector<double>, double> share;
   for (int64_t other = 0; other < table.rows; ++other) {
     std::vector<double> numbers;
-    for (const int64_t place : column.places) {
+    for (const int64_t place : column.places)
       numbers.push_back(table.values[other * table.columns + place]);
-    }
     share[numbers] += weights[other];
   }
   const auto most = std::ranges::max_element(
@@ -282,9 +279,8 @@ FedGraph RowPart::run_of(std::span<const Variant> inputs) const {
 
 std::vector<int64_t> RowPart::players() const {
   std::vector<int64_t> units(row_.columns.size());
-  for (size_t unit = 0; unit < columns_.size(); ++unit) {
+  for (size_t unit = 0; unit < columns_.size(); ++unit)
     if (columns_[unit] >= 0) units[columns_[unit]] = static_cast<int64_t>(unit);
-  }
   return units;
 }
 
@@ -332,9 +328,8 @@ PlayerTree RowPart::player_tree() const {
 int64_t RowPart::place_of(const Entry& entry, size_t index) const {
   for (size_t place = 0; place < places_.size(); ++place) {
     const TableColumn& one = places_[place];
-    if (one.input == entry.input && one.index == entry.first + static_cast<int64_t>(index)) {
+    if (one.input == entry.input && one.index == entry.first + static_cast<int64_t>(index))
       return static_cast<int64_t>(place);
-    }
   }
   throw Error(fmt::format("the input '{}' has no column {}", entry.input,
                           entry.first + static_cast<int64_t>(index)));
@@ -343,9 +338,8 @@ int64_t RowPart::place_of(const Entry& entry, size_t index) const {
 template <class Visit>
 void RowPart::for_each_unit(const Entry& entry, Visit visit) const {
   const std::vector<int64_t> unit_of = players();
-  for (size_t index = 0; index < entry.enters.size(); ++index) {
+  for (size_t index = 0; index < entry.enters.size(); ++index)
     if (entry.enters[index]) visit(unit_of[column_of_place_[place_of(entry, index)]], index);
-  }
 }
 
 Tensor RowPart::rows(Depth depth, const std::vector<Tensor>& values) const {
@@ -393,9 +387,8 @@ std::vector<Tensor> RowPart::from_rows(Depth depth, const Tensor& rows) const {
     const auto own = size / static_cast<int64_t>(one.enters.size());
     std::vector<double> numbers;
     // Columns that enter elsewhere keep their number.
-    for (size_t index = 0; index < one.enters.size(); ++index) {
+    for (size_t index = 0; index < one.enters.size(); ++index)
       numbers.insert(numbers.end(), own, row_.values[place_of(one, index)]);
-    }
     for_each_unit(one, [&](int64_t unit, size_t index) {
       std::copy_n(all.begin() + unit * rows.dim(1) + taken[unit], own,
                   numbers.begin() + static_cast<int64_t>(index) * own);

@@ -48,6 +48,7 @@ class RowPart final : public Part, public PartEntrance {
  private:
   int64_t unit_count() const { return static_cast<int64_t>(units_.size()); }
   int64_t column_count() const { return static_cast<int64_t>(row_.columns.size()); }
+  void learn_columns(const std::vector<int64_t>& shown, const std::vector<int64_t>& tokens);
   void choose_units(const FedGraph& own);
   void name_units();
   // The place of each token: as the graph tells, and as it shows when numbers change.

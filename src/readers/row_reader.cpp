@@ -53,7 +53,7 @@ Sample RowReader::sample(const InputValue& value, DType dtype, std::vector<std::
 }
 
 int64_t RowReader::max_at_once(const InputValue& value) const {
-  return source().max_rows_at_once(layout_.count(std::get<RowInput>(value)));
+  return contexts_.answering()->max_rows_at_once(layout_.count(std::get<RowInput>(value)));
 }
 
 namespace {
@@ -111,10 +111,11 @@ void RowReader::add_columns(const RowInput& given, std::shared_ptr<const RowSour
   auto part = std::make_unique<RowPart>(source, places, std::move(row), reading.answered.kind);
   reading.shown.text = part->shown_text();
   reading.shown.units = part->units();
+  const int64_t most = source->max_rows_at_once(layout_.count(given));
   InputFacts facts{.source = std::move(source),
                    .kind = reading.answered.kind,
                    .sample = part->sample(),
-                   .max_at_once = max_at_once(given),
+                   .max_at_once = most,
                    .why_no_maps = part->attends_by_unit() ? "" : part->why_no_maps(),
                    .tokens = part->token_count(),
                    .beside_tokens = part->beside_tokens(),

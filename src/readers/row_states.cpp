@@ -109,34 +109,17 @@ const std::vector<Value>& RowStates::values_in(
   return values_;
 }
 
-// Not every model keeps columns apart at its input, so two rows with every other cell of another
-// row must come out the same as when they are run.
-bool RowStates::stay_apart(const MakeRun& make) const {
-  Rows mixed(2, rows_.front());
-  for (size_t token = 0; token < places_.size(); ++token) {
-    for (const int64_t place : places_[token]) mixed[token % 2][place] = rows_.back()[place];
-  }
-  const FedGraph run = make(mixed);
-  const std::vector<Value> values = values_of_single_units(*run.graph);
-  if (values.size() != states_.size()) return false;
-  const std::vector<Tensor> expected = run_up_to(run, values);
-  const PickedStates picked = states_in(mixed);
-  for (size_t i = 0; i < expected.size(); ++i) {
-    const Tensor found = pick(states_[i], picked);
-    if (found.shape() != expected[i].shape() || found.to_doubles() != expected[i].to_doubles())
-      return false;
-  }
-  return true;
-}
-
 bool RowStates::learn(const Rows& rows, const MakeRun& make) const {
   Rows padded = rows;
   padded.resize(padded_size(rows.size()), rows.back());
   const FedGraph run = make(padded);
   const std::vector<Value> values = values_of_single_units(*run.graph);
-  const bool first = states_.empty();
-  if (values.empty() || (!first && values.size() != states_.size())) return false;
-  if (run.graph->graph.shape(values[0])[1] != static_cast<int64_t>(places_.size())) return false;
+  if (values.empty() || (!states_.empty() && values.size() != states_.size())) return false;
+  const Shape& shape = run.graph->graph.shape(values[0]);
+  const auto is = [](int64_t count, size_t expected) {
+    return count == static_cast<int64_t>(expected);
+  };
+  if (!is(shape[0], padded.size()) || !is(shape[1], places_.size())) return false;
   const std::vector<Tensor> made = run_up_to(run, values);
   states_.resize(made.size());
   for (size_t i = 0; i < made.size(); ++i) states_[i] = joined_states(states_[i], made[i]);
@@ -146,7 +129,7 @@ bool RowStates::learn(const Rows& rows, const MakeRun& make) const {
     for (size_t token = 0; token < places_.size(); ++token)
       known_[token].try_emplace(hash_of(row, token), state);
   }
-  return !first || stay_apart(make);
+  return true;
 }
 
 bool RowStates::know_all(PickedStates& picked, const Rows& rows, const MakeRows& likely,

@@ -1,5 +1,6 @@
 // Perturbed rows of a table take each cell from one of a few rows. What depends on one column alone
-// is computed once for each value of that column, and picked for each perturbed row.
+// is computed once for each value of that column, and picked for each perturbed row. Only for
+// models whose columns stay apart until their tokens are made (RowSource::columns_stay_apart).
 #pragma once
 
 #include <functional>
@@ -46,7 +47,6 @@ class RowStates {
   // Rows that have every cell of `rows` whose state is not known yet.
   Rows unknown_among(const Rows& rows) const;
   bool learn(const Rows& rows, const MakeRun& make) const;
-  bool stay_apart(const MakeRun& make) const;
   bool know_all(PickedStates& picked, const Rows& rows, const MakeRows& likely,
                 const MakeRun& make) const;
   const std::vector<Value>& values_in(const std::shared_ptr<const ModelGraph>& graph) const;

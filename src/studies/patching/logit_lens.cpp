@@ -34,7 +34,8 @@ PatchReport study_lens(const Reader& reader, const InputValue& input, const Patc
     grid.rows.push_back("layer " + block.substr(block.find('.') + 1));
   }
   const auto& units = study.units();
-  const bool by_token = run.value(last).dim(1) == static_cast<int64_t>(units.size());
+  const bool by_token =
+      run.value(last).dim(1) == static_cast<int64_t>(units.size()) && run.input().attends_by_unit();
   if (by_token) {
     for (const Unit& unit : units) grid.columns.push_back(unit.text);
   } else {

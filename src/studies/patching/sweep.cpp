@@ -138,7 +138,9 @@ class Sweep {
 
  private:
   void check_tokens() const {
-    if (tokens_ == static_cast<int64_t>(work_.aligned.size())) return;
+    if (tokens_ == static_cast<int64_t>(work_.aligned.size()) &&
+        corrupted_.input().attends_by_unit())
+      return;
     throw InvalidInput(fmt::format(
         "'{}' has {} tokens, which are not the {} units of the input: they cannot be patched by "
         "unit",

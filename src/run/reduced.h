@@ -13,6 +13,7 @@ struct ReadArray {
   std::string suffix;  // behind the value's name: "", ".norm", ".topk", ".topk.indices"
   std::vector<std::string> axes;
   Tensor numbers;  // contiguous
+  bool exact = false;  // see RecordedArray
 };
 
 // What the read gives of a value as it is told; sums are in double.

@@ -123,8 +123,8 @@ class ProbeRun {
                       printable(read.value)));
     }
     if (graph().type(names_.at(read.value).value).dtype != DType::kInt64) return;
-    throw InvalidInput(fmt::format("'{}' holds whole numbers, which have no gradient",
-                                   printable(read.value)));
+    throw InvalidInput(
+        fmt::format("'{}' holds whole numbers, which have no gradient", printable(read.value)));
   }
 
   void check_bytes() const {

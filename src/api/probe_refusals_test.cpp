@@ -49,11 +49,11 @@ TEST(Reducers, RefuseWhatTheyWouldIgnoreAndCannotCount) {
   for (const char* number : {"\"NaN\"", "\"Infinity\""}) {
     const auto edits = edits_from_json(
         std::string(R"([{"op": "set", "value": "blocks.1.output", "number": )") + number + "}]");
-    EXPECT_THAT(probe_refusal({.reads = {{.value = "blocks.1.output",
-                                          .reduce = Reducer::kHistogram,
-                                          .count = 3}},
-                               .edits = edits}),
-                HasSubstr("no bin"));
+    EXPECT_THAT(
+        probe_refusal(
+            {.reads = {{.value = "blocks.1.output", .reduce = Reducer::kHistogram, .count = 3}},
+             .edits = edits}),
+        HasSubstr("no bin"));
   }
 }
 
@@ -77,18 +77,20 @@ TEST(Recording, GivesNumbersOfWhatWasReadWholeAlone) {
 TEST(Recording, KeepsWholeNumbersWhereOthersAreHalved) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "values.safetensors";
-  const Recording recording = probe(
-      Model::built_in(), TextInput{"a truly wonderful film", {}},
-      {.reads = {parse_read("inputs.input_ids"),
-                 {.value = "embeddings", .reduce = Reducer::kTopK, .over = {"token", "feature"},
-                  .count = 1 << 20}}});
+  const Recording recording = probe(Model::built_in(), TextInput{"a truly wonderful film", {}},
+                                    {.reads = {parse_read("inputs.input_ids"),
+                                               {.value = "embeddings",
+                                                .reduce = Reducer::kTopK,
+                                                .over = {"token", "feature"},
+                                                .count = 1 << 20}}});
   save(path, recording, SavedAs::kF16);
   const StoredTensors stored = read_safetensors(map_file(path), "values");
   for (const char* name : {"inputs.input_ids", "embeddings.topk.indices"}) {
     const RecordedArray& own = recording.at(name);
     const std::vector<float> kept = to_float32(stored.at(name));
     ASSERT_EQ(static_cast<int64_t>(kept.size()), own.size());
-    for (int64_t i = 0; i < own.size(); ++i) EXPECT_EQ(kept[static_cast<size_t>(i)], own[i]) << name;
+    for (int64_t i = 0; i < own.size(); ++i)
+      EXPECT_EQ(kept[static_cast<size_t>(i)], own[i]) << name;
     EXPECT_NE(stored.at(name).type, WeightType::kF16) << name;
   }
   EXPECT_EQ(stored.at("embeddings.topk").type, WeightType::kF16);

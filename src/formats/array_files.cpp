@@ -26,8 +26,8 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "files hold little-endian numbers");
 
-// Round to nearest, ties to even; infinite above the largest one. From the double at once: a float in between
-// would round twice.
+// Round to nearest, ties to even; infinite above the largest one. From the double at once: a float
+// in between would round twice.
 uint16_t half_of(double number) {
   constexpr int kDropped = 52 - 10;  // bits of the fraction
   constexpr uint64_t kInfinite = uint64_t{0x7FF} << 52;

@@ -198,8 +198,7 @@ std::vector<ReadArray> read_of(const Tensor& told, const NamedValue& value, cons
   const DType dtype = own.dtype() == DType::kInt64 ? DType::kFloat64 : own.dtype();
   switch (read.reduce) {
     case Reducer::kNone:
-      return {{"", value.axes, own.cast(dtype).contiguous(),
-               own.dtype() == DType::kInt64}};
+      return {{"", value.axes, own.cast(dtype).contiguous(), own.dtype() == DType::kInt64}};
     case Reducer::kTopK:
       return largest_numbers(grouped(own, value, axes_over(value, read)), read.count, dtype);
     case Reducer::kGram:

@@ -273,8 +273,7 @@ TEST(CausalTracing, HasErrorsInTheUnitOfItsEffects) {
 TEST(CausalTracing, PutsNoiseOnATokenOnce) {
   const Model model = patched_model();
   const PatchRequest request = patch_request({"residual"});
-  const PatchReport once =
-      trace_causes(model, kCleanText, {.tokens = {1, 2}, .draws = 2}, request);
+  const PatchReport once = trace_causes(model, kCleanText, {.tokens = {1, 2}, .draws = 2}, request);
   const PatchReport twice =
       trace_causes(model, kCleanText, {.tokens = {2, 1, 2}, .draws = 2}, request);
   EXPECT_EQ(twice.grids[0].changes, once.grids[0].changes);

@@ -68,7 +68,8 @@ struct ProbeRequest {
   std::optional<Read> gradient_of = {};
   std::vector<std::string> relevance = {};
   std::string policy = "chefer";
-  // The input so many times, for edits that differ from one to the next (axis "batch").
+  // The input so many times, for edits that differ from one to the next (axis "batch");
+  // 4096 at most.
   int64_t copies = 1;
   TargetChoice target = {};
   std::optional<std::string> similar_to = {};
@@ -89,6 +90,8 @@ struct RecordedArray {
   std::vector<int64_t> shape;
   std::shared_ptr<const float[]> floats;
   std::shared_ptr<const double[]> doubles;
+  bool whole = false;  // at all places, without a reducer
+  bool exact = false;  // whole numbers, such as places and counts: never rounded to 16 bits
 
   int64_t size() const;
   double operator[](int64_t element) const {
@@ -108,7 +111,8 @@ struct Recording {
 
   // Throws InvalidInput where it was not read.
   const RecordedArray& at(std::string_view name) const;
-  // Its numbers at some places, for set, add and copy.
+  // Its numbers at some places, for set, add and copy. Throws InvalidInput where it was not read
+  // whole.
   EditArray numbers(std::string_view name, const EditPlaces& at = {}) const;
   // Puts there what this recording has; the value must have been read whole.
   Edit copy(std::string_view name, const EditPlaces& at = {},
@@ -119,7 +123,8 @@ struct Recording {
 // Interrupted where the caller stops it, which is asked between any two operators.
 Recording probe(const Model& model, const InputValue& input, const ProbeRequest& request);
 
-// How numbers are kept: as they are, or in half the bytes, rounded to 16-bit floats.
+// How numbers are kept: as they are, or in half the bytes, rounded to 16-bit floats
+// where they are no whole numbers such as places.
 enum class SavedAs { kRecorded, kF16 };
 // By the name's ending: FILE.safetensors, FILE.npy (of one array), or a new folder FOLDER.zarr
 // (Zarr version 2). Written piece by piece, and there whole or not at all. Throws FileError, and

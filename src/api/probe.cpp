@@ -19,8 +19,12 @@
 namespace whyformer {
 namespace {
 
-RecordedArray recorded(const std::string& name, ReadArray read) {
-  RecordedArray array{name + read.suffix, std::move(read.axes), read.numbers.shape(), {}, {}};
+RecordedArray recorded(const std::string& name, ReadArray read, bool whole) {
+  RecordedArray array{.name = name + read.suffix,
+                      .axes = std::move(read.axes),
+                      .shape = read.numbers.shape(),
+                      .whole = whole,
+                      .exact = read.exact};
   auto kept = std::make_shared<const Tensor>(std::move(read.numbers));
   if (kept->dtype() == DType::kFloat32) {
     array.floats = {kept, kept->data<float>()};
@@ -42,6 +46,13 @@ class ProbeRun {
                       .all_rows = true};
     if (request.copies < 1)
       throw InvalidInput("an input is run at least once: give 1 copy or more");
+    constexpr int64_t kMostCopies = 4096;
+    if (request.copies > kMostCopies) {
+      throw InvalidInput(
+          fmt::format("{} copies of an input do not run at a time: ask for {} or fewer, one part "
+                      "after the other",
+                      request.copies, kMostCopies));
+    }
     if (!request.edits.empty())
       question.edits = edits_for(reader, value, question, request.edits, request.copies);
     reading_ = reader.read(value, question);
@@ -101,6 +112,19 @@ class ProbeRun {
     };
     add_all(request_.gradients, gradients_);
     add_all(request_.relevance, relevance_);
+    if (request_.gradient_of) check_gradient_of(*request_.gradient_of);
+  }
+
+  void check_gradient_of(const Read& read) const {
+    if (read.reduce != Reducer::kNone || !read.over.empty()) {
+      throw InvalidInput(
+          fmt::format("the gradient is of the sum of '{}', so it takes no reducer and no axes to "
+                      "reduce: name the value and its places alone",
+                      printable(read.value)));
+    }
+    if (graph().type(names_.at(read.value).value).dtype != DType::kInt64) return;
+    throw InvalidInput(
+        fmt::format("'{}' holds whole numbers, which have no gradient", printable(read.value)));
   }
 
   void check_bytes() const {
@@ -151,8 +175,9 @@ class ProbeRun {
 
   void add(const std::string& name, const Tensor& tensor, const NamedValue& value,
            const Read& read) {
+    const bool whole = read.at.empty() && read.reduce == Reducer::kNone;
     for (ReadArray& one : read_of(value.told(tensor), value, read))
-      recording_.arrays.push_back(recorded(name, std::move(one)));
+      recording_.arrays.push_back(recorded(name, std::move(one), whole));
   }
 
   // Where the gradient begins: the target, or the sum of what was asked for.
@@ -264,6 +289,12 @@ const RecordedArray& Recording::at(std::string_view name) const {
 
 EditArray Recording::numbers(std::string_view name, const EditPlaces& at) const {
   const RecordedArray& own = this->at(name);
+  if (!own.whole) {
+    throw InvalidInput(fmt::format(
+        "of '{}' not everything was read, so its places are others: read it whole, without "
+        "places and reducers, and name the places here",
+        printable(name)));
+  }
   std::vector<double> all;
   for (int64_t i = 0; i < own.size(); ++i) all.push_back(own[i]);
   const Tensor whole = Tensor::of<double>(own.shape, std::span<const double>(all));

@@ -9,7 +9,7 @@ void save(const std::filesystem::path& path, const Recording& recording, SavedAs
   for (const RecordedArray& one : recording.arrays) {
     const WeightType own = one.floats ? WeightType::kF32 : WeightType::kF64;
     arrays.push_back({one.name, one.axes, one.shape, one.floats.get(), one.doubles.get(),
-                      type == SavedAs::kF16 ? WeightType::kF16 : own});
+                      type == SavedAs::kF16 && !one.exact ? WeightType::kF16 : own});
   }
   if (arrays.empty()) throw InvalidInput("nothing was read, so there is nothing to save");
   const std::filesystem::path ending = path.extension();

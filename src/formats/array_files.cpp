@@ -26,18 +26,22 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "files hold little-endian numbers");
 
-// Round to nearest, ties to even; infinite above the largest one.
-uint16_t half_of(float number) {
-  const auto bits = std::bit_cast<uint32_t>(number);
-  const uint32_t sign = bits >> 16 & 0x8000, magnitude = bits & 0x7FFFFFFF;
-  if (magnitude > 0x7F800000) return static_cast<uint16_t>(sign | 0x7E00);
-  if (magnitude >= 0x477FF000) return static_cast<uint16_t>(sign | 0x7C00);
-  if (magnitude < 0x38800000) {  // subnormal: whole multiples of 2⁻²⁴
-    const float scaled = std::bit_cast<float>(magnitude) * 0x1p24F;
-    return static_cast<uint16_t>(sign | static_cast<uint32_t>(std::nearbyint(scaled)));
-  }
-  const uint32_t rounded = magnitude + 0xFFF + (magnitude >> 13 & 1);
-  return static_cast<uint16_t>(sign | (rounded - 0x38000000) >> 13);
+// Round to nearest, ties to even; infinite above the largest one. From the double at once: a float
+// in between would round twice.
+uint16_t half_of(double number) {
+  constexpr int kDropped = 52 - 10;  // bits of the fraction
+  constexpr uint64_t kInfinite = uint64_t{0x7FF} << 52;
+  constexpr uint64_t kOtherBias = uint64_t{1023 - 15} << 52;
+  const auto bits = std::bit_cast<uint64_t>(number);
+  const auto sign = static_cast<uint32_t>(bits >> 48 & 0x8000);
+  const uint64_t magnitude = bits & ~(uint64_t{1} << 63);
+  const double size = std::abs(number);
+  if (magnitude > kInfinite) return static_cast<uint16_t>(sign | 0x7E00);
+  if (size >= 65520) return static_cast<uint16_t>(sign | 0x7C00);
+  if (size < 0x1p-14)  // subnormal: whole multiples of 2⁻²⁴
+    return static_cast<uint16_t>(sign | static_cast<uint32_t>(std::nearbyint(size * 0x1p24)));
+  const uint64_t half_way = (uint64_t{1} << (kDropped - 1)) - 1 + (magnitude >> kDropped & 1);
+  return static_cast<uint16_t>(sign | (magnitude + half_way - kOtherBias) >> kDropped);
 }
 
 void check_finite_half(const ArrayToSave& array, double number) {
@@ -63,7 +67,7 @@ std::string bytes_of_elements(const ArrayToSave& array, size_t begin, size_t end
       std::memcpy(to, &as_float, width);
     } else {
       check_finite_half(array, number);
-      const uint16_t half = half_of(static_cast<float>(number));
+      const uint16_t half = half_of(number);
       std::memcpy(to, &half, width);
     }
   }

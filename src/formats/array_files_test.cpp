@@ -66,6 +66,21 @@ TEST(SavedArrays, AsHalvesAreTheNearestOnes) {
   }
 }
 
+// A float between a double and its half would fall on the middle of two halves.
+TEST(SavedArrays, AsHalvesAreTheNearestOnesOfDoubles) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "values.safetensors";
+  const std::vector<double> numbers{
+      1 + 0x1p-11 + 0x1p-40, -1 - 0x1p-11 - 0x1p-40, 1 + 0x1p-11, 65520 - 0x1p-30,
+      0x1p-25 + 0x1p-60,     0x1p-14 - 0x1p-60,      0,           0.1};
+  const std::vector<float> nearest{1 + 0x1p-10F, -1 - 0x1p-10F, 1, 65504,
+                                   0x1p-24F,     0x1p-14F,      0, 0x1.998p-4F};
+  const auto count = static_cast<int64_t>(numbers.size());
+  save_safetensors(path, std::vector<ArrayToSave>{
+                             {"h", {"x"}, {count}, nullptr, numbers.data(), WeightType::kF16}});
+  EXPECT_EQ(to_float32(read_safetensors(bytes_of(text_at(path)), "values").at("h")), nearest);
+}
+
 TEST(SavedArrays, ThatHalvesDoNotReachAreRefusedAndLeaveNoFile) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "values.npy";

@@ -8,7 +8,9 @@
 #include <cmath>
 #include <limits>
 
+#include "models/edit_fields.h"
 #include "whyformer/error.h"
+#include "whyformer/printable.h"
 
 namespace whyformer {
 namespace {
@@ -95,6 +97,15 @@ Edit edit_in(const Json& json) {
     }
   }
   if (!json.contains("op") || edit.value.empty()) throw InvalidInput("one has no op or no value");
+  const std::string fault = fault_of(edit, {.number = json.contains("number"),
+                                            .array = json.contains("array"),
+                                            .source = json.contains("source"),
+                                            .axis = json.contains("axis"),
+                                            .seed = json.contains("seed")});
+  if (!fault.empty()) {
+    throw InvalidInput(fmt::format("'{} {}' {}", kJsonOps[static_cast<size_t>(edit.op)],
+                                   printable(edit.value), fault));
+  }
   return edit;
 }
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "models/edit_fields.h"
 #include "whyformer/edits.h"
 #include "whyformer/error.h"
 #include "whyformer/printable.h"
@@ -61,13 +62,17 @@ void read_setting(std::string_view key, std::string_view value, std::string_view
 }
 
 void check_complete(const Edit& edit, bool has_number, std::string_view text) {
-  const bool needs =
-      edit.op == EditOp::kSet || edit.op == EditOp::kAdd || edit.op == EditOp::kScale;
-  if (needs && !has_number) fail_edit(text, fmt::format("needs a number; {}", kHowToWrite));
-  if (edit.op == EditOp::kNoise && edit.number <= 0)
-    fail_edit(text, "needs the deviation of the noise, above 0: sd=0.1");
-  if (edit.op == EditOp::kPermute && edit.axis.empty())
-    fail_edit(text, "needs the axis along which places change: axis=key");
+  const EditFields given{.number = has_number && !edit.array.given(),
+                         .array = edit.array.given(),
+                         .source = !edit.source.empty(),
+                         .axis = !edit.axis.empty(),
+                         .seed = edit.seed != 0};
+  const std::string fault = fault_of(edit, given);
+  if (fault.empty()) return;
+  const char* how = edit.op == EditOp::kNoise     ? "write it as sd=0.1"
+                    : edit.op == EditOp::kPermute ? "write it as axis=key"
+                                                  : kHowToWrite;
+  fail_edit(text, fmt::format("{}; {}", fault, how));
 }
 
 // Which run a copy is from stands in front of the value's name.
@@ -119,7 +124,7 @@ Edit parse_edit(std::string_view text) {
       fail_edit(text, "scales by one number");
     }
   }
-  check_complete(edit, has_number, text);
+  check_complete(edit, has_number || edit.number != 0, text);
   return edit;
 }
 

@@ -1,4 +1,5 @@
 // Edits keep what they say through their text and through JSON.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -61,6 +62,34 @@ TEST(Edits, ThatSayNothingAreRefused) {
        R"([{"op": "set", "value": "a", "array": {"shape": [-1], "numbers": []}}])",
        R"([{"op": "set", "value": "a", "array": {"shape": [9000000000, 9000000000], "numbers": [1]}}])"})
     EXPECT_THROW(edits_from_json(json), InvalidInput) << json;
+}
+
+TEST(Edits, OfJsonSayWhatTheirTextMustSayAndNoMore) {
+  const auto refusal = [](const std::string& fields) -> std::string {
+    try {
+      edits_from_json(R"([{"value": "a", )" + fields + "}]");
+    } catch (const InvalidInput& error) {
+      return error.what();
+    }
+    return "";
+  };
+  using testing::HasSubstr;
+  for (const char* op : {"set", "add", "scale"}) {
+    EXPECT_THAT(refusal(fmt::format(R"("op": "{}")", op)), HasSubstr("needs a number")) << op;
+    EXPECT_EQ(refusal(fmt::format(R"("op": "{}", "number": 0)", op)), "") << op;
+  }
+  for (const char* number : {"", R"(, "number": 0)", R"(, "number": -1)", R"(, "number": "NaN")",
+                             R"(, "number": "Infinity")"})
+    EXPECT_THAT(refusal(fmt::format(R"("op": "noise"{})", number)), HasSubstr("above 0")) << number;
+  EXPECT_THAT(refusal(R"("op": "permute")"), HasSubstr("needs the axis"));
+  const std::string array = R"("array": {"shape": [1], "numbers": [1]})";
+  EXPECT_THAT(refusal(R"("op": "scale", "number": 2, )" + array), HasSubstr("'array'"));
+  EXPECT_THAT(refusal(R"("op": "set", "number": 2, )" + array), HasSubstr("one of them"));
+  EXPECT_EQ(refusal(R"("op": "set", )" + array), "");
+  EXPECT_THAT(refusal(R"("op": "zero", "number": 2)"), HasSubstr("'number'"));
+  EXPECT_THAT(refusal(R"("op": "mean", "seed": 2)"), HasSubstr("'seed'"));
+  EXPECT_THAT(refusal(R"("op": "noise", "number": 2, "axis": "key")"), HasSubstr("'axis'"));
+  EXPECT_THAT(refusal(R"("op": "freeze", "source": "other.a")"), HasSubstr("'source'"));
 }
 
 }  // namespace

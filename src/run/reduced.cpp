@@ -105,7 +105,7 @@ std::vector<ReadArray> largest_numbers(const Grouped& group, int64_t asked, DTyp
   }
   std::vector<std::string> axes = group.axes;
   axes.push_back("rank");
-  return {{".topk", axes, values.cast(dtype)}, {".topk.indices", axes, places.cast(dtype)}};
+  return {{".topk", axes, values.cast(dtype)}, {".topk.indices", axes, places.cast(dtype), true}};
 }
 
 ReadArray gram(const Tensor& told, DType dtype) {
@@ -122,10 +122,22 @@ ReadArray gram(const Tensor& told, DType dtype) {
   return {".gram", {"feature", "other feature"}, result.cast(dtype)};
 }
 
-std::vector<ReadArray> histogram(const Tensor& told, int64_t bins, DType dtype) {
+std::vector<ReadArray> histogram(const Tensor& told, const Read& read, DType dtype) {
+  const int64_t bins = read.count;
   const std::vector<double> numbers = told.contiguous().to_doubles();
+  if (!std::ranges::all_of(numbers, [](double number) { return std::isfinite(number); })) {
+    throw InvalidInput(
+        fmt::format("'{}' holds numbers that are NaN or infinite, which are in no bin of a "
+                    "histogram: read it without a reducer",
+                    printable(read.value)));
+  }
   const auto [least, most] = std::ranges::minmax_element(numbers);
   const double width = (*most - *least) / static_cast<double>(bins);
+  if (!std::isfinite(width)) {
+    throw InvalidInput(
+        fmt::format("the numbers of '{}' are too far apart for a histogram: from {} to {}",
+                    printable(read.value), *least, *most));
+  }
   Tensor counts = Tensor::zeros({bins}, DType::kFloat64);
   Tensor edges = Tensor::empty({bins + 1}, DType::kFloat64);
   for (const double number : numbers) {
@@ -135,7 +147,7 @@ std::vector<ReadArray> histogram(const Tensor& told, int64_t bins, DType dtype) 
   }
   for (int64_t i = 0; i <= bins; ++i)
     edges.mutable_data<double>()[i] = *least + width * static_cast<double>(i);
-  return {{".histogram", {"bin"}, counts.cast(dtype)},
+  return {{".histogram", {"bin"}, counts.cast(dtype), true},
           {".histogram.edges", {"edge"}, edges.cast(dtype)}};
 }
 
@@ -144,6 +156,18 @@ void check_count(const Read& read, const char* what) {
   if (read.count >= 1 && read.count <= kMost) return;
   throw InvalidInput(fmt::format("'{}' is reduced to {} {}: give from 1 to {}",
                                  printable(read.value), read.count, what, kMost));
+}
+
+// What no run is needed for to see.
+void check_reducer(const Read& read) {
+  if (read.reduce == Reducer::kTopK) check_count(read, "numbers");
+  if (read.reduce == Reducer::kHistogram) check_count(read, "bins");
+  const bool of_everything = read.reduce == Reducer::kGram || read.reduce == Reducer::kHistogram;
+  if (!of_everything || read.over.empty()) return;
+  throw InvalidInput(
+      fmt::format("'{}': {} takes in all axes, so it is not over some of them: name no axes ({})",
+                  printable(read.value), kReducerNames[static_cast<size_t>(read.reduce)],
+                  printable(fmt::format("{}", fmt::join(read.over, ", ")))));
 }
 
 }  // namespace
@@ -169,37 +193,37 @@ Tensor at_places(const Tensor& told, const std::vector<std::vector<int64_t>>& pl
 }
 
 std::vector<ReadArray> read_of(const Tensor& told, const NamedValue& value, const Read& read) {
+  check_reducer(read);
   const Tensor own = at_places(told, places_along(value, told.shape(), read.at));
   const DType dtype = own.dtype() == DType::kInt64 ? DType::kFloat64 : own.dtype();
   switch (read.reduce) {
     case Reducer::kNone:
-      return {{"", value.axes, own.cast(dtype).contiguous()}};
+      return {{"", value.axes, own.cast(dtype).contiguous(), own.dtype() == DType::kInt64}};
     case Reducer::kTopK:
-      check_count(read, "numbers");
       return largest_numbers(grouped(own, value, axes_over(value, read)), read.count, dtype);
     case Reducer::kGram:
       return {gram(own, dtype)};
     case Reducer::kHistogram:
-      check_count(read, "bins");
-      return histogram(own, read.count, dtype);
+      return histogram(own, read, dtype);
     default:
       return {one_number_each(grouped(own, value, axes_over(value, read)), read, dtype)};
   }
 }
 
 int64_t bytes_of_read(const Graph& graph, const NamedValue& value, const Read& read) {
+  check_reducer(read);
   const Shape shape = value.shape(graph);
   const auto places = places_along(value, shape, read.at);
-  int64_t count = 1;
+  int64_t count = 1, gone = 1;
   std::vector<int> over;
   if (read.reduce != Reducer::kNone) over = axes_over(value, read);
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     const bool stays = std::ranges::find(over, static_cast<int>(axis)) == over.end();
-    if (stays) count *= static_cast<int64_t>(places[axis].size());
+    (stays ? count : gone) *= static_cast<int64_t>(places[axis].size());
   }
-  if (read.reduce == Reducer::kTopK) count *= 2 * std::max<int64_t>(1, read.count);
+  if (read.reduce == Reducer::kTopK) count *= 2 * std::min(read.count, gone);
   if (read.reduce == Reducer::kGram) count = shape.back() * shape.back();
-  if (read.reduce == Reducer::kHistogram) count = 2 * std::max<int64_t>(1, read.count);
+  if (read.reduce == Reducer::kHistogram) count = 2 * read.count;
   return count * element_size(graph.type(value.value).dtype);
 }
 

@@ -12,7 +12,8 @@ namespace whyformer {
 struct ReadArray {
   std::string suffix;  // behind the value's name: "", ".norm", ".topk", ".topk.indices"
   std::vector<std::string> axes;
-  Tensor numbers;  // contiguous
+  Tensor numbers;      // contiguous
+  bool exact = false;  // see RecordedArray
 };
 
 // What the read gives of a value as it is told; sums are in double.

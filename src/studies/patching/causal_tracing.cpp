@@ -1,6 +1,7 @@
 // Causal tracing: noise corrupts the run, and single values of the clean one repair it.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -25,6 +26,13 @@ void check(const NoiseRequest& noise, int64_t units) {
   if (!(noise.scale > 0)) throw InvalidInput("noise needs a scale above 0");
 }
 
+// A token that is named twice has its noise once.
+NoiseRequest with_each_token_once(NoiseRequest noise) {
+  std::ranges::sort(noise.tokens);
+  noise.tokens.erase(std::ranges::unique(noise.tokens).begin(), noise.tokens.end());
+  return noise;
+}
+
 double deviation(const std::vector<double>& numbers) {
   const auto count = static_cast<double>(numbers.size());
   const double mean = std::accumulate(numbers.begin(), numbers.end(), 0.0) / count;
@@ -47,7 +55,7 @@ Tensor with_noise(const Tensor& vectors, const NoiseRequest& noise, double scale
   return noisy;
 }
 
-// Means and standard errors over draws, cell by cell.
+// Means and standard errors of changes over draws, cell by cell.
 class DrawSums {
  public:
   void add(const EffectGrid& grid) {
@@ -55,10 +63,9 @@ class DrawSums {
     draws_.push_back(grid.changes);
   }
 
-  EffectGrid finish(const std::vector<double>& gaps) const {
+  EffectGrid finish() const {
     EffectGrid grid = grid_;
     const auto count = static_cast<double>(draws_.size());
-    const double gap = std::accumulate(gaps.begin(), gaps.end(), 0.0) / count;
     grid.errors.assign(grid.changes.size(), std::nan(""));
     for (size_t cell = 0; cell < grid.changes.size(); ++cell) {
       double sum = 0, squares = 0;
@@ -68,8 +75,7 @@ class DrawSums {
         squares += (draw[cell] - mean) * (draw[cell] - mean);
       grid.changes[cell] = mean;
       // One draw does not tell how much draws differ.
-      if (draws_.size() > 1)
-        grid.errors[cell] = std::sqrt(squares / (count * (count - 1))) / std::abs(gap);
+      if (draws_.size() > 1) grid.errors[cell] = std::sqrt(squares / (count * (count - 1)));
     }
     return grid;
   }
@@ -91,10 +97,11 @@ double vector_deviation(const PatchedRun& run, const std::string& name,
 
 }  // namespace
 
-PatchReport study_causes(const Reader& reader, const InputValue& clean, const NoiseRequest& noise,
+PatchReport study_causes(const Reader& reader, const InputValue& clean, const NoiseRequest& asked,
                          const PatchRequest& request) {
   PatchStudy study(reader, clean, request, "causal tracing");
-  check(noise, static_cast<int64_t>(study.units().size()));
+  check(asked, static_cast<int64_t>(study.units().size()));
+  const NoiseRequest noise = with_each_token_once(asked);
   if (request.kinds.empty()) throw InvalidInput("there is no kind of values to restore");
   const std::string name = study.clean().names().find("words") != nullptr ? "words" : "embeddings";
   const double scale = noise.scale * vector_deviation(study.clean(), name, study.report.notes);
@@ -129,7 +136,7 @@ PatchReport study_causes(const Reader& reader, const InputValue& clean, const No
   }
   study.report.corrupted_value = corrupted_sum / static_cast<double>(gaps.size());
   for (const DrawSums& sum : sums) {
-    EffectGrid grid = sum.finish(gaps);
+    EffectGrid grid = sum.finish();
     study.report.effects_are_shares =
         add_effects(study.report.clean_value, *study.report.corrupted_value, grid);
     study.report.grids.push_back(std::move(grid));

@@ -1,6 +1,9 @@
 // What becomes of the answer without each attention head.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "studies/patching/patch_study.h"
 #include "whyformer/error.h"
 #include "whyformer/interrupted.h"
@@ -41,7 +44,9 @@ PatchReport study_ablations(const Reader& reader, const InputValue& input, HeadA
     grid.rows.push_back("layer " + block.substr(block.find('.') + 1));
     study.expect(heads.back());
   }
-  for (int64_t head = 0; head < heads[0]; ++head) grid.columns.push_back(fmt::format("{}", head));
+  // Layers may have different numbers of heads: those with fewer leave cells without a change.
+  const int64_t most = *std::ranges::max_element(heads);
+  for (int64_t head = 0; head < most; ++head) grid.columns.push_back(fmt::format("{}", head));
   grid.changes.assign(grid.cells(), std::nan(""));
   const RunsMade made = study.counter();
   try {
@@ -51,7 +56,7 @@ PatchReport study_ablations(const Reader& reader, const InputValue& input, HeadA
       const auto change = [&](int64_t head, size_t, const Tensor& context) {
         ablate(ablation, context.select(head_axis, head));
       };
-      const auto answers = run.answers({{name}}, std::min(heads[layer], heads[0]), change, made);
+      const auto answers = run.answers({{name}}, heads[layer], change, made);
       for (size_t head = 0; head < answers.size(); ++head)
         grid.changes[layer * grid.columns.size() + head] =
             study.metric().value(answers[head]) - study.report.clean_value;

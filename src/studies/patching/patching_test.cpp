@@ -248,6 +248,38 @@ TEST(CausalTracing, WithTheSameSeedIsTheSameAndWithAllLayersRestoredTheCleanAnsw
   EXPECT_NE(trace_causes(model, kCleanText, noise, request).grids[0].changes, grid.changes);
 }
 
+// Of two draws a and b the mean m is half way, and its standard error |a - m|. Noise that moves
+// nothing leaves plain changes.
+TEST(CausalTracing, HasErrorsInTheUnitOfItsEffects) {
+  const Model model = patched_model();
+  for (const double scale : {3.0, 1e-9}) {
+    const PatchRequest request = patch_request({"residual"});
+    const PatchReport one =
+        trace_causes(model, kCleanText, {.tokens = {1}, .scale = scale, .draws = 1}, request);
+    const PatchReport two =
+        trace_causes(model, kCleanText, {.tokens = {1}, .scale = scale, .draws = 2}, request);
+    EXPECT_EQ(two.effects_are_shares, scale > 1);
+    const double unit =
+        two.effects_are_shares ? std::abs(two.clean_value - *two.corrupted_value) : 1;
+    const EffectGrid &first = one.grids[0], &both = two.grids[0];
+    ASSERT_EQ(both.errors.size(), both.cells());
+    for (size_t cell = 0; cell < both.cells(); ++cell) {
+      const double error = std::abs(first.changes[cell] - both.changes[cell]);
+      EXPECT_NEAR(both.errors[cell], error / unit, 1e-12 / unit) << scale << ' ' << cell;
+    }
+  }
+}
+
+TEST(CausalTracing, PutsNoiseOnATokenOnce) {
+  const Model model = patched_model();
+  const PatchRequest request = patch_request({"residual"});
+  const PatchReport once = trace_causes(model, kCleanText, {.tokens = {1, 2}, .draws = 2}, request);
+  const PatchReport twice =
+      trace_causes(model, kCleanText, {.tokens = {2, 1, 2}, .draws = 2}, request);
+  EXPECT_EQ(twice.grids[0].changes, once.grids[0].changes);
+  EXPECT_EQ(twice.notes, once.notes);
+}
+
 // Layer 1 head 1 attends to the third token, whose position is written into the stream, and copies
 // its word to all others; nothing else in the model moves anything.
 Model with_a_copying_head() {

@@ -375,6 +375,7 @@ bool add_effects(double clean, double corrupted, EffectGrid& grid) {
   grid.effects = grid.changes;
   for (double& effect : grid.effects) effect /= unit;
   for (double& preview : grid.previews) preview /= unit;
+  for (double& error : grid.errors) error /= std::abs(unit);
   return are_shares;
 }
 

@@ -301,7 +301,9 @@ ExplainRequest request_of(const ExplainArguments& a, const Model& model, const I
                                     : WordFold::kSum;
   if (a.precision == "double") request.precision = Precision::kDouble;
   request.top = a.input.picture.top;
-  if (a.trust) request.trust = {.orders = a.trust_orders, .sanity = sanity_findings(model)};
+  if (a.trust) request.trust = {.orders = a.trust_orders};
+  // The card is that of the model as it is.
+  if (a.trust && !a.edits.given()) request.trust->sanity = sanity_findings(model);
   request.seed = a.seed;
   request.memory_bytes = a.memory_megabytes << 20;
   request.edits = a.edits.read(model, input);

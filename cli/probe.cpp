@@ -224,6 +224,7 @@ void run(ProbeArguments& a) {
   check_outputs({a.save, a.json}, {a.edits.file});
   if (a.target.targets.size() > 1) throw InvalidInput("gradients are of one --target at a time");
   if (a.table.given()) {
+    if (a.input.given()) throw InvalidInput("give a text, a picture or arrays, or a row; not both");
     const Model model = a.input.model.load_for_tables();
     const NamedTable rows = a.table.read(model);
     return probe_input(a, model, a.table.input(model, rows, a.table.row_in(rows)));

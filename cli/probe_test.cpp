@@ -33,6 +33,7 @@ TEST_F(Probing, TakesTheModelInFrontOfTheText) {
   EXPECT_EQ(run("probe income --list").out, run("probe --model income --list").out);
   EXPECT_EQ(run("probe income --row 3 --read logits").out, run("probe --row 3 --read logits").out);
   EXPECT_EQ(run("probe sentiment --read logits").out, run("probe -t sentiment --read logits").out);
+  expect_refusal("probe income 'a film' --row 3 --read logits", "or a row; not both");
   expect_refusal("probe sentiment 'a film' --model sentiment --read logits",
                  "the model is given twice");
 }

@@ -180,6 +180,8 @@ def _table_of_words(x):
     """Of a frame or one row of it."""
     rows = cell_rows(x) if hasattr(x, "columns") else [[cell_text(cell) for cell in x.tolist()]]
     cells = [cell for row in rows for cell in row]
+    if not cells:
+        raise InvalidInput("there are no rows")
     numbers = np.array([_number(cell) for cell in cells]).reshape(len(rows), -1)
     return _native.NamedTable(column_names(x), numbers, cells)
 

@@ -184,7 +184,7 @@ class Model:
                        else _native.default_methods(self._native, inputs[0], targets[0]))
         request = explain_request(methods, options, targets, similar_to=similar_to, read_out=read_out,
                                   hiding_id=hiding_id, top=top, words=words, precision=precision, seed=seed,
-                                  memory_megabytes=memory_megabytes, trust=trust_request(trust, self._native),
+                                  memory_megabytes=memory_megabytes, trust=trust_request(trust, self._native, edits),
                                   edits=edits, by=by)
         with Bar("explaining", progress) as bar:
             found = self._explained(inputs, request, bar)

@@ -38,8 +38,8 @@ def explain_request(methods, options, targets, *, similar_to=None, read_out=None
     return request
 
 
-def trust_request(trust, model):
-    """None, the defaults for True, or what a dictionary says; with what the model's sanity card says."""
+def trust_request(trust, model, edits=None):
+    """None, the defaults for True, or what a dictionary says; with what the sanity card of an unchanged model says."""
     if trust is None or trust is False:
         return None
     request = _native.TrustRequest()
@@ -48,7 +48,8 @@ def trust_request(trust, model):
         if name not in names:
             raise InvalidInput(f"trust has no option {name!r}, only {', '.join(names)}")
         setattr(request, name, value)
-    request.read_sanity_card(model)
+    if not edits:
+        request.read_sanity_card(model)
     return request
 
 

@@ -66,7 +66,8 @@ TEST(Answers, AreTheSameHoweverLittleMemoryThereIs) {
   AnswersRequest one_by_one{.memory_bytes = 1};
   one_by_one.progress = [&](int64_t done, int64_t total) {
     EXPECT_EQ(total, 11);
-    told.push_back(done);
+    // Slow runs ask again in between.
+    if (told.empty() || told.back() != done) told.push_back(done);
     return true;
   };
   std::vector<int64_t> told_together;

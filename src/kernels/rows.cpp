@@ -171,6 +171,7 @@ HWY_INLINE Moments moments(const float* x, int64_t columns, double epsilon) {
 
 void softmax_floats(const float* scores, float* out, int64_t rows, int64_t columns, float scale,
                     const float* mask, int64_t mask_stride) {
+  if (columns == 0) return;
   for (int64_t r = 0; r < rows; ++r, scores += columns, out += columns) {
     const float* own_mask = mask == nullptr ? nullptr : mask + r * mask_stride;
     if (softmax_if_short(scores, out, columns, scale, own_mask)) continue;

@@ -115,8 +115,8 @@ std::string preview_words(const EffectGrid& grid) {
   if (grid.previews.empty()) return "";
   return grid.preview_rank
              ? fmt::format(
-                   "First-order estimates from one backward walk rank the cells alike: "
-                   "Spearman's correlation {:.2f}.",
+                   "Spearman's correlation of first-order estimates, from one backward walk, with "
+                   "the cells that were run: {:.2f}.",
                    *grid.preview_rank)
              : "First-order estimates cannot be compared: too few cells differ.";
 }

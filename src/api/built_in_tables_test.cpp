@@ -1,4 +1,5 @@
 // The built-in table model, measured by our own engine on the rows that come with it.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,6 +44,20 @@ TEST_F(BuiltInTableModel, IsAsOftenRightOnItsRowsAsItsCardSays) {
     right += found.labels[std::ranges::max_element(values) - values.begin()] == incomes[row];
   }
   EXPECT_DOUBLE_EQ(static_cast<double>(right) / 200, share_of_the_card());
+}
+
+TEST_F(BuiltInTableModel, TellsOfWordsThatItReadsAsUnknown) {
+  RowInput row = row_of(rows_, 1);
+  const auto column = std::ranges::find(row.names, "workclass") - row.names.begin();
+  const auto notes = [&](const std::string& word) {
+    row.cells[column] = word;
+    return explain(model_, row, {.methods = {{"gae", {}}}})[0].notes;
+  };
+  EXPECT_THAT(notes("Lokal-gov"), testing::Contains(testing::AllOf(
+                                      testing::HasSubstr("'Lokal-gov' in the column 'workclass'"),
+                                      testing::HasSubstr("Local-gov"))));
+  EXPECT_THAT(notes("Local-gov"),
+              testing::Each(testing::Not(testing::HasSubstr("no known category"))));
 }
 
 TEST_F(BuiltInTableModel, AnswersAreTheSameBitsAloneTogetherAndByAnyNumberOfThreads) {

@@ -261,6 +261,7 @@ PlacedRow RowLayout::placed_cells(const RowInput& given, std::vector<std::string
           : own_background_;
   note_ignored(given, order, notes);
   note_scaled_numbers(given, order, notes);
+  note_unknown_categories(cells_of(given.cells, given.values), order, notes);
   return row;
 }
 
@@ -280,6 +281,19 @@ void RowLayout::note_ignored(const RowInput& row, const Order& order,
   notes.push_back(
       fmt::format("The model does not read {}: ignored.",
                   (ignored.size() == 1 ? "the column " : "the columns ") + quoted(ignored)));
+}
+
+void RowLayout::note_unknown_categories(const std::vector<std::string>& cells, const Order& order,
+                                        std::vector<std::string>& notes) const {
+  for (size_t c = 0; c < order.size(); ++c) {
+    const ColumnSpec& column = spec_->columns[c];
+    const std::string& cell = cells[order[c]];
+    const auto known = about_unknown_category(*spec_, column, cell);
+    if (!known) continue;
+    notes.push_back(
+        fmt::format("{} in the column {} is no known category, and is read as the unknown one; {}.",
+                    quoted({cell}), quoted({column.name}), *known));
+  }
 }
 
 // Scaled twice, every answer would be wrong without a word.

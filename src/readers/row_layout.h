@@ -76,6 +76,8 @@ class RowLayout {
                       int64_t rows) const;
   void find_ranges(const NamedTable& background);
   void note_ignored(const RowInput& row, const Order& order, std::vector<std::string>& notes) const;
+  void note_unknown_categories(const std::vector<std::string>& cells, const Order& order,
+                               std::vector<std::string>& notes) const;
   void note_scaled_numbers(const RowInput& row, const Order& order,
                            std::vector<std::string>& notes) const;
 

@@ -122,13 +122,16 @@ CellValue number_value(const ColumnSpec& column, std::string_view cell) {
   return {*number};
 }
 
-CellValue value_of(const TableSpec& spec, const ColumnSpec& column, std::string_view cell) {
-  const bool category = column.kind == ColumnKind::kCategory;
+bool is_missing(const TableSpec& spec, const ColumnSpec& column, std::string_view cell) {
   // A category may be called "NA".
-  const bool named =
-      category && std::ranges::find(column.categories, cell) != column.categories.end();
-  if (!named && std::ranges::find(spec.missing_words, trimmed(cell)) != spec.missing_words.end())
-    return missing_value(column, cell);
+  const bool named = column.kind == ColumnKind::kCategory &&
+                     std::ranges::find(column.categories, cell) != column.categories.end();
+  return !named && std::ranges::find(spec.missing_words, trimmed(cell)) != spec.missing_words.end();
+}
+
+CellValue value_of(const TableSpec& spec, const ColumnSpec& column, std::string_view cell) {
+  if (is_missing(spec, column, cell)) return missing_value(column, cell);
+  const bool category = column.kind == ColumnKind::kCategory;
   return category ? category_value(column, cell) : number_value(column, cell);
 }
 
@@ -185,6 +188,14 @@ int64_t ColumnSpec::id_count() const {
   if (missing.how == MissingCell::How::kId) highest = std::max(highest, missing.id);
   if (unknown_id) highest = std::max(highest, *unknown_id);
   return highest + 1;
+}
+
+std::optional<std::string> about_unknown_category(const TableSpec& spec, const ColumnSpec& column,
+                                                  std::string_view cell) {
+  if (column.kind != ColumnKind::kCategory || is_missing(spec, column, cell) ||
+      category_of(column, cell))
+    return std::nullopt;
+  return nearest_words(column.categories, trimmed(cell));
 }
 
 EncodedCell encoded(const TableSpec& spec, const ColumnSpec& column, std::string_view cell) {

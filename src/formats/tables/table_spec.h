@@ -125,5 +125,9 @@ struct EncodedCell {
 // words, and numbers that are categories may be written in another way ("3.0" for "3"). Throws
 // InvalidInput that names the column, the cell, and for words that are not known the nearest ones.
 EncodedCell encoded(const TableSpec& spec, const ColumnSpec& column, std::string_view cell);
+// Of a cell that is read as a category the model does not know: which ones it knows. Nothing for
+// other cells.
+std::optional<std::string> about_unknown_category(const TableSpec& spec, const ColumnSpec& column,
+                                                  std::string_view cell);
 
 }  // namespace whyformer

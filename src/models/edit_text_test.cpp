@@ -54,13 +54,13 @@ TEST(Edits, ThatSayNothingAreRefused) {
         "noise embeddings sd=-1", "permute a", "copy blocks", "zero a head=x",
         "zero a head=", "zero a head=1 head=2", "set a nan", "set a inf"})
     EXPECT_THROW(parse_edit(text), InvalidInput) << text;
-  for (
-      const char* json :
-      {"", "{}", "[1]", "[{}]", R"([{"op": "zero"}])", R"([{"op": "wipe", "value": "a"}])",
-       R"([{"op": "zero", "value": "a", "more": 1}])",
-       R"([{"op": "set", "value": "a", "array": {"shape": [3], "numbers": [1, 2]}}])",
-       R"([{"op": "set", "value": "a", "array": {"shape": [-1], "numbers": []}}])",
-       R"([{"op": "set", "value": "a", "array": {"shape": [9000000000, 9000000000], "numbers": [1]}}])"})
+  for (const char* json :
+       {"", "{}", "[1]", "[{}]", R"([{"op": "zero"}])", R"([{"op": "wipe", "value": "a"}])",
+        R"([{"op": "zero", "value": "a", "more": 1}])",
+        R"([{"op": "set", "value": "a", "array": {"shape": [3], "numbers": [1, 2]}}])",
+        R"([{"op": "set", "value": "a", "array": {"shape": [-1], "numbers": []}}])",
+        R"([{"op": "set", "value": "a", )"
+        R"("array": {"shape": [9000000000, 9000000000], "numbers": [1]}}])"})
     EXPECT_THROW(edits_from_json(json), InvalidInput) << json;
 }
 

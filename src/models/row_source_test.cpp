@@ -182,7 +182,7 @@ TEST(OutputOfATable, IsTheOneThatWasAskedFor) {
               testing::HasSubstr("its outputs are 'logits', 'others'"));
 }
 
-// Tokens x_j w_j + max(0, x_1 - 5) u_j, attention without weights, and the mean of its rows.
+// Tokens x_j w_j + max(0, x_1 - 5) u_j, one layer of attention, and the mean of its rows.
 TinyModel model_of_gated_columns() {
   TinyModel tiny;
   tiny.input("x", {-1, kTableColumns});
@@ -202,11 +202,16 @@ TinyModel model_of_gated_columns() {
   add_node(tiny.graph(), "Reshape", {"open", "as_gates"}, {"gate"});
   add_node(tiny.graph(), "Mul", {"gate", "u"}, {"gated"});
   add_node(tiny.graph(), "Add", {"own", "gated"}, {"tokens"});
-  onnx::set_integers(add_node(tiny.graph(), "Transpose", {"tokens"}, {"turned"}), "perm",
-                     {0, 2, 1});
-  add_node(tiny.graph(), "MatMul", {"tokens", "turned"}, {"scores"});
+  add_floats(tiny.graph(), "by_query", {2, 2}, {0.9F, -0.3F, 0.2F, 0.8F});
+  add_floats(tiny.graph(), "by_key", {2, 2}, {0.4F, 0.7F, -0.6F, 0.5F});
+  add_floats(tiny.graph(), "by_value", {2, 2}, {1.1F, 0.3F, -0.2F, 0.6F});
+  for (const std::string part : {"query", "key", "value"})
+    add_node(tiny.graph(), "MatMul", {"tokens", "by_" + part}, {part});
+  onnx::set_integers(add_node(tiny.graph(), "Transpose", {"key"}, {"turned"}), "perm", {0, 2, 1});
+  add_node(tiny.graph(), "MatMul", {"query", "turned"}, {"scores"});
   add_node(tiny.graph(), "Softmax", {"scores"}, {"map"});
-  add_node(tiny.graph(), "MatMul", {"map", "tokens"}, {"mixed"});
+  add_node(tiny.graph(), "MatMul", {"map", "value"}, {"read"});
+  add_node(tiny.graph(), "Add", {"tokens", "read"}, {"mixed"});
   auto& mean = add_node(tiny.graph(), "ReduceMean", {"mixed"}, {"pooled"});
   onnx::set_integers(mean, "axes", {1});
   onnx::set_integer(mean, "keepdims", 0);

@@ -157,16 +157,16 @@ class ThreadPool {
 };
 
 // Never destroyed, so that workers may outlive static destructors.
-ThreadPool& pool() {
+ThreadPool& thread_pool() {
   static ThreadPool* const the_pool = new ThreadPool;
   return *the_pool;
 }
 
 }  // namespace
 
-int thread_count() { return pool().thread_count(); }
+int thread_count() { return thread_pool().thread_count(); }
 
-void set_thread_count(int count) { pool().set_thread_count(count); }
+void set_thread_count(int count) { thread_pool().set_thread_count(count); }
 
 void parallel_for(int64_t count, int64_t grain,
                   const std::function<void(int64_t begin, int64_t end)>& body) {
@@ -176,7 +176,7 @@ void parallel_for(int64_t count, int64_t grain,
   const int64_t range = std::max({grain, int64_t{1}, (count + most_ranges - 1) / most_ranges});
   const int64_t ranges = (count + range - 1) / range;
   const int helpers = static_cast<int>(std::min(threads, ranges) - 1);
-  if (helpers > 0 && pool().run(count, range, helpers, body)) return;
+  if (helpers > 0 && thread_pool().run(count, range, helpers, body)) return;
   body(0, count);
 }
 

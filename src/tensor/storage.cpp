@@ -56,7 +56,7 @@ class MemoryPool {
 };
 
 // Never destroyed: tensors of static lifetime may outlive any static pool.
-MemoryPool& pool() {
+MemoryPool& memory_pool() {
   static MemoryPool* const instance = new MemoryPool;
   return *instance;
 }
@@ -65,8 +65,8 @@ MemoryPool& pool() {
 
 std::shared_ptr<void> allocate(size_t bytes) {
   if (bytes == 0) bytes = 1;
-  void* block = pool().take(bytes);
-  return {block, [bytes](void* memory) { pool().give_back(memory, bytes); }};
+  void* block = memory_pool().take(bytes);
+  return {block, [bytes](void* memory) { memory_pool().give_back(memory, bytes); }};
 }
 
 }  // namespace whyformer

@@ -105,6 +105,7 @@ Pass run(const Graph& graph, const Feeds& feeds, const RunOptions& options) {
   Pass pass;
   pass.values.resize(graph.value_count());
   pass.kept.resize(graph.nodes().size());
+  pass.given.resize(graph.value_count());
   for (const Value input : graph.inputs()) {
     const auto feed = feeds.find(input);
     if (feed == feeds.end()) {
@@ -114,6 +115,7 @@ Pass run(const Graph& graph, const Feeds& feeds, const RunOptions& options) {
   for (const auto& [value, tensor] : feeds) {
     check_feed(graph, value, tensor);
     pass.values[value.id] = tensor;
+    pass.given[value.id] = true;
   }
   const std::vector<bool> keeps = values_to_keep(graph, options);
   const std::vector<Step> steps =

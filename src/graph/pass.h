@@ -27,6 +27,8 @@ class Pass {
 
   std::vector<Tensor> values;  // by value id
   std::vector<Tensors> kept;   // by node: what its forward left for the way back
+  // By value, whether it was fed, so that nothing passes through it on the way back; may be empty.
+  std::vector<bool> given = {};
 };
 
 using Feeds = std::map<Value, Tensor>;

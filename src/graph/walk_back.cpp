@@ -115,7 +115,8 @@ void BackwardWalk::pass_node(const Node& node, size_t index) {
     from_outputs.push_back(arrived_[output.id]);
     if (!is_wanted_[output.id]) arrived_[output.id] = {};
     asked_here = asked_here || is_wanted_[output.id];
-    reached = reached || (from_outputs.back().defined() && on_the_way_[output.id]);
+    const bool given = !pass_.given.empty() && pass_.given[output.id];
+    reached = reached || (from_outputs.back().defined() && on_the_way_[output.id] && !given);
   }
   const NodePair* pair = pair_to_take(node, index);
   const std::vector<Value>& inputs = pair != nullptr ? pair->inputs : node.inputs;

@@ -44,7 +44,7 @@ class BackwardWalk {
 
 // Walks from `from`, whose gradient or relevance is `seed`, to the wanted values. Nothing is
 // computed that no wanted value needs; there are no weight gradients. A wanted value that `from`
-// does not depend on gets zeros.
+// does not depend on gets zeros, also where that is because a value between was fed.
 std::map<Value, Tensor> walk_back(const Graph& graph, const Pass& pass, Value from,
                                   const Tensor& seed, const LocalRule& rule,
                                   const std::vector<Value>& wanted);

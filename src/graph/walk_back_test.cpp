@@ -59,6 +59,21 @@ TEST(WalkBack, AddsWhatArrivesByEveryWay) {
   EXPECT_THAT(found.at(chain.a).to_doubles(), ElementsAre(10, -22));
 }
 
+// A fed value does not depend on what would have made it.
+TEST(WalkBack, DoesNotPassThroughWhatWasFed) {
+  const SmallChain chain;
+  const Pass pass =
+      run(chain.graph, {{chain.a, row_of_doubles({1, -3})}, {chain.b, row_of_doubles({4, 5})}},
+          {.keep = Keep::kGradients, .outputs = {chain.c, chain.d}});
+  const auto slopes_of = [&](Value from) {
+    return walk_back(chain.graph, pass, from, row_of_doubles({1, 1}), gradient_rule(),
+                     {chain.a, chain.b});
+  };
+  EXPECT_THAT(slopes_of(chain.c).at(chain.b).to_doubles(), ElementsAre(9, 11));
+  EXPECT_THAT(slopes_of(chain.c).at(chain.a).to_doubles(), ElementsAre(0, 0));
+  EXPECT_THAT(slopes_of(chain.d).at(chain.a).to_doubles(), ElementsAre(1, 1));
+}
+
 TEST(WalkBack, BeginsWithTheSeed) {
   const SmallChain chain;
   const auto found = walk_back(chain.graph, chain.pass, chain.c, row_of_doubles({0, 2}),

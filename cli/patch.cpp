@@ -180,9 +180,8 @@ PatchRequest request_of(const PatchArguments& a) {
   return request;
 }
 
-PatchReport report_of(const PatchArguments& a, const PatchRequest& request) {
-  const InputValue clean = value_of(a.clean);
-  const Model model = is_picture(clean) ? a.model.load_for_pictures() : a.model.load();
+PatchReport report_of(const PatchArguments& a, const Model& model, const InputValue& clean,
+                      const PatchRequest& request) {
   if (!a.noise.empty()) {
     NoiseRequest noise = a.noise_settings;
     noise.tokens = a.noise;
@@ -202,25 +201,21 @@ void run(const PatchArguments& a) {
   check(a);
   check_outputs({a.html, a.json, a.svg, a.png}, {a.model.model});
   PatchRequest request = request_of(a);
+  const InputValue clean = value_of(a.clean);
+  const Model model = is_picture(clean) ? a.model.load_for_pictures() : a.model.load();
   const KeepAnswers keep;
   ProgressBar bar("runs");
   request.progress = [&bar](int64_t done, int64_t total) {
     bar.show(done, total);
     return !interrupted();
   };
-  const PatchReport report = report_of(a, request);
+  const PatchReport report = report_of(a, model, clean, request);
   bar.clear();
   OutputFiles files;
   files.add(a.html, [&] { return to_html(report); });
   files.add(a.svg, [&] { return patch_picture(report, PictureFormat::kSvg); });
   files.add(a.png, [&] { return patch_picture(report, PictureFormat::kPng); });
-  files.add(a.json, [&] { return to_json(report) + "\n"; });
-  files.write();
-  if (a.json == "-")
-    print(to_json(report) + "\n");
-  else
-    print(to_terminal(report, {.colour = may_colour(), .width = terminal_width()}));
-  files.name_them();
+  show(report, a.json, std::move(files));
   if (report.stopped_early) throw Interrupted();  // what there is by then was shown
 }
 

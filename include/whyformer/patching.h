@@ -36,7 +36,8 @@ struct PatchRequest {
   Precision precision = Precision::kSingle;
   int64_t seed = 0;
   int64_t memory_bytes = int64_t{1} << 30;
-  Progress progress = {};  // counts patched runs; returning false ends with what there is by then
+  // Counts patched runs as whole forwards; returning false ends with what there is by then.
+  Progress progress = {};
 };
 
 // Causal tracing (Meng et al., "Locating and Editing Factual Associations in GPT", NeurIPS 2022):

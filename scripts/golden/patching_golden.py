@@ -213,6 +213,8 @@ def golden(model):
         "heads": [[cell(name, everywhere, head) for head in range(model.heads)] for name in names],
         "head-tokens": [[cell(name, token, head) for token in tokens]
                         for name in names for head in range(model.heads)],
+        "pattern": [[cell(utils.get_act_name("pattern", layer), head) for head in range(model.heads)]
+                    for layer in layers],
         "zero": with_heads(model, clean_ids, [torch.zeros_like(context) for context in contexts]),
         "mean": with_heads(model, clean_ids, [context.mean(1, keepdim=True).expand_as(context)
                                               for context in contexts])}
@@ -232,7 +234,8 @@ def by_transformer_lens(model, clean, corrupted):
     return {"residual": patching.get_act_patch_resid_pre(model.lens, tokens, cache, model.metric),
             "attention": patching.get_act_patch_attn_out(model.lens, tokens, cache, model.metric),
             "mlp": patching.get_act_patch_mlp_out(model.lens, tokens, cache, model.metric),
-            "heads": patching.get_act_patch_attn_head_out_all_pos(model.lens, tokens, cache, model.metric)}
+            "heads": patching.get_act_patch_attn_head_out_all_pos(model.lens, tokens, cache, model.metric),
+            "pattern": patching.get_act_patch_attn_head_pattern_all_pos(model.lens, tokens, cache, model.metric)}
 
 
 def main():

@@ -6,6 +6,7 @@
 #include "studies/patching/patch_study.h"
 #include "studies/patching/sweep.h"
 #include "whyformer/error.h"
+#include "whyformer/interrupted.h"
 
 namespace whyformer {
 namespace {
@@ -39,21 +40,18 @@ PatchReport study_patches(const Reader& reader, const InputValue& clean,
   const auto base = study.read_corrupted(corrupted);
   const AlignedUnits aligned = align_units(study.units(), study.report.corrupted->units);
   note_units(aligned, study.units(), study.report.notes);
-  for (const std::string& name : request.kinds)
-    study.expect(static_cast<int64_t>(
-        request.exact_share * static_cast<double>(sweep_runs(patch_kind_named(name), *base))));
   const SweepSettings settings{.preview = request.preview, .exact_share = request.exact_share};
-  const SweepWork work{study.metric(), aligned, study.counter(), study.saver()};
-  for (const std::string& name : request.kinds) {
-    Swept swept = sweep(patch_kind_named(name), study.clean(), *base, settings, work);
-    if (request.preview) ++study.report.cost.backwards;
+  const SweepWork work{study.metric(), aligned, study.counter(),
+                       [&study](double forwards) { study.expect(forwards); }};
+  Swept swept = sweep(request.kinds, study.clean(), *base, settings, work);
+  if (swept.grids.empty()) throw Interrupted();
+  if (request.preview) ++study.report.cost.backwards;
+  for (EffectGrid& grid : swept.grids) {
     study.report.effects_are_shares =
-        add_effects(study.report.clean_value, *study.report.corrupted_value, swept.grid);
-    study.report.grids.push_back(std::move(swept.grid));
-    if (!swept.stopped) continue;
-    study.stop();
-    break;
+        add_effects(study.report.clean_value, *study.report.corrupted_value, grid);
+    study.report.grids.push_back(std::move(grid));
   }
+  if (swept.stopped) study.stop();
   if (!study.report.effects_are_shares) {
     study.report.notes.emplace_back(
         "Both inputs have nearly the same answer: shares of the gap are undefined, changes are "

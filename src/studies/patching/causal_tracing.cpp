@@ -95,6 +95,11 @@ double vector_deviation(const PatchedRun& run, const std::string& name,
   return deviation(run.value(name).to_doubles());
 }
 
+std::string draws_told(int64_t made, int64_t asked) {
+  const std::string draws = asked == 1 ? "1 draw" : fmt::format("{} draws", asked);
+  return made == asked ? draws : fmt::format("{} of {}", made, draws);
+}
+
 }  // namespace
 
 PatchReport study_causes(const Reader& reader, const InputValue& clean, const NoiseRequest& asked,
@@ -107,28 +112,29 @@ PatchReport study_causes(const Reader& reader, const InputValue& clean, const No
   const double scale = noise.scale * vector_deviation(study.clean(), name, study.report.notes);
   AlignedUnits aligned(study.units().size());
   std::iota(aligned.begin(), aligned.end(), 0);
-  for (const std::string& kind : request.kinds)
-    study.expect(noise.draws * sweep_runs(patch_kind_named(kind), study.clean()));
-  const SweepWork work{study.metric(), aligned, study.counter(), study.saver()};
+  // All draws take what the first one takes.
+  bool expected = false;
+  const SweepWork work{study.metric(), aligned, study.counter(), [&](double forwards) {
+                         if (!expected) study.expect(static_cast<double>(noise.draws) * forwards);
+                         expected = true;
+                       }};
   const SweepSettings settings{.preview = false, .window = noise.window};
-  std::vector<DrawSums> sums(request.kinds.size());
+  std::vector<DrawSums> sums;
   std::vector<double> gaps;
   double corrupted_sum = 0;
   try {
-    for (int64_t draw = 0; draw < noise.draws; ++draw) {
+    for (int64_t draw = 0; draw < noise.draws && !study.report.stopped_early; ++draw) {
       const auto noisy = study.with_entering(
           {{name, with_noise(study.clean().value(name), noise, scale, request.seed, draw)}});
-      std::vector<EffectGrid> grids;
-      for (const std::string& kind : request.kinds) {
-        Swept swept = sweep(patch_kind_named(kind), study.clean(), *noisy, settings, work);
-        if (swept.stopped) throw Interrupted();
-        grids.push_back(std::move(swept.grid));
-      }
-      // Whole draws count only.
-      for (size_t i = 0; i < grids.size(); ++i) sums[i].add(grids[i]);
+      const Swept swept = sweep(request.kinds, study.clean(), *noisy, settings, work);
+      // Whole draws count; of the first one, what there is of it.
+      if (swept.stopped && (draw > 0 || swept.grids.empty())) throw Interrupted();
+      sums.resize(swept.grids.size());
+      for (size_t i = 0; i < sums.size(); ++i) sums[i].add(swept.grids[i]);
       const double corrupted = study.metric().value(noisy->outputs());
       gaps.push_back(study.report.clean_value - corrupted);
       corrupted_sum += corrupted;
+      if (swept.stopped) study.stop();
     }
   } catch (const Interrupted&) {
     if (gaps.empty()) throw;
@@ -143,8 +149,9 @@ PatchReport study_causes(const Reader& reader, const InputValue& clean, const No
   }
   study.report.notes.push_back(
       fmt::format("Noise of deviation {:.4g} ({:g} times that of the vectors) on {} of {} tokens, "
-                  "{} draws.",
-                  scale, noise.scale, noise.tokens.size(), study.units().size(), gaps.size()));
+                  "{}.",
+                  scale, noise.scale, noise.tokens.size(), study.units().size(),
+                  draws_told(static_cast<int64_t>(gaps.size()), noise.draws)));
   return study.finish();
 }
 

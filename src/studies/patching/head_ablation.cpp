@@ -42,7 +42,7 @@ PatchReport study_ablations(const Reader& reader, const InputValue& input, HeadA
     const std::string name = block + ".attention.context";
     heads.push_back(run.value(name).dim(run.names().at(name).axis("head")));
     grid.rows.push_back("layer " + block.substr(block.find('.') + 1));
-    study.expect(heads.back());
+    study.expect(static_cast<double>(heads.back()) * run.forwards_behind(name));
   }
   // Layers may have different numbers of heads: those with fewer leave cells without a change.
   const int64_t most = *std::ranges::max_element(heads);

@@ -45,7 +45,7 @@ PatchReport study_lens(const Reader& reader, const InputValue& input, const Patc
   }
   const auto columns = static_cast<int64_t>(grid.columns.size());
   grid.effects.assign(grid.cells(), std::nan(""));
-  study.expect(static_cast<int64_t>(grid.cells()));
+  study.expect(static_cast<double>(grid.cells()) * run.forwards_behind(last));
   const RunsMade made = study.counter();
   try {
     for (size_t row = 0; row < streams.size(); ++row) {

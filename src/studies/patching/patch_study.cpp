@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "run/labels.h"
 #include "run/output_space.h"
@@ -12,6 +13,8 @@
 
 namespace whyformer {
 namespace {
+
+constexpr double kRounding = 1e-6;  // of sums of shares
 
 int64_t output_index(const Output& output, const TargetChoice& choice, const std::string& what) {
   if (const auto* label = std::get_if<std::string>(&choice))
@@ -85,25 +88,19 @@ std::unique_ptr<PatchedRun> PatchStudy::with_entering(ValuesByName entering) con
 }
 
 RunsMade PatchStudy::counter() {
-  return [this](int64_t runs) {
+  return [this](int64_t runs, double forwards) {
     report.cost.forwards += static_cast<int>(runs);
-    done(runs);
+    made_ += forwards;
+    const auto made = std::llround(made_), total = std::llround(std::max(made_, total_));
+    if (request_.progress && !request_.progress(made, total)) throw Interrupted();
   };
-}
-
-RunsMade PatchStudy::saver() {
-  return [this](int64_t runs) { done(runs); };
-}
-
-void PatchStudy::done(int64_t runs) {
-  made_ += runs;
-  if (request_.progress && !request_.progress(made_, std::max(made_, total_))) throw Interrupted();
 }
 
 PatchReport PatchStudy::finish() {
   report.cost.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  if (made_ < total_ && report.stopped_early) report.notes.emplace_back("Stopped before the end.");
+  if (report.stopped_early && made_ < total_ - kRounding)
+    report.notes.emplace_back("Stopped before the end.");
   return std::move(report);
 }
 

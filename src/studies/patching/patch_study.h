@@ -27,11 +27,9 @@ class PatchStudy {
   // The clean input with other numbers entering.
   std::unique_ptr<PatchedRun> with_entering(ValuesByName entering) const;
 
-  // For all work of the study: counts runs, tells the progress.
-  void expect(int64_t runs) { total_ += runs; }
+  // For all work of the study, in whole forwards: what is to come, and what was made of it.
+  void expect(double forwards) { total_ += forwards; }
   RunsMade counter();
-  // For runs that were expected and are not needed.
-  RunsMade saver();
   // Does the work; where the user stops it, what is there stays, or Interrupted goes on.
   void stop() { report.stopped_early = true; }
 
@@ -41,7 +39,6 @@ class PatchStudy {
 
  private:
   Input read(const InputValue& value, Explanation& shown);
-  void done(int64_t runs);
 
   const Reader& reader_;
   const PatchRequest& request_;
@@ -50,7 +47,7 @@ class PatchStudy {
   InputValue value_;
   std::unique_ptr<PatchedRun> clean_;
   std::unique_ptr<AnswerMetric> metric_;
-  int64_t made_ = 0, total_ = 0;
+  double made_ = 0, total_ = 0;  // whole forwards
 };
 
 // One analysis each, a file each.

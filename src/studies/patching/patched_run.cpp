@@ -13,6 +13,10 @@
 namespace whyformer {
 namespace {
 
+// Rows of all samples that run together: enough to keep products busy, and few enough that a step
+// of the graph does not keep people waiting who want to stop.
+constexpr int64_t kRowsTogether = 1024;
+
 // "blocks.3" of "blocks.3.attention.context"; empty for names outside blocks.
 std::string block_of(const std::string& name) {
   if (!name.starts_with("blocks.")) return "";
@@ -25,9 +29,9 @@ PatchedRun::PatchedRun(Input input, int64_t memory_bytes, ValuesByName entering)
     : input_(std::move(input)), entering_(std::move(entering)) {
   const Batch& one = batch(1);
   const ModelGraph& graph = *one.fed.graph;
-  most_together_ =
-      std::min(input_.max_at_once(),
-               most_inputs_at_once(graph, tokens_in(graph, input_.units()), memory_bytes));
+  const int64_t tokens = tokens_in(graph, input_.units());
+  most_together_ = std::min({input_.max_at_once(), most_inputs_at_once(graph, tokens, memory_bytes),
+                             std::max<int64_t>(1, kRowsTogether / std::max<int64_t>(tokens, 1))});
   std::vector<Value> wanted{graph.output};
   for (const NamedValue& named : one.names.all()) {
     wanted.push_back(named.value);
@@ -120,10 +124,11 @@ std::vector<std::string> PatchedRun::in_front_of(const std::string& name) const 
   return {};
 }
 
+// Fresh memory, in the order that the graph has.
 Tensor PatchedRun::repeated(const NamedValue& at, const Tensor& value, int64_t size) const {
   Shape shape = value.shape();
   shape[0] = size;
-  return at.held(value.expand(shape)).contiguous();
+  return at.held(value.expand(shape)).copy();
 }
 
 Feeds PatchedRun::feeds_from(const Batch& batch, const std::string& first, int64_t size) const {
@@ -139,8 +144,32 @@ Feeds PatchedRun::feeds_from(const Batch& batch, const std::string& first, int64
   return feeds;
 }
 
+// What all samples have there, to be written to: nobody else sees it.
+Tensor PatchedRun::held_at(const Stop& stop, const Batch& batch, const Feeds& feeds, int64_t size,
+                           bool is_first) const {
+  const NamedValue& at = batch.names.at(stop.name);
+  const Graph& graph = batch.fed.graph->graph;
+  // What this run has there is what all samples have, as long as nothing was changed.
+  if (is_first || stop.held) return repeated(at, value(stop.name), size);
+  const Tensor computed = run(graph, feeds, {.outputs = {at.value}})[at.value];
+  return computed.is_sole_owner() && computed.is_contiguous() ? computed : computed.copy();
+}
+
+double PatchedRun::forwards_behind(const std::string& name) const {
+  const std::string block = block_of(name);
+  const auto layer = static_cast<double>(std::ranges::find(blocks_, block) - blocks_.begin());
+  if (block.empty() || blocks_.empty()) return 1;
+  const std::string part = name.substr(block.size() + 1);
+  const double done = part == "input" ? 0 : part == "output" || part == "mlp.output" ? 1 : 1.0 / 3;
+  // Even behind the last block something is left: the output head.
+  constexpr double kHead = 0.1;
+  const auto layers = static_cast<double>(blocks_.size());
+  return (layers - layer - done + kHead) / (layers + kHead);
+}
+
 void PatchedRun::go_on(const std::vector<Stop>& stops, int64_t samples, const Change& change,
                        const std::string& read, const TakeRow& take, const RunsMade& made) const {
+  const double share = forwards_behind(stops[0].name);
   for (int64_t begin = 0; begin < samples; begin += most_together_) {
     const int64_t size = std::min(most_together_, samples - begin);
     const Batch& together = batch(size);
@@ -148,23 +177,18 @@ void PatchedRun::go_on(const std::vector<Stop>& stops, int64_t samples, const Ch
     Feeds feeds = feeds_from(together, stops[0].name, size);
     for (size_t stop = 0; stop < stops.size(); ++stop) {
       const NamedValue& at = together.names.at(stops[stop].name);
-      // What this run has there is what all samples have, as long as nothing was changed.
-      if (stop == 0 || stops[stop].held)
-        feeds[at.value] = repeated(at, value(stops[stop].name), size);
-      else
-        feeds[at.value] = run(graph.graph, feeds, {.outputs = {at.value}})[at.value];
-      if (stops[stop].held) continue;
-      // A copy that nobody else sees: the batch is written sample by sample.
-      Tensor told = at.told(feeds[at.value]).copy();
-      for (int64_t i = 0; i < size; ++i) change(begin + i, stop, told.select(0, i));
-      feeds[at.value] = at.held(told).contiguous();
+      const Tensor held = held_at(stops[stop], together, feeds, size, stop == 0);
+      const Tensor told = at.told(held);
+      for (int64_t i = 0; i < size && !stops[stop].held; ++i)
+        change(begin + i, stop, told.select(0, i));
+      feeds[at.value] = held;
     }
     const NamedValue* const at = read.empty() ? nullptr : &together.names.at(read);
     const Value wanted = at == nullptr ? graph.output : at->value;
     const Tensor result = run(graph.graph, feeds, {.outputs = {wanted}})[wanted];
     const Tensor told = at == nullptr ? result : at->told(result);
     for (int64_t i = 0; i < size; ++i) take(begin + i, told.select(0, i));
-    made(size);
+    made(size, share * static_cast<double>(size));
   }
 }
 

@@ -19,8 +19,9 @@ namespace whyformer {
 // Values by name, [1, …] with their axes as they are told.
 using ValuesByName = std::map<std::string, Tensor, std::less<>>;
 
-// Told how many runs were made; throws Interrupted where the user wants to stop.
-using RunsMade = std::function<void(int64_t runs)>;
+// Told how many runs were made, and of how many whole forwards that was the work; throws
+// Interrupted where the user wants to stop.
+using RunsMade = std::function<void(int64_t runs, double forwards)>;
 
 class PatchedRun {
  public:
@@ -54,6 +55,8 @@ class PatchedRun {
   // as far as the memory allows, and give the same bits as alone.
   void go_on(const std::vector<Stop>& stops, int64_t samples, const Change& change,
              const std::string& read, const TakeRow& take, const RunsMade& made) const;
+  // About which share of a forward a run from there is.
+  double forwards_behind(const std::string& name) const;
   // The answers alone.
   std::vector<std::vector<double>> answers(const std::vector<Stop>& stops, int64_t samples,
                                            const Change& change, const RunsMade& made) const;
@@ -68,6 +71,8 @@ class PatchedRun {
   // What is known of this run and lies in front of the value, so that nothing above is run again.
   std::vector<std::string> in_front_of(const std::string& name) const;
   Tensor repeated(const NamedValue& at, const Tensor& value, int64_t size) const;
+  Tensor held_at(const Stop& stop, const Batch& batch, const Feeds& feeds, int64_t size,
+                 bool is_first) const;
   Feeds feeds_from(const Batch& batch, const std::string& first, int64_t size) const;
 
   Input input_;

@@ -50,6 +50,8 @@ PatchedPlace place_of(const std::string& kind, size_t row, size_t column, size_t
             {{"token", number(column)}}};
   if (kind == "heads")
     return {fmt::format("blocks.{}.attention.context", row), {{"head", number(column)}}};
+  if (kind == "pattern")
+    return {fmt::format("blocks.{}.attention.pattern", row), {{"head", number(column)}}};
   if (kind == "head-tokens")
     return {fmt::format("blocks.{}.attention.context", row / heads),
             {{"head", number(row % heads)}, {"token", number(column)}}};

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "studies/patching/patch_study.h"
 #include "studies/patching/sweep.h"
@@ -33,10 +34,12 @@ class PathStudy {
     senders_ = ends_at_output_ ? layers : receiver.layer;
     const NamedValue& context = base.names().at(part(0, "attention.context"));
     head_axis_ = context.axis("head") - 1;  // the batch is gone
-    heads_ = base.value(context.name).dim(head_axis_ + 1);
-    if (!ends_at_output_ && (receiver.head < 0 || receiver.head >= heads_)) {
+    for (int layer = 0; layer < layers; ++layer)
+      heads_.push_back(base.value(part(layer, "attention.context")).dim(head_axis_ + 1));
+    if (ends_at_output_) return;
+    if (receiver.head < 0 || receiver.head >= heads_[receiver.layer]) {
       throw InvalidInput(fmt::format("the receiving head is {}: choose one from 0 to {}",
-                                     receiver.head, heads_ - 1));
+                                     receiver.head, heads_[receiver.layer] - 1));
     }
   }
 
@@ -48,9 +51,15 @@ class PathStudy {
                     .column_axis = "head"};
     for (int layer = 0; layer < senders_; ++layer)
       grid.rows.push_back(fmt::format("layer {}", layer));
-    for (int64_t head = 0; head < heads_; ++head) grid.columns.push_back(fmt::format("{}", head));
+    // Layers may have different numbers of heads: those with fewer leave cells without a change.
+    for (int64_t head = 0; head < *std::ranges::max_element(heads_); ++head)
+      grid.columns.push_back(fmt::format("{}", head));
     grid.changes.assign(grid.cells(), std::nan(""));
-    study_.expect(static_cast<int64_t>(grid.cells()) * (ends_at_output_ ? 1 : 2));
+    for (int layer = 0; layer < senders_; ++layer) {
+      const double received = ends_at_output_ ? 0 : base_.forwards_behind(receiving());
+      study_.expect(static_cast<double>(heads_[layer]) *
+                    (base_.forwards_behind(part(layer, "attention.context")) + received));
+    }
     const RunsMade made = study_.counter();
     const double base = study_.metric().value(base_.outputs());
     try {
@@ -71,6 +80,8 @@ class PathStudy {
     return base_.blocks()[static_cast<size_t>(layer)] + "." + name;
   }
 
+  std::string receiving() const { return part(receiver_.layer, "attention." + receiver_.what); }
+
   // The sender, and all parts behind it up to the receiver as they are in the corrupted run.
   std::vector<PatchedRun::Stop> stops_from(int layer) const {
     std::vector<PatchedRun::Stop> stops{{part(layer, "attention.context"), false},
@@ -89,26 +100,25 @@ class PathStudy {
       Tensor own = value.slice(head_axis_, head, 1);
       own.copy_from(clean.slice(head_axis_, head, 1));
     };
-    std::vector<double> values(static_cast<size_t>(heads_));
+    std::vector<double> values(static_cast<size_t>(heads_[layer]));
     if (ends_at_output_) {
       base_.go_on(
-          stops_from(layer), heads_, send, "",
+          stops_from(layer), heads_[layer], send, "",
           [&](int64_t head, const Tensor& row) {
             values[head] = study_.metric().value(row.to_doubles());
           },
           made);
       return values;
     }
-    const std::string receiving = part(receiver_.layer, "attention." + receiver_.what);
     std::vector<Tensor> received(values.size());
     base_.go_on(
-        stops_from(layer), heads_, send, receiving,
+        stops_from(layer), heads_[layer], send, receiving(),
         [&](int64_t head, const Tensor& row) { received[head] = row.copy(); }, made);
     const auto receive = [&](int64_t head, size_t, const Tensor& value) {
       Tensor own = value.slice(head_axis_, receiver_.head, 1);
       own.copy_from(received[head].slice(head_axis_, receiver_.head, 1));
     };
-    const auto answers = base_.answers({{receiving}}, heads_, receive, made);
+    const auto answers = base_.answers({{receiving()}}, heads_[layer], receive, made);
     for (size_t head = 0; head < answers.size(); ++head)
       values[head] = study_.metric().value(answers[head]);
     return values;
@@ -120,7 +130,7 @@ class PathStudy {
   bool ends_at_output_ = true;
   int senders_ = 0;
   int head_axis_ = 0;
-  int64_t heads_ = 0;
+  std::vector<int64_t> heads_;  // by layer
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <numeric>
 
 #include "whyformer/agreement.h"
@@ -15,13 +16,6 @@ namespace whyformer {
 namespace {
 
 constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
-
-// A cell: one value, or a head or a token of it; -1 stands for all of them.
-struct PatchCell {
-  size_t row = 0;
-  int64_t head = -1;
-  int64_t token = -1;
-};
 
 // Where the values of a grid's rows are found.
 struct PatchRows {
@@ -49,156 +43,139 @@ PatchRows rows_of(const PatchKind& kind, const PatchedRun& run) {
   return rows;
 }
 
-// Copies the clean run's numbers into those of a sample, where units stand for each other.
-class CellPatch {
- public:
-  CellPatch(const NamedValue& at, const Tensor& clean, const AlignedUnits& aligned)
-      : clean_(clean.select(0, 0)), aligned_(aligned) {
-    const int head = at.axis("head"), token = at.axis("token");
-    head_axis_ = head < 0 ? -1 : head - 1;  // the batch is gone
-    token_axis_ = token - 1;
-  }
-
-  // False where the cell has no counterpart in the clean run.
-  bool is_defined(const PatchCell& cell) const {
-    return cell.token < 0 || aligned_[cell.token] >= 0;
-  }
-
-  void write(const PatchCell& cell, Tensor value) const { copy(cell, value, clean_); }
-
-  bool changes(const PatchCell& cell, const Tensor& own) const {
-    Tensor patched = own.copy();
-    write(cell, patched);
-    return patched.to_doubles() != own.to_doubles();
-  }
-
-  // ⟨clean − own, gradient⟩ over the cell.
-  double slope(const PatchCell& cell, const Tensor& own, const Tensor& gradient) const {
-    Tensor patched = own.copy();
-    write(cell, patched);
-    const std::vector<double> after = patched.to_doubles(), before = own.to_doubles(),
-                              by = gradient.to_doubles();
-    double sum = 0;
-    for (size_t i = 0; i < after.size(); ++i) sum += (after[i] - before[i]) * by[i];
-    return sum;
-  }
-
- private:
-  void copy(const PatchCell& cell, Tensor into, Tensor from) const {
-    int token_axis = token_axis_;
-    if (cell.head >= 0) {
-      into = into.slice(head_axis_, cell.head, 1);
-      from = from.slice(head_axis_, cell.head, 1);
-    }
-    for (size_t token = 0; token < aligned_.size(); ++token) {
-      if (aligned_[token] < 0 || (cell.token >= 0 && cell.token != static_cast<int64_t>(token)))
-        continue;
-      Tensor row = into.select(token_axis, static_cast<int64_t>(token));
-      row.copy_from(from.select(token_axis, aligned_[token]));
-    }
-  }
-
-  Tensor clean_;
-  const AlignedUnits& aligned_;
-  int head_axis_ = -1, token_axis_ = 0;
-};
-
 class Sweep {
  public:
   Sweep(const PatchKind& kind, const PatchedRun& clean, const PatchedRun& corrupted,
         const SweepSettings& settings, const SweepWork& work)
       : kind_(kind),
-        clean_(clean),
         corrupted_(corrupted),
         settings_(settings),
         work_(work),
         rows_(rows_of(kind, corrupted)),
         base_(work.metric.value(corrupted.outputs())) {
-    const NamedValue& first = corrupted.names().at(rows_.names.back());
-    const Shape& shape = corrupted.value(first.name).shape();
-    heads_ = first.axis("head") < 0 ? 0 : shape[first.axis("head")];
-    tokens_ = shape[first.axis("token")];
-    check_tokens();
+    for (const std::string& name : rows_.names) {
+      heads_.push_back(length_along(name, "head"));
+      check_tokens(name);
+      check_keys(name, clean);
+      patches_.emplace_back(corrupted.names().at(name), clean.value(name), work.aligned);
+    }
     name_axes();
     add_cells();
+    grid_.changes.assign(cells_.size(), kNotANumber);
   }
 
-  Swept run() {
-    if (settings_.preview) add_previews();
-    grid_.changes.assign(cells_.size(), kNotANumber);
-    const std::vector<bool> wanted = cells_to_run();
-    try {
-      for (size_t row = 0; row < rows_.names.size(); ++row) run_row(row, wanted);
-    } catch (const Interrupted&) {
-      interrupted_ = true;
+  const std::vector<std::string>& values() const { return rows_.names; }
+
+  // First-order estimates from a walk back through the corrupted run.
+  void add_previews(const ValuesByName& gradients) {
+    for (const PatchCell& cell : cells_) {
+      const std::string& name = rows_.names[cell.row];
+      grid_.previews.push_back(
+          is_defined(cell) ? patches_[cell.row].slope(cell, corrupted_.value(name).select(0, 0),
+                                                      gradients.at(name).select(0, 0))
+                           : kNotANumber);
     }
-    if (settings_.preview) compare_previews();
-    return {std::move(grid_), interrupted_};
+  }
+
+  // What is to run is known in front of the first run, so that people hear how long it takes.
+  void choose_cells() {
+    const std::vector<bool> wanted = cells_wanted();
+    runs_.resize(rows_.names.size());
+    double forwards = 0;
+    for (size_t cell = 0; cell < cells_.size(); ++cell) {
+      if (!wanted[cell] || !is_defined(cells_[cell])) continue;
+      if (changes_nothing(cells_[cell])) {
+        grid_.changes[cell] = 0;
+        continue;
+      }
+      const size_t row = cells_[cell].row;
+      runs_[row].push_back(cell);
+      forwards += corrupted_.forwards_behind(rows_.names[window_at(row).first]);
+    }
+    work_.expect(forwards);
+  }
+
+  void run() {
+    began_ = true;
+    for (size_t row = 0; row < runs_.size(); ++row) run_row(row, runs_[row]);
+  }
+
+  // Nothing where it did not begin.
+  std::optional<EffectGrid> finish() {
+    if (!began_) return std::nullopt;
+    if (!grid_.previews.empty()) compare_previews();
+    return std::move(grid_);
   }
 
  private:
-  void check_tokens() const {
-    if (tokens_ == static_cast<int64_t>(work_.aligned.size()) &&
+  int64_t length_along(const std::string& name, std::string_view axis) const {
+    const int place = corrupted_.names().at(name).axis(axis);
+    return place < 0 ? 0 : corrupted_.value(name).dim(place);
+  }
+
+  void check_tokens(const std::string& name) const {
+    const int64_t tokens = length_along(name, "token");
+    if (tokens == static_cast<int64_t>(work_.aligned.size()) &&
         corrupted_.input().attends_by_unit())
       return;
     throw InvalidInput(fmt::format(
         "'{}' has {} tokens, which are not the {} units of the input: they cannot be patched by "
         "unit",
-        rows_.names.back(), tokens_, work_.aligned.size()));
+        name, tokens, work_.aligned.size()));
+  }
+
+  // Rows of a map are distributions over all keys.
+  void check_keys(const std::string& name, const PatchedRun& clean) const {
+    const int keys = corrupted_.names().at(name).axis("key");
+    if (keys < 0 || clean.value(name).dim(keys) == corrupted_.value(name).dim(keys)) return;
+    throw InvalidInput(fmt::format(
+        "'{}' can be patched between inputs of equally many units: these have {} and {}", name,
+        clean.value(name).dim(keys), corrupted_.value(name).dim(keys)));
   }
 
   void name_axes() {
     grid_.kind = kind_.info.name;
-    grid_.rows = rows_.titles;
-    const auto& units = corrupted_.input().parts()[0]->units();
     if (kind_.cells == PatchKind::Cells::kHeads) {
       grid_.column_axis = "head";
-      for (int64_t head = 0; head < heads_; ++head)
+      // Layers may have different numbers of heads: those with fewer leave cells without a score.
+      for (int64_t head = 0; head < *std::ranges::max_element(heads_); ++head)
         grid_.columns.push_back(fmt::format("{}", head));
+    } else {
+      for (const Unit& unit : corrupted_.input().parts()[0]->units())
+        grid_.columns.push_back(unit.text);
+    }
+    if (kind_.cells != PatchKind::Cells::kHeadsAndTokens) {
+      grid_.rows = rows_.titles;
       return;
     }
-    for (const Unit& unit : units) grid_.columns.push_back(unit.text);
-    if (kind_.cells != PatchKind::Cells::kHeadsAndTokens) return;
     grid_.row_axis = "layer and head";
-    grid_.rows.clear();
-    for (const std::string& title : rows_.titles) {
-      for (int64_t head = 0; head < heads_; ++head)
-        grid_.rows.push_back(fmt::format("{} head {}", title, head));
+    for (size_t row = 0; row < rows_.titles.size(); ++row) {
+      for (int64_t head = 0; head < heads_[row]; ++head)
+        grid_.rows.push_back(fmt::format("{} head {}", rows_.titles[row], head));
     }
   }
 
+  // In the order of the grid, row after row.
   void add_cells() {
-    const bool by_head = kind_.cells != PatchKind::Cells::kTokens;
-    const bool by_token = kind_.cells != PatchKind::Cells::kHeads;
+    const auto columns = static_cast<int64_t>(grid_.columns.size());
     for (size_t row = 0; row < rows_.names.size(); ++row) {
-      for (int64_t head = by_head ? 0 : -1; head < (by_head ? heads_ : 0); ++head) {
-        for (int64_t token = by_token ? 0 : -1; token < (by_token ? tokens_ : 0); ++token)
-          cells_.push_back({row, head, token});
+      if (kind_.cells == PatchKind::Cells::kHeads) {
+        for (int64_t head = 0; head < columns; ++head) cells_.push_back({row, head, -1});
+        continue;
+      }
+      const bool by_head = kind_.cells == PatchKind::Cells::kHeadsAndTokens;
+      for (int64_t head = by_head ? 0 : -1; head < (by_head ? heads_[row] : 0); ++head) {
+        for (int64_t token = 0; token < columns; ++token) cells_.push_back({row, head, token});
       }
     }
   }
 
-  CellPatch patch_at(size_t row) const {
-    const std::string& name = rows_.names[row];
-    return {corrupted_.names().at(name), clean_.value(name), work_.aligned};
-  }
-
-  // First-order estimates from one walk back through the corrupted run.
-  void add_previews() {
-    const ValuesByName gradients =
-        corrupted_.gradients(work_.metric.gradient(corrupted_.outputs()), rows_.names);
-    for (const PatchCell& cell : cells_) {
-      const std::string& name = rows_.names[cell.row];
-      const CellPatch patch = patch_at(cell.row);
-      grid_.previews.push_back(patch.is_defined(cell)
-                                   ? patch.slope(cell, corrupted_.value(name).select(0, 0),
-                                                 gradients.at(name).select(0, 0))
-                                   : kNotANumber);
-    }
+  bool is_defined(const PatchCell& cell) const {
+    return cell.head < heads_[cell.row] && patches_[cell.row].is_defined(cell);
   }
 
   // The share of cells with the largest estimates.
-  std::vector<bool> cells_to_run() const {
+  std::vector<bool> cells_wanted() const {
     std::vector<bool> wanted(cells_.size(), true);
     if (!settings_.preview || settings_.exact_share >= 1) return wanted;
     std::vector<size_t> order(cells_.size());
@@ -214,37 +191,29 @@ class Sweep {
   }
 
   // The layers that are patched together with this row's.
-  std::vector<PatchedRun::Stop> stops_at(size_t row) const {
+  std::pair<size_t, size_t> window_at(size_t row) const {
     const auto reach = static_cast<size_t>((settings_.window - 1) / 2);
     const size_t begin = row > reach ? row - reach : 0;
-    const size_t end =
-        std::min(rows_.names.size(), row + static_cast<size_t>(settings_.window) - reach);
-    std::vector<PatchedRun::Stop> stops;
-    for (size_t at = begin; at < end; ++at) stops.push_back({rows_.names[at], false});
-    return stops;
+    return {begin,
+            std::min(rows_.names.size(), row + static_cast<size_t>(settings_.window) - reach)};
   }
 
-  void run_row(size_t row, const std::vector<bool>& wanted) {
-    const std::vector<PatchedRun::Stop> stops = stops_at(row);
-    std::vector<CellPatch> patches;
-    for (const PatchedRun::Stop& stop : stops)
-      patches.emplace_back(corrupted_.names().at(stop.name), clean_.value(stop.name),
-                           work_.aligned);
-    std::vector<size_t> runs;
-    int64_t skipped = 0;
-    for (size_t cell = 0; cell < cells_.size(); ++cell) {
-      if (cells_[cell].row != row || !wanted[cell]) continue;
-      if (!patches[0].is_defined(cells_[cell])) continue;
-      if (changes_nothing(cells_[cell], stops, patches)) {
-        grid_.changes[cell] = 0;
-        ++skipped;
-        continue;
-      }
-      runs.push_back(cell);
+  // Where both runs have the same numbers nothing needs to run: the change is exactly 0.
+  bool changes_nothing(const PatchCell& cell) const {
+    const auto [begin, end] = window_at(cell.row);
+    for (size_t row = begin; row < end; ++row) {
+      if (patches_[row].changes(cell, corrupted_.value(rows_.names[row]).select(0, 0)))
+        return false;
     }
-    if (skipped > 0) work_.left_out(skipped);
+    return true;
+  }
+
+  void run_row(size_t row, const std::vector<size_t>& runs) {
+    const auto [begin, end] = window_at(row);
+    std::vector<PatchedRun::Stop> stops;
+    for (size_t at = begin; at < end; ++at) stops.push_back({rows_.names[at], false});
     const auto change = [&](int64_t sample, size_t stop, const Tensor& value) {
-      patches[stop].write(cells_[runs[sample]], value);
+      patches_[begin + stop].write(cells_[runs[sample]], value);
     };
     corrupted_.go_on(
         stops, static_cast<int64_t>(runs.size()), change, "",
@@ -252,16 +221,6 @@ class Sweep {
           grid_.changes[runs[sample]] = work_.metric.value(answer.to_doubles()) - base_;
         },
         work_.made);
-  }
-
-  // Where both runs have the same numbers nothing needs to run: the change is exactly 0.
-  bool changes_nothing(const PatchCell& cell, const std::vector<PatchedRun::Stop>& stops,
-                       const std::vector<CellPatch>& patches) const {
-    for (size_t stop = 0; stop < stops.size(); ++stop) {
-      if (patches[stop].changes(cell, corrupted_.value(stops[stop].name).select(0, 0)))
-        return false;
-    }
-    return true;
   }
 
   void compare_previews() {
@@ -275,16 +234,17 @@ class Sweep {
   }
 
   const PatchKind& kind_;
-  const PatchedRun& clean_;
   const PatchedRun& corrupted_;
   const SweepSettings& settings_;
   const SweepWork& work_;
   PatchRows rows_;
   double base_;
-  int64_t heads_ = 0, tokens_ = 0;
+  std::vector<int64_t> heads_;      // by row; 0 where values have none
+  std::vector<CellPatch> patches_;  // by row
   std::vector<PatchCell> cells_;
+  std::vector<std::vector<size_t>> runs_;  // cells that are run, by row
   EffectGrid grid_;
-  bool interrupted_ = false;
+  bool began_ = false;
 };
 
 const std::vector<PatchKind>& all_patch_kinds() {
@@ -300,7 +260,10 @@ const std::vector<PatchKind>& all_patch_kinds() {
       {{"heads", "the context of each head, all tokens together"}, "attention.context", kHeads},
       {{"head-tokens", "the context of each head, one token at a time"},
        "attention.context",
-       kHeadsAndTokens}};
+       kHeadsAndTokens},
+      {{"pattern", "the attention map of each head, all tokens together"},
+       "attention.pattern",
+       kHeads}};
   return kKinds;
 }
 
@@ -353,19 +316,32 @@ AlignedUnits align_units(const std::vector<Unit>& clean, const std::vector<Unit>
   return aligned;
 }
 
-Swept sweep(const PatchKind& kind, const PatchedRun& clean, const PatchedRun& corrupted,
-            const SweepSettings& settings, const SweepWork& work) {
-  return Sweep(kind, clean, corrupted, settings, work).run();
-}
-
-int64_t sweep_runs(const PatchKind& kind, const PatchedRun& run) {
-  const PatchRows rows = rows_of(kind, run);
-  const NamedValue& last = run.names().at(rows.names.back());
-  const Shape& shape = run.value(last.name).shape();
-  int64_t cells = static_cast<int64_t>(rows.names.size());
-  if (kind.cells != PatchKind::Cells::kTokens) cells *= shape[last.axis("head")];
-  if (kind.cells != PatchKind::Cells::kHeads) cells *= shape[last.axis("token")];
-  return cells;
+Swept sweep(const std::vector<std::string>& kinds, const PatchedRun& clean,
+            const PatchedRun& corrupted, const SweepSettings& settings, const SweepWork& work) {
+  std::vector<std::unique_ptr<Sweep>> sweeps;
+  std::vector<std::string> names;
+  for (const std::string& kind : kinds) {
+    sweeps.push_back(
+        std::make_unique<Sweep>(patch_kind_named(kind), clean, corrupted, settings, work));
+    names.insert(names.end(), sweeps.back()->values().begin(), sweeps.back()->values().end());
+  }
+  Swept swept;
+  try {
+    if (settings.preview) {
+      // One walk serves all kinds.
+      const ValuesByName gradients =
+          corrupted.gradients(work.metric.gradient(corrupted.outputs()), names);
+      for (const auto& one : sweeps) one->add_previews(gradients);
+    }
+    for (const auto& one : sweeps) one->choose_cells();
+    for (const auto& one : sweeps) one->run();
+  } catch (const Interrupted&) {
+    swept.stopped = true;
+  }
+  for (const auto& one : sweeps) {
+    if (auto grid = one->finish()) swept.grids.push_back(std::move(*grid));
+  }
+  return swept;
 }
 
 bool add_effects(double clean, double corrupted, EffectGrid& grid) {

@@ -6,12 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "studies/patching/cell_patch.h"
 #include "studies/patching/patched_run.h"
 
 namespace whyformer {
-
-// Which unit of the clean input stands for each unit of the corrupted one; -1 where none does.
-using AlignedUnits = std::vector<int64_t>;
 
 // Of equally many units each to its own; otherwise the longest sequence of equal units.
 AlignedUnits align_units(const std::vector<Unit>& clean, const std::vector<Unit>& corrupted);
@@ -36,20 +34,19 @@ struct SweepWork {
   const AnswerMetric& metric;
   const AlignedUnits& aligned;
   RunsMade made;
-  RunsMade left_out = {};  // cells that are known without a run
+  std::function<void(double forwards)> expect;  // told in front of the runs
 };
 
 struct Swept {
-  EffectGrid grid;       // `changes` alone: add_effects makes shares of them
+  // `changes` alone: add_effects makes shares of them. By kind; those that were stopped before they
+  // began have no grid.
+  std::vector<EffectGrid> grids = {};
   bool stopped = false;  // by the user: cells that were not run are not a number
 };
 
-// Throws InvalidInput where the model has no values of this kind.
-Swept sweep(const PatchKind& kind, const PatchedRun& clean, const PatchedRun& corrupted,
-            const SweepSettings& settings, const SweepWork& work);
-
-// How many runs a sweep takes at most.
-int64_t sweep_runs(const PatchKind& kind, const PatchedRun& run);
+// Throws InvalidInput where the model has no values of one of these kinds.
+Swept sweep(const std::vector<std::string>& kinds, const PatchedRun& clean,
+            const PatchedRun& corrupted, const SweepSettings& settings, const SweepWork& work);
 
 // Fills `effects`: changes as shares of the gap between both runs, or as they are where the gap is
 // too small to divide by; then false.

@@ -47,7 +47,76 @@ class BlockFinder {
     return std::move(block_);
   }
 
+  EncoderBlock find_residual_parts() {
+    takes_any_norm_ = true;
+    find_addition_behind_map();
+    for (const int index : graph_.users(block_.input)) {
+      const Node& reader = graph_.nodes()[index];
+      if (is_norm(reader)) block_.attended.norm_before = &reader;
+    }
+    find_norm_after(block_.attended);
+    find_feed_forward();
+    return std::move(block_);
+  }
+
  private:
+  // The first sum of what comes from the map with a value that the map comes from.
+  void find_addition_behind_map() {
+    const std::set<Value> in_front = values_in_front_of(block_.attention);
+    Value value = block_.attention;
+    for (size_t steps = 0; steps < kMostNodesOfPart; ++steps) {
+      const Node& reader = next_reader(value);
+      require(reader.outputs.size() == 1, reader, "what adds the attention to the stream");
+      value = reader.outputs[0];
+      if (!is_a<ops::Add>(*reader.op) || !graph_.varies(reader.inputs[0]) ||
+          !graph_.varies(reader.inputs[1]))
+        continue;
+      ResidualPart& part = block_.attended;
+      part.add = &reader;
+      part.skip = in_front.contains(unsliced(reader.inputs[0])) ? 0 : 1;
+      block_.input = unsliced(reader.inputs[part.skip]);
+      require(in_front.contains(block_.input) && graph_.shape(block_.input).size() == 3, reader,
+              "a residual addition");
+      return;
+    }
+    fail("a residual addition", "nothing of that kind is behind", block_.name);
+  }
+
+  // A stream that is rolled is taken apart and put together again.
+  const Node& next_reader(Value value) const {
+    constexpr std::string_view kExpected = "what adds the attention to the stream";
+    const std::vector<int>& readers = graph_.users(value);
+    if (readers.size() < 2) return only_reader(value, kExpected);
+    const Node* joined = nullptr;
+    for (const int index : readers) {
+      const Node& part = graph_.nodes()[index];
+      require(part.outputs.size() == 1, part, kExpected);
+      const Node& next = only_reader(part.outputs[0], kExpected);
+      require(joined == nullptr || joined == &next, next, kExpected);
+      joined = &next;
+    }
+    require(is_a<ops::Concat>(*joined->op), *joined, kExpected);
+    return *joined;
+  }
+
+  std::set<Value> values_in_front_of(Value value) const {
+    std::set<Value> found{value};
+    for (size_t index = graph_.nodes().size(); index-- > 0;) {
+      const Node& node = graph_.nodes()[index];
+      const bool leads =
+          std::ranges::any_of(node.outputs, [&](Value output) { return found.contains(output); });
+      if (leads) found.insert(node.inputs.begin(), node.inputs.end());
+    }
+    return found;
+  }
+
+  // The stream, of which only some rows are added.
+  Value unsliced(Value value) const {
+    const Node* node = maker_or_null(value);
+    const auto rows = node == nullptr ? std::nullopt : sliced_rows(*node->op);
+    return rows && rows->axis == 1 ? node->inputs[0] : value;
+  }
+
   // attention · values, perhaps on some rows of the map.
   const Node& find_context() {
     const Node* reader = &only_reader(block_.attention, "a product with the values");
@@ -235,7 +304,9 @@ class BlockFinder {
            moves_like(axis_order(*node.op), kSwapTokensAndHeads, graph_.shape(node.inputs[0]));
   }
 
-  static bool is_norm(const Node& node) { return is_a<ops::LayerNorm>(*node.op); }
+  bool is_norm(const Node& node) const {
+    return is_a<ops::LayerNorm>(*node.op) || (takes_any_norm_ && is_a<ops::RmsNorm>(*node.op));
+  }
 
   void require(bool holds, const Node& node, std::string_view expected) const {
     if (!holds) fail(expected, fmt::format("there is {}", node.op->kind()), node.name);
@@ -250,6 +321,7 @@ class BlockFinder {
 
   const Graph& graph_;
   EncoderBlock block_;
+  bool takes_any_norm_ = false;
   std::set<std::pair<Value, int>> seen_;  // axes of values in the feed-forward part
   std::set<const Node*> entries_;         // what reads the stream there
 };
@@ -282,6 +354,10 @@ std::vector<EncoderBlock> find_blocks(const Graph& graph, const std::vector<Atte
     }
   }
   return blocks;
+}
+
+EncoderBlock find_residual_block(const Graph& graph, const AttentionSite& site) {
+  return BlockFinder(graph, site).find_residual_parts();
 }
 
 std::vector<const Node*> find_head(const Graph& graph, const EncoderBlock& last, Value output) {

@@ -49,6 +49,11 @@ struct EncoderBlock {
 // the node which breaks the pattern.
 std::vector<EncoderBlock> find_blocks(const Graph& graph, const std::vector<AttentionSite>& sites);
 
+// The stream around a site and the two parts that add to it, whatever attention reads of it and by
+// which norm, in windows or not: projections and map rows stay empty. Throws UnsupportedModel where
+// the parts do not add to one stream.
+EncoderBlock find_residual_block(const Graph& graph, const AttentionSite& site);
+
 // The nodes by which `output` depends on the last block, in the order of the graph.
 std::vector<const Node*> find_head(const Graph& graph, const EncoderBlock& last, Value output);
 

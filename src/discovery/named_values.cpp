@@ -85,7 +85,7 @@ class Namer {
     add_stream("words", facts_.words);
     add_stream("embeddings", facts_.embeddings);
     for (size_t site = 0; site < found_.sites.size(); ++site) add_site(static_cast<int>(site));
-    add("readout", row_behind(graph_, facts_.read, facts_.output), kRowAxes);
+    if (reads_stream()) add("readout", row_behind(graph_, facts_.read, facts_.output), kRowAxes);
     for (const auto& [name, value] : facts_.outputs) add_plain(name, value);
     std::stable_sort(all_.begin(), all_.end(),
                      [](const NamedValue& a, const NamedValue& b) { return a.value < b.value; });
@@ -107,6 +107,15 @@ class Namer {
         by_token            ? std::vector<std::string>{"batch", "token"}
         : shape.size() == 4 ? kPixelAxes
                             : plain_axes(shape));
+  }
+
+  // Not answers of single tokens, of which one is picked: those are outputs.
+  bool reads_stream() const {
+    const auto last = std::find_if(all_.rbegin(), all_.rend(), [](const NamedValue& one) {
+      return one.name.ends_with(".middle");
+    });
+    return last == all_.rend() || !facts_.read.valid() ||
+           graph_.shape(last->value).back() == graph_.shape(facts_.read).back();
   }
 
   // Where a site's names begin: "blocks.3.", "streams.1.blocks.0.", "sites.7.".
@@ -149,13 +158,12 @@ class Namer {
   }
 
   void add_block(const AttentionSite& site, const std::string& place) {
-    std::vector<EncoderBlock> blocks;
+    EncoderBlock block;
     try {
-      blocks = find_blocks(graph_, {site});
+      block = find_residual_block(graph_, site);
     } catch (const UnsupportedModel&) {
       return;  // of another form: its attention has names all the same
     }
-    const EncoderBlock& block = blocks[0];
     const auto branch = [](const ResidualPart& part) { return part.add->inputs[1 - part.skip]; };
     add_stream(place + "input", block.input);
     add_stream(place + "attention.output", branch(block.attended));
@@ -198,6 +206,23 @@ std::string nearest_name(std::string_view name, const std::vector<NamedValue>& a
     if (best == nullptr || distance < least) best = &one, least = distance;
   }
   return best != nullptr && least <= 1 + name.size() / 3 ? best->name : "";
+}
+
+// Names with a star for each number, which is how people write patterns.
+std::vector<NamedValue> with_stars(const std::vector<NamedValue>& names) {
+  std::vector<NamedValue> starred = names;
+  for (NamedValue& one : starred) {
+    std::string name;
+    for (const char letter : one.name) {
+      const bool digit = letter >= '0' && letter <= '9';
+      if (!digit)
+        name += letter;
+      else if (!name.ends_with('*'))
+        name += '*';
+    }
+    one.name = name;
+  }
+  return starred;
 }
 
 }  // namespace
@@ -316,8 +341,12 @@ std::vector<const NamedValue*> NamedValues::matching(std::string_view glob) cons
     if (matches_glob(glob, one.name)) found.push_back(&one);
   }
   if (found.empty()) {
-    throw InvalidInput(fmt::format(
-        "no value of the model matches '{}'; list its values to see their names", printable(glob)));
+    const bool is_native = glob.find(':') != glob.npos;
+    const std::string meant = nearest_name(glob, is_native ? native_ : with_stars(all_));
+    throw InvalidInput(fmt::format("no value of the model matches '{}'{}", printable(glob),
+                                   meant.empty()
+                                       ? "; list its values to see their names"
+                                       : fmt::format("; did you mean '{}'?", printable(meant))));
   }
   return found;
 }

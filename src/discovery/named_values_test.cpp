@@ -172,6 +172,12 @@ TEST(NamedValues, ThatAreMistypedAreCorrected) {
   } catch (const InvalidInput& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("'blocks.0.attention.context'"));
   }
+  try {
+    names.matching("blocks.*.atention.contxt");
+    FAIL();
+  } catch (const InvalidInput& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("'blocks.*.attention.context'"));
+  }
   EXPECT_THROW(names.matching("layers.*"), InvalidInput);
   EXPECT_EQ(names.matching("blocks.*.output").size(), 2);
 }

@@ -96,7 +96,7 @@ int64_t most_together(const onnx::OnnxModel& model, const onnx::BuildRequest& of
 Value first_layer_input(const Graph& graph, const Discovery& found, Value otherwise) {
   if (found.sites.empty()) return otherwise;
   try {
-    return find_blocks(graph, {found.sites[0]})[0].input;
+    return find_residual_block(graph, found.sites[0]).input;
   } catch (const UnsupportedModel&) {
     return query_source(graph, found.sites[0].attention, otherwise);
   }

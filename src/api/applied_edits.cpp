@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "api/prepare.h"
 #include "whyformer/error.h"
@@ -20,17 +21,39 @@ EditArray edit_array(const Tensor& told) {
 
 namespace {
 
-// Windows of all inputs of a run stand in one axis, so that only what is the same for each window
-// is the same for each input.
-void check_windows(const Edit& edit, const NamedValue& named) {
-  if (std::ranges::find(named.axes, "window") == named.axes.end()) return;
-  const bool alike = (edit.op == EditOp::kZero || edit.op == EditOp::kScale ||
-                      edit.op == EditOp::kSet || edit.op == EditOp::kAdd) &&
-                     !edit.array.given();
-  if (alike && !edit.at.contains("window")) return;
-  throw InvalidInput(fmt::format(
-      "'{}': the windows of '{}' can be set, scaled or added to by a number, all of them alike",
-      printable(to_text(edit)), printable(edit.value)));
+bool has_windows(const NamedValue& named) { return named.axis("window") >= 0; }
+
+// Windows of all inputs of a run stand in one axis: edits need those of an input together, one
+// input after the other.
+void check_windows(const Input& input, const Edit& edit) {
+  if (edit.op == EditOp::kMean) {
+    throw InvalidInput(fmt::format(
+        "'{}': the mean over the tokens of the input is not known inside windows, which hold some "
+        "of them each",
+        printable(to_text(edit))));
+  }
+  if (input.max_at_once() == 1) return;
+  const auto value_in = [&](int64_t copies) {
+    const FedGraph fed = input.copies(copies);
+    const NamedValues names = names_in(*fed.graph, input.source().facts().native);
+    const NamedValue& named = names.at(edit.value);
+    return named.told(run(fed.graph->graph, fed.feeds, {.outputs = {named.value}})[named.value])
+        .to_doubles();
+  };
+  std::vector<double> one = value_in(1);
+  const std::vector<double> two = value_in(2);
+  const size_t size = one.size();
+  one.insert(one.end(), one.begin(), one.begin() + static_cast<int64_t>(size));
+  double largest = 0, apart = 0;
+  for (size_t i = 0; i < one.size(); ++i) {
+    largest = std::max(largest, std::abs(one[i]));
+    apart = std::max(apart, std::abs(one[i] - two[i]));
+  }
+  constexpr double kRounding = 1e-4;
+  if (apart <= kRounding * largest) return;
+  throw InvalidInput(
+      fmt::format("'{}': windows of several inputs are mixed in '{}', which cannot be changed",
+                  printable(to_text(edit)), printable(edit.value)));
 }
 
 }  // namespace
@@ -64,7 +87,7 @@ std::shared_ptr<const AppliedEdits> edits_for(const Reader& reader, const InputV
   std::vector<Value> frozen;
   for (const Edit& edit : edits) {
     const NamedValue& found = names.at(edit.value);
-    check_windows(edit, found);
+    if (has_windows(found)) check_windows(input, edit);
     if (edit.op == EditOp::kFreeze) frozen.push_back(found.value);
   }
   if (frozen.empty()) return applied;

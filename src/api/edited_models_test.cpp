@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
 #include <malloc.h>
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "tests/support/golden_model.h"
 #include "tests/support/source_folder.h"
@@ -154,16 +156,39 @@ TEST(EditedModel, IsTheSameForAllInputsThatRunTogether) {
   const Model model = model_of("bert");
   expect_refused(model, kSentence, "zero blocks.0.output batch=0", "names the batch");
   expect_refused(model, kSentence, "permute blocks.0.output axis=batch seed=1", "names the batch");
+}
+
+InputValue painted_picture() {
+  const std::shared_ptr<uint8_t[]> pixels(new uint8_t[32 * 32 * 3]);
+  for (int i = 0; i < 32 * 32 * 3; ++i) pixels[i] = static_cast<uint8_t>(i * i % 251);
+  return PictureInput(
+      PicturePixels{.name = "painted", .width = 32, .height = 32, .pixels = pixels});
+}
+
+// Windows of all inputs stand in one axis: what is changed in one of them is the same window of
+// each input.
+TEST(EditedModel, ChangesTheSameWindowsOfAllInputsThatRunTogether) {
   const Model swin = Model::load(source_folder() / "tests/golden/pictures/swin");
-  const InputValue picture = PictureInput(
-      PicturePixels{.name = "black",
-                    .width = 32,
-                    .height = 32,
-                    .pixels = std::shared_ptr<const uint8_t[]>(new uint8_t[32 * 32 * 3]())});
-  const std::string value = " streams.0.blocks.0.attention.query";
-  expect_refused(swin, picture, "zero" + value + " window=0", "all of them alike");
-  expect_refused(swin, picture, "noise" + value + " sd=1 seed=1", "all of them alike");
-  expect_refused(swin, picture, "permute" + value + " axis=window seed=1", "all of them alike");
+  const std::string query = "streams.0.blocks.0.attention.query";
+  const Recording own = probe(swin, painted_picture(), {.reads = {{.value = query}}});
+  std::set<std::vector<double>> answers{own.output.values};
+  for (const Edit& edit :
+       {parse_edit("zero " + query + " window=2"), parse_edit("noise " + query + " sd=1 seed=1"),
+        parse_edit("permute " + query + " axis=window seed=1"),
+        parse_edit("add " + query + " 1 window=-1 head=0 token=3")}) {
+    ExplainRequest request{.methods = {{"leave-one-out", {}}}, .edits = {edit}};
+    const Explanation together = explain(swin, painted_picture(), request)[0];
+    request.memory_bytes = 1;
+    const Explanation alone = explain(swin, painted_picture(), request)[0];
+    EXPECT_EQ(together.attributions[0].scores, alone.attributions[0].scores) << to_text(edit);
+    EXPECT_TRUE(answers.insert(together.output.values).second) << to_text(edit);
+    const Recording copies = probe(swin, painted_picture(), {.edits = {edit}, .copies = 3});
+    for (const auto& row : copies.outputs) EXPECT_EQ(row, together.output.values) << to_text(edit);
+  }
+  const Recording same =
+      probe(swin, painted_picture(), {.edits = {own.copy(query, {{"window", {1, 3}}})}});
+  EXPECT_EQ(same.output.values, own.output.values);
+  expect_refused(swin, painted_picture(), "mean " + query, "hold some");
 }
 
 }  // namespace

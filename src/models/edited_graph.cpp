@@ -18,7 +18,7 @@ namespace whyformer {
 namespace {
 
 bool is_token_axis(std::string_view axis) {
-  return axis == "token" || axis == "query" || axis == "key";
+  return axis == "token" || axis == "query" || axis == "key" || axis == "window";
 }
 
 EditForm form_of(EditOp op) {
@@ -217,6 +217,24 @@ Tensor picks(const Edit& edit, const NamedValue& value, const Shape& shape,
   return tensor;
 }
 
+// Windows of all inputs stand in one axis, those of an input together: what one input is fed with,
+// for each of them. `moves_windows`: the numbers are places along that axis.
+Tensor for_each_input(const Tensor& one, int64_t inputs, bool moves_windows) {
+  if (inputs == 1) return one;
+  Shape shape = one.shape();
+  shape[0] *= inputs;
+  Tensor all = Tensor::empty(shape, one.dtype());
+  for (int64_t i = 0; i < inputs; ++i) {
+    Tensor own = one;
+    if (moves_windows) {
+      own = one.copy();
+      for (int64_t k = 0; k < own.size(); ++k) own.mutable_data<int64_t>()[k] += i * one.dim(0);
+    }
+    all.slice(0, i * one.dim(0), one.dim(0)).copy_from(own);
+  }
+  return all;
+}
+
 Tensor one_number(double value, size_t rank) {
   Tensor tensor = Tensor::empty(Shape(rank, 1), DType::kFloat64);
   tensor.fill(value);
@@ -321,7 +339,16 @@ void feed_edits(const ModelGraph& graph, const AppliedEdits& edits, const Sample
     const Edit& edit = edits.edits[i];
     const EditInputs& inputs = graph.edit_inputs[i];
     check_tokens(edits, edit, inputs.value, shapes);
-    const Shape shape = inputs.value.shape(graph.graph);
+    Shape shape = inputs.value.shape(graph.graph);
+    const bool windows = inputs.value.axes[0] == "window";
+    if (windows) shape[0] /= graph.key.batch;
+    const auto feed = [&](Value input, const Tensor& told, bool moves_windows) {
+      const ValueType& type = graph.graph.type(input);
+      const int64_t times = type.shape[0] / told.dim(0);
+      feeds[input] = inputs.value.held(for_each_input(told, windows ? times : 1, moves_windows))
+                         .contiguous()
+                         .cast(type.dtype);
+    };
     const auto at = places_among(edit, graph.key.batch, edits.copies);
     if (!at) {
       for (const Value input : {inputs.places, inputs.given}) {
@@ -332,12 +359,9 @@ void feed_edits(const ModelGraph& graph, const AppliedEdits& edits, const Sample
       continue;
     }
     const auto places = places_along(inputs.value, shape, *at);
-    feeds[inputs.places] =
-        inputs.value.held(places_tensor(inputs, shape, places, edit)).contiguous();
+    feed(inputs.places, places_tensor(inputs, shape, places, edit), false);
     if (!inputs.given.valid()) continue;
-    feeds[inputs.given] = inputs.value.held(given_tensor(edit, inputs.value, shape, places))
-                              .contiguous()
-                              .cast(graph.graph.type(inputs.given).dtype);
+    feed(inputs.given, given_tensor(edit, inputs.value, shape, places), edit.axis == "window");
   }
 }
 

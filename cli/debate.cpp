@@ -62,7 +62,7 @@ void add_debate_settings(CLI::App& command, DebateArguments& a) {
       ->type_name("NAMES");
   command
       .add_option("--scope", request.adversary.scopes,
-                  "adversarial searches: joint, heads, on-uniform, rows")
+                  "adversarial searches: joint, heads, on-uniform, rows, layers, all")
       ->delimiter(',')
       ->capture_default_str()
       ->type_name("NAMES");

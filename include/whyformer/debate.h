@@ -31,7 +31,9 @@ enum class SpecialAttention {
 // answer.
 struct AdversarySettings {
   // "joint": the read-out row of the last layer, all heads; "heads": each by itself; "on-uniform":
-  // jointly, from a model whose last layer attends uniformly; "rows": all rows of the last layer.
+  // jointly, from a model whose last layer attends uniformly; "rows": all rows of the last layer;
+  // "layers": all rows of each layer by itself, with what is above computed anew; "all": all rows
+  // of all layers together.
   std::vector<std::string> scopes{"joint", "heads", "on-uniform"};
   int64_t steps = 500;
   int64_t candidates = 5;
@@ -106,6 +108,7 @@ struct DebatePermutation {
 
 struct DebateAdversary {
   std::string scope = {};
+  int64_t layer = -1;  // -1: all
   int64_t head = -1;
   std::vector<double> jsd = {};  // by epsilon; 0 where nothing but the original was found
   std::vector<double> tvd = {};  // of these
@@ -172,6 +175,7 @@ struct PermutationSummary {
 
 struct AdversarySummary {
   std::string scope = {};
+  int64_t layer = -1;
   int64_t head = -1;
   double epsilon = 0;
   DebateMean jsd = {};

@@ -49,7 +49,7 @@ def debate(model, x, *, others=(), labels=None, parts=None, special_tokens: str 
     parts           correlation, permutation, adversary, uniform, seeds, diagnostic, consistent; default: all
     special_tokens  their weights "stay" where attention is changed, or "take part"
     permute         last-row, frozen, frozen-heads, live
-    scopes          adversarial searches: joint, heads, on-uniform, rows
+    scopes          adversarial searches: joint, heads, on-uniform, rows, layers, all
     """
     inputs, _ = model._inputs(x, pair)
     if not inputs:

@@ -5,8 +5,9 @@
     python scripts/golden/onnx_text_golden.py
 
 Reads tests/golden/models/NAME and writes tests/golden/onnx/text/NAME.onnx. The exporter, the opset and
-the spelling of attention differ from model to model, so that a few files cover many spellings. One file more,
-distilbert-one-text.onnx, is exported for one text at a time.
+the spelling of attention differ from model to model, so that a few files cover many spellings. Two files more:
+distilbert-one-text.onnx is exported for one text at a time, and in bert-one-projection.onnx one Linear makes queries,
+keys and values.
 """
 
 import warnings
@@ -43,18 +44,52 @@ def strip(path):
     onnx.save(model, path)
 
 
-def export(name, exporter, opset, attention, one_text=False):
+class Third(torch.nn.Module):
+    """A part of what one Linear makes of the same rows; the first of them runs it."""
+
+    def __init__(self, number, made):
+        super().__init__()
+        self.number, self.made = number, made
+
+    def forward(self, rows):
+        return self.made[self.number]
+
+
+class FirstThird(torch.nn.Module):
+    def __init__(self, layers, made):
+        super().__init__()
+        self.joint = torch.nn.Linear(layers[0].in_features, sum(layer.out_features for layer in layers))
+        self.joint.weight.data = torch.cat([layer.weight.data for layer in layers])
+        self.joint.bias.data = torch.cat([layer.bias.data for layer in layers])
+        self.made = made
+
+    def forward(self, rows):
+        self.made[:] = self.joint(rows).chunk(3, dim=-1)
+        return self.made[0]
+
+
+def join_projections(model):
+    for layer in model.bert.encoder.layer:
+        own, made = layer.attention.self, []
+        own.query = FirstThird([own.query, own.key, own.value], made)
+        own.key, own.value = Third(1, made), Third(2, made)
+
+
+def export(name, exporter, opset, attention, one_text=False, one_projection=False):
     folder = ROOT / "models" / name
     config = AutoConfig.from_pretrained(folder)
     classifies = (config.architectures or [""])[0].endswith("ForSequenceClassification")
     kind = AutoModelForSequenceClassification if classifies else AutoModel
     model = kind.from_pretrained(folder, attn_implementation=attention, dtype=torch.float32).eval()
+    if one_projection:
+        join_projections(model)
     ids = torch.randint(3, config.vocab_size, (1 if one_text else 2, 7), generator=torch.Generator().manual_seed(0))
     inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
     if config.model_type in ("albert", "bert", "electra"):
         inputs["token_type_ids"] = torch.zeros_like(ids)
     output = "logits" if classifies else "last_hidden_state"
-    path = ROOT / "onnx/text" / f"{name}{'-one-text' if one_text else ''}.onnx"
+    variant = "-one-text" if one_text else "-one-projection" if one_projection else ""
+    path = ROOT / "onnx/text" / f"{name}{variant}.onnx"
     path.parent.mkdir(parents=True, exist_ok=True)
     shared = dict(input_names=list(inputs), output_names=[output], opset_version=opset)
     arguments = (model, (), str(path))
@@ -76,6 +111,7 @@ def main():
     for name, how in MODELS.items():
         export(name, *how)
     export("distilbert", *MODELS["distilbert"], one_text=True)
+    export("bert", "legacy", 14, "eager", one_projection=True)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,10 @@ class DebateCase {
  public:
   explicit DebateCase(const std::string& input, DType dtype = DType::kFloat64,
                       const ChangeWeights& change = {}, DebateRequest asked = {})
-      : golden("bert", change), request(std::move(asked)), value(TextInput{input, {}}) {
+      : DebateCase(GoldenModel("bert", change), input, dtype, std::move(asked)) {}
+
+  DebateCase(GoldenModel model, const std::string& input, DType dtype, DebateRequest asked = {})
+      : golden(std::move(model)), request(std::move(asked)), value(TextInput{input, {}}) {
     Reading reading = reader.read(value, {.dtype = dtype});
     const Problem problem = *reading.answered.problem;
     explained = std::make_unique<Run>(std::move(reading.inputs[0]),

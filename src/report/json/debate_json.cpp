@@ -127,6 +127,7 @@ void fields(A& a, Of<DebatePermutation, A>& x) {
 template <class A>
 void fields(A& a, Of<DebateAdversary, A>& x) {
   a("scope", x.scope);
+  a("layer", x.layer);
   a("head", x.head);
   a("jsd", x.jsd);
   a("tvd", x.tvd);
@@ -191,6 +192,7 @@ void fields(DebateWriter& a, const PermutationSummary& x) {
 }
 void fields(DebateWriter& a, const AdversarySummary& x) {
   a("scope", x.scope);
+  a("layer", x.layer);
   a("head", x.head);
   a("epsilon", x.epsilon);
   a("last_iterate", x.last_iterate);

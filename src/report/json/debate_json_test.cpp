@@ -21,7 +21,7 @@ DebateInput sample_input() {
   input.correlations = {{"last-row", "gradient", false, 0.5, {}},
                         {"rollout", "gradient", true, {}, {}}};
   input.permutations = {{"last-row", 1, -1, 0.125, 0.25, 0.75, 0.5}};
-  input.adversaries = {{"joint", -1, {0.1, 0.5}, {0.01, 0.05}, 0.4, {0.1, 0.0, 0.75, 0.15}}};
+  input.adversaries = {{"joint", 3, -1, {0.1, 0.5}, {0.01, 0.05}, 0.4, {0.1, 0.0, 0.75, 0.15}}};
   input.uniform = {{"last", 0.0625, 0}};
   input.others = {{0.5, 0.25}};
   input.guides = {{"gae", {0, 1, 0, 0}}};

@@ -18,6 +18,7 @@ std::string percent(const std::optional<double>& share) {
   return share ? percent(*share) : std::string("–");
 }
 
+std::string layer_words(int64_t layer) { return layer < 0 ? "all" : fmt::format("{}", layer); }
 std::string head_words(int64_t head) { return head < 0 ? "all" : fmt::format("{}", head); }
 
 ReportTable correlation_table(const DebateReport& report) {
@@ -69,8 +70,8 @@ ReportTable permutation_table(const DebateReport& report) {
       .names = 3};
   for (const PermutationSummary& one : report.permutations) {
     table.rows.push_back(
-        {one.semantics, one.layer < 0 ? "all" : fmt::format("{}", one.layer), head_words(one.head),
-         mean_words(one.median), mean_words(one.max),
+        {one.semantics, layer_words(one.layer), head_words(one.head), mean_words(one.median),
+         mean_words(one.max),
          one.tau_with_max_attention ? fmt::format("{:.2f}", *one.tau_with_max_attention) : "–"});
   }
   table.explained =
@@ -82,14 +83,15 @@ ReportTable permutation_table(const DebateReport& report) {
 }
 
 ReportTable adversary_table(const DebateReport& report) {
-  ReportTable table{.title = "Furthest attention with nearly the same answer",
-                    .head = {"scope", "head", "epsilon", "iterates", "divergence", "above ½ ln 2"},
-                    .rows = {},
-                    .names = 4};
+  ReportTable table{
+      .title = "Furthest attention with nearly the same answer",
+      .head = {"scope", "layer", "head", "epsilon", "iterates", "divergence", "above ½ ln 2"},
+      .rows = {},
+      .names = 5};
   for (const AdversarySummary& one : report.adversaries) {
-    table.rows.push_back({one.scope, head_words(one.head), fmt::format("{:g}", one.epsilon),
-                          one.last_iterate ? "last" : "all", mean_words(one.jsd),
-                          percent(one.far)});
+    table.rows.push_back({one.scope, layer_words(one.layer), head_words(one.head),
+                          fmt::format("{:g}", one.epsilon), one.last_iterate ? "last" : "all",
+                          mean_words(one.jsd), percent(one.far)});
   }
   table.explained = fmt::format(
       "Jensen–Shannon divergence in nats, at most ln 2 = 0.69. The search allows a change of {:g}; "

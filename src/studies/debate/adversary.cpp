@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numeric>
+#include <tuple>
 
 #include "studies/debate/adversarial_search.h"
 #include "whyformer/error.h"
@@ -12,7 +14,9 @@
 namespace whyformer {
 namespace {
 
-constexpr std::array<std::string_view, 4> kScopes{"joint", "heads", "on-uniform", "rows"};
+constexpr std::array<std::string_view, 6> kScopes{"joint", "heads",  "on-uniform",
+                                                  "rows",  "layers", "all"};
+constexpr int kAllLayers = -1;
 
 void check_adversary(const DebateRequest& request) {
   const AdversarySettings& settings = request.adversary;
@@ -39,30 +43,17 @@ void make_uniform(const DebateRun& debate, std::span<double> row) {
 struct Asked {
   std::string scope;
   int64_t head = -1;
+
+  bool moves_all_rows() const { return scope == "rows" || scope == "layers" || scope == "all"; }
 };
 
-class AdversaryOfInput {
+// Searches that leave the same layers' maps: they run together.
+class SearchOfLayers {
  public:
-  explicit AdversaryOfInput(DebateRun& debate)
-      : debate_(debate),
-        layer_(debate.last_layer()),
-        tail_(debate.run(), layer_),
-        row_(debate.read_out_row() - tail_.first_row()) {}
+  SearchOfLayers(DebateRun& debate, const std::vector<int>& layers)
+      : debate_(debate), tail_(debate.run(), layers) {}
 
-  std::vector<DebateAdversary> find() {
-    const AdversarySettings& settings = debate_.request().adversary;
-    for (const std::string& scope : settings.scopes) {
-      if (scope != "heads") add({scope, -1});
-      for (int64_t head = 0; scope == "heads" && head < tail_.heads(); ++head) add({scope, head});
-    }
-    const std::vector<SearchResult> found = search(problems_, random_, settings);
-    std::vector<DebateAdversary> results;
-    for (size_t i = 0; i < found.size(); ++i) results.push_back(result_of(i, found[i]));
-    return results;
-  }
-
- private:
-  void add(const Asked& asked) {
+  void add(const Asked& asked, int layer) {
     SearchProblem problem{.tail = &tail_,
                           .base = tail_.observed(),
                           .answer = debate_.probabilities(),
@@ -70,29 +61,44 @@ class AdversaryOfInput {
                           .distance = debate_.distance()};
     if (asked.scope == "on-uniform") {
       for (int64_t head = 0; head < tail_.heads(); ++head)
-        make_uniform(debate_, row_in(problem.base, head, row_));
+        make_uniform(debate_, row_in(problem.base, tail_.layers()[0], head, read_row()));
       problem.answer = debate_.probabilities_of(tail_.outputs(problem.base)[0]);
     }
-    for (int64_t head = 0; head < tail_.heads(); ++head) {
-      if (asked.head >= 0 && head != asked.head) continue;
-      for (int64_t row = 0; row < tail_.rows(); ++row) {
-        if (asked.scope == "rows" || row == row_) add_row(head, row, problem);
+    for (const TailLayer& one : tail_.layers()) {
+      for (int64_t head = 0; head < one.heads; ++head) {
+        if (asked.head >= 0 && head != asked.head) continue;
+        for (int64_t row = 0; row < one.rows; ++row) {
+          if (asked.moves_all_rows() || row == read_row()) add_row(one, head, row, problem);
+        }
       }
     }
     if (problem.rows.empty())
       throw InvalidInput("no head attends to two tokens: there is no other distribution");
     problems_.push_back(std::move(problem));
     asked_.push_back(asked);
-    random_.push_back(debate_.random("adversary/" + asked.scope, layer_, asked.head));
+    layer_ = layer;
+    random_.push_back(debate_.random("adversary/" + asked.scope, layer, asked.head));
   }
 
-  std::span<double> row_in(std::vector<double>& map, int64_t head, int64_t row) const {
-    return std::span<double>(map).subspan((head * tail_.rows() + row) * tail_.keys(), tail_.keys());
+  std::vector<DebateAdversary> find() const {
+    const std::vector<SearchResult> found = search(problems_, random_, debate_.request().adversary);
+    std::vector<DebateAdversary> results;
+    for (size_t i = 0; i < found.size(); ++i) results.push_back(result_of(i, found[i]));
+    return results;
   }
 
-  void add_row(int64_t head, int64_t row, SearchProblem& problem) const {
-    const std::span<const double> own = row_in(problem.base, head, row);
-    FreeRow free{.first = (head * tail_.rows() + row) * tail_.keys(),
+ private:
+  int64_t read_row() const { return debate_.read_out_row() - tail_.first_row(); }
+
+  static std::span<double> row_in(std::vector<double>& maps, const TailLayer& layer, int64_t head,
+                                  int64_t row) {
+    return std::span<double>(maps).subspan(layer.first + (head * layer.rows + row) * layer.keys,
+                                           layer.keys);
+  }
+
+  void add_row(const TailLayer& layer, int64_t head, int64_t row, SearchProblem& problem) const {
+    const std::span<const double> own = row_in(problem.base, layer, head, row);
+    FreeRow free{.first = layer.first + (head * layer.rows + row) * layer.keys,
                  .keys = free_keys(debate_, own),
                  .observed = {}};
     if (free.keys.size() < 2) return;
@@ -105,8 +111,10 @@ class AdversaryOfInput {
   }
 
   DebateAdversary result_of(size_t i, const SearchResult& found) const {
-    DebateAdversary result{
-        .scope = asked_[i].scope, .head = asked_[i].head, .last_jsd = found.last_jsd};
+    DebateAdversary result{.scope = asked_[i].scope,
+                           .layer = layer_,
+                           .head = asked_[i].head,
+                           .last_jsd = found.last_jsd};
     for (const FurthestAttention& best : found.best) {
       result.jsd.push_back(best.jsd);
       result.tvd.push_back(best.tvd);
@@ -128,7 +136,7 @@ class AdversaryOfInput {
     }
     std::vector<double> mean(tail_.keys(), 0.0);
     for (int64_t head = 0; head < tail_.heads(); ++head) {
-      const std::span<const double> row = row_in(map, head, row_);
+      const std::span<const double> row = row_in(map, tail_.layers()[0], head, read_row());
       for (size_t key = 0; key < mean.size(); ++key)
         mean[key] += row[key] / static_cast<double>(tail_.heads());
     }
@@ -136,21 +144,51 @@ class AdversaryOfInput {
   }
 
   DebateRun& debate_;
-  int layer_;
   AttentionTail tail_;
-  int64_t row_;
+  int layer_ = kAllLayers;
   std::vector<SearchProblem> problems_;
   std::vector<Asked> asked_;
   std::vector<CounterRandom> random_;
 };
 
 void measure_adversary(DebateRun& debate, DebateInput& result) {
-  result.adversaries = AdversaryOfInput(debate).find();
+  const std::vector<std::string>& scopes = debate.request().adversary.scopes;
+  const auto asks = [&](std::string_view scope) {
+    return std::ranges::find(scopes, scope) != scopes.end();
+  };
+  const auto take = [&](const SearchOfLayers& search) {
+    for (DebateAdversary& one : search.find()) result.adversaries.push_back(std::move(one));
+  };
+  std::vector<int> layers(static_cast<size_t>(debate.run().layers()));
+  std::iota(layers.begin(), layers.end(), 0);
+  const int last = debate.last_layer();
+  SearchOfLayers of_last(debate, {last});
+  const int64_t heads = AttentionTail(debate.run(), last).heads();
+  bool any = false;
+  for (const std::string& scope : scopes) {
+    if (scope == "layers" || scope == "all") continue;
+    any = true;
+    if (scope != "heads") of_last.add({scope, -1}, last);
+    for (int64_t head = 0; scope == "heads" && head < heads; ++head)
+      of_last.add({scope, head}, last);
+  }
+  if (any) take(of_last);
+  for (const int layer : layers) {
+    if (!asks("layers")) break;
+    SearchOfLayers search(debate, {layer});
+    search.add({"layers", -1}, layer);
+    take(search);
+  }
+  if (!asks("all")) return;
+  SearchOfLayers search(debate, layers);
+  search.add({"all", -1}, kAllLayers);
+  take(search);
 }
 
 AdversarySummary summary_of(const std::vector<const DebateAdversary*>& all, size_t epsilon,
                             bool last_iterate, const std::vector<double>& epsilons) {
   AdversarySummary summary{.scope = all[0]->scope,
+                           .layer = all[0]->layer,
                            .head = all[0]->head,
                            .epsilon = epsilons[epsilon],
                            .last_iterate = last_iterate};
@@ -185,6 +223,8 @@ void judge_adversary(DebateReport& report) {
     says += fmt::format(" The same search from a uniform last layer reaches {:.2f}.",
                         uniform->jsd.mean);
   }
+  if (const auto all = find("all"); all != report.adversaries.end())
+    says += fmt::format(" With all rows of all layers free it reaches {:.2f}.", all->jsd.mean);
   report.verdicts.push_back(
       {"adversary", std::move(says),
        "The other weights are set by hand for each input: that a trained model would come to them "
@@ -193,12 +233,12 @@ void judge_adversary(DebateReport& report) {
 }
 
 void conclude_adversary(const DebateCorpus&, DebateReport& report) {
-  using Key = std::pair<std::string, int64_t>;
+  using Key = std::tuple<std::string, int64_t, int64_t>;
   std::map<Key, std::vector<const DebateAdversary*>> groups;
   std::vector<Key> order;
   for (const DebateInput& input : report.inputs) {
     for (const DebateAdversary& one : input.adversaries) {
-      const Key key{one.scope, one.head};
+      const Key key{one.scope, one.layer, one.head};
       if (!groups.contains(key)) order.push_back(key);
       groups[key].push_back(&one);
     }

@@ -75,25 +75,43 @@ TailMap tail_map(const ModelGraph& model, int layer) {
 struct AttentionTail::Batch {
   int64_t count = 0;
   FedGraph fed = {};
-  Value map = {};
+  std::vector<Value> maps = {};  // by layer
 };
 
-AttentionTail::AttentionTail(const Run& run, int layer) : run_(run), layer_(layer) {
+AttentionTail::AttentionTail(const Run& run, const std::vector<int>& layers) : run_(run) {
   run.require_maps();
   const ModelGraph& model = run.graph();
-  const AttentionSite& site = model.found.sites[layer];
-  if (site.windows > 1 || !site.is_self_attention()) {
-    throw InvalidInput(
-        fmt::format("layer {} attends within windows or between streams: its rows are no "
-                    "distributions over all tokens",
-                    layer));
+  for (const int layer : layers) {
+    const AttentionSite& site = model.found.sites[layer];
+    if (site.windows > 1 || !site.is_self_attention()) {
+      throw InvalidInput(
+          fmt::format("layer {} attends within windows or between streams: its rows are no "
+                      "distributions over all tokens",
+                      layer));
+    }
+    const TailMap map = tail_map(model, layer);
+    const Shape& shape = model.graph.shape(map.value);
+    layers_.push_back({layer, shape[1], shape[2], shape[3], map.first_row, map_size()});
+    const std::vector<double> own = run.pass()[map.value].to_doubles();
+    observed_.insert(observed_.end(), own.begin(), own.end());
   }
-  const TailMap map = tail_map(model, layer);
-  first_row_ = map.first_row;
-  shape_ = model.graph.shape(map.value);
-  observed_ = run.pass()[map.value].to_doubles();
-  bytes_of_one_ = values_behind(model.graph, {map.value}, model.output).made *
+  bytes_of_one_ = values_behind(model.graph, maps_in(model), model.output).made *
                   element_size(run.input().kind().dtype);
+}
+
+std::vector<Value> AttentionTail::maps_in(const ModelGraph& graph) const {
+  std::vector<Value> maps;
+  for (const TailLayer& one : layers_) maps.push_back(tail_map(graph, one.layer).value);
+  return maps;
+}
+
+// One layer's map of all that run together, [inputs, heads, rows, keys].
+Tensor AttentionTail::map_of(const TailLayer& layer, std::span<const double> maps) const {
+  const auto count = static_cast<int64_t>(maps.size()) / map_size();
+  const Tensor all = Tensor::of<double>({count, map_size()}, maps);
+  return all.slice(1, layer.first, layer.size())
+      .reshape({count, layer.heads, layer.rows, layer.keys})
+      .cast(run_.input().kind().dtype);
 }
 
 int64_t AttentionTail::max_at_once() const {
@@ -107,10 +125,9 @@ std::shared_ptr<const AttentionTail::Batch> AttentionTail::batch_of(int64_t coun
   Batch batch{.count = count, .fed = run_.input().copies(count)};
   const ModelGraph& own = run_.graph();
   const ModelGraph& many = *batch.fed.graph;
-  batch.map = tail_map(many, layer_).value;
-  const std::vector<Value> from =
-      values_behind(own.graph, {tail_map(own, layer_).value}, own.output).read;
-  const std::vector<Value> to = values_behind(many.graph, {batch.map}, many.output).read;
+  batch.maps = maps_in(many);
+  const std::vector<Value> from = values_behind(own.graph, maps_in(own), own.output).read;
+  const std::vector<Value> to = values_behind(many.graph, batch.maps, many.output).read;
   if (from.size() != to.size())
     throw UnsupportedModel("the model's graph for several inputs differs from that for one");
   for (size_t i = 0; i < to.size(); ++i) {
@@ -129,11 +146,9 @@ void AttentionTail::in_batches(const std::vector<double>& maps, Keep keep, const
   for (int64_t first = 0; first < count; first += at_once) {
     const int64_t some = std::min(at_once, count - first);
     const std::shared_ptr<const Batch> batch = batch_of(some);
-    Shape shape = shape_;
-    shape[0] = some;
     const std::span<const double> own(maps.data() + first * size, some * size);
     Feeds feeds = batch->fed.feeds;
-    feeds[batch->map] = Tensor::of<double>(shape, own).cast(run_.input().kind().dtype);
+    for (size_t i = 0; i < layers_.size(); ++i) feeds[batch->maps[i]] = map_of(layers_[i], own);
     const ModelGraph& graph = *batch->fed.graph;
     const Pass pass = whyformer::run(graph.graph, feeds, {keep, {graph.output}});
     const std::vector<double> values = pass[graph.output].to_doubles();
@@ -170,12 +185,21 @@ AttentionTail::Slopes AttentionTail::slopes(const std::vector<double>& maps,
                const Tensor from = Tensor::of<double>(graph.graph.shape(graph.output),
                                                       std::span<const double>(seed))
                                        .cast(pass[graph.output].dtype());
-               const std::vector<double> gradient =
-                   walk_back(graph.graph, pass, graph.output, from, gradient_rule(), {batch.map})
-                       .at(batch.map)
-                       .to_doubles();
+               const auto arrived =
+                   walk_back(graph.graph, pass, graph.output, from, gradient_rule(), batch.maps);
                result.outputs.insert(result.outputs.end(), some.begin(), some.end());
-               result.gradients.insert(result.gradients.end(), gradient.begin(), gradient.end());
+               const size_t begin = result.gradients.size();
+               result.gradients.resize(begin + some.size() * observed_.size());
+               for (size_t layer = 0; layer < layers_.size(); ++layer) {
+                 const std::vector<double> own = arrived.at(batch.maps[layer]).to_doubles();
+                 const auto size = static_cast<size_t>(layers_[layer].size());
+                 for (size_t i = 0; i < some.size(); ++i) {
+                   std::copy_n(own.begin() + static_cast<int64_t>(i * size), size,
+                               result.gradients.begin() +
+                                   static_cast<int64_t>(begin + i * observed_.size()) +
+                                   layers_[layer].first);
+                 }
+               }
              });
   return result;
 }

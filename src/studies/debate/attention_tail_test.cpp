@@ -51,10 +51,27 @@ TEST(AttentionTail, GivesWhatARunWithThatMapGives) {
   }
 }
 
+TEST(AttentionTail, OfSeveralLayersGivesWhatARunWithTheseMapsGives) {
+  const DebateCase test("pair");
+  const ModelGraph& model = test.explained->graph();
+  const AttentionTail tail(*test.explained, {0, 1});
+  std::vector<double> maps = tail.observed();
+  Feeds whole;
+  for (const TailLayer& one : tail.layers()) {
+    std::reverse(maps.begin() + one.first, maps.begin() + one.first + one.keys);
+    const Value site = model.found.sites[one.layer].attention;
+    whole[site] = test.explained->pass()[site].copy();
+    std::reverse(whole[site].mutable_data<double>(), whole[site].mutable_data<double>() + one.keys);
+  }
+  const Pass moved = rerun(model.graph, test.explained->pass(), whole);
+  EXPECT_EQ(tail.outputs(maps)[0], moved[model.output].to_doubles());
+  EXPECT_NE(tail.outputs(maps)[0], test.explained->outputs());
+}
+
 TEST(AttentionTail, GradientsAreFiniteDifferences) {
   const DebateCase test("single");
-  for (int layer = 0; layer < 2; ++layer) {
-    const AttentionTail tail(*test.explained, layer);
+  for (const std::vector<int>& layers : {std::vector{0}, std::vector{1}, std::vector{0, 1}}) {
+    const AttentionTail tail(*test.explained, layers);
     const auto take_second = [](int64_t, const std::vector<double>& outputs) {
       std::vector<double> slopes(outputs.size(), 0.0);
       slopes[1] = 1;

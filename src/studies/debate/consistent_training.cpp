@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/parallel.h"
 #include "discovery/site_tokens.h"
@@ -40,8 +41,62 @@ int linear_before(const Graph& graph, Value value, const std::string& what) {
   throw InvalidInput("the projection that makes " + what + " was not recognised");
 }
 
-const LinearWeights& weights_behind(const Graph& graph, Value output) {
-  return *linear_weights(*graph.nodes()[graph.producer(output)].op);
+// The value nearest to the projection from which nothing else than `value` is made.
+Value own_value_before(const Graph& graph, Value value, int projection) {
+  while (graph.producer(value) != projection) {
+    const Node& maker = graph.nodes()[graph.producer(value)];
+    const Value before =
+        *std::ranges::find_if(maker.inputs, [&](Value input) { return graph.varies(input); });
+    if (maker.outputs.size() > 1 || graph.users(before).size() > 1) break;
+    value = before;
+  }
+  return value;
+}
+
+const LinearWeights& weights_of(const Graph& graph, int node) {
+  return *linear_weights(*graph.nodes()[node].op);
+}
+
+// The numbers of the part are those of the projection, elsewhere: numbered ones show from where.
+ProjectedPart projected_part(const ModelGraph& model, const Feeds& inputs, const Pass& pass,
+                             Value value, const std::string& what) {
+  const Graph& graph = model.graph;
+  ProjectedPart part{.projection = linear_before(graph, value, what)};
+  const Value made = graph.nodes()[part.projection].outputs[0];
+  part.value = own_value_before(graph, value, part.projection);
+  part.inputs = floats_of(pass[graph.nodes()[part.projection].inputs[0]]);
+  const int64_t width = graph.shape(made).back();
+  Feeds feeds = inputs;
+  std::vector<float> numbers(element_count(graph.shape(made)));
+  std::iota(numbers.begin(), numbers.end(), 0.0f);
+  feeds[made] = tensor_of_floats(graph.shape(made), numbers);
+  const std::vector<float> places =
+      floats_of(run(graph, feeds, {.outputs = {part.value}})[part.value]);
+  const std::vector<float> own = floats_of(pass[made]), told = floats_of(pass[part.value]);
+  std::vector<int64_t> place_of(width, -1);
+  for (size_t i = 0; i < places.size(); ++i) {
+    const auto from = static_cast<int64_t>(places[i]);
+    const bool moved = from >= 0 && from < static_cast<int64_t>(own.size()) && told[i] == own[from];
+    if (!moved) throw InvalidInput("the projection that makes " + what + " was not recognised");
+    part.from.push_back(from);
+    place_of[from % width] = 0;
+  }
+  for (int64_t feature = 0; feature < width; ++feature) {
+    if (place_of[feature] < 0) continue;
+    place_of[feature] = static_cast<int64_t>(part.features.size());
+    part.features.push_back(feature);
+  }
+  const auto kept = static_cast<int64_t>(part.features.size());
+  for (int64_t& from : part.from) from = from / width * kept + place_of[from % width];
+  part.numbers = static_cast<int64_t>(own.size()) / width * kept;
+  return part;
+}
+
+// The part, of the features that a trained projection gives.
+Tensor part_of(const Graph& graph, const ProjectedPart& part, const std::vector<float>& made) {
+  std::vector<float> numbers;
+  for (const int64_t from : part.from) numbers.push_back(made[from]);
+  return tensor_of_floats(graph.shape(part.value), numbers);
 }
 
 double kl_divergence(std::span<const double> from, std::span<const double> base) {
@@ -69,10 +124,9 @@ ExamplePass pass_of(const ConsistentExample& example, const TrainedParts& parts,
                     Keep keep) {
   const Graph& graph = example.graph->graph;
   Feeds feeds = example.feeds;
-  feeds[example.query] =
-      tensor_of_floats(graph.shape(example.query), parts.query.apply(example.query_input));
-  feeds[example.key] =
-      tensor_of_floats(graph.shape(example.key), parts.key.apply(example.key_input));
+  feeds[example.query.value] =
+      part_of(graph, example.query, parts.query.apply(example.query.inputs));
+  feeds[example.key.value] = part_of(graph, example.key, parts.key.apply(example.key.inputs));
   ExamplePass result;
   result.pass = run(graph, feeds, {keep, {example.pooled, example.map}});
   result.pooled = floats_of(result.pass[example.pooled]);
@@ -80,6 +134,12 @@ ExamplePass pass_of(const ConsistentExample& example, const TrainedParts& parts,
   result.state = {probabilities_of({logits.begin(), logits.end()}, problem),
                   row_of_heads(result.pass[example.map], example.row)};
   return result;
+}
+
+std::vector<int64_t> all_features(int64_t count) {
+  std::vector<int64_t> features(count);
+  std::iota(features.begin(), features.end(), 0);
+  return features;
 }
 
 // Gradients of one input at what is trained.
@@ -108,10 +168,11 @@ Tensor attention_seed(const ConsistentExample& example, const ConsistentState& s
   return tensor_of_floats(shape, seed);
 }
 
-void add_floats(std::vector<float>& sum, const Tensor& more) {
+// A gradient at the part, added where its numbers come from.
+void add_gradient(const ProjectedPart& part, const Tensor& more, std::vector<float>& sum) {
   const std::vector<float> numbers = floats_of(more);
-  sum.resize(numbers.size(), 0.0f);
-  for (size_t i = 0; i < numbers.size(); ++i) sum[i] += numbers[i];
+  sum.resize(part.numbers, 0.0f);
+  for (size_t i = 0; i < numbers.size(); ++i) sum[part.from[i]] += numbers[i];
 }
 
 ExampleGradient gradient_of(const ConsistentExample& example, const TrainedParts& parts,
@@ -135,11 +196,11 @@ ExampleGradient gradient_of(const ConsistentExample& example, const TrainedParts
       to_pooled[i] +=
           static_cast<float>(result.logits[k] * classifier.numbers[k * classifier.in + i]);
   }
-  const std::vector<Value> wanted{example.query, example.key};
+  const std::vector<Value> wanted{example.query.value, example.key.value};
   const auto add_walk = [&](Value from, const Tensor& seed) {
     const auto found = walk_back(graph, at.pass, from, seed, gradient_rule(), wanted);
-    add_floats(result.query, found.at(example.query));
-    add_floats(result.key, found.at(example.key));
+    add_gradient(example.query, found.at(example.query.value), result.query);
+    add_gradient(example.key, found.at(example.key.value), result.key);
   };
   add_walk(example.pooled, tensor_of_floats(graph.shape(example.pooled), to_pooled));
   if (lambda != 0) add_walk(example.map, attention_seed(example, at.state, -lambda));
@@ -163,13 +224,17 @@ void add_weight_gradient(const TrainedLinear& linear, const std::vector<float>& 
 }  // namespace
 
 TrainedLinear::TrainedLinear(const LinearWeights& weights)
-    : in(weights.in_features()),
-      out(weights.out_features()),
-      numbers(weights.weight().to_doubles()) {
-  const std::vector<double> bias = weights.bias().defined()
-                                       ? weights.bias().to_doubles()
-                                       : std::vector<double>(static_cast<size_t>(out), 0.0);
-  numbers.insert(numbers.end(), bias.begin(), bias.end());
+    : TrainedLinear(weights, all_features(weights.out_features())) {}
+
+TrainedLinear::TrainedLinear(const LinearWeights& weights, const std::vector<int64_t>& features)
+    : in(weights.in_features()), out(static_cast<int64_t>(features.size())) {
+  for (const int64_t feature : features) {
+    const std::vector<double> row = weights.weight().select(0, feature).to_doubles();
+    numbers.insert(numbers.end(), row.begin(), row.end());
+  }
+  const Tensor& bias = weights.bias();
+  for (const int64_t feature : features)
+    numbers.push_back(bias.defined() ? bias.slice(0, feature, 1).to_doubles()[0] : 0.0);
 }
 
 std::vector<float> TrainedLinear::apply(const std::vector<float>& rows) const {
@@ -189,29 +254,20 @@ ConsistentExample consistent_example(const DebateRun& debate) {
   const int layer = debate.last_layer();
   const TailMap map = tail_map(*own.graph, layer);
   const auto [queries, keys] = score_operands(graph, own.graph->found.sites[layer].attention);
-  const int query = linear_before(graph, queries, "the queries of the last layer");
-  const int key = linear_before(graph, keys, "the keys of the last layer");
   const int classifier = linear_before(graph, own.graph->output, "the answers");
-  ConsistentExample example{.graph = own.graph, .feeds = own.feeds};
-  example.query = graph.nodes()[query].outputs[0];
-  example.key = graph.nodes()[key].outputs[0];
-  if (query == key || graph.users(example.query).size() > 1 ||
-      graph.users(example.key).size() > 1) {
-    throw InvalidInput(
-        "queries, keys and values of the last layer come from one projection: queries and keys "
-        "cannot be trained by themselves");
-  }
   if (graph.producer(own.graph->output) != classifier)
     throw InvalidInput("the classifier was not recognised: the answers are no Linear's outputs");
+  ConsistentExample example{.graph = own.graph, .feeds = own.feeds};
+  const auto part = [&](Value value, const std::string& what) {
+    return projected_part(*own.graph, own.feeds, run.pass(), value, what);
+  };
+  example.query = part(queries, "the queries of the last layer");
+  example.key = part(keys, "the keys of the last layer");
   example.map = map.value;
   example.row = debate.read_out_row() - map.first_row;
   example.pooled = graph.nodes()[classifier].inputs[0];
-  const auto before = [&](int node) {
-    return floats_of(run.pass()[graph.nodes()[node].inputs[0]]);
-  };
-  example.query_input = before(query);
-  example.key_input = before(key);
-  for (const Value read : values_behind(graph, {example.query, example.key}, example.pooled).read)
+  for (const Value read :
+       values_behind(graph, {example.query.value, example.key.value}, example.pooled).read)
     example.feeds[read] = run.pass()[read];
   example.probabilities = debate.probabilities();
   example.attention = row_of_heads(run.pass()[example.map], example.row);
@@ -221,9 +277,11 @@ ConsistentExample consistent_example(const DebateRun& debate) {
 
 TrainedParts trained_parts(const ConsistentExample& example) {
   const ModelGraph& model = *example.graph;
-  return {TrainedLinear(weights_behind(model.graph, example.query)),
-          TrainedLinear(weights_behind(model.graph, example.key)),
-          TrainedLinear(weights_behind(model.graph, model.output))};
+  const auto part = [&](const ProjectedPart& one) {
+    return TrainedLinear(weights_of(model.graph, one.projection), one.features);
+  };
+  return {part(example.query), part(example.key),
+          TrainedLinear(weights_of(model.graph, model.graph.producer(model.output)))};
 }
 
 ConsistentState state_of(const ConsistentExample& example, const TrainedParts& parts,
@@ -245,8 +303,8 @@ ConsistentLoss consistent_loss(const std::vector<const ConsistentExample*>& batc
   const double share = 1 / static_cast<double>(batch.size());
   for (size_t i = 0; i < batch.size(); ++i) {
     loss.value += share * found[i].loss;
-    add_weight_gradient(parts.query, found[i].query, batch[i]->query_input, share, loss.query);
-    add_weight_gradient(parts.key, found[i].key, batch[i]->key_input, share, loss.key);
+    add_weight_gradient(parts.query, found[i].query, batch[i]->query.inputs, share, loss.query);
+    add_weight_gradient(parts.key, found[i].key, batch[i]->key.inputs, share, loss.key);
     add_weight_gradient(parts.classifier, {found[i].logits.begin(), found[i].logits.end()},
                         found[i].pooled, share, loss.classifier);
   }

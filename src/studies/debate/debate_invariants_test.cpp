@@ -120,7 +120,7 @@ std::vector<DebateAdversary> found_with(const DebateRequest& request) {
 TEST(AdversaryPart, TheFurthestGrowsWithEpsilonAndRestarts) {
   DebateRequest request = short_search();
   request.adversary.epsilons = {0.001, 0.01, 0.05, 0.2};
-  request.adversary.scopes = {"joint", "heads", "on-uniform", "rows"};
+  request.adversary.scopes = {"joint", "heads", "on-uniform", "rows", "layers", "all"};
   const auto once = found_with(request);
   request.adversary.restarts = 3;
   const auto often = found_with(request);
@@ -143,6 +143,20 @@ TEST(AdversaryPart, SearchesDoNotDependOnWhatIsSearchedBeside) {
   request.adversary.scopes = {"heads"};
   const auto alone = found_with(request);
   for (size_t i = 0; i < alone.size(); ++i) EXPECT_EQ(alone[i].jsd, together[i + 1].jsd);
+}
+
+TEST(AdversaryPart, OfLayersIsSearchedInEachByItselfAndInAllTogether) {
+  DebateRequest request = short_search();
+  request.adversary.scopes = {"layers", "rows", "all"};
+  const auto found = found_with(request);
+  ASSERT_EQ(found.size(), 4u);
+  const std::vector<std::pair<std::string, int64_t>> expected{
+      {"rows", 1}, {"layers", 0}, {"layers", 1}, {"all", -1}};
+  for (size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(std::pair(found[i].scope, found[i].layer), expected[i]);
+    EXPECT_GT(found[i].jsd.back(), 0) << i;
+    EXPECT_LE(found[i].tvd.back(), 0.05) << i;
+  }
 }
 
 TEST(AdversaryPart, WithoutStepsTheStartNearTheObservedWeightsOrTheseThemselvesAreLeft) {
@@ -210,6 +224,28 @@ TEST(ConsistentTraining, ItsLossGrowsAlongItsGradient) {
       EXPECT_NEAR((moved(step) - moved(-step)) / (2 * step) / squares, 1, 0.02) << which << lambda;
     }
   }
+}
+
+// The same weights with one Linear for queries, keys and values: the same loss, and the same slope
+// at what queries and keys are made by.
+TEST(ConsistentTraining, TrainsQueriesAndKeysOfOneProjectionAsThoseOfThree) {
+  const DebateCase three("pair", DType::kFloat32),
+      one(GoldenModel::from_onnx("bert", "-one-projection"), "pair", DType::kFloat32);
+  const ConsistentExample apart = consistent_example(*three.run),
+                          joint = consistent_example(*one.run);
+  TrainedParts parts = trained_parts(apart);
+  const TrainedParts own = trained_parts(joint);
+  EXPECT_EQ(own.query.numbers, parts.query.numbers);
+  EXPECT_EQ(own.key.numbers, parts.key.numbers);
+  for (size_t i = 0; i < parts.query.numbers.size(); ++i)
+    parts.query.numbers[i] += 0.3 * CounterRandom(0, "query", 0).normal(static_cast<int64_t>(i));
+  const AnswerDistance distance = three.run->distance();
+  const ConsistentLoss expected = consistent_loss({&apart}, parts, distance, 0.5),
+                       found = consistent_loss({&joint}, parts, distance, 0.5);
+  EXPECT_NEAR(found.value, expected.value, 1e-6);
+  EXPECT_THAT(found.query, testing::Pointwise(testing::DoubleNear(1e-6), expected.query));
+  EXPECT_THAT(found.key, testing::Pointwise(testing::DoubleNear(1e-6), expected.key));
+  EXPECT_THAT(found.query, testing::Contains(testing::Not(0.0)));
 }
 
 TEST(ConsistentTraining, UntrainedPartsGiveTheModelsOwnAnswer) {

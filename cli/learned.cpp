@@ -52,8 +52,10 @@ void add_probes(CLI::App& command, LearnedArguments& a) {
   command.add_option("--layer", a.layers, "probed blocks, from 0: 3, 1,3, or all (one pass)")
       ->capture_default_str()
       ->type_name("N,…|all");
-  command.add_option("--tokens", a.tokens, "of whole inputs: the mean over tokens, or the first")
-      ->check(CLI::IsMember({"mean", "first"}))
+  command
+      .add_option("--tokens", a.tokens,
+                  "of whole inputs: the mean over tokens, the first, or the last")
+      ->check(CLI::IsMember({"mean", "first", "last"}))
       ->capture_default_str();
   command
       .add_option("--probe", a.probe,
@@ -104,7 +106,9 @@ void add_learned_outputs(CLI::App& command, LearnedArguments& a) {
 LearnedRequest learned_request(const LearnedArguments& a) {
   LearnedRequest request;
   request.layers = layers_of(a.layers);
-  request.rows = a.tokens == "first" ? TokenRows::kFirst : TokenRows::kMean;
+  request.rows = a.tokens == "first"  ? TokenRows::kFirst
+                 : a.tokens == "last" ? TokenRows::kLast
+                                      : TokenRows::kMean;
   request.probe = a.probe == "logistic" ? ProbeKind::kLogistic : ProbeKind::kRidge;
   request.strength = a.strength;
   request.held_out = a.held_out / 100;

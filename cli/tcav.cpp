@@ -61,9 +61,9 @@ void add_tests(CLI::App& command, TcavArguments& a) {
       ->type_name("N,…|all");
   command
       .add_option("--tokens", a.tokens,
-                  "activation of a block: mean over tokens (texts), first token, or all tokens "
-                  "(inputs of one length; pictures)")
-      ->check(CLI::IsMember({"auto", "mean", "first", "all"}))
+                  "activation of a block: mean over tokens (texts), first or last token, or all "
+                  "tokens (inputs of one length; pictures)")
+      ->check(CLI::IsMember({"auto", "mean", "first", "last", "all"}))
       ->capture_default_str();
   CLI::Option* drawn =
       command
@@ -144,7 +144,10 @@ ConceptsRequest request_of(const TcavArguments& a) {
   ConceptsRequest request;
   request.layers = layers_of(a.layers);
   const bool all = a.tokens == "all" || (a.tokens == "auto" && gives_pictures(a));
-  request.rows = a.tokens == "first" ? TokenRows::kFirst : all ? TokenRows::kAll : TokenRows::kMean;
+  request.rows = a.tokens == "first"  ? TokenRows::kFirst
+                 : a.tokens == "last" ? TokenRows::kLast
+                 : all                ? TokenRows::kAll
+                                      : TokenRows::kMean;
   request.counterparts = a.given_sets ? 0 : a.counterparts;
   request.permutations = a.permutations;
   request.strength = a.strength;

@@ -16,6 +16,7 @@ namespace whyformer {
 // What of a block's output [tokens, width] makes one row of activations.
 enum class TokenRows {
   kFirst,  // the first token's row: [CLS]
+  kLast,   // the last token's, which has seen all others where tokens see only earlier ones
   kMean,   // the mean over tokens; a shift of it shifts every token alike
   kAll     // all rows, flattened: inputs of one length
 };

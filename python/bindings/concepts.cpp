@@ -16,6 +16,7 @@ namespace whyformer::python {
 void bind_concepts(nb::module_& module) {
   nb::enum_<TokenRows>(module, "TokenRows")
       .value("first", TokenRows::kFirst)
+      .value("last", TokenRows::kLast)
       .value("mean", TokenRows::kMean)
       .value("all", TokenRows::kAll);
   nb::class_<ConceptsRequest>(module, "ConceptsRequest")

@@ -46,7 +46,7 @@ def tcav(model: Model, concepts: Mapping, random, targets: Mapping, *, layers=No
     random    sets of other examples, as a dictionary or a list
     targets   label: examples of inputs whose answer is looked at
     layers    numbers of blocks (0 is the first); default: all
-    tokens    "mean", "first" or "all" rows of a block's output; default: all for pictures, the mean for texts
+    tokens    "mean", "first", "last" or "all" rows of a block's output; default: all for pictures, the mean for texts
     """
     pictures = model.reads == "pictures"
     for name, given in (("concepts", concepts), ("targets", targets)):

@@ -237,7 +237,7 @@ class Model:
         """Which values inside the model carry its answer for `clean`: `report["residual"].effects`.
 
         corrupted    an input with another answer: values of the clean run are put into its run
-        kinds        residual (default), attention, mlp, heads, head-tokens
+        kinds        residual (default), attention, mlp, heads, head-tokens, pattern
         exact_share  of the cells that are run, those with the largest first-order estimates
         noise        instead: causal tracing with noise on these tokens, or {"tokens": …, "scale": 3, "draws": 10,
                      "window": 1}

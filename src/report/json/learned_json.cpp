@@ -1,6 +1,7 @@
 // The stable, documented form of linear probes: docs/learned.md.
 #include <nlohmann/json.hpp>
 
+#include "report/views/concepts_view.h"
 #include "report/views/learned_view.h"
 #include "whyformer/printable.h"
 #include "whyformer/report.h"
@@ -45,7 +46,7 @@ std::string to_json(const LearnedReport& found, int indent) {
   json["model"] = {{"name", found.model.name}, {"architecture", found.model.architecture}};
   json["unit"] = found.unit;
   json["probe"] = probe_name(found.probe);
-  json["tokens"] = found.rows == TokenRows::kFirst ? "first" : "mean";
+  json["tokens"] = report::rows_name(found.rows);
   json["inputs"] = found.inputs;
   json["held_out_inputs"] = found.held_out_inputs;
   json["fitted_rows"] = found.fitted_rows;

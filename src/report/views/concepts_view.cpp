@@ -30,6 +30,8 @@ std::string rows_name(TokenRows rows) {
   switch (rows) {
     case TokenRows::kFirst:
       return "first";
+    case TokenRows::kLast:
+      return "last";
     case TokenRows::kMean:
       return "mean";
     case TokenRows::kAll:

@@ -18,6 +18,7 @@ std::vector<float> row_of(const Tensor& sample, TokenRows rows, Quantity quantit
   const int64_t tokens = floats.dim(0), width = floats.dim(1);
   if (rows == TokenRows::kAll) return {data, data + tokens * width};
   if (rows == TokenRows::kFirst) return {data, data + width};
+  if (rows == TokenRows::kLast) return {data + (tokens - 1) * width, data + tokens * width};
   std::vector<double> sums(width, 0);
   for (int64_t token = 0; token < tokens; ++token) {
     for (int64_t i = 0; i < width; ++i) sums[i] += data[token * width + i];

@@ -123,7 +123,7 @@ LayerRows layer_rows(const Reader& reader, const std::vector<LearnedExample>& ex
       if (rows[row].units.empty()) {
         if (static_cast<int64_t>(numbers.size()) != found.width) {
           throw InvalidInput(
-              "a probe of whole inputs takes the first token or the mean over tokens");
+              "a probe of whole inputs takes the first token, the last, or the mean over tokens");
         }
         std::copy(numbers.begin(), numbers.end(), into);
       } else {

@@ -89,7 +89,7 @@ class LearnedStudy {
           fmt::format("a probe of {} rows says nothing: expected 10 or more", request_.max_rows));
     }
     if (request_.rows == TokenRows::kAll) {
-      refuse("a probe of whole inputs takes the first token or the mean over tokens");
+      refuse("a probe of whole inputs takes the first token, the last, or the mean over tokens");
     }
   }
 

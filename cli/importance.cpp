@@ -303,6 +303,7 @@ void run_all(const ImportanceArguments& a) {
   OutputFiles files;
   files.add(a.html, [&] { return to_html(found); });
   show(found, a.json, std::move(files));
+  if (found.stopped_early) throw Interrupted();
 }
 
 std::string plot_of(const ImportanceArguments& a, const Summary& summary, PictureFormat format) {

@@ -40,6 +40,7 @@ struct ComparedImportances {
   std::vector<std::string> columns;   // the best mean rank first
   std::vector<ImportanceSide> sides;  // in the order of the columns
   int64_t seed = 0;
+  bool stopped_early = false;
   std::vector<std::string> notes = {};
 };
 
@@ -54,7 +55,9 @@ struct CompareImportancesRequest {
   // which is none. Columns stand alone. Its background rows are those of the explained rows, too,
   // for a model that brings none; its seed is that of everything.
   ImportanceRequest importance = {};
-  Progress progress = {};  // of each part in its turn; false: Interrupted before the next one
+  // Of each part in its turn; false: what is done by then, where that is two sides or more, else
+  // Interrupted.
+  Progress progress = {};
 };
 
 // Of the rows of a table, whose right answers are known. A row that cannot be explained is left out

@@ -30,11 +30,16 @@ class ImportanceComparison {
     explain_rows();
     for (const MethodRequest& method : explain_.methods) add_explained(method.name);
     explanations_.clear();
-    add(ImportanceMethod::kPermutation);
-    add(ImportanceMethod::kSage);
+    add(ImportanceMethod::kPermutation, "permutation");
+    add(ImportanceMethod::kSage, "sage");
+    // One side alone is no comparison.
+    if (stopped_ && sides_.size() < 2) throw Interrupted();
+    if (stopped_ && done_ < rows_.table.rows)
+      notes_.push_back(fmt::format("Stopped after {} of {} rows.", done_, rows_.table.rows));
     ComparedImportances found = compare_importances(std::move(sides_));
     found.model = model_.name();
-    found.rows = rows_.table.rows;
+    found.rows = done_;
+    found.stopped_early = stopped_;
     found.seed = request_.importance.seed;
     found.notes = std::move(notes_);
     return found;
@@ -66,9 +71,11 @@ class ImportanceComparison {
         notes_.push_back(fmt::format("Row {} was left out: {}.", done_, refusal));
         goes_on(++done_, rows_.table.rows);
       }
-      if (stopped_) throw Interrupted();
+      if (stopped_) break;
     }
-    if (explanations_.empty()) throw InvalidInput(refusal);
+    if (!explanations_.empty()) return;
+    if (stopped_) throw Interrupted();
+    throw InvalidInput(refusal);
   }
 
   InputValue input_of(int64_t row, const NamedTable& background) const {
@@ -89,17 +96,27 @@ class ImportanceComparison {
     sides_.push_back(importance_side(explanations_, method, request_.importance.seed));
   }
 
-  void add(ImportanceMethod method) {
-    if (stopped_) throw Interrupted();
+  // What is stopped on its way is no side: it would stand beside whole ones.
+  void add(ImportanceMethod method, const std::string& name) {
+    const auto leave_out = [&] {
+      notes_.push_back(name + " was left out: stopped before its end.");
+    };
+    if (stopped_) return leave_out();
     ImportanceRequest asked = request_.importance;
     asked.method = method;
     asked.progress = [this](int64_t done, int64_t total) { return goes_on(done, total); };
     const bool is_loss =
         asked.score != ImportanceScore::kAccuracy && asked.score != ImportanceScore::kR2;
     if (method == ImportanceMethod::kSage && !is_loss) asked.score = ImportanceScore::kAuto;
-    const ImportanceReport report = importance(model_, rows_, answers_, asked);
-    sides_.push_back(importance_side(report));
-    for (const std::string& note : report.notes) notes_.push_back(report.method + ": " + note);
+    try {
+      const ImportanceReport report = importance(model_, rows_, answers_, asked);
+      if (stopped_) return leave_out();
+      sides_.push_back(importance_side(report));
+      for (const std::string& note : report.notes) notes_.push_back(report.method + ": " + note);
+    } catch (const Interrupted&) {
+      stopped_ = true;
+      leave_out();
+    }
   }
 
   const Model& model_;

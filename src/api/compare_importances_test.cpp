@@ -100,6 +100,30 @@ TEST(CompareImportances, StopsWhereTheCallerSaysSo) {
   CompareImportancesRequest request = short_request();
   int calls = 0;
   request.progress = [&calls](int64_t, int64_t) { return ++calls < 3; };
+  const ComparedImportances found =
+      compare_importances(table_model(), four_rows(), kAnswers, request);
+  EXPECT_TRUE(found.stopped_early);
+  EXPECT_EQ(found.rows, 2);
+  EXPECT_EQ(found.sides.size(), 2u);
+  EXPECT_THAT(found.notes, testing::Contains(HasSubstr("Stopped after 2 of 4 rows")));
+  EXPECT_THAT(found.notes, testing::Contains(HasSubstr("sage was left out")));
+}
+
+// Sides that stand beside each other are whole ones.
+TEST(CompareImportances, LeavesOutWhatIsStoppedOnItsWayAndWantsTwoSides) {
+  CompareImportancesRequest request = short_request();
+  bool permutes = false;
+  request.progress = [&permutes](int64_t done, int64_t) {
+    permutes = permutes || done == 4;
+    return !permutes || done == 4;
+  };
+  const ComparedImportances found =
+      compare_importances(table_model(), four_rows(), kAnswers, request);
+  std::vector<std::string> methods;
+  for (const ImportanceSide& one : found.sides) methods.push_back(one.method);
+  EXPECT_THAT(methods, ElementsAre("raw-attention:gorishniy", "shap"));
+  request.progress = [](int64_t, int64_t) { return false; };
+  request.explain.methods = {{"saliency", {}}};
   EXPECT_THROW(compare_importances(table_model(), four_rows(), kAnswers, request), Interrupted);
 }
 

@@ -38,6 +38,7 @@ std::string to_json(const ComparedImportances& found, int indent) {
   json["importances"] = Json::array();
   for (const ImportanceSide& side : found.sides) json["importances"].push_back(side_json(side));
   json["seed"] = found.seed;
+  json["stopped_early"] = found.stopped_early;
   json["notes"] = found.notes;
   return printable_json(json.dump(indent, ' ', false, Json::error_handler_t::replace));
 }

@@ -23,6 +23,11 @@ std::string visible_gap(const std::string& gap) {
   return gap.find_first_not_of(" \n\t\r") == std::string::npos ? gap : printable(gap);
 }
 
+// Columns of a table and rows of a context are no places of a text, and stand apart all the same.
+std::string gap_of_row(const std::vector<TextPiece>& pieces, size_t i) {
+  return i == 0 ? "" : pieces[i - 1].special ? " " : ", ";
+}
+
 // Columns of a table go by their names alone: the page shows their cells beside them.
 Json pieces_json(const Explanation& explanation) {
   Json list = Json::array();
@@ -31,9 +36,9 @@ Json pieces_json(const Explanation& explanation) {
   for (size_t i = 0; i < pieces.size(); ++i) {
     const TextPiece& piece = pieces[i];
     list.push_back(
-        {{"gap", visible_gap(piece.gap)},
+        {{"gap", row ? gap_of_row(pieces, i) : visible_gap(piece.gap)},
          {"text", printable(row && !piece.special ? explanation.units[i].column : piece.text)},
-         {"after", visible_gap(piece.after)},
+         {"after", row ? "" : visible_gap(piece.after)},
          {"token", printable(explanation.units[i].text)},
          {"special", piece.special},
          {"segment", piece.segment},

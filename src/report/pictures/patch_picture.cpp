@@ -40,11 +40,13 @@ class PatchGridPicture {
                 fitted(table_.title, width_ - 2 * kPatchMargin, 13),
                 {.size = 13, .colour = palette_.ink, .bold = true});
     canvas.text(left_, y + kPatchMargin + kPatchTitle + 8, table_.across, faint());
-    const bool dense = cell_width_ < 40;
-    for (size_t column = 0; column < table_.columns.size(); ++column) {
-      if (dense && column % 2 == 1 && cell_width_ < 22) continue;
+    // A title that needs more room than its column has takes that of the next ones, which have
+    // none.
+    const size_t step = columns_per_title();
+    for (size_t column = 0; column < table_.columns.size(); column += step) {
       canvas.text(left_ + (static_cast<double>(column) + 0.5) * cell_width_, y + top_ - 12,
-                  fitted(short_title(table_.columns[column]), cell_width_ * (dense ? 2 : 1), 11),
+                  fitted(short_patch_title(table_.columns[column]),
+                         cell_width_ * static_cast<double>(step) - 4, 11),
                   faint(Anchor::kMiddle));
     }
     for (size_t row = 0; row < table_.rows.size(); ++row) {
@@ -64,8 +66,12 @@ class PatchGridPicture {
     return {.size = 11, .colour = palette_.faint_ink, .anchor = anchor};
   }
 
-  static std::string short_title(const std::string& name) {
-    return printable(name.starts_with("layer ") ? name.substr(6) : name);
+  size_t columns_per_title() const {
+    constexpr double kTitleWidth = 40;
+    const bool all_fit = std::ranges::all_of(table_.columns, [&](const std::string& column) {
+      return text_width(short_patch_title(column), 11) <= cell_width_ - 4;
+    });
+    return all_fit ? 1 : static_cast<size_t>(std::ceil(kTitleWidth / cell_width_));
   }
 
   Colour paint(double share) const {

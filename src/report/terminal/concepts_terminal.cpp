@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/terminal/terminal_style.h"
-#include "report/terminal/terminal_text.h"
+#include "report/terminal/terminal_writer.h"
 #include "report/views/concepts_view.h"
 #include "report/views/text.h"
 #include "whyformer/printable.h"
@@ -15,7 +14,6 @@ namespace whyformer {
 namespace report {
 namespace {
 
-constexpr int kNarrowestTerminal = 44;
 constexpr int kWidestName = 20;
 constexpr int kWidestBar = 30;
 constexpr int kNumbers = 14;  // "  0.97 ± 0.02 "
@@ -23,28 +21,28 @@ constexpr int kHeldOut = 9;   // "held out", a blank
 constexpr int kPs = 18;       // "t-test   permut.  "
 constexpr int kVerdict = 15;  // "not significant"
 
-class ConceptsReport {
+class ConceptsReport : private TerminalWriter {
  public:
   ConceptsReport(const ConceptReport& found, const TerminalOptions& options)
-      : found_(found), width_(std::max(options.width, kNarrowestTerminal)), style_{options.colour} {
+      : TerminalWriter(options), found_(found) {
     for (const auto& [name, count] : found.concepts)
       widest_ = std::max(widest_, columns(printable(name)));
     for (const ConceptPair& pair : found.pairs)
       widest_ = std::max(widest_, columns(pair_name(pair)));
-    widest_ = std::min({widest_, kWidestName, width_ / 3});
+    widest_ = std::min({widest_, kWidestName, width() / 3});
     const int fixed = 2 + widest_ + kNumbers;
     // What a narrow terminal has no room for: first the held-out accuracy, then the p-values; JSON
     // has all.
-    const auto fits = [&](int more) { return fixed + more + kVerdict + 8 <= width_; };
+    const auto fits = [&](int more) { return fixed + more + kVerdict + 8 <= width(); };
     shows_ps_ = fits(kPs);
     shows_held_out_ = fits(kPs + kHeldOut);
     const int rest = (shows_ps_ ? kPs : 0) + (shows_held_out_ ? kHeldOut : 0) + kVerdict + 1;
-    bar_ = std::clamp(width_ - fixed - rest, 0, kWidestBar);
-    shows_verdict_ = fixed + bar_ + rest <= width_;
+    bar_ = std::clamp(width() - fixed - rest, 0, kWidestBar);
+    shows_verdict_ = fixed + bar_ + rest <= width();
   }
 
   std::string write() {
-    line(style_.bold(shortened(title_of(found_), width_)));
+    bold(title_of(found_));
     faint_sentence(settings_of(found_));
     for (const ConceptGroup& group : groups_of(found_)) write(group);
     line("");
@@ -56,21 +54,12 @@ class ConceptsReport {
     for (const std::string& note : found_.notes) faint_sentence(note);
     faint_sentence(fmt::format("{} runs {:.1f} s · {} fits {:.1f} s · layer 0 is nearest the input",
                                found_.runs, found_.run_seconds, found_.fits, found_.fit_seconds));
-    return std::move(out_);
+    return finish();
   }
 
  private:
   static std::string pair_name(const ConceptPair& pair) {
     return printable(pair.concept_name + " – " + pair.against);
-  }
-
-  void line(std::string text) {
-    while (text.ends_with(' ')) text.pop_back();
-    out_ += text + "\n";
-  }
-
-  void faint_sentence(const std::string& text) {
-    for (const std::string& part : wrapped_sentence(text, width_)) line(style_.faint(part));
   }
 
   void write(const ConceptGroup& group) {
@@ -80,18 +69,18 @@ class ConceptsReport {
       if (name == group.target) examples = count;
     }
     const std::string heading = printable(group.target) + fmt::format(", layer {}", group.layer);
-    line(style_.bold(shortened(heading, width_ - 16)) + "  " +
-         style_.faint(shortened(fmt::format("{} {}", examples, found_.unit), 14)));
+    line(style().bold(shortened(heading, width() - 16)) + "  " +
+         style().faint(shortened(fmt::format("{} {}", examples, found_.unit), 14)));
     std::string columns_line =
         "  " + left_aligned("", widest_) + left_aligned("  score", kNumbers + bar_ + 1);
     if (shows_held_out_) columns_line += left_aligned("held out", kHeldOut);
     if (shows_ps_)
       columns_line += left_aligned("t-test", kPs / 2) + left_aligned("permut.", kPs / 2);
-    line(style_.faint(columns_line));
+    line(style().faint(columns_line));
     for (const ConceptTest* test : group.tests) write(*test);
     write_random(*group.tests[0]);
     if (group.pairs.empty()) return;
-    line(style_.faint("  concept against concept"));
+    line(style().faint("  concept against concept"));
     for (const ConceptPair* pair : group.pairs) write(*pair);
   }
 
@@ -116,11 +105,11 @@ class ConceptsReport {
     for (int i = end; i < to; ++i) whisker += i + 1 == to ? "┤" : "─";
     for (int i = std::max(to, end); i < bar_; ++i) whisker += "·";
     const std::string painted = inside.empty() ? "" : painted_as(inside, strength);
-    return painted + style_.faint(whisker) + " ";
+    return painted + style().faint(whisker) + " ";
   }
 
   std::string painted_as(const std::string& text, double strength) const {
-    if (!style_.colour || strength == 0) return text;
+    if (!style().colour || strength == 0) return text;
     const Colour paint = mix(hue(kLightPalette, strength, ScoreKind::kSigned),
                              hue(kDarkPalette, strength, ScoreKind::kSigned), 0.5);
     return fmt::format("\x1b[38;5;{}m{}\x1b[0m", xterm_colour(paint), text);
@@ -142,7 +131,7 @@ class ConceptsReport {
           learnt ? p_cell(test.t_test) + p_cell(test.magnitude_permutation) : std::string(kPs, ' ');
     if (shows_verdict_) {
       const std::string words = verdict_words(test.verdict);
-      text += test.verdict == Verdict::kSignificant ? style_.bold(words) : style_.faint(words);
+      text += test.verdict == Verdict::kSignificant ? style().bold(words) : style().faint(words);
     }
     line(text);
   }
@@ -152,7 +141,7 @@ class ConceptsReport {
   }
 
   void write_random(const ConceptTest& test) {
-    line(style_.faint(name_cell("random") + score_cell(test.random_mean, test.random_deviation)) +
+    line(style().faint(name_cell("random") + score_cell(test.random_mean, test.random_deviation)) +
          bar_cell(test.random_mean, test.random_deviation, 0));
   }
 
@@ -168,18 +157,15 @@ class ConceptsReport {
     if (shows_held_out_)
       text += left_aligned(fmt::format("{:.0f} %", 100 * pair.held_out.accuracy), kHeldOut);
     if (!pair.learnt && shows_verdict_) {
-      text += std::string(shows_ps_ ? kPs : 0, ' ') + style_.faint("no direction");
+      text += std::string(shows_ps_ ? kPs : 0, ' ') + style().faint("no direction");
     }
     line(text);
   }
 
   const ConceptReport& found_;
-  int width_;
-  TerminalStyle style_;
   int widest_ = 6;  // "random"
   int bar_ = 0;
   bool shows_ps_ = true, shows_held_out_ = true, shows_verdict_ = true;
-  std::string out_;
 };
 
 }  // namespace

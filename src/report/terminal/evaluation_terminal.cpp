@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/terminal/terminal_style.h"
-#include "report/terminal/terminal_text.h"
+#include "report/terminal/terminal_writer.h"
 #include "report/views/agreement_view.h"
 #include "report/views/evaluation_view.h"
 #include "report/views/model_title.h"
@@ -17,35 +16,12 @@ namespace whyformer {
 namespace report {
 namespace {
 
-constexpr int kNarrowestTable = 44;
 constexpr int kWidestName = 26;
 constexpr int kValueWidth = 26;
 constexpr int kAgreementWidth = 19;
 
-class EvaluationLines {
- public:
-  explicit EvaluationLines(const TerminalOptions& options)
-      : width_(std::max(options.width, kNarrowestTable)), style_{options.colour} {}
-
-  void line(std::string text) {
-    while (text.ends_with(' ')) text.pop_back();
-    out_ += text + "\n";
-  }
-  void faint_sentence(const std::string& text) {
-    for (const std::string& part : wrapped_sentence(text, width_)) line(style_.faint(part));
-  }
-  int width() const { return width_; }
-  const TerminalStyle& style() const { return style_; }
-  std::string finish() { return std::move(out_); }
-
- private:
-  int width_;
-  TerminalStyle style_;
-  std::string out_;
-};
-
 // A row for each method with its mean, interval, rank and the reversed ranking's mean.
-void metric_table(const Evaluation& evaluation, size_t column, EvaluationLines& out) {
+void metric_table(const Evaluation& evaluation, size_t column, TerminalWriter& out) {
   const EvaluationColumn& info = evaluation.columns[column];
   out.line("");
   out.line(out.style().bold(column_title(evaluation, column)));
@@ -75,7 +51,7 @@ void metric_table(const Evaluation& evaluation, size_t column, EvaluationLines& 
 }
 
 // A row for each method with its value at each x; of many points those that fit.
-void curve_table(const Evaluation& evaluation, const EvaluationCurve& curve, EvaluationLines& out) {
+void curve_table(const Evaluation& evaluation, const EvaluationCurve& curve, TerminalWriter& out) {
   constexpr size_t kPointWidth = 6;
   out.line("");
   out.line(out.style().bold(curve.name));
@@ -99,7 +75,7 @@ void curve_table(const Evaluation& evaluation, const EvaluationCurve& curve, Eva
   }
 }
 
-void cost_table(const Evaluation& evaluation, EvaluationLines& out) {
+void cost_table(const Evaluation& evaluation, TerminalWriter& out) {
   out.line("");
   out.line(out.style().bold("cost"));
   out.faint_sentence(
@@ -115,7 +91,7 @@ void cost_table(const Evaluation& evaluation, EvaluationLines& out) {
   }
 }
 
-void measure_table(const AgreementReport& report, size_t measure, EvaluationLines& out) {
+void measure_table(const AgreementReport& report, size_t measure, TerminalWriter& out) {
   out.line("");
   out.line(out.style().bold(kAgreementMeasures[measure]));
   const auto name_of = [&](size_t method) {
@@ -145,7 +121,7 @@ void measure_table(const AgreementReport& report, size_t measure, EvaluationLine
   }
 }
 
-void report_table(const ReportTable& table, EvaluationLines& out) {
+void report_table(const ReportTable& table, TerminalWriter& out) {
   out.line("");
   out.line(out.style().bold(table.title));
   for (const std::string& line : terminal_lines(table, out.width())) out.line(line);
@@ -157,7 +133,7 @@ void report_table(const ReportTable& table, EvaluationLines& out) {
 
 std::string to_terminal(const Evaluation& evaluation, const TerminalOptions& options) {
   using namespace report;
-  EvaluationLines out(options);
+  TerminalWriter out(options);
   out.line(out.style().bold(shortened(printable(evaluation_title(evaluation)), out.width())));
   out.faint_sentence(evaluation_facts(evaluation));
   for (const size_t column : columns_with_values(evaluation)) {
@@ -182,7 +158,7 @@ std::string to_terminal(const Evaluation& evaluation, const TerminalOptions& opt
 
 std::string to_terminal(const AgreementReport& found, const TerminalOptions& options) {
   using namespace report;
-  EvaluationLines out(options);
+  TerminalWriter out(options);
   out.line(out.style().bold(
       shortened("Agreement of methods on " + printable(found.model.name), out.width())));
   out.faint_sentence(agreement_facts(found));
@@ -197,7 +173,7 @@ std::string to_terminal(const AgreementReport& found, const TerminalOptions& opt
 
 std::string to_terminal(const AgreementOverModels& found, const TerminalOptions& options) {
   using namespace report;
-  EvaluationLines out(options);
+  TerminalWriter out(options);
   out.line(out.style().bold(fmt::format("Agreement of methods on {} models", found.models.size())));
   for (const ReportTable& table : model_tables(found)) report_table(table, out);
   for (const AgreementReport& one : found.models) {

@@ -5,8 +5,7 @@
 #include <cmath>
 
 #include "report/terminal/roles_terminal.h"
-#include "report/terminal/terminal_style.h"
-#include "report/terminal/terminal_text.h"
+#include "report/terminal/terminal_writer.h"
 #include "report/views/heads_view.h"
 #include "report/views/text.h"
 #include "report/views/view.h"
@@ -17,49 +16,37 @@ namespace report {
 namespace {
 
 constexpr int kLayerWidth = 7;  // "  layer"
-constexpr int kNarrowestTerminal = 44;
 constexpr size_t kMostNamed = 5;
 constexpr int kWidestBar = 24;
 
 // What the cells of a grid hold: as much as the terminal has room for.
 enum class HeadCells { kNumbers, kPercent, kMarks };
 
-class HeadsReport {
+class HeadsReport : private TerminalWriter {
  public:
   HeadsReport(const HeadImportance& importance, const TerminalOptions& options)
-      : importance_(importance),
-        width_(std::max(options.width, kNarrowestTerminal)),
-        style_{options.colour} {}
+      : TerminalWriter(options), importance_(importance) {}
 
   std::string write() {
-    line(style_.bold(shortened("Heads of " + model_line(importance_.model), width_)));
+    bold("Heads of " + model_line(importance_.model));
     const std::string corpus = fmt::format("{} · {:.1f} s · layer 0 is nearest the input",
                                            corpus_line(importance_), importance_.seconds);
-    line(style_.faint(shortened(corpus, width_)));
+    faint(corpus);
     for (const HeadScores& scores : importance_.measures) measure(scores);
     if (importance_.roles) {
-      for (const std::string& one : roles_lines(*importance_.roles, style_, width_)) line(one);
+      for (const std::string& one : roles_lines(*importance_.roles, style(), width())) line(one);
     }
     if (importance_.pruning) pruning(*importance_.pruning);
     if (!importance_.notes.empty()) line("");
     for (const std::string& note : importance_.notes) faint_sentence(note);
-    return std::move(out_);
+    return finish();
   }
 
  private:
-  void line(std::string text) {
-    while (text.ends_with(' ')) text.pop_back();
-    out_ += text + "\n";
-  }
-
-  void faint_sentence(const std::string& text) {
-    for (const std::string& part : wrapped_sentence(text, width_)) line(style_.faint(part));
-  }
-
   void measure(const HeadScores& scores) {
     line("");
     const std::string options = options_line(scores);
-    line(style_.bold(scores.measure) + (options.empty() ? "" : "  " + style_.faint(options)));
+    line(style().bold(scores.measure) + (options.empty() ? "" : "  " + style().faint(options)));
     faint_sentence(scores.summary);
     grid(scores.values);
     extremes(scores.values);
@@ -75,7 +62,7 @@ class HeadsReport {
           cells == HeadCells::kMarks ? fmt::format("{}", head % 10) : fmt::format("{}", head),
           width);
     }
-    line(style_.faint(heading));
+    line(style().faint(heading));
     for (size_t layer = 0; layer < values.size(); ++layer) {
       std::string row = right_aligned(fmt::format("{}", layer), kLayerWidth);
       for (const double score : values[layer]) row += cell(score, scale, cells, width);
@@ -88,9 +75,9 @@ class HeadsReport {
     const double share = strength(score, scale);
     std::string text = format_cell(score, scale);
     if (cells == HeadCells::kPercent) text = fmt::format("{:.0f}", 100 * share);
-    if (cells == HeadCells::kMarks) text = style_.colour ? " " : heat_mark(share);
+    if (cells == HeadCells::kMarks) text = style().colour ? " " : heat_mark(share);
     // One column between cells stays plain.
-    return " " + style_.heat(right_aligned(text, width - 1), share, ScoreKind::kMagnitude);
+    return " " + style().heat(right_aligned(text, width - 1), share, ScoreKind::kMagnitude);
   }
 
   int cell_width(const HeadGrid& values, HeadCells cells) const {
@@ -108,7 +95,7 @@ class HeadsReport {
   HeadCells fitting_cells(const HeadGrid& values) const {
     const auto heads = static_cast<int>(most_heads(values));
     for (const HeadCells cells : {HeadCells::kNumbers, HeadCells::kPercent}) {
-      if (kLayerWidth + heads * cell_width(values, cells) <= width_) return cells;
+      if (kLayerWidth + heads * cell_width(values, cells) <= width()) return cells;
     }
     return HeadCells::kMarks;
   }
@@ -129,7 +116,7 @@ class HeadsReport {
       const std::string part =
           fmt::format(" {}.{} {}", name.layer, name.head,
                       format_cell(values[name.layer][name.head], largest_score(values)));
-      if (columns(text + part) > width_) break;
+      if (columns(text + part) > width()) break;
       text += part + " ";
     }
     line(text);
@@ -137,15 +124,15 @@ class HeadsReport {
 
   void pruning(const PruningCurve& curve) {
     line("");
-    line(style_.bold("pruning") +
-         (curve.keep_one ? "  " + style_.faint("one head per layer is kept") : ""));
+    line(style().bold("pruning") +
+         (curve.keep_one ? "  " + style().faint("one head per layer is kept") : ""));
     faint_sentence(
         fmt::format("Accuracy on {} {} as heads are pruned: lowest {} first, or "
                     "in random order (seed {}).",
                     curve.examples, importance_.kind, curve.measure, curve.seed));
-    const int bar = std::clamp((width_ - 36) / 2, 4, kWidestBar);
-    line(style_.faint(fmt::format("  {:>10}  {}  random", "pruned",
-                                  left_aligned("by " + curve.measure, bar + 8))));
+    const int bar = std::clamp((width() - 36) / 2, 4, kWidestBar);
+    line(style().faint(fmt::format("  {:>10}  {}  random", "pruned",
+                                   left_aligned("by " + curve.measure, bar + 8))));
     const auto all = static_cast<double>(head_count(importance_.measures[0].values));
     for (const PruningStep& step : curve.steps) {
       line(fmt::format("  {:>3} {:>4.0f} %  {}  {}", step.pruned,
@@ -156,13 +143,10 @@ class HeadsReport {
 
   std::string accuracy(double share, int bar) const {
     return right_aligned(format_percent(share), 7) + " " +
-           style_.bar(share, bar, ScoreKind::kSigned);
+           style().bar(share, bar, ScoreKind::kSigned);
   }
 
   const HeadImportance& importance_;
-  int width_;
-  TerminalStyle style_;
-  std::string out_;
 };
 
 }  // namespace

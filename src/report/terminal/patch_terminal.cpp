@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/terminal/terminal_style.h"
-#include "report/terminal/terminal_text.h"
+#include "report/terminal/terminal_writer.h"
 #include "report/views/patch_view.h"
 #include "report/views/text.h"
 #include "report/views/view.h"
@@ -15,56 +14,43 @@ namespace whyformer {
 namespace report {
 namespace {
 
-constexpr int kNarrowestPatchReport = 44;
 constexpr int kWidestRowTitle = 18;
 constexpr size_t kMostNamedPatches = 4;
 
-class PatchLines {
+class PatchLines : private TerminalWriter {
  public:
   PatchLines(const PatchReport& report, const TerminalOptions& options)
-      : report_(report),
-        width_(std::max(options.width, kNarrowestPatchReport)),
-        style_{options.colour} {}
+      : TerminalWriter(options), report_(report) {}
 
   std::string write() {
-    line(style_.bold(shortened(patch_title(report_), width_)));
-    for (const std::string& fact : patch_facts(report_))
-      line(style_.faint(shortened(fact, width_)));
+    bold(patch_title(report_));
+    for (const std::string& fact : patch_facts(report_)) faint(fact);
     for (const EffectGrid& grid : report_.grids) add(grid);
     line("");
     faint_sentence(patch_meaning(report_));
     for (const std::string& note : report_.notes) faint_sentence(printable(note));
-    return std::move(out_);
+    return finish();
   }
 
  private:
-  void line(std::string text) {
-    while (text.ends_with(' ')) text.pop_back();
-    out_ += text + "\n";
-  }
-
-  void faint_sentence(const std::string& text) {
-    for (const std::string& part : wrapped_sentence(text, width_)) line(style_.faint(part));
-  }
-
   void add(const EffectGrid& grid) {
     PatchTable table = patch_table(report_, grid);
     const size_t rows_of_grid = table.rows.size();
     leave_out_empty_rows(table);
     line("");
-    line(style_.bold(shortened(table.title, width_)));
+    bold(table.title);
     int title = columns(table.down);
     for (const std::string& row : table.rows)
       title = std::max(title, std::min(kWidestRowTitle, columns(printable(row))));
     int cell = 5;
     for (const std::string& name : table.columns)
-      cell = std::max(cell, std::min(10, columns(short_title(name))) + 1);
+      cell = std::max(cell, std::min(10, columns(short_patch_title(name))) + 1);
     for (const auto& row : table.cells) {
       for (const double effect : row)
         cell = std::max(cell, columns(format_effect(effect, table.largest)));
     }
     const auto fitting =
-        std::max<size_t>(1, static_cast<size_t>((width_ - title - 1) / (cell + 1)));
+        std::max<size_t>(1, static_cast<size_t>((width() - title - 1) / (cell + 1)));
     for (size_t begin = 0; begin < table.columns.size(); begin += fitting)
       block(table, begin, std::min(table.columns.size(), begin + fitting), title, cell);
     std::string strongest;
@@ -96,33 +82,26 @@ class PatchLines {
     table.cells.resize(kept);
   }
 
-  // "3" of "layer 3", since the heading says what it is.
-  static std::string short_title(const std::string& name) {
-    return printable(name.starts_with("layer ") ? name.substr(6) : name);
-  }
-
   // As many columns as the terminal has room for.
   void block(const PatchTable& table, size_t begin, size_t end, int title, int cell) {
     std::string heading = left_aligned(table.down + " \\ " + table.across, title);
     if (columns(heading) > title) heading = left_aligned("", title);
     for (size_t column = begin; column < end; ++column)
-      heading += " " + right_aligned(shortened(short_title(table.columns[column]), cell), cell);
-    line(style_.faint(heading));
+      heading +=
+          " " + right_aligned(shortened(short_patch_title(table.columns[column]), cell), cell);
+    line(style().faint(heading));
     for (size_t row = 0; row < table.rows.size(); ++row) {
       std::string text = left_aligned(shortened(printable(table.rows[row]), title), title);
       for (size_t column = begin; column < end; ++column) {
         const double effect = table.cells[row][column];
-        text += " " + style_.heat(right_aligned(format_effect(effect, table.largest), cell),
-                                  strength(effect, table.scale), table.colours);
+        text += " " + style().heat(right_aligned(format_effect(effect, table.largest), cell),
+                                   strength(effect, table.scale), table.colours);
       }
       line(text);
     }
   }
 
   const PatchReport& report_;
-  int width_;
-  TerminalStyle style_;
-  std::string out_;
 };
 
 }  // namespace

@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include "report/terminal/terminal_style.h"
-#include "report/terminal/terminal_text.h"
+#include "report/terminal/terminal_writer.h"
 #include "report/views/heads_view.h"
 #include "report/views/text.h"
 #include "whyformer/report.h"
@@ -14,7 +13,6 @@ namespace whyformer {
 namespace report {
 namespace {
 
-constexpr int kNarrowestTerminal = 44;
 constexpr int kCell = 12;
 constexpr int kWidestMethod = 26;
 
@@ -24,19 +22,15 @@ struct ChangeColumn {
   std::string step;
 };
 
-class SanityLines {
+class SanityLines : private TerminalWriter {
  public:
   SanityLines(const SanityReport& report, const TerminalOptions& options)
-      : report_(report),
-        width_(std::max(options.width, kNarrowestTerminal)),
-        style_{options.colour} {}
+      : TerminalWriter(options), report_(report) {}
 
   std::string write() {
-    line(style_.bold(
-        shortened("Sanity checks of explanations of " + model_line(report_.model), width_)));
-    line(style_.faint(shortened(fmt::format("{} {} · seed {} · {:.1f} s", report_.inputs,
-                                            report_.kind, report_.seed, report_.seconds),
-                                width_)));
+    bold("Sanity checks of explanations of " + model_line(report_.model));
+    faint(fmt::format("{} {} · seed {} · {:.1f} s", report_.inputs, report_.kind, report_.seed,
+                      report_.seconds));
     line("");
     table();
     faint_sentence(
@@ -46,27 +40,16 @@ class SanityLines {
     for (const MethodSanity& method : report_.methods) findings(method);
     for (const Refusal& refusal : report_.refused) {
       line("");
-      line(style_.bold(printable(refusal.method)));
+      line(style().bold(printable(refusal.method)));
       sentence(printable(refusal.reason) + ".");
     }
     if (!report_.notes.empty()) line("");
     for (const std::string& note : report_.notes) faint_sentence(printable(note));
     if (report_.stopped_early) faint_sentence("Stopped before the end.");
-    return std::move(out_);
+    return finish();
   }
 
  private:
-  void line(std::string text) {
-    while (text.ends_with(' ')) text.pop_back();
-    out_ += text + "\n";
-  }
-  void sentence(const std::string& text) {
-    for (const std::string& part : wrapped_sentence(text, width_)) line(part);
-  }
-  void faint_sentence(const std::string& text) {
-    for (const std::string& part : wrapped_sentence(text, width_)) line(style_.faint(part));
-  }
-
   // The head, the last layer, half of the steps, all weights, and another class; a step once.
   std::vector<ChangeColumn> columns_shown() const {
     std::vector<ChangeColumn> columns;
@@ -104,7 +87,7 @@ class SanityLines {
     std::string heading = left_aligned("method", names);
     for (const ChangeColumn& column : shown)
       heading += right_aligned(shortened(column.title, kCell - 1), kCell);
-    line(style_.faint(heading));
+    line(style().faint(heading));
     for (const MethodSanity& method : report_.methods) {
       std::string row = left_aligned(shortened(printable(method.method), names), names);
       for (const ChangeColumn& column : shown) row += right_aligned(cell(method, column), kCell);
@@ -124,15 +107,12 @@ class SanityLines {
 
   void findings(const MethodSanity& method) {
     line("");
-    line(style_.bold(printable(method.method)));
+    line(style().bold(printable(method.method)));
     if (method.findings.empty()) sentence("Nothing can be told.");
     for (const std::string& finding : method.findings) sentence(printable(finding));
   }
 
   const SanityReport& report_;
-  int width_;
-  TerminalStyle style_;
-  std::string out_;
 };
 
 }  // namespace

@@ -53,6 +53,15 @@ PatchTable patch_table(const PatchReport& report, const EffectGrid& grid) {
   return table;
 }
 
+std::string short_patch_title(const std::string& name) {
+  if (!name.starts_with("layer ")) return printable(name);
+  std::string title = name.substr(std::string_view("layer ").size());
+  constexpr std::string_view kHead = " head ";
+  if (const size_t head = title.find(kHead); head != title.npos)
+    title.replace(head, kHead.size(), ".");
+  return title;
+}
+
 std::vector<PatchExtreme> strongest_patches(const EffectGrid& grid, size_t limit) {
   std::vector<size_t> order;
   for (size_t cell = 0; cell < grid.effects.size(); ++cell) {

@@ -22,6 +22,8 @@ struct PatchTable {
 };
 
 PatchTable patch_table(const PatchReport& report, const EffectGrid& grid);
+// "3" of "layer 3" and "3.2" of "layer 3 head 2", since the heading says what they are.
+std::string short_patch_title(const std::string& name);
 
 struct PatchExtreme {
   std::string row, column;

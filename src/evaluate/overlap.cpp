@@ -13,9 +13,9 @@ namespace whyformer {
 namespace {
 
 // The places of units in a ranking: tied units share theirs.
-class Places {
+class SharedPlaces {
  public:
-  Places(std::span<const double> scores, int64_t most) : order_(descending_order(scores)) {
+  SharedPlaces(std::span<const double> scores, int64_t most) : order_(descending_order(scores)) {
     const int64_t scored = std::count_if(scores.begin(), scores.end(),
                                          [](double score) { return !std::isnan(score); });
     if (most < 1 || most > scored) {
@@ -64,7 +64,8 @@ int sign_of(double score) { return (score > 0) - (score < 0); }
 double share(double part, int64_t whole) { return part / static_cast<double>(whole); }
 
 template <class Counts>
-double shared_by_both(const Places& a, const Places& b, int64_t k, const Counts& counts) {
+double shared_by_both(const SharedPlaces& a, const SharedPlaces& b, int64_t k,
+                      const Counts& counts) {
   double common = 0;
   for (const int64_t unit : a.first(k)) {
     if (counts(static_cast<size_t>(unit))) common += std::min(a.share(unit, k), b.share(unit, k));
@@ -97,12 +98,12 @@ double rank_biased(int64_t depth, double persistence, const Agreement& agreement
 
 double top_k_overlap(std::span<const double> a, std::span<const double> b, int64_t k) {
   require_equal_length("Overlap of the top k", a.size(), b.size());
-  return share(shared_by_both(Places(a, k), Places(b, k), k, kEveryUnit), k);
+  return share(shared_by_both(SharedPlaces(a, k), SharedPlaces(b, k), k, kEveryUnit), k);
 }
 
 double signed_top_k_overlap(std::span<const double> a, std::span<const double> b, int64_t k) {
   require_equal_length("Overlap of the top k with signs", a.size(), b.size());
-  const Places places_a(magnitudes_of(a), k), places_b(magnitudes_of(b), k);
+  const SharedPlaces places_a(magnitudes_of(a), k), places_b(magnitudes_of(b), k);
   const auto same_sign = [&](size_t unit) { return sign_of(a[unit]) == sign_of(b[unit]); };
   return share(shared_by_both(places_a, places_b, k, same_sign), k);
 }
@@ -140,7 +141,7 @@ double rank_biased_overlap(std::span<const double> a, std::span<const double> b,
                            std::optional<int64_t> depth) {
   require_equal_length("Rank-biased overlap", a.size(), b.size());
   const int64_t k = depth.value_or(static_cast<int64_t>(a.size()));
-  const Places places_a(a, k), places_b(b, k);
+  const SharedPlaces places_a(a, k), places_b(b, k);
   if (!places_a.tied() && !places_b.tied())
     return rank_biased_overlap_of_lists(places_a.list(k), places_b.list(k), persistence);
   return rank_biased(k, persistence, [&](int64_t d) {

@@ -172,6 +172,7 @@ TEST_F(Corpora, OneBadItemCostsThatItemAlone) {
               testing::AllOf(HasSubstr("1.png"), HasSubstr("localisation is not defined")));
   EXPECT_TRUE(values(found, 2)[0].is_null()) << "without a mask";
   EXPECT_TRUE(values(found, 2)[1].is_number());
+  EXPECT_THAT(found["inputs"][2]["notes"][0].get<std::string>(), HasSubstr("has no mask"));
 
   write("long.txt", std::string(20'000'000, 'a') + "\ngood film\n");
   const json lines = evaluated(kDeletion + "-f " + path("long.txt"));

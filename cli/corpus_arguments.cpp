@@ -35,6 +35,11 @@ void add_option(ExplainRequest& request, const std::string& assignment) {
       fmt::format("option '{}': write METHOD.NAME=VALUE, with a method of --method", assignment));
 }
 
+// Told of a picture without a mask where others have one.
+std::vector<std::string> no_mask(const Explanation&) {
+  return {"the picture has no mask: localisation is not defined"};
+}
+
 }  // namespace
 
 void CorpusArguments::add_inputs_to(CLI::App& command) {
@@ -96,9 +101,12 @@ void CorpusArguments::add_masks(const std::vector<CorpusEntry>& all,
   for (size_t i = 0; i < corpus.size(); ++i) {
     if (!all[i].problem.empty()) continue;
     const std::optional<std::filesystem::path> mask = found.of(all[i]);
-    if (!mask) continue;
-    any = true;
-    add_known_mask(corpus[i].input, PictureFile{*mask});
+    if (mask) {
+      add_known_mask(corpus[i].input, PictureFile{*mask});
+      any = true;
+    } else {
+      corpus[i].input.oddities = no_mask;
+    }
   }
   const auto first = std::ranges::find(all, std::string(), &CorpusEntry::problem);
   if (any || first == all.end()) return;

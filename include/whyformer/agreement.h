@@ -31,8 +31,12 @@ std::optional<Correlation> spearman(std::span<const double> a, std::span<const d
 // else from the normal distribution of C - D, with Kendall's variance under ties.
 std::optional<Correlation> kendall_tau_b(std::span<const double> a, std::span<const double> b);
 
-// The top k are the k highest scores; ties go to the unit that comes first. Throws InvalidInput
-// unless k is at least 1 and both sides have k scores that are numbers.
+// The top k are the k highest scores. Units that tie around place k share the places that are left,
+// so that a unit is in the top k by a share between 0 and 1, and in both by the smaller share: the
+// order in which units are listed says nothing. Where one side has no such tie, this is the mean
+// over the orders that the other side leaves open; scores that are all alike reach k / units, which
+// is chance, and 1 with each other. Throws InvalidInput unless k is at least 1 and both sides have
+// k scores that are numbers.
 
 // |A ∩ B| / k.
 double top_k_overlap(std::span<const double> a, std::span<const double> b, int64_t k);
@@ -53,7 +57,8 @@ double sign_agreement(std::span<const double> a, std::span<const double> b);
 double rank_biased_overlap_of_lists(std::span<const int64_t> a, std::span<const int64_t> b,
                                     double persistence);
 
-// Of the rankings by score, down to `depth` (all units unless given; k as for the top k).
+// Of the rankings by score, down to `depth` (all units unless given), with A_d the overlap of the
+// top d of both as above.
 double rank_biased_overlap(std::span<const double> a, std::span<const double> b, double persistence,
                            std::optional<int64_t> depth = std::nullopt);
 

@@ -14,7 +14,7 @@ namespace whyformer {
 struct RankedImportance {
   std::optional<double> value = {};           // nothing where a method has no score for the column
   std::optional<double> low = {}, high = {};  // of 95 %
-  std::optional<int64_t> rank = {};           // 1 for the most important
+  std::optional<double> rank = {};  // 1 for the most important; ties share the mean of theirs
 };
 
 // One method's importance of every column.

@@ -55,7 +55,7 @@ struct EvaluationInput {
   KnownWords words = {};
   // Tells what region, pixels and words were made from, for content_hash.
   std::function<std::string()> known_from = {};
-  // What is odd about them.
+  // What is odd about them, or why they are not known.
   std::function<std::vector<std::string>(const Explanation& explanation)> oddities = {};
 };
 // The object of a picture: its region and pixels.

@@ -22,17 +22,25 @@ bool needs_region(const EvaluationRequest& request) {
   });
 }
 
+bool holds_all(const std::vector<bool>& region, const Explanation& explanation) {
+  for (size_t unit = 0; unit < region.size(); ++unit) {
+    if (!region[unit] && !explanation.units[unit].special) return false;
+  }
+  return true;
+}
+
 // A region that does not fit, or a mask that cannot be read, takes localisation alone from the
 // input: everything else goes on.
 std::optional<std::vector<bool>> region_of(const EvaluationInput& input,
                                            const EvaluationRequest& request,
                                            const Explanation& explanation,
                                            std::vector<std::string>& notes) {
-  if (!input.region || !needs_region(request)) return std::nullopt;
+  if (!needs_region(request)) return std::nullopt;
   constexpr const char* kUndefined = "{}: localisation is not defined";
   if (input.oddities) {
     for (std::string& odd : input.oddities(explanation)) notes.push_back(std::move(odd));
   }
+  if (!input.region) return std::nullopt;
   try {
     std::vector<bool> region = input.region(explanation);
     if (region.size() != explanation.units.size()) {
@@ -41,6 +49,8 @@ std::optional<std::vector<bool>> region_of(const EvaluationInput& input,
     }
     if (std::ranges::count(region, true) == 0) {
       notes.push_back(fmt::format(kUndefined, "no unit lies in the known region"));
+    } else if (holds_all(region, explanation)) {
+      notes.push_back("all units lie in the known region: every ranking finds it");
     }
     return region;
   } catch (const Error& error) {

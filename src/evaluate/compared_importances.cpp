@@ -7,19 +7,23 @@
 #include <numeric>
 
 #include "evaluate/bootstrap.h"
+#include "evaluate/ranks.h"
 #include "whyformer/error.h"
 
 namespace whyformer {
 namespace {
 
-// Ties go to the column that comes first.
+// Equal values share the mean of their ranks.
 void add_ranks(std::vector<RankedImportance>& columns) {
-  std::vector<size_t> order(columns.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::erase_if(order, [&](size_t column) { return !columns[column].value; });
-  std::ranges::stable_sort(
-      order, [&](size_t a, size_t b) { return *columns[a].value > *columns[b].value; });
-  for (size_t i = 0; i < order.size(); ++i) columns[order[i]].rank = static_cast<int64_t>(i) + 1;
+  std::vector<RankedImportance*> ranked;
+  std::vector<double> negated;  // ranks are from 1 for the lowest
+  for (RankedImportance& one : columns) {
+    if (!one.value || std::isnan(*one.value)) continue;
+    ranked.push_back(&one);
+    negated.push_back(-*one.value);
+  }
+  const std::vector<double> ranks = average_ranks(negated);
+  for (size_t i = 0; i < ranks.size(); ++i) ranked[i]->rank = ranks[i];
 }
 
 // |scores| of one row by column, in the order of its units.
@@ -61,7 +65,7 @@ double mean_rank(const std::vector<ImportanceSide>& sides, size_t column) {
   int64_t count = 0;
   for (const ImportanceSide& side : sides) {
     if (!side.columns[column].rank) continue;
-    sum += static_cast<double>(*side.columns[column].rank);
+    sum += *side.columns[column].rank;
     ++count;
   }
   return count == 0 ? static_cast<double>(sides[0].columns.size())

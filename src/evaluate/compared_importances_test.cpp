@@ -72,6 +72,18 @@ TEST(ComparedImportances, StandInTheOrderOfTheirMeanRanks) {
   EXPECT_EQ(found.sides[1].columns[2].rank, 2);
 }
 
+// Whatever the order of the columns.
+TEST(ComparedImportances, EqualValuesShareTheMeanOfTheirRanks) {
+  const ImportanceSide side = importance_side(report_of("permutation", {0, 2, 0, 5, 0}));
+  std::vector<double> ranks;
+  for (const RankedImportance& one : side.columns) ranks.push_back(*one.rank);
+  EXPECT_THAT(ranks, ElementsAre(4, 2, 4, 1, 4));
+  const ImportanceSide pair = importance_side(report_of("permutation", {1, 1}));
+  EXPECT_EQ(pair.columns[0].rank, 1.5);
+  EXPECT_EQ(pair.columns[1].rank, 1.5);
+  EXPECT_THAT(to_terminal(compare_importances({pair})), HasSubstr("1.5"));
+}
+
 TEST(ComparedImportances, OfOtherColumnsAreRefused) {
   EXPECT_THROW(compare_importances({importance_side(report_of("sage", {1, 2})),
                                     importance_side(report_of("permutation", {1, 2, 3}))}),

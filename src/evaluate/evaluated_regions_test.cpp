@@ -81,6 +81,16 @@ TEST(Evaluate, RatiosOfSumsWithoutAWholeAreNotDefined) {
   EXPECT_EQ(summarise({}, some, request).cells[0][0].mean, (3 / 4.0 + 1 / 2.0) / 2);
 }
 
+TEST(KnownRegions, ThatHoldAllUnitsAreTold) {
+  EvaluationRequest request{.metrics = {"roc-auc", "relevance-rank"}, .random_rankings = 0};
+  request.explain.methods = {{"gradient-x-input"}};
+  const EvaluatedInput found =
+      evaluate(Model::built_in(), sentence_with_span("a charming journey", {0, 18}), request);
+  EXPECT_FALSE(found.methods[0].values[0]) << "there is nothing to tell the region from";
+  EXPECT_EQ(found.methods[0].values[1], 1);
+  EXPECT_THAT(found.notes, testing::ElementsAre(testing::HasSubstr("all units lie in the known")));
+}
+
 TEST(KnownRegions, MasksAreReadWhereTheyAreNeededAndAtNoOtherTime) {
   const PictureInput nowhere = PictureFile{"/no/such/mask.png"};
   EvaluationInput input{.name = "text", .input = TextInput{"a charming journey", {}}};

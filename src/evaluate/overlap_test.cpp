@@ -35,9 +35,69 @@ TEST(TopKOverlap, IsTheShareOfUnitsInBoth) {
   EXPECT_EQ(top_k_overlap(a, b, 5), 1);
 }
 
-TEST(TopKOverlap, GivesTiesToTheFirstUnit) {
-  EXPECT_EQ(top_k_overlap(Values{0, 0, 0, 0}, Values{4, 3, 2, 1}, 2), 1);
-  EXPECT_EQ(top_k_overlap(Values{0, 0, 0, 0}, Values{1, 2, 3, 4}, 2), 0);
+// The mean over all orders in which the ties of `a` can be broken; `b` has none.
+template <class Overlap>
+double mean_over_orders(const Values& a, const Overlap& of_ranking) {
+  Items order(a.size());
+  std::iota(order.begin(), order.end(), int64_t{0});
+  double sum = 0, count = 0;
+  do {
+    const bool follows_scores =
+        std::ranges::is_sorted(order, [&](int64_t i, int64_t j) { return a[i] > a[j]; });
+    if (!follows_scores) continue;
+    sum += of_ranking(order);
+    ++count;
+  } while (std::next_permutation(order.begin(), order.end()));
+  return sum / count;
+}
+
+TEST(Overlap, OfTiedScoresIsTheMeanOverAllOrdersOfTheTies) {
+  const Values b{0.3, 0.9, -1, 2, 0.5, 7};
+  const Items order_b = descending_order(b);
+  for (const Values& a : {Values{0, 0, 0, 0, 0, 0}, Values{1, 0, 0, 2, 0, 1},
+                          Values{3, 3, 3, 1, 1, 2}, Values{0, 0, 5, 0, 0, 0}}) {
+    for (int64_t k = 1; k <= 6; ++k) {
+      const auto common = [&](const Items& order) {
+        double found = 0;
+        for (int64_t i = 0; i < k; ++i) {
+          found += std::find(order_b.begin(), order_b.begin() + k, order[i]) != order_b.begin() + k;
+        }
+        return found / static_cast<double>(k);
+      };
+      EXPECT_NEAR(top_k_overlap(a, b, k), mean_over_orders(a, common), 1e-14);
+      EXPECT_NEAR(top_k_overlap(b, a, k), mean_over_orders(a, common), 1e-14);
+      const auto biased = [&](const Items& order) {
+        return rank_biased_overlap_of_lists(Items(order.begin(), order.begin() + k),
+                                            Items(order_b.begin(), order_b.begin() + k), 0.9);
+      };
+      EXPECT_NEAR(rank_biased_overlap(a, b, 0.9, k), mean_over_orders(a, biased), 1e-14);
+    }
+  }
+}
+
+TEST(Overlap, OfScoresThatAreAllAlikeIsChanceAndOneWithEachOther) {
+  const Values alike(10, 0.25), b = normal_values(10, 8);
+  for (const int64_t k : {1, 2, 5, 10}) {
+    EXPECT_NEAR(top_k_overlap(alike, b, k), static_cast<double>(k) / 10, 1e-15);
+    EXPECT_NEAR(top_k_overlap(alike, alike, k), 1, 1e-15);
+  }
+  EXPECT_NEAR(rank_biased_overlap(alike, alike, 0.9), 1, 1e-15);
+}
+
+// Listing the units in another order changes nothing, with ties on both sides.
+TEST(Overlap, OfTiedScoresDoesNotDependOnTheOrderOfTheUnits) {
+  const Values a{1, 0, 0, -2, 0, -1, 3, 0}, b{0, 0, 1, 1, -1, 0, 3, 0};
+  Values moved_a, moved_b;
+  for (size_t i = 0; i < a.size(); ++i) {
+    moved_a.push_back(a[i * 5 % 8]);
+    moved_b.push_back(b[i * 5 % 8]);
+  }
+  for (int64_t k = 1; k <= 8; ++k) {
+    EXPECT_NEAR(top_k_overlap(a, b, k), top_k_overlap(moved_a, moved_b, k), 1e-15);
+    EXPECT_NEAR(signed_top_k_overlap(a, b, k), signed_top_k_overlap(moved_a, moved_b, k), 1e-15);
+  }
+  EXPECT_NEAR(rank_biased_overlap(a, b, 0.9), rank_biased_overlap(moved_a, moved_b, 0.9), 1e-15);
+  EXPECT_NEAR(top_k_overlap(a, a, 3), 1, 1e-15);
 }
 
 TEST(TopKOverlap, IsSymmetricAndInvariantToMonotoneTransforms) {

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace whyformer::report {
 namespace {
 
@@ -10,6 +12,11 @@ std::string words_of(const RankedImportance& found) {
   if (!found.value) return "–";
   if (!found.low) return fmt::format("{:.3g}", *found.value);
   return fmt::format("{:.3g} [{:.3g}, {:.3g}]", *found.value, *found.low, *found.high);
+}
+
+// "3.", or "2.5" of two that share the places 2 and 3.
+std::string rank_words(double rank) {
+  return fmt::format("{:g}{}", rank, rank == std::floor(rank) ? "." : "");
 }
 
 }  // namespace
@@ -29,7 +36,7 @@ ReportTable importance_table(const ComparedImportances& found) {
     std::vector<std::string> row{found.columns[column]};
     for (const ImportanceSide& side : found.sides) {
       const RankedImportance& own = side.columns[column];
-      row.push_back(own.rank ? fmt::format("{}.", *own.rank) : "");
+      row.push_back(own.rank ? rank_words(*own.rank) : "");
       row.push_back(words_of(own));
     }
     table.rows.push_back(std::move(row));

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <mutex>
 
 #include "command.h"
 #include "console.h"
@@ -10,7 +11,6 @@
 #include "whyformer/error.h"
 #include "whyformer/method_agreement.h"
 #include "whyformer/report.h"
-#include "whyformer/threads.h"
 
 namespace whyformer::cli {
 namespace {
@@ -64,7 +64,6 @@ AgreementRequest request_of(const AgreeArguments& a, const Model& model,
   corpus.methods = methods;
   AgreementRequest request;
   request.explain = corpus.request({});
-  request.explain.progress = [](int64_t, int64_t) { return !interrupted(); };
   request.top_k = a.top_k;
   request.persistence = a.persistence;
   request.magnitudes = a.magnitudes;
@@ -73,28 +72,18 @@ AgreementRequest request_of(const AgreeArguments& a, const Model& model,
 
 std::vector<AgreementInput> inputs_of(const std::vector<CorpusArguments::Entry>& corpus,
                                       const Model& model, const AgreementRequest& request) {
-  std::vector<AgreementInput> inputs, compared(corpus.size());
   ProgressBar bar("inputs");
-  const auto compare = [&](const PieceOfWork& piece) {
-    const int64_t i = piece.number;
-    const CorpusArguments::Entry& entry = corpus[i];
-    compared[i] = {.name = entry.input.name};
-    compared[i].problem = entry.problem;
-    if (!entry.problem.empty()) return;
-    AgreementRequest own = request;
-    own.explain.target = entry.input.target;
-    own.explain.memory_bytes /= piece.at_once;
-    compared[i] = agreement_input(model, entry.input.name, entry.input.input, own);
-  };
-  const auto keep = [&](int64_t i) {
-    inputs.push_back(std::move(compared[i]));
-    bar.show(static_cast<int64_t>(inputs.size()), static_cast<int64_t>(corpus.size()));
+  std::mutex showing;
+  const auto show = [&](int64_t done, int64_t total) {
+    const std::lock_guard lock(showing);
+    bar.show(done, total);
     return !interrupted();
   };
+  std::vector<AgreementInput> inputs;
   try {
-    work_in_order(static_cast<int64_t>(corpus.size()), compare, keep);
+    inputs = agreement_inputs(model, corpus, request, show);
   } catch (const Interrupted&) {
-    // What is done stays.
+    // Nothing is done yet.
   }
   bar.clear();
   return inputs;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "whyformer/error.h"
 #include "whyformer/interrupted.h"
 #include "whyformer/printable.h"
 #include "whyformer/report.h"
@@ -28,29 +27,35 @@ AnswerLines::AnswerLines(const std::string& path, std::string what, int64_t tota
   if (!path.empty() && path != "-") file_ = std::make_unique<GrowingFile>(path);
 }
 
-void AnswerLines::write(const std::string& line) {
+bool AnswerLines::write(const std::string& line) {
   bar_.clear();
   if (file_)
     file_->add(line);
   else
     print(line);
+  ++count_;
+  bar_.show(count_, total_ > 0 ? std::max(total_, count_) : 0);
+  return !interrupted();
+}
+
+bool AnswerLines::add(const Explanation& explanation) {
+  return write(to_json(explanation, -1) + "\n");
+}
+
+bool AnswerLines::add_problem(const std::string& name, const InvalidInput& error) {
+  ++failed_;
+  return write(error_line(name, error.what()));
 }
 
 bool AnswerLines::add(const std::string& name, const std::function<Explanation()>& explain) {
   if (interrupted()) return false;
-  std::string line;
   try {
-    line = to_json(explain(), -1) + "\n";
+    return add(explain());
   } catch (const InvalidInput& error) {
-    line = error_line(name, error.what());
-    ++failed_;
+    return add_problem(name, error);
   } catch (const Interrupted&) {
     return false;
   }
-  write(line);
-  ++count_;
-  bar_.show(count_, total_ > 0 ? std::max(total_, count_) : 0);
-  return !interrupted();
 }
 
 void AnswerLines::finish() {

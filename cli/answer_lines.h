@@ -7,6 +7,7 @@
 #include <string>
 
 #include "console.h"
+#include "whyformer/error.h"
 #include "whyformer/explanation.h"
 #include "whyformer/growing_file.h"
 
@@ -21,6 +22,8 @@ class AnswerLines {
   // False where the user interrupted: there will be no more answers. An input that cannot be
   // explained keeps its place; its answer has `name` and what is wrong with it.
   bool add(const std::string& name, const std::function<Explanation()>& explain);
+  bool add(const Explanation& explanation);
+  bool add_problem(const std::string& name, const InvalidInput& error);
 
   // Throws Interrupted where the user interrupted, and InvalidInput where some inputs could not be
   // explained.
@@ -29,7 +32,7 @@ class AnswerLines {
   int64_t count() const { return count_; }
 
  private:
-  void write(const std::string& line);
+  bool write(const std::string& line);
 
   std::string what_;
   std::unique_ptr<GrowingFile> file_;  // none: standard output

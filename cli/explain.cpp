@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <numeric>
+#include <span>
 
 #include "answer_lines.h"
 #include "command.h"
@@ -104,6 +105,41 @@ void explain_lines(const ExplainArguments& a, const std::string& path) {
   answers.finish();
 }
 
+// Rows that run together; JSON lines of one group are written before the next is read.
+constexpr size_t kRowsTogether = 256;
+
+void explain_rows(const ExplainArguments& a, const Model& model, const NamedTable& rows,
+                  std::span<const int64_t> chosen) {
+  RowInput input = a.table.input(model, rows, chosen[0]);
+  ExplainRequest request = request_of(a, model, input);
+  request.progress = [](int64_t, int64_t) { return !interrupted(); };
+  const KeepAnswers keep;
+  AnswerLines answers(a.json, "rows", static_cast<int64_t>(chosen.size()));
+  for (size_t done = 0; done < chosen.size() && !interrupted();) {
+    const auto group = chosen.subspan(done, std::min(kRowsTogether, chosen.size() - done));
+    std::vector<InputValue> inputs;
+    for (const int64_t row : group) {
+      a.table.take_row(model, rows, row, input);
+      inputs.emplace_back(input);
+    }
+    const auto refused = [&](size_t i, const Error& why) {
+      const auto* error = dynamic_cast<const InvalidInput*>(&why);
+      if (error == nullptr) throw;
+      return answers.add_problem(fmt::format("row {}", group[i]), *error);
+    };
+    try {
+      explain_each(
+          model, inputs, request,
+          [&](size_t, const std::vector<Explanation>& found) { return answers.add(found[0]); },
+          refused);
+    } catch (const Interrupted&) {
+      break;
+    }
+    done += group.size();
+  }
+  answers.finish();
+}
+
 void explain_table(const ExplainArguments& a) {
   const Model model = a.input.model.load_for_tables();
   const NamedTable rows = a.table.read(model);
@@ -114,17 +150,7 @@ void explain_table(const ExplainArguments& a) {
   }
   if (chosen.size() == 1) return explain_one(a, model, a.table.input(model, rows, chosen[0]));
   refuse_pictures(a);
-  RowInput input = a.table.input(model, rows, chosen[0]);
-  ExplainRequest request = request_of(a, model, input);
-  request.progress = [](int64_t, int64_t) { return !interrupted(); };
-  const KeepAnswers keep;
-  AnswerLines answers(a.json, "rows", static_cast<int64_t>(chosen.size()));
-  for (const int64_t row : chosen) {
-    a.table.take_row(model, rows, row, input);
-    const auto explain_row = [&] { return explain(model, input, request).front(); };
-    if (!answers.add(fmt::format("row {}", row), explain_row)) break;
-  }
-  answers.finish();
+  explain_rows(a, model, rows, chosen);
 }
 
 void run(const ExplainArguments& a) {

@@ -212,18 +212,25 @@ class ExplainedInputs {
   // False where the user interrupted.
   bool add(int64_t number, const std::function<Explanation()>& explain) {
     try {
-      explanations_.push_back(explain());
-      explanations_.back().attention.clear();  // by far the most memory, and no summary shows it
+      return add(explain());
     } catch (const Interrupted&) {
       return false;
     } catch (const InvalidInput& error) {
-      tell_refusal();
-      refusal_ = error.what();
-      refused_ = number;
+      return leave_out(number, error);
     }
-    ++count_;
-    bar_.show(count_, total_ > 0 ? std::max(count_, total_) : 0);
-    return !interrupted();
+  }
+
+  bool add(Explanation explanation) {
+    explanations_.push_back(std::move(explanation));
+    explanations_.back().attention.clear();  // by far the most memory, and no summary shows it
+    return one_more();
+  }
+
+  bool leave_out(int64_t number, const InvalidInput& error) {
+    tell_refusal();
+    refusal_ = error.what();
+    refused_ = number;
+    return one_more();
   }
 
   std::vector<Explanation> take() {
@@ -238,6 +245,12 @@ class ExplainedInputs {
   }
 
  private:
+  bool one_more() {
+    ++count_;
+    bar_.show(count_, total_ > 0 ? std::max(count_, total_) : 0);
+    return !interrupted();
+  }
+
   // One behind: where nothing can be explained, the last refusal is the error.
   void tell_refusal() {
     if (refusal_.empty()) return;
@@ -269,14 +282,32 @@ std::vector<Explanation> explain_rows(const ImportanceArguments& a, const Model&
   const NamedTable background =
       has_background(model) ? NamedTable() : background_of(rows, a.background_rows);
   ExplainedInputs inputs("row", rows.table.rows);
-  for (int64_t row = 0; row < rows.table.rows; ++row) {
-    const auto explain_row = [&] {
+  const auto refused = [&](int64_t row, const Error& why) {
+    const auto* error = dynamic_cast<const InvalidInput*>(&why);
+    if (error == nullptr) throw;
+    return inputs.leave_out(row, *error);
+  };
+  constexpr int64_t kTogether = 256;
+  for (int64_t first = 0; first < rows.table.rows && !interrupted(); first += kTogether) {
+    std::vector<InputValue> group;
+    for (int64_t row = first; row < std::min(first + kTogether, rows.table.rows); ++row) {
       RowInput input = row_of(rows, row);
       input.background = background.table;
       input.background_cells = background.cells;
-      return explain(model, input, request).front();
-    };
-    if (!inputs.add(row, explain_row)) break;
+      group.emplace_back(std::move(input));
+    }
+    try {
+      explain_each(
+          model, group, request,
+          [&](size_t, std::vector<Explanation> found) {
+            return inputs.add(std::move(found.front()));
+          },
+          [&](size_t i, const Error& why) {
+            return refused(first + static_cast<int64_t>(i), why);
+          });
+    } catch (const Interrupted&) {
+      break;
+    }
   }
   return inputs.take();
 }

@@ -159,6 +159,7 @@ void TableArguments::take_row(const Model& model, const NamedTable& rows, int64_
   RowInput own = row_of(rows, number);
   input.values = std::move(own.values);
   input.cells = std::move(own.cells);
+  input.number = own.number;
   take_block(model, rows, number, input);
 }
 

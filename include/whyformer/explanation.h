@@ -112,6 +112,8 @@ struct Output {
 struct OutputElement {
   std::string output = {};            // by name; empty: the logits, or the first output
   std::vector<int64_t> indices = {};  // one per axis of the output; empty: its largest element
+
+  bool operator==(const OutputElement&) const = default;
 };
 
 // The explained output.
@@ -176,7 +178,10 @@ struct ContextFacts {
   std::vector<double> live;       // the model's answer: the context sees the row too
   std::vector<double> explained;  // what scores explain: the same, or with a frozen context
   std::vector<double> alone;
-  int64_t contexts = 0;  // of as many rows, drawn at random from `drawn_from` rows
+  int64_t equal_rows = 0;  // of the context, with the numbers of the explained one
+  // Of as many rows, drawn at random from `drawn_from` rows, which are none of the equal ones; 0
+  // where there are no others.
+  int64_t contexts = 0;
   int64_t drawn_from = 0;
   std::vector<double> lowest, highest;  // in these
 };
@@ -186,6 +191,7 @@ struct Explanation {
 
   ModelName model;
   std::string text;                 // or the name of the picture or its file
+  std::optional<int64_t> row;       // of a table, its number there, from 0
   std::optional<std::string> pair;  // the second text; the text that a picture is compared with
   std::optional<PictureView> picture;
   std::vector<Unit> units;

@@ -71,6 +71,7 @@ struct RowInput {
   // Its block of the table, for models whose rows attend to each other, and which row of it it is.
   std::shared_ptr<const TableBlock> block = {};
   int64_t in_block = 0;
+  std::optional<int64_t> number = {};  // in its table, from 0; for reports
 
   auto holds() const {
     return std::tie(names, values, cells, background, background_cells, weights, block, in_block);

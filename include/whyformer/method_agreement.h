@@ -3,11 +3,12 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "whyformer/agreement.h"
-#include "whyformer/model.h"
+#include "whyformer/evaluation.h"
 
 namespace whyformer {
 
@@ -45,6 +46,13 @@ struct AgreementInput {
 // Interrupted.
 AgreementInput agreement_input(const Model& model, const std::string& name, const InputValue& input,
                                const AgreementRequest& request);
+// Of each input of a corpus, in order; the target of an entry, where it has one, is the one that is
+// explained. Inputs of equal shapes run together where methods allow that. `progress` gets the
+// number of finished inputs from any thread; where it says false, gives those that are done.
+std::vector<AgreementInput> agreement_inputs(const Model& model,
+                                             std::span<const EvaluationEntry> corpus,
+                                             const AgreementRequest& request,
+                                             const Progress& progress);
 
 // Of two sets of scores; nothing where a measure is not defined. Units that one side does not score
 // are left out on both. Signs are compared only where both sides have them.

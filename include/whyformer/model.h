@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "whyformer/edits.h"
+#include "whyformer/error.h"
 #include "whyformer/explanation.h"
 #include "whyformer/input.h"
 #include "whyformer/interrupted.h"
@@ -269,11 +270,13 @@ std::vector<Explanation> explain(const Model& model, const InputValue& input,
                                  const ExplainRequest& request);
 // The same for each of many inputs, which `take` gets in order. Those of equal shapes, as rows of a
 // table are, run together where methods only read runs that all share. Returns early where `take`
-// says false, and throws what explain() throws for the first input that is refused, after those
-// before it were taken.
+// or `refused` says false. `refused` gets inputs that cannot be explained; without it explain_each
+// throws what explain() throws for the first of them, after those before it were taken.
 using TakeExplanations = std::function<bool(size_t input, std::vector<Explanation> explanations)>;
+using TakeRefusal = std::function<bool(size_t input, const Error& why)>;
 void explain_each(const Model& model, std::span<const InputValue> inputs,
-                  const ExplainRequest& request, const TakeExplanations& take);
+                  const ExplainRequest& request, const TakeExplanations& take,
+                  const TakeRefusal& refused = {});
 
 // An array of a trace, as floats.
 struct TracedArray {

@@ -136,18 +136,18 @@ std::vector<nb::dict> protocol_list() {
 }
 
 AgreementReport agreed(const Model& model, const std::vector<InputValue>& inputs,
-                       AgreementRequest request, const nb::object& progress) {
+                       const AgreementRequest& request, const nb::object& progress) {
+  std::vector<EvaluationEntry> corpus;
+  for (const InputValue& input : inputs)
+    corpus.push_back({{.name = "input " + std::to_string(corpus.size()), .input = input}});
   return run_long(progress, [&](const Progress& watch) {
-    const auto compare = [&](const PieceOfWork& piece, const Progress& goes_on) {
-      AgreementRequest own = request;
-      own.explain.progress = goes_on;
-      own.explain.memory_bytes /= piece.at_once;
-      return agreement_input(model, "input " + std::to_string(piece.number), inputs[piece.number],
-                             own);
+    const std::thread::id own_thread = std::this_thread::get_id();
+    std::atomic<bool> goes_on = true;
+    const Progress ask = [&](int64_t done, int64_t total) {
+      if (std::this_thread::get_id() == own_thread && !watch(done, total)) goes_on = false;
+      return goes_on.load();
     };
-    const auto finish = [](int64_t, const AgreementInput&) {};
-    return summarise(model.name(),
-                     each_input<AgreementInput>(inputs.size(), watch, compare, finish), request);
+    return summarise(model.name(), agreement_inputs(model, corpus, request, ask), request);
   });
 }
 

@@ -36,6 +36,7 @@ std::vector<RowInput> row_inputs(const NamedTable& table, const NamedTable* back
   std::vector<RowInput> rows;
   for (int64_t row = 0; row < table.table.rows; ++row) {
     rows.push_back(row_of(table, row));
+    if (table.table.rows == 1) rows.back().number.reset();  // given by itself
     rows.back().weights = weights;
     if (row > 0) rows.back().block = rows[row - 1].block;
     if (block > 0) add_block(rows.back(), table, row, block);

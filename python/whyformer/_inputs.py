@@ -37,6 +37,23 @@ def is_arrays(x) -> bool:
     return isinstance(x, Mapping) and not isinstance(x.get("text"), str)
 
 
+def with_rows(x, model):
+    """Cells by the names of columns, or a list of such rows, as a row of a frame or a frame, for a model that reads
+    words; everything else as it is."""
+    if not (model.reads_tables and model.reads_words):
+        return x
+    if isinstance(x, Mapping) and x and all(np.ndim(cell) == 0 for cell in x.values()):
+        import pandas
+
+        return pandas.Series(dict(x), dtype=object)
+    if isinstance(x, (list, tuple)) and x and all(isinstance(row, Mapping) or hasattr(row, "index") and
+                                                  hasattr(row, "to_dict") for row in x):
+        import pandas
+
+        return pandas.DataFrame([dict(row) for row in x], dtype=object)
+    return x
+
+
 def array_input(x) -> dict:
     if not is_arrays(x):
         raise InvalidInput("expected arrays: give a dictionary of them by the names of the file's inputs")

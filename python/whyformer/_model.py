@@ -107,6 +107,7 @@ class Model:
 
     def _inputs(self, x, pair=None, background=None, weights=None):
         """Inputs as the engine takes them, and whether there is just one."""
+        x = _inputs.with_rows(x, self._native)
         if _inputs.is_arrays(x):
             _inputs.refuse({"pair": pair, "background": background, "background_weights": weights},
                            "does not go with arrays")
@@ -128,6 +129,7 @@ class Model:
     def __call__(self, x, *, pair: str | None = None, similar_to: str | None = None, precision: str = "single",
                  progress=None):
         """What the model answers: an Output, or a list of them for several inputs; of arrays every output by name."""
+        x = _inputs.with_rows(x, self._native)
         if _inputs.is_arrays(x):
             _inputs.refuse({"pair": pair, "similar_to": similar_to}, "does not go with arrays")
             return self.run(x)
@@ -171,6 +173,7 @@ class Model:
 
         Gives an Explanation, or Explanations for several inputs or targets.
         """
+        x = _inputs.with_rows(x, self._native)
         inputs, single = self._inputs(x, pair, background, background_weights)
         if not inputs:
             return Explanations([])
@@ -189,7 +192,8 @@ class Model:
         with Bar("explaining", progress) as bar:
             found = self._explained(inputs, request, bar)
         results = [Explanation(one) for one in found]
-        return results[0] if single and len(results) == 1 else Explanations(results)
+        index = getattr(x, "index", None) if hasattr(x, "columns") else None
+        return results[0] if single and len(results) == 1 else Explanations(results, index)
 
     def _explained(self, inputs: list, request, bar: Bar) -> list:
         """An explanation for each input and target."""

@@ -275,15 +275,18 @@ class Explanation(Sequence):
 class Explanations(Sequence):
     """Explanations of several inputs, or of several targets of one picture."""
 
-    def __init__(self, explanations: list[Explanation]):
-        self._all = list(explanations)
+    def __init__(self, explanations: list[Explanation], index=None):
+        # The labels of a frame's rows, where each has an explanation.
+        self._all, self._index = list(explanations), index if index is not None and len(index) == len(explanations) else None
 
     def __len__(self) -> int:
         return len(self._all)
 
     def __getitem__(self, index):
         found = self._all[index]
-        return Explanations(found) if isinstance(index, slice) else found
+        if not isinstance(index, slice):
+            return found
+        return Explanations(found, None if self._index is None else self._index[index])
 
     def to_dict(self) -> list[dict]:
         return [one.to_dict() for one in self]
@@ -295,13 +298,14 @@ class Explanations(Sequence):
     def to_pandas(self, by: str = "units"):
         """The tables of all explanations below each other, with a column `input` that counts them.
 
-        by="columns", of rows of a table: a row for each input, and for each method a score of each column.
+        by="columns", of rows of a table: a row for each input, and for each method a score of each column, with the
+        index of the frame that was explained.
         """
         import pandas
 
         if by == "columns":
             parts = {name: self.to_shap(name) for name in self[0].methods} if self._all else {}
-            return pandas.concat({name: pandas.DataFrame(one["values"], columns=one["feature_names"])
+            return pandas.concat({name: pandas.DataFrame(one["values"], self._index, columns=one["feature_names"])
                                   for name, one in parts.items()}, axis=1)
         tables = [one.to_pandas(by) for one in self]
         for index, table in enumerate(tables):

@@ -27,7 +27,7 @@ TOLERANCE = 1e-5
 
 def save_table_model(folder, module, *, frame, preprocessing=None, labels=None, task: str | None = None, context=None,
                      forward=None, heads: int | None = None, family: str | None = None, activation: str | None = None,
-                     output: str | None = None, missing: str = "refuse", **options) -> Model:
+                     head_activation: str | None = None, output: str | None = None, missing: str = "refuse", **options) -> Model:
     """Writes a folder that `whyformer.load` and the command line read, and checks that it answers as the module does.
 
     folder         gets model.safetensors, table.json with a probe, background.csv (100 rows of the frame)
@@ -38,7 +38,7 @@ def save_table_model(folder, module, *, frame, preprocessing=None, labels=None, 
     forward        how the module is called, where its forward does not tell: forward(x_cont, x_cat)
     missing        "mask": of cells that nothing fills in, the model has vectors of its own (SAINT); forward is then called
                    with a third argument, [rows, numbers and then categories], 1 where a cell has no value
-    heads, family, activation  of the model, where they are not found
+    heads, family, activation, head_activation  of the model, where they are not found
 
     The other arguments are those of `describe_table`. Gives the loaded model.
     """
@@ -52,7 +52,7 @@ def save_table_model(folder, module, *, frame, preprocessing=None, labels=None, 
     answers = call(inputs)
     _fit_task(spec, answers.shape[1], output)
     model = {"weights": "model.safetensors", "heads": heads if heads is not None else _heads(module), "family": family,
-             "activation": activation}
+             "activation": activation, "head_activation": head_activation, "options": _options(module)}
     spec.fields["model"] = {name: value for name, value in model.items() if value is not None}
     names = [column["name"] for column in spec.columns]
     files = {"model.safetensors": safetensors(_tensors(module))}
@@ -224,6 +224,12 @@ def _heads(module) -> int | None:
     return found.pop() if len(found) == 1 else None
 
 
+def _options(module) -> dict | None:
+    """What pytorch_tabular keeps beside the weights of a regression."""
+    given = getattr(getattr(module, "hparams", None), "target_range", None)
+    return {"target_range": [float(end) for one in given for end in one]} if given else None
+
+
 def _tensors(module) -> dict[str, np.ndarray]:
     found = {}
     for name, tensor in getattr(module, "_orig_mod", module).state_dict().items():
@@ -276,4 +282,5 @@ def _check_before_writing(files: dict[str, bytes], spec: TableSpec, rows, answer
     gap = np.max(np.abs(found - answers) / np.maximum(1, np.abs(answers)))
     if not gap <= TOLERANCE:
         raise Error(f"the saved model answers otherwise than the module: {gap:.2g} off on {len(rows)} rows; nothing was "
-                    "written. Something that the weights do not tell is read wrong (heads=, activation=, family=)")
+                    "written. Something that the weights do not tell is read wrong (heads=, activation=, head_activation=, "
+                    "family=)")

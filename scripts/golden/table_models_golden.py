@@ -17,7 +17,7 @@ below.
 
 One file per case, FAMILY.COLUMNS.safetensors, in float64: "weights.NAME" is the state_dict as it
 is; "x_cont" [rows, N] and "x_cat" [rows, C] are encoded rows, "x_missing" [rows, N + C] says which cells
-have no value; "counts" [C] categories of each column; "heads" [1]; "activation.NAME" names a function that is not the package's default; "answers" [rows, outputs]; of models whose rows attend to each other these are of rows alone, and
+have no value; "counts" [C] categories of each column; "first_id" [1], where it is not 0, of its first category; "heads" [1]; "activation.NAME" names a function that is not the package's default; "answers" [rows, outputs]; of models whose rows attend to each other these are of rows alone, and
 "block" those of all rows together, "block_gradient" of each row's first one to its own numbers, and
 "frozen" with all others as they are without it; "map.I" [rows, heads, queries, keys] the attention of
 site I and "gradient.I" the gradient of each row's first answer with respect to it.

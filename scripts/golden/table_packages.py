@@ -53,8 +53,10 @@ def lucid_tab():
             module = package.TabTransformer(
                 categories=counts, num_continuous=numbers, dim=8, depth=2, heads=heads, dim_head=width,
                 dim_out=2, mlp_hidden_mults=(1, 1), continuous_mean_std=scale)
+            # With 51 the first one's ReLUs are off in every row.
+            seed = 54 if (version, kind) == ("0.2.6", "mixed") else 51
             yield Case(f"lucid-tab.{version}.{kind}", module, heads, both(module), numbers, counts,
-                       seed=51)
+                       seed=seed)
 
 
 def tabular_layers():

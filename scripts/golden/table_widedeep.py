@@ -67,19 +67,21 @@ def widedeep():
             return torch.cat([self(*(None if x is None else x[[r]] for x in inputs))
                               for r in range(ROWS)])
 
-    def case(name, kind, cls, heads, embed, numbers=NUMBERS, counts=(3, 2, 4), **options):
+    def case(name, kind, cls, heads, embed, numbers=NUMBERS, counts=(3, 2, 4), more=None, **options):
         counts = list(counts)
         if embed and kind is tab:
             options["embed_continuous_method"] = "standard"
         module = Model(kind, numbers, counts, cls, n_heads=heads, input_dim=4, **options)
         rows = kind is saint
         return Case(name, module, heads, module.alone if rows else module, numbers, counts, seed=95,
-                    narrow=True, ids=numbered(counts, cls),
+                    narrow=True, ids=numbered(counts, cls), more=more or {},
                     after=(lambda m, x: {"block": m(*x)}) if rows else None)
 
     yield case("wd-tab.mixed", tab, False, 2, False, cont_norm_layer="batchnorm")
     yield case("wd-tab.class", tab, True, 2, False, use_cat_bias=True, cont_norm_layer="layernorm",
                mlp_hidden_dims=[6, 5], mlp_batchnorm=True)
+    # The layers behind the class token read as many numbers as those behind a single column would.
+    yield case("wd-tab.one.class", tab, True, 2, False, numbers=0, counts=[3], more={"first_id": torch.tensor([2])})
     yield case("wd-tab.embedded", tab, False, 1, True, mlp_hidden_dims=[6], use_qkv_bias=True)
     yield case("wd-tab.categories", tab, False, 2, False, numbers=0)
     yield case("wd-saint.class", saint, True, 2, True, numbers=1, counts=[3], ff_factor=1)

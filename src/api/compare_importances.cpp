@@ -60,17 +60,19 @@ class ImportanceComparison {
       std::vector<InputValue> inputs;
       for (int64_t row = done_; row < std::min(rows_.table.rows, done_ + kRowsAtOnce); ++row)
         inputs.push_back(input_of(row, background));
-      try {
-        explain_each(model_, inputs, explain_, [&](size_t, std::vector<Explanation> found) {
-          explanations_.push_back(std::move(found.front()));
-          explanations_.back().attention.clear();  // the most memory by far, and nothing reads it
-          return goes_on(++done_, rows_.table.rows);
-        });
-      } catch (const InvalidInput& error) {
-        refusal = error.what();
-        notes_.push_back(fmt::format("Row {} was left out: {}.", done_, refusal));
-        goes_on(++done_, rows_.table.rows);
-      }
+      explain_each(
+          model_, inputs, explain_,
+          [&](size_t, std::vector<Explanation> found) {
+            explanations_.push_back(std::move(found.front()));
+            explanations_.back().attention.clear();  // the most memory, and nothing reads it
+            return goes_on(++done_, rows_.table.rows);
+          },
+          [&](size_t, const Error& why) {
+            if (dynamic_cast<const InvalidInput*>(&why) == nullptr) throw;
+            refusal = why.what();
+            notes_.push_back(fmt::format("Row {} was left out: {}.", done_, refusal));
+            return goes_on(++done_, rows_.table.rows);
+          });
       if (stopped_) break;
     }
     if (!explanations_.empty()) return;

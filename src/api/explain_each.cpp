@@ -1,8 +1,10 @@
 // Many inputs: those of equal shapes share forward runs and walks back.
 #include <algorithm>
+#include <utility>
 
 #include "api/explained_input.h"
 #include "run/pulse_question.h"
+#include "whyformer/error.h"
 
 namespace whyformer {
 namespace {
@@ -10,17 +12,22 @@ namespace {
 class EachExplained {
  public:
   EachExplained(const Model& model, std::span<const InputValue> inputs,
-                const ExplainRequest& request, const TakeExplanations& take)
+                const ExplainRequest& request, const TakeExplanations& take,
+                const TakeRefusal& refused)
       : model_(model),
         inputs_(inputs),
         request_(request),
         take_(take),
+        refused_(refused),
         needs_(needs_of(jobs_of(request.methods))) {}
 
   void run() {
     for (bool goes_on = true; goes_on && taken_ < inputs_.size();) {
       read_up_to(1);
-      if (readings_.empty()) std::rethrow_exception(refusal_);
+      if (readings_.empty()) {
+        goes_on = refuse(std::exchange(refusal_, nullptr));
+        continue;
+      }
       read_up_to(most_together());
       const auto batch = batch_of_first();
       goes_on = take_first(batch == nullptr ? 1 : batch->size(), batch);
@@ -58,31 +65,67 @@ class EachExplained {
     return inputs.size() < 2 ? nullptr : RunBatch::of_first(inputs, needs_);
   }
 
-  // False where the caller wants no more.
+  // False where the caller wants no more. All of a batch tell their targets before one of them asks
+  // for gradients.
   bool take_first(int64_t count, const std::shared_ptr<RunBatch>& batch) {
-    std::vector<std::unique_ptr<ExplainedInput>> all;
-    for (int64_t number = 0; number < count; ++number) {
-      const MakeRun in_batch = [&](Input input, Run::Settings settings) {
-        return std::make_unique<Run>(std::move(input), std::move(settings), batch, number);
-      };
-      all.push_back(
-          std::make_unique<ExplainedInput>(model_, std::move(readings_[number]), request_,
-                                           request_.trust ? WholeRun::kYes : WholeRun::kNo,
-                                           batch == nullptr ? MakeRun(run_by_itself) : in_batch));
-      if (batch != nullptr) all.back()->choose_first_target();
-    }
+    std::vector<Started> all;
+    for (int64_t number = 0; number < count; ++number)
+      all.push_back(started(std::move(readings_[number]), number, batch));
     readings_.erase(readings_.begin(), readings_.begin() + count);
-    for (const auto& explained : all) {
-      if (!take_(taken_, explanations_of(*explained, request_))) return false;
-      ++taken_;
+    for (Started& one : all) {
+      if (!take(one)) return false;
     }
     return true;
+  }
+
+  // An input whose run has begun, or why it has none.
+  struct Started {
+    std::unique_ptr<ExplainedInput> input;
+    std::exception_ptr refusal;
+  };
+
+  Started started(Reading reading, int64_t number, const std::shared_ptr<RunBatch>& batch) const {
+    const MakeRun in_batch = [&](Input input, Run::Settings settings) {
+      return std::make_unique<Run>(std::move(input), std::move(settings), batch, number);
+    };
+    try {
+      auto input = std::make_unique<ExplainedInput>(
+          model_, std::move(reading), request_, request_.trust ? WholeRun::kYes : WholeRun::kNo,
+          batch == nullptr ? MakeRun(run_by_itself) : in_batch);
+      if (batch != nullptr) input->choose_first_target();
+      return {std::move(input), nullptr};
+    } catch (...) {
+      return {nullptr, std::current_exception()};
+    }
+  }
+
+  bool take(Started& one) {
+    if (one.refusal != nullptr) return refuse(one.refusal);
+    std::vector<Explanation> explanations;
+    try {
+      explanations = explanations_of(*one.input, request_);
+    } catch (...) {
+      return refuse(std::current_exception());
+    }
+    one.input.reset();
+    return take_(taken_++, std::move(explanations));
+  }
+
+  // Interruptions, and what is nobody's input's fault, are thrown on.
+  bool refuse(const std::exception_ptr& why) {
+    if (!refused_) std::rethrow_exception(why);
+    try {
+      std::rethrow_exception(why);
+    } catch (const Error& error) {
+      return refused_(taken_++, error);
+    }
   }
 
   const Model& model_;
   std::span<const InputValue> inputs_;
   const ExplainRequest& request_;
   const TakeExplanations& take_;
+  const TakeRefusal& refused_;
   Needs needs_;
   std::vector<Reading> readings_;  // of inputs that were not taken yet
   std::exception_ptr refusal_;     // of the input behind them
@@ -92,9 +135,10 @@ class EachExplained {
 }  // namespace
 
 void explain_each(const Model& model, std::span<const InputValue> inputs,
-                  const ExplainRequest& request, const TakeExplanations& take) {
+                  const ExplainRequest& request, const TakeExplanations& take,
+                  const TakeRefusal& refused) {
   const PulseScope pulses(pulse_question(request.progress));
-  EachExplained(model, inputs, request, take).run();
+  EachExplained(model, inputs, request, take, refused).run();
 }
 
 }  // namespace whyformer

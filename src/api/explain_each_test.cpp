@@ -101,6 +101,38 @@ TEST_F(ManyRows, AreTakenUpToTheOneThatIsRefused) {
   EXPECT_THAT(taken, testing::ElementsAre(0, 1, 2));
 }
 
+TEST_F(ManyRows, GoOnBehindThoseThatAreRefusedWhereTheCallerTakesRefusals) {
+  inputs_.resize(7);
+  inputs_[0] = inputs_[3] = inputs_[6] = RowInput{.values = {1, 2}};
+  const ExplainRequest request{.methods = {{"gae"}}};
+  std::vector<size_t> order, refused;
+  explain_each(
+      model_, inputs_, request,
+      [&](size_t input, const std::vector<Explanation>& found) {
+        order.push_back(input);
+        expect_same_explanation(found[0], explain(model_, inputs_[input], request)[0]);
+        return true;
+      },
+      [&](size_t input, const Error&) {
+        order.push_back(input);
+        refused.push_back(input);
+        return true;
+      });
+  EXPECT_THAT(order, testing::ElementsAre(0, 1, 2, 3, 4, 5, 6));
+  EXPECT_THAT(refused, testing::ElementsAre(0, 3, 6));
+}
+
+// Its text is read, but there is no such target; those beside it are of the same batch.
+TEST_F(ManyRows, LoseNothingByARefusalOfOneThatRunsWithThem) {
+  inputs_.resize(3);
+  size_t refused = 0;
+  explain_each(
+      model_, inputs_, {.methods = {{"rollout"}}, .target = std::string("no such label")},
+      [&](size_t, const std::vector<Explanation>&) { return true; },
+      [&](size_t input, const Error&) { return input == refused++; });
+  EXPECT_EQ(refused, 3u);
+}
+
 TEST_F(ManyRows, StopWhereTheCallerHasSeenEnough) {
   size_t taken = 0;
   explain_each(model_, inputs_, {.methods = {{"rollout"}}},

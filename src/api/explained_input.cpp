@@ -76,11 +76,19 @@ std::vector<AttentionMap> maps_of(const Prepared& prepared) {
 }
 
 std::string note_of(const ContextFacts& facts, int64_t target) {
-  std::string note = fmt::format(
-      "In a context of {} rows ({}) the answer is {:.4g}; alone {:.4g}; in {} contexts of as many "
-      "rows, drawn from {}, {:.4g} to {:.4g}.",
-      facts.rows, facts.from, facts.live[target], facts.alone[target], facts.contexts,
-      facts.drawn_from, facts.lowest[target], facts.highest[target]);
+  std::string note = fmt::format("In a context of {} rows ({}) the answer is {:.4g}; alone {:.4g}",
+                                 facts.rows, facts.from, facts.live[target], facts.alone[target]);
+  note += facts.contexts == 0
+              ? "; there are no other rows to draw contexts from."
+              : fmt::format("; in {} contexts of as many rows, drawn from {}, {:.4g} to {:.4g}.",
+                            facts.contexts, facts.drawn_from, facts.lowest[target],
+                            facts.highest[target]);
+  if (facts.equal_rows > 0) {
+    note += fmt::format(
+        " {} of the context's rows {} this one's numbers: where it is the same row, it attends to "
+        "itself twice.",
+        facts.equal_rows, facts.equal_rows == 1 ? "has" : "have");
+  }
   if (facts.mode == "live") return note + " The context sees the row, too (live).";
   return note + fmt::format(
                     " Scores explain the answer to a frozen context, which does not see the row: "

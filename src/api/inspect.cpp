@@ -12,12 +12,13 @@ namespace whyformer {
 
 ModelInfo inspect(const std::filesystem::path& path, const InputShapes& shapes,
                   const BatchAxes& batch_axes) {
-  const std::filesystem::path onnx = onnx_file_of(path);
+  const bool bare_table = table_package_in(path).has_value();
+  const std::filesystem::path onnx = bare_table ? std::filesystem::path() : onnx_file_of(path);
   if (onnx.empty() && (!shapes.empty() || !batch_axes.empty())) {
     throw InvalidInput(fmt::format(
         "input shapes and batch axes apply to ONNX files only; '{}' is not one", path.string()));
   }
-  if (onnx.empty() && table_package_in(path)) return *draft_table(path).info;
+  if (bare_table) return *draft_table(path).info;
   if (onnx.empty()) return Model::load(path).inspect();
   const OnnxDocument document = open_onnx(path);
   ModelInfo info = describe(probe_onnx(document, shapes, batch_axes), onnx);

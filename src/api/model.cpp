@@ -91,16 +91,19 @@ HashedReaders readers_of_path(const std::filesystem::path& path, const LoadOptio
     return readers_of_files(std::move(table.files), name, table.weights, options);
   }
   const std::filesystem::path onnx = folder ? onnx_file_in(path) : path;
-  if (options.arrays || std::filesystem::is_regular_file(onnx, error)) {
-    const OnnxDocument document = open_onnx(path);
-    return {readers_of_onnx(document, name, options), hash_of(document, options.output)};
-  }
-  if (const std::optional<std::string> package = table_package_in(path)) {
+  const bool weights_alone =
+      folder && onnx.empty() && !std::filesystem::exists(path / "config.json", error);
+  const std::filesystem::path weights = weights_alone ? path / "model.safetensors" : path;
+  if (const std::optional<std::string> package = table_package_in(weights)) {
     throw UnsupportedModel(
         fmt::format("{} holds the weights of {}, a model of tables, which do not tell what its "
                     "columns are: describe them in a table.json",
-                    in_quotes(path.filename().string()), *package),
+                    in_quotes(weights.filename().string()), *package),
         Remedy::kTableSpec);
+  }
+  if (options.arrays || std::filesystem::is_regular_file(onnx, error)) {
+    const OnnxDocument document = open_onnx(path);
+    return {readers_of_onnx(document, name, options), hash_of(document, options.output)};
   }
   FileLookup files = files_in(path);
   refuse_output(options.output, name);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/golden_table.h"
 #include "tests/support/source_folder.h"
 #include "tests/support/temporary_folder.h"
 #include "whyformer/answers.h"
@@ -138,6 +139,19 @@ TEST(OneLogitOnnx, ARegressionIsToldInTheUsersUnit) {
         .values[0];
   };
   EXPECT_NEAR(value(R"(, "scale": {"mean": 100, "std": 20})"), 100 + 20 * value(""), 1e-9);
+}
+
+TEST(WeightsOfATableWithoutADescription, AreNamedAndInspectedAsAFileAndInAFolder) {
+  const TemporaryFolder folder;
+  GoldenTable("rtdl-revisiting.mixed").save(folder.path());
+  std::filesystem::remove(folder.path() / "table.json");
+  const auto refused = testing::ThrowsMessage<UnsupportedModel>(testing::HasSubstr(
+      "'model.safetensors' holds the weights of rtdl_revisiting_models.FTTransformer"));
+  EXPECT_THAT([&] { Model::load(folder.path()); }, refused);
+  EXPECT_THAT([&] { Model::load(folder.path() / "model.safetensors"); }, refused);
+  const ModelInfo info = inspect(folder.path() / "model.safetensors");
+  EXPECT_EQ(info.family, "rtdl-revisiting");
+  EXPECT_FALSE(info.not_told.empty());
 }
 
 }  // namespace

@@ -34,6 +34,7 @@ Trace trace(const Model& model, const InputValue& input, const ExplainRequest& r
   Run& run = prepared.run();
   const PulseScope pulses(run.pulse_question());
   Trace result;
+  if (run.layers() > 0) run.require_maps_of_units();
   for (int layer = 0; layer < run.layers(); ++layer) {
     const std::string& name = run.found().sites[layer].name;
     result.attention.push_back(map_of(name, run.attention(layer)));
@@ -56,11 +57,8 @@ std::vector<AttentionMap> attention(const Model& model, const InputValue& input)
   Reading reading = reader.read(input, question);
   check_one_part(reading);
   const Run run(std::move(reading.inputs[0]), {.needs = {.attention = true}});
-  std::vector<AttentionMap> maps;
-  for (int layer = 0; layer < run.layers(); ++layer) {
-    maps.push_back(map_of(run.found().sites[layer].name, run.attention(layer)));
-  }
-  return maps;
+  if (run.layers() > 0) run.require_maps();
+  return attention_maps(run);
 }
 
 std::string to_safetensors(const Trace& trace) {

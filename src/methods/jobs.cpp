@@ -97,12 +97,31 @@ void take_scores_never_hidden(const Job& job, const Run& run, Attribution& attri
 // Units that attention does not go over have no score by attention, which is not 0.
 void add_units_beside_tokens(const Run& run, Attribution& attribution) {
   const int64_t units = run.input().units(), tokens = run.tokens();
-  if (tokens == units || static_cast<int64_t>(attribution.scores.size()) != tokens) return;
+  if (tokens == units || !run.input().unit_of_token().empty() ||
+      static_cast<int64_t>(attribution.scores.size()) != tokens)
+    return;
   attribution.scores.resize(units, std::numeric_limits<double>::quiet_NaN());
   attribution.notes.push_back(
       fmt::format("{} do not take part in this model's attention: {} of {} units have no score.",
                   run.input().beside_tokens(), units - tokens,
                   std::ranges::count(run.input().special(), false)));
+}
+
+// A unit that is several tokens has their sum.
+void add_up_tokens(const Job& job, const Run& run, Attribution& attribution) {
+  const std::vector<int64_t>& units = run.input().unit_of_token();
+  if (units.empty() || !job.method->needs.attention) return;
+  std::vector<double> scores(static_cast<size_t>(run.input().units()),
+                             std::numeric_limits<double>::quiet_NaN());
+  std::vector<int> tokens(scores.size(), 0);
+  for (size_t token = 0; token < units.size(); ++token) {
+    const auto unit = static_cast<size_t>(units[token]);
+    scores[unit] = attribution.scores[token] + (tokens[unit]++ > 0 ? scores[unit] : 0);
+  }
+  attribution.scores = std::move(scores);
+  attribution.notes.push_back(fmt::format(
+      "{} columns are several tokens of the model: the score of each is the sum over them.",
+      std::ranges::count_if(tokens, [](int count) { return count > 1; })));
 }
 
 Attribution run_checked(const Job& job, Run& run) {
@@ -132,6 +151,7 @@ Attribution run_checked(const Job& job, Run& run) {
   if (!scores.stopped) note_scores_not_computed(result);
   take_scores_out_of_reach(run, result);
   take_scores_never_hidden(job, run, result);
+  add_up_tokens(job, run, result);
   add_units_beside_tokens(run, result);
   return result;
 }
@@ -194,11 +214,35 @@ void run_jobs(const std::vector<Job>& jobs, const JobRunner& runner, Explanation
   if (explanation.attributions.empty() && first_refusal) std::rethrow_exception(first_refusal);
 }
 
+namespace {
+
+// What a unit's tokens give in the mean, and what they get in all: rows still sum to 1.
+Tensor map_between_units(const Tensor& maps, const std::vector<int64_t>& unit_of_token) {
+  const auto tokens = static_cast<int64_t>(unit_of_token.size());
+  const int64_t units = 1 + *std::ranges::max_element(unit_of_token);
+  std::vector<double> share(static_cast<size_t>(units), 0.0);
+  for (const int64_t unit : unit_of_token) ++share[unit];
+  const std::vector<double> all = maps.to_doubles();
+  std::vector<double> sums(static_cast<size_t>(maps.dim(0) * units * units), 0.0);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    const int64_t head = at / (tokens * tokens);
+    const int64_t query = unit_of_token[at / tokens % tokens], key = unit_of_token[at % tokens];
+    sums[(head * units + query) * units + key] += all[i] / share[query];
+  }
+  return Tensor::of<double>({maps.dim(0), units, units}, std::span<const double>(sums));
+}
+
+}  // namespace
+
 std::vector<AttentionMap> attention_maps(const Run& run) {
   std::vector<AttentionMap> maps;
-  if (!run.input().attends_by_unit()) return maps;
+  if (!run.input().has_maps()) return maps;
+  const std::vector<int64_t>& units = run.input().unit_of_token();
   for (int layer = 0; layer < run.layers(); ++layer) {
-    maps.push_back(map_of(run.found().sites[layer].name, run.attention(layer)));
+    const Tensor map = run.attention(layer);
+    maps.push_back(
+        map_of(run.found().sites[layer].name, units.empty() ? map : map_between_units(map, units)));
   }
   return maps;
 }

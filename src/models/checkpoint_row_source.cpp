@@ -350,6 +350,10 @@ int64_t CheckpointRowSource::max_rows_at_once(int64_t) const {
 }
 
 std::string CheckpointRowSource::why_no_maps() const {
+  if (context_.kind == RowsAttended::Kind::kLive && !context_.as_tokens) {
+    return "in a live context the other rows run through the same layers as the explained one, and "
+           "maps of its columns are not told apart from theirs; a frozen context has them";
+  }
   if (!table_.mixes_keys) return {};
   return fmt::format(
       "the keys of {} are learned mixtures of all columns (Linformer), so that its attention maps "

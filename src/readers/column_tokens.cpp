@@ -43,4 +43,16 @@ std::vector<int64_t> columns_of_tokens(int64_t columns, const RunChanged& run) {
   return found;
 }
 
+UnitsOfTokens units_of_tokens(const std::vector<int64_t>& columns) {
+  UnitsOfTokens found;
+  for (const int64_t column : columns) {
+    const auto end = found.columns.end();
+    const auto known = column < 0 ? end : std::find(found.columns.begin(), end, column);
+    found.unit_of_token.push_back(known - found.columns.begin());
+    if (known == end) found.columns.push_back(column);
+  }
+  if (found.columns.size() == columns.size()) found.unit_of_token.clear();
+  return found;
+}
+
 }  // namespace whyformer

@@ -20,4 +20,12 @@ using RunChanged = std::function<Tensor(const std::vector<bool>& changed)>;
 // numbers' bits, so that few runs do.
 std::vector<int64_t> columns_of_tokens(int64_t columns, const RunChanged& run);
 
+// A column that was encoded as several numbers may be several tokens; it stays one unit, which
+// stands where its first token does.
+struct UnitsOfTokens {
+  std::vector<int64_t> columns;        // of each unit
+  std::vector<int64_t> unit_of_token;  // empty where token i is unit i
+};
+UnitsOfTokens units_of_tokens(const std::vector<int64_t>& columns);
+
 }  // namespace whyformer

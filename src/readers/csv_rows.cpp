@@ -198,9 +198,20 @@ std::vector<std::string> numbered_names(size_t count) {
   return names;
 }
 
+namespace {
+
+std::string_view without_byte_order_mark(std::string_view text, const std::string& name) {
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
+    throw FileError(name + ": the file is UTF-16; save it as UTF-8");
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  return text;
+}
+
+}  // namespace
+
 NamedTable read_csv(std::string_view text, const std::string& name,
                     std::vector<BrokenRow>* broken) {
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  text = without_byte_order_mark(text, name);
   NamedTable result;
   Table& table = result.table;
   RowProblems problems(broken);
@@ -230,7 +241,7 @@ NamedTable read_csv(std::string_view text, const std::string& name,
 // Cells lose blanks around them; numbers in them are read, too.
 NamedTable read_words(std::string_view text, const std::string& name,
                       std::vector<BrokenRow>* broken) {
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  text = without_byte_order_mark(text, name);
   const char separator = separator_in(text);
   NamedTable result;
   RowProblems problems(broken);

@@ -175,7 +175,7 @@ void check_table(const NamedTable& named) {
 RowInput row_of(const NamedTable& named, int64_t row) {
   const int64_t columns = named.table.columns;
   const auto first = named.table.values.begin() + row * columns;
-  RowInput input{named.names, {first, first + columns}};
+  RowInput input{.names = named.names, .values = {first, first + columns}, .number = row};
   if (!named.cells.empty()) {
     const auto cell = named.cells.begin() + row * columns;
     input.cells.assign(cell, cell + columns);

@@ -1,6 +1,7 @@
 #include "readers/row_contexts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -54,6 +55,16 @@ std::vector<double> answers_to(const RowSource& source, const Sample& row, DType
       .to_doubles();
 }
 
+// As the model reads them in single precision.
+bool are_equal(const Sample& a, const Sample& b) {
+  return std::ranges::equal(a, b, [](const auto& one, const auto& other) {
+    return std::ranges::equal(
+        one.second.to_doubles(), other.second.to_doubles(), [](double x, double y) {
+          return (std::isnan(x) && std::isnan(y)) || static_cast<float>(x) == static_cast<float>(y);
+        });
+  });
+}
+
 }  // namespace
 
 std::string RowsSeen::hash() const {
@@ -93,9 +104,12 @@ std::shared_ptr<const RowSource> RowContexts::source_of(const RowsSeen& seen) co
 
 ContextFacts facts_of_context(const RowSource& alone, const RowsSeen& seen, const Sample& row,
                               const std::vector<Sample>& background, DType dtype) {
-  constexpr int kContexts = 5;
+  const auto is_row = [&](const Sample& other) { return are_equal(other, row); };
   std::vector<Sample> drawn_from = seen.samples;
   drawn_from.insert(drawn_from.end(), background.begin(), background.end());
+  const auto equal_rows = std::ranges::count_if(seen.samples, is_row);
+  std::erase_if(drawn_from, is_row);
+  const int contexts = drawn_from.empty() ? 0 : 5;
   const auto answers_in = [&](const std::vector<Sample>& rows, ContextMode mode) {
     return answers_to(*alone.in_context(rows, mode), row, dtype);
   };
@@ -105,13 +119,14 @@ ContextFacts facts_of_context(const RowSource& alone, const RowsSeen& seen, cons
                      .hash = seen.hash(),
                      .live = answers_in(seen.samples, ContextMode::kLive),
                      .alone = answers_to(*alone.in_context({}, seen.mode), row, dtype),
-                     .contexts = kContexts,
+                     .equal_rows = equal_rows,
+                     .contexts = contexts,
                      .drawn_from = static_cast<int64_t>(drawn_from.size())};
   facts.explained =
       seen.mode == ContextMode::kLive ? facts.live : answers_in(seen.samples, seen.mode);
   facts.lowest.assign(facts.live.size(), std::numeric_limits<double>::infinity());
   facts.highest.assign(facts.live.size(), -std::numeric_limits<double>::infinity());
-  for (int context = 0; context < kContexts; ++context) {
+  for (int context = 0; context < contexts; ++context) {
     const CounterRandom random(0, "contexts", context);
     std::vector<Sample> rows;
     for (int64_t i = 0; i < facts.rows; ++i) {

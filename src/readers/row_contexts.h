@@ -54,7 +54,8 @@ class RowContexts {
 };
 
 // What the model answers to the row in its context, alone, and in other contexts of that size,
-// drawn with replacement from the context and the background [rows, numbers].
+// drawn with replacement from the context and the background [rows, numbers], less those that equal
+// the row itself.
 ContextFacts facts_of_context(const RowSource& alone, const RowsSeen& seen, const Sample& row,
                               const std::vector<Sample>& background, DType dtype);
 

@@ -92,6 +92,26 @@ TEST(RowContexts, AnExplanationTellsTheAnswerInItsContextAloneAndInOthers) {
   EXPECT_THAT(found.notes.back(), HasSubstr("|frozen − live| = "));
 }
 
+// rows.csv has the explained row, too.
+TEST(RowContexts, AContextThatHasTheRowItselfSaysSoAndRandomOnesDoWithoutIt) {
+  const SaintFolder saint("saint.deep");
+  const Model model =
+      Model::load(saint.folder.path(), {.context = saint.folder.path() / "rows.csv"});
+  const Explanation found = explained_row(model, row_of(saint.rows, 0), "gae", false);
+  EXPECT_EQ(found.context->rows, saint.golden.rows());
+  EXPECT_EQ(found.context->equal_rows, 1);
+  EXPECT_EQ(found.context->drawn_from, saint.golden.rows() - 1);
+  EXPECT_THAT(found.notes.back(), HasSubstr("1 of the context's rows has this one's numbers"));
+  const std::string all = saint.golden.csv();
+  std::ofstream(saint.folder.path() / "same.csv")
+      << all.substr(0, all.find('\n', all.find('\n') + 1) + 1);
+  const Explanation alone =
+      explained_row(Model::load(saint.folder.path(), {.context = saint.folder.path() / "same.csv"}),
+                    row_of(saint.rows, 0), "gae", false);
+  EXPECT_EQ(alone.context->contexts, 0);
+  EXPECT_THAT(alone.notes.back(), HasSubstr("no other rows to draw contexts from"));
+}
+
 TEST(RowContexts, BlocksAreTheOtherRowsOfTheTable) {
   const SaintFolder saint("saint.deep");
   const Model model = Model::load(saint.folder.path());
@@ -313,6 +333,33 @@ TEST(RowContexts, TheRowsAttentionIsToldInNumbers) {
                   HasSubstr(fmt::format("its entropy is {:.2f} ", entropy)),
                   HasSubstr(fmt::format("at most {:.2f} nats",
                                         std::log(static_cast<double>(weights.size())))))));
+}
+
+TEST(RowContexts, MapsOfColumnsAreRefusedInALiveContextWithTheReason) {
+  const SaintFolder saint("saint.colrow");
+  const Explanation found =
+      explain(saint.load("live"), row_of(saint.rows, 0),
+              {.methods = {{"raw-attention", {}}, {"gradient-x-input", {}}}})[0];
+  ASSERT_EQ(found.refused.size(), 1u);
+  EXPECT_THAT(found.refused[0].reason, HasSubstr("live context"));
+  const Explanation frozen =
+      explain(saint.load("frozen"), row_of(saint.rows, 0), {.methods = {{"raw-attention", {}}}})[0];
+  EXPECT_EQ(frozen.attributions.size(), 1u);
+}
+
+// Without other rows and a background, what Python explains of a single row of a frame.
+TEST(RowContexts, DefaultMethodsOfARowAloneGiveScores) {
+  for (const char* name : {"saint.col", "saint.colrow", "saint.row"}) {
+    const SaintFolder saint(name);
+    const Model model = Model::load(saint.folder.path());
+    const RowInput row = row_of(saint.rows, 0);
+    ExplainRequest request;
+    for (const std::string& method : default_methods(model, row))
+      request.methods.push_back({method});
+    const Explanation found = explain(model, row, request)[0];
+    EXPECT_THAT(found.refused, testing::IsEmpty()) << name;
+    EXPECT_EQ(found.attributions.size(), request.methods.size());
+  }
 }
 
 // Of the answer to each row's tokens, by finite differences of the graph that has them.

@@ -116,13 +116,15 @@ void RowPart::choose_units(const FedGraph& own) {
   for (const AttentionSite& site : found.sites)
     attends_by_unit_ &= site.windows == 1 && found.covers_tokens(site, tokens_);
   std::vector<int64_t> beside;
-  columns_.clear();
+  std::vector<int64_t> token_columns;
   for (const int64_t place : tokens)
-    columns_.push_back(place < 0 ? kNoColumn : column_of_place_[place]);
+    token_columns.push_back(place < 0 ? kNoColumn : column_of_place_[place]);
+  UnitsOfTokens units = units_of_tokens(token_columns);
+  columns_ = std::move(units.columns);
+  unit_of_token_ = std::move(units.unit_of_token);
+  first_beside_ = columns_.size();
   for (int64_t column = 0; column < column_count(); ++column) {
-    const int64_t own_tokens = std::ranges::count(columns_, column);
-    attends_by_unit_ &= own_tokens <= 1;
-    if (own_tokens == 0) beside.push_back(column);
+    if (std::ranges::count(columns_, column) == 0) beside.push_back(column);
   }
   // Without table.json, numbers that no token was found for are more likely to have been missed.
   attends_by_unit_ &= beside.empty() || (row_.named && beside.size() < row_.columns.size());
@@ -131,13 +133,14 @@ void RowPart::choose_units(const FedGraph& own) {
     return;
   }
   columns_.resize(column_count());
+  unit_of_token_.clear();
   tokens_ = column_count();
   for (int64_t column = 0; column < column_count(); ++column) columns_[column] = column;
 }
 
 std::string RowPart::beside_tokens() const {
   bool numbers = true;
-  for (size_t unit = tokens_; unit < columns_.size(); ++unit)
+  for (size_t unit = first_beside_; unit < columns_.size(); ++unit)
     numbers &= !row_.columns[columns_[unit]].category;
   return numbers ? "Numerical columns" : "Some columns";
 }
@@ -344,8 +347,12 @@ void RowPart::for_each_unit(const Entry& entry, Visit visit) const {
 
 Tensor RowPart::rows(Depth depth, const std::vector<Tensor>& values) const {
   if (depth != Depth::kInput) {
-    if (attends_by_unit_ && tokens_ == unit_count()) return values[0];
-    throw MissingForMethod(Missing::kDepth, why_no_maps());
+    const bool one_each = unit_of_token_.empty();
+    if (attends_by_unit_ && one_each && tokens_ == unit_count()) return values[0];
+    throw MissingForMethod(Missing::kDepth,
+                           attends_by_unit_ && !one_each
+                               ? "some columns of this table are several tokens of the model"
+                               : why_no_maps());
   }
   if (values.empty()) {
     throw MissingForMethod(Missing::kEntrance,

@@ -19,8 +19,9 @@ class RowPart final : public Part, public PartEntrance {
   bool attends_by_unit() const { return attends_by_unit_; }
   // A class token, where attention goes over units.
   bool reads_one_token() const { return graph_->found.read_out.kind == ReadOut::Kind::kRow; }
-  // Units that are tokens, and what the others are.
+  // Units that are tokens, and what the others are; where units are several tokens, whose each is.
   int64_t token_count() const { return tokens_; }
+  const std::vector<int64_t>& unit_of_token() const { return unit_of_token_; }
   std::string beside_tokens() const;
   std::string why_no_maps() const;
   Sample sample() const { return RowSource::sample_of(places_, row_.values, kind_.dtype); }
@@ -74,6 +75,8 @@ class RowPart final : public Part, public PartEntrance {
   std::shared_ptr<const ModelGraph> graph_;  // of one row
   std::vector<int64_t> columns_;             // behind each unit; -1 for class tokens
   int64_t tokens_ = 0;
+  std::vector<int64_t> unit_of_token_;  // empty: token i is unit i
+  size_t first_beside_ = 0;             // the first unit that is no token
   std::vector<Unit> units_;
   std::string shown_text_;
   bool attends_by_unit_ = false;

@@ -82,6 +82,7 @@ Reading RowReader::read(const InputValue& value, const Question& question) const
         "others.");
   }
   reading.answered = answered(value, question);
+  reading.shown.row = given.number;
   if (!layout_.reads_words() && reading.answered.labels == std::vector<std::string>{"LABEL_0"}) {
     reading.notes.push_back(
         "The model gives one number, and nothing tells what it is: it is explained as a value. "
@@ -119,6 +120,7 @@ void RowReader::add_columns(const RowInput& given, std::shared_ptr<const RowSour
                    .why_no_maps = part->attends_by_unit() ? "" : part->why_no_maps(),
                    .tokens = part->token_count(),
                    .beside_tokens = part->beside_tokens(),
+                   .unit_of_token = part->unit_of_token(),
                    .background_weights = part->background_weights(),
                    .out_of_reach = part->out_of_reach()};
   std::vector<std::unique_ptr<const Part>> parts;
@@ -179,15 +181,16 @@ std::vector<std::string> RowReader::default_methods(const InputValue* value,
   std::vector<std::string> notes;
   const PlacedRow row = layout_.placed(given, notes);
   const RowPart part(contexts_.source(), layout_.places(given), row, {});
+  const char* attention =
+      part.reads_one_token() ? "raw-attention:gorishniy" : "raw-attention:widedeep";
   if (row.background.rows > 0) {
     const std::string shapley = shapley_method(row.columns.size(), row.background.rows);
     if (!part.attends_by_unit()) return {shapley, "leave-one-out"};
-    return {shapley, "gae",
-            part.reads_one_token() ? "raw-attention:gorishniy" : "raw-attention:widedeep"};
+    return {shapley, "gae", attention};
   }
   // Baselines and hidden columns come from a background; whole numbers that pick nothing have no
   // gradient.
-  if (part.attends_by_unit()) return {"gae", "integrated-gradients"};
+  if (part.attends_by_unit()) return {"gae", attention, "gradient-x-input"};
   const auto graph = source().graph(source().key_for(layout_.count(given)));
   if (!graph->entries.empty()) return {"gradient-x-input", "saliency"};
   return {"leave-one-out"};

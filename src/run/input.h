@@ -31,6 +31,9 @@ struct InputFacts {
   // Units that are tokens, which attention goes over; they come first. -1: all of them.
   int64_t tokens = -1;
   std::string beside_tokens = {};  // what the others are: "numerical columns"
+  // The unit of each token, where some units are several of them, as columns of a table that were
+  // encoded as several numbers; empty: token i is unit i.
+  std::vector<int64_t> unit_of_token = {};
   // Units of each token stream of the model, where it has several.
   std::vector<UnitRange> streams = {};
   // Rows of a table that hidden columns are taken from have weights, which sum to 1; other inputs
@@ -60,7 +63,10 @@ class Input {
   const std::string& beside_tokens() const { return facts_.beside_tokens; }
   const std::vector<UnitRange>& streams() const { return facts_.streams; }
   bool of_element() const { return facts_.of_element; }
-  bool attends_by_unit() const { return facts_.why_no_maps.empty(); }
+  // Whether attention maps go over tokens of units, and whether each of these is one token.
+  bool has_maps() const { return facts_.why_no_maps.empty(); }
+  bool attends_by_unit() const { return has_maps() && facts_.unit_of_token.empty(); }
+  const std::vector<int64_t>& unit_of_token() const { return facts_.unit_of_token; }
   const std::string& why_no_maps() const { return facts_.why_no_maps; }
   const std::vector<double>& background_weights() const { return facts_.background_weights; }
   const std::vector<int64_t>& out_of_reach() const { return facts_.out_of_reach; }

@@ -124,8 +124,16 @@ Tensor Run::gradient_at(Value value) {
 
 void Run::require_maps() const {
   if (layers() == 0) throw MissingForMethod(Missing::kMaps, kNoAttention);
-  if (input_.attends_by_unit()) return;
+  if (input_.has_maps()) return;
   throw MissingForMethod(Missing::kMaps, input_.why_no_maps());
+}
+
+void Run::require_maps_of_units() const {
+  require_maps();
+  if (input_.attends_by_unit()) return;
+  throw InvalidInput(
+      "some columns of this table are several tokens of the model, so that maps have no single row "
+      "for them");
 }
 
 Tensor Run::attention(int layer) const {
@@ -264,7 +272,7 @@ std::vector<double> Run::measured_read_out() const {
 }
 
 std::optional<int64_t> Run::read_out_row() const {
-  if (layers() == 0 || !input_.attends_by_unit()) return std::nullopt;
+  if (layers() == 0 || !input_.has_maps()) return std::nullopt;
   const std::vector<double> shares = read_out();
   const auto row = std::find(shares.begin(), shares.end(), 1.0);
   if (row == shares.end()) return std::nullopt;

@@ -53,8 +53,10 @@ class Run {
   // The run itself; every value of it only where Needs::values says so.
   const ModelGraph& graph() const { return *graph_; }
   const Pass& pass() const { return *pass_; }
-  // Throws InvalidInput where attention maps do not go over the units.
+  // Throws InvalidInput where attention maps do not go over the units or their tokens; or where
+  // units are several tokens, for what needs a row of the maps for each unit.
   void require_maps() const;
+  void require_maps_of_units() const;
   // [heads, tokens, tokens] of the streams of queries and of keys, contiguous: where only some
   // tokens ask, the others' rows are 0; keys that are no tokens are left out.
   Tensor attention(int layer) const;

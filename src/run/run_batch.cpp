@@ -42,8 +42,10 @@ int64_t RunBatch::most_together(const Input& input, const Needs& needs, int64_t 
     if (!value.valid() || own->graph.type(value).dtype == DType::kInt64) return 1;
   }
   if (own->graph.shape(own->output).size() != 2) return 1;
-  return std::min(most_inputs_at_once(*own, tokens_in(*own, input.units()), memory_bytes),
-                  input.max_at_once());
+  // More gain nothing: their values leave the caches, and each keeps its own from the pass.
+  constexpr int64_t kMostTogether = 256;
+  return std::min({most_inputs_at_once(*own, tokens_in(*own, input.units()), memory_bytes),
+                   input.max_at_once(), kMostTogether});
 }
 
 std::shared_ptr<RunBatch> RunBatch::of_first(std::span<const Input* const> inputs,

@@ -24,12 +24,12 @@ std::vector<T> numbers_in(const StoredTensor& tensor) {
 }
 
 // What table.json would tell of columns with so many categories.
-ColumnSpec column_of_categories(int64_t at, int64_t count) {
+ColumnSpec column_of_categories(int64_t at, int64_t count, int64_t first) {
   ColumnSpec column{.name = "category " + std::to_string(at),
                     .kind = ColumnKind::kCategory,
                     .input = "x_cat",
                     .at = {at}};
-  for (int64_t id = 0; id < count; ++id) {
+  for (int64_t id = first; id < first + count; ++id) {
     column.categories.push_back("word " + std::to_string(id));
     column.ids.push_back(id);
   }
@@ -57,9 +57,10 @@ GoldenTable::GoldenTable(const std::string& name) {
     spec.columns.push_back({.name = "number " + std::to_string(at), .input = "x_cont", .at = {at}});
   }
   if (has("counts")) {
+    const int64_t first = has("first_id") ? numbers_in<int64_t>(tensors.at("first_id"))[0] : 0;
     int64_t at = 0;
     for (const int64_t count : numbers_in<int64_t>(tensors.at("counts")))
-      spec.columns.push_back(column_of_categories(at++, count));
+      spec.columns.push_back(column_of_categories(at++, count, first));
   }
   for (ColumnSpec& column : spec.columns) {
     if (has("x_missing")) column.missing.how = MissingCell::How::kMask;

@@ -42,6 +42,7 @@ TableModelSpec model_of(const SpecFields& file) {
   TableModelSpec model{.family = fields->text_or("family", ""),
                        .weights = fields->file_name_or_none("weights"),
                        .activation = fields->text_or("activation", ""),
+                       .head_activation = fields->text_or("head_activation", ""),
                        .numbers = options_of(*fields)};
   if (fields->find("heads") != nullptr) model.heads = fields->whole("heads", 1, kMostHeads);
   return model;

@@ -61,7 +61,8 @@ struct TableModelSpec {
   std::string family = {};   // empty: recognised by the tensors' names
   std::string weights = {};  // the file; empty: model.safetensors or the one that there is
   std::optional<int64_t> heads = {};
-  std::string activation = {};  // "reglu", …; empty: the family's own
+  std::string activation = {};       // "reglu", …; empty: the family's own
+  std::string head_activation = {};  // between the Linears of the head; empty likewise
   std::map<std::string, std::vector<double>, std::less<>> numbers = {};  // further options
 };
 

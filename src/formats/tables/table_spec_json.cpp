@@ -19,6 +19,7 @@ OrderedJson model_json(const TableModelSpec& model) {
   if (!model.weights.empty()) json["weights"] = model.weights;
   if (model.heads) json["heads"] = *model.heads;
   if (!model.activation.empty()) json["activation"] = model.activation;
+  if (!model.head_activation.empty()) json["head_activation"] = model.head_activation;
   for (const auto& [name, numbers] : model.numbers) json["options"][name] = numbers;
   return json;
 }

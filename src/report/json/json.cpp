@@ -166,6 +166,9 @@ Json refused_json(const std::vector<Refusal>& refused) {
 
 // Answers are those of the target.
 Json context_json(const ContextFacts& facts, int64_t target) {
+  Json random{{"contexts", facts.contexts}, {"drawn_from", facts.drawn_from}};
+  random["lowest"] = facts.contexts > 0 ? Json(facts.lowest[target]) : Json(nullptr);
+  random["highest"] = facts.contexts > 0 ? Json(facts.highest[target]) : Json(nullptr);
   return {{"rows", facts.rows},
           {"from", facts.from},
           {"mode", facts.mode},
@@ -174,11 +177,8 @@ Json context_json(const ContextFacts& facts, int64_t target) {
           {"explained", facts.explained[target]},
           {"deviation", std::abs(facts.explained[target] - facts.live[target])},
           {"alone", facts.alone[target]},
-          {"random",
-           {{"contexts", facts.contexts},
-            {"drawn_from", facts.drawn_from},
-            {"lowest", facts.lowest[target]},
-            {"highest", facts.highest[target]}}}};
+          {"equal_rows", facts.equal_rows},
+          {"random", std::move(random)}};
 }
 
 Json explanation_json(const Explanation& explanation) {
@@ -188,6 +188,7 @@ Json explanation_json(const Explanation& explanation) {
                    {"architecture", explanation.model.architecture}};
   const std::vector<std::string> texts = input_texts(explanation);
   json["text"] = texts.front();
+  if (explanation.row) json["row"] = *explanation.row;
   if (texts.size() > 1) json["pair"] = texts.back();
   Json units = units_json(explanation);
   for (const Panel& panel : panels_of(explanation)) {

@@ -109,6 +109,7 @@ TEST(Json, HasExactlyTheDocumentedKeys) {
   collect_keys(json::parse(to_json(documented_streams_sample())), "", written);
   collect_keys(json::parse(to_json(trust_sample())), "", written);
   Explanation row = documented_sample();
+  row.row = 3;
   row.units[1].column = "age";
   row.units[1].cell = "39";
   row.units[1].value = 39;

@@ -197,16 +197,18 @@ class DependencePicture {
       return say(plot_.high);
     }
     say(printable(plot_.coloured_by) + ":");
+    constexpr double kRoomForMore = 110;  // a short word and how many there are besides
     const size_t count = plot_.shades.size();
-    for (size_t i = 0; i < std::min(count, kMostShades) && at < end - 60; ++i) {
+    size_t shown = 0;
+    for (; shown < std::min(count, kMostShades) && at < end - kRoomForMore; ++shown) {
       const double level =
-          count > 1 ? static_cast<double>(i) / static_cast<double>(count - 1) : 0.5;
+          count > 1 ? static_cast<double>(shown) / static_cast<double>(count - 1) : 0.5;
       canvas_->circle(at + 6, y, 4, level_colour(palette_, level));
       at += 14;
-      say(printable(plot_.shades[i]));
+      say(printable(plot_.shades[shown]));
       at += 6;
     }
-    if (count > kMostShades) say(fmt::format("and {} more", count - kMostShades));
+    if (shown < count) say(fmt::format("and {} more", count - shown));
   }
 
   const Summary& summary_;

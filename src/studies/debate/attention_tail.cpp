@@ -79,7 +79,7 @@ struct AttentionTail::Batch {
 };
 
 AttentionTail::AttentionTail(const Run& run, const std::vector<int>& layers) : run_(run) {
-  run.require_maps();
+  run.require_maps_of_units();
   const ModelGraph& model = run.graph();
   for (const int layer : layers) {
     const AttentionSite& site = model.found.sites[layer];

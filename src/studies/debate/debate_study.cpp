@@ -88,7 +88,7 @@ void measure_all(const DebateModels& models, const DebateExample& example, int64
                                          .seed = request.seed,
                                          .memory_bytes = request.memory_bytes,
                                          .progress = request.progress});
-  run.require_maps();
+  run.require_maps_of_units();
   run.require_one_stream("the debate", "it compares rows of attention over one stream");
   const std::vector<double>& outputs = run.outputs();
   run.set_target(std::ranges::max_element(outputs) - outputs.begin());

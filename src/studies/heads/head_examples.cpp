@@ -39,7 +39,9 @@ Input HeadExamples::input(int64_t example, DType dtype) const {
   });
   Input& input = reading.inputs[0];
   if (!input.attends_by_unit()) {
-    throw InvalidInput("heads cannot be measured: " + input.why_no_maps());
+    throw InvalidInput(
+        "heads cannot be measured: " +
+        (input.has_maps() ? "some columns of this table are several tokens" : input.why_no_maps()));
   }
   return std::move(input);
 }

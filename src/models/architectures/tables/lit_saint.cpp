@@ -56,7 +56,7 @@ Value answer(TableEncoder& build, const TableInputs& inputs) {
                     .row_head_width = head_width});
   const int64_t last = graph.shape(x)[1] - 1;
   return build.perceptron(build.token(build.explained_rows(x), last), "mlpfory.layers.",
-                          ActivationFunction::kRelu);
+                          build.head_function());
 }
 
 // Heads of the training before.

@@ -92,7 +92,7 @@ Value answer(TableEncoder& build, const TableInputs& inputs) {
     });
   }
   const Value all = build.beside(build.flat(x), normed_numbers(build, inputs.numbers));
-  return build.perceptron(all, "mlp.mlp.", ActivationFunction::kRelu);
+  return build.perceptron(all, "mlp.mlp.", build.head_function());
 }
 
 }  // namespace

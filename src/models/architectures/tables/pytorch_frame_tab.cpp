@@ -52,14 +52,6 @@ Value normed_numbers(TableEncoder& build, Value numbers) {
   return build.norm(scaled, "num_norm");
 }
 
-// The constants are torch's.
-Value selu(TableEncoder& build, Value x, const std::string& name) {
-  constexpr double kAlpha = 1.6732632423543772848170429916717;
-  constexpr double kScale = 1.0507009873554804934193349852946;
-  const Tensor scale = Tensor::of<double>({1}, {kScale}).cast(build.type());
-  return build.times(elu(build.graph(), x, kAlpha, name), scale, name + "/scale");
-}
-
 Value answer(TableEncoder& build, const TableInputs& inputs) {
   const FeedForwardFunction function = function_of(build.weights().spec, ActivationFunction::kGelu);
   Value x = category_tokens(build, inputs.categories);
@@ -81,7 +73,7 @@ Value answer(TableEncoder& build, const TableInputs& inputs) {
   for (const int64_t at : {0, 3}) {
     x = build.batch_norm(build.linear(x, linear_named(fmt::format("decoder.{}", at))),
                          fmt::format("decoder.{}", at + 1));
-    x = selu(build, x, fmt::format("decoder.{}", at + 2));
+    x = build.selu(x, fmt::format("decoder.{}", at + 2));
   }
   return build.linear(x, linear_named("decoder.6"));
 }

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "models/architectures/tables/table_family.h"
+#include "whyformer/error.h"
 
 namespace whyformer {
 namespace {
@@ -127,6 +129,35 @@ Value normed_numbers(TableEncoder& build, Value numbers, const std::string& owne
   return has_norm ? build.batch_norm(numbers, norm) : numbers;
 }
 
+// Of a regression with a target_range, least + (most - least) · sigmoid(x).
+Value in_target_range(TableEncoder& build, Value x) {
+  const std::string name = "target_range";
+  const auto& options = build.weights().spec.model.numbers;
+  const auto range = options.find(name);
+  if (range == options.end()) return x;
+  const int64_t outputs = build.graph().shape(x).back();
+  if (static_cast<int64_t>(range->second.size()) != 2 * outputs) {
+    throw UnsupportedModel(fmt::format(
+        "table.json gives {} numbers as target_range: the least and the most of each of {} outputs "
+        "are expected",
+        range->second.size(), outputs));
+  }
+  std::vector<double> least, size;
+  for (int64_t i = 0; i < outputs; ++i) {
+    least.push_back(range->second[2 * i]);
+    size.push_back(range->second[2 * i + 1] - least.back());
+  }
+  const auto row = [&](const std::vector<double>& numbers) {
+    return Tensor::of<double>({outputs}, std::span<const double>(numbers)).cast(build.type());
+  };
+  const Value share = build.activate(x, ActivationFunction::kSigmoid, name + "/share");
+  return build.plus(build.times(share, row(size), name + "/size"), row(least), name);
+}
+
+Value head(TableEncoder& build, Value x) {
+  return in_target_range(build, build.perceptron(x, "_head.layers.", build.head_function()));
+}
+
 Value ft_answer(TableEncoder& build, const TableInputs& inputs) {
   const TableFacts& facts = build.facts();
   Value numbers = normed_numbers(build, inputs.numbers, kTabularEmbedding);
@@ -141,15 +172,13 @@ Value ft_answer(TableEncoder& build, const TableInputs& inputs) {
   const Value tokens =
       build.joined_tokens({numbers, category_tokens(build, inputs.categories), cls});
   const int64_t last = build.graph().shape(tokens)[1] - 1;
-  return build.perceptron(build.token(blocks(build, tokens), last), "_head.layers.",
-                          ActivationFunction::kRelu);
+  return head(build, build.token(blocks(build, tokens), last));
 }
 
 Value tab_answer(TableEncoder& build, const TableInputs& inputs) {
   const Value x = blocks(build, build.joined_tokens({category_tokens(build, inputs.categories)}));
   const Value numbers = normed_numbers(build, inputs.numbers, "_backbone.");
-  return build.perceptron(build.beside(build.flat(x), numbers), "_head.layers.",
-                          ActivationFunction::kRelu);
+  return head(build, build.beside(build.flat(x), numbers));
 }
 
 // The embedding layer has a norm of its own. Losses and metrics may have weights.

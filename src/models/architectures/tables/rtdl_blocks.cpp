@@ -91,7 +91,7 @@ Value rtdl_head(TableEncoder& build, Value token, const RtdlNames& names) {
   const std::string norm = names.head + "normalization";
   const bool has_norm = build.weights().tensors.has(norm + ".weight");
   const Value normed = has_norm ? build.norm(token, norm) : token;
-  const Value active = build.activate(normed, ActivationFunction::kRelu, names.head + "activation");
+  const Value active = build.head_function()(normed, names.head + "activation");
   return build.linear(active, linear_named(names.head + "linear"));
 }
 

@@ -73,7 +73,7 @@ Value answer(TableEncoder& build, const TableInputs& inputs) {
                            category_tokens(build, inputs), number_tokens(build, inputs)}));
   x = saint_blocks(build, x, kBlocks);
   return build.perceptron(build.token(build.explained_rows(x), 0), "mlpfory.layers.",
-                          ActivationFunction::kRelu);
+                          build.head_function());
 }
 
 // Heads of the training before, and a mask's positions.

@@ -72,7 +72,8 @@ Value perceptron_tokens(TableEncoder& build, Value numbers, const std::string& p
   for (int64_t j = 0; j < columns; ++j) {
     const std::string name = fmt::format("{}{}.layers.", prefix, j);
     const Value number = slice(build.graph(), numbers, 1, j, 1, name + "number");
-    const Value token = build.perceptron(number, name, ActivationFunction::kRelu);
+    const Value token = build.perceptron(
+        number, name, [&](Value x, const std::string& own) { return build.relu(x, own); });
     tokens.push_back(
         reshape(build.graph(), token, {build.rows(), 1, width}, {0, -1, 1}, name + "token"));
   }

@@ -24,7 +24,8 @@ constexpr NamedFunction kFunctions[] = {
     {"relu", ActivationFunction::kRelu, false},  {"gelu", ActivationFunction::kGelu, false},
     {"silu", ActivationFunction::kSilu, false},  {"tanh", ActivationFunction::kTanh, false},
     {"reglu", ActivationFunction::kRelu, true},  {"geglu", ActivationFunction::kGelu, true},
-    {"swiglu", ActivationFunction::kSilu, true}, {"glu", ActivationFunction::kSigmoid, true}};
+    {"swiglu", ActivationFunction::kSilu, true}, {"tanglu", ActivationFunction::kTanh, true},
+    {"glu", ActivationFunction::kSigmoid, true}};
 
 std::string names_of_functions(bool gated) {
   std::string names;
@@ -32,6 +33,11 @@ std::string names_of_functions(bool gated) {
     if (one.gated == gated) names += (names.empty() ? "" : ", ") + std::string(one.name);
   }
   return names;
+}
+
+std::string lower(std::string word) {
+  for (char& letter : word) letter = static_cast<char>(std::tolower(letter));
+  return word;
 }
 
 void check_fits(const FeedForwardFunction& function, bool gated) {
@@ -49,9 +55,8 @@ Value multiply(GraphBuilder& graph, Value a, Value b, const std::string& name) {
 }  // namespace
 
 FeedForwardFunction function_of(const TableSpec& spec, ActivationFunction own) {
-  std::string told = spec.model.activation;
+  const std::string told = lower(spec.model.activation);
   if (told.empty()) return {.function = own};
-  for (char& letter : told) letter = static_cast<char>(std::tolower(letter));
   for (const NamedFunction& one : kFunctions) {
     if (one.name == told) return {one.function, told, one.gated};
   }
@@ -261,7 +266,37 @@ Value TableEncoder::batch_norm(Value x, const std::string& name) {
   return plus(times(x, factors, name + "/scale"), summands, name + "/shift");
 }
 
-Value TableEncoder::perceptron(Value x, const std::string& prefix, ActivationFunction function,
+// The constants are torch's.
+Value TableEncoder::selu(Value x, const std::string& name) {
+  constexpr double kAlpha = 1.6732632423543772848170429916717;
+  constexpr double kScale = 1.0507009873554804934193349852946;
+  const Tensor scale = Tensor::of<double>({1}, {kScale}).cast(type_);
+  return times(elu(graph_, x, kAlpha, name), scale, name + "/scale");
+}
+
+BetweenLinears TableEncoder::head_function() {
+  const std::string told = lower(weights_.spec.model.head_activation);
+  if (told == "leaky_relu" || told == "leakyrelu") {
+    constexpr double kSlope = 0.01;  // torch's own
+    return [this](Value x, const std::string& name) { return leaky_relu(graph_, x, kSlope, name); };
+  }
+  if (told == "elu")
+    return [this](Value x, const std::string& name) { return elu(graph_, x, 1, name); };
+  if (told == "selu") return [this](Value x, const std::string& name) { return selu(x, name); };
+  const std::string known = told.empty() ? "relu" : told;
+  for (const NamedFunction& one : kFunctions) {
+    if (one.gated || one.name != known) continue;
+    return [this, function = one.function](Value x, const std::string& name) {
+      return activate(x, function, name);
+    };
+  }
+  throw UnsupportedModel(
+      fmt::format("table.json names the head's activation '{}'; known are {}, leaky_relu, elu, "
+                  "selu",
+                  weights_.spec.model.head_activation, names_of_functions(false)));
+}
+
+Value TableEncoder::perceptron(Value x, const std::string& prefix, const BetweenLinears& function,
                                AfterLast after_last) {
   constexpr int64_t kMostModules = 100;
   const Checkpoint& tensors = weights_.tensors;
@@ -270,7 +305,7 @@ Value TableEncoder::perceptron(Value x, const std::string& prefix, ActivationFun
   for (int64_t module = 0; module < kMostModules; ++module) {
     const std::string weight = name(module) + ".weight";
     if (!tensors.has(weight)) continue;
-    if (open) x = activate(x, function, name(module) + "/activation");
+    if (open) x = function(x, name(module) + "/activation");
     open = !tensors.has(name(module) + ".running_mean");
     const bool has_bias = tensors.has(name(module) + ".bias");
     if (open)
@@ -279,7 +314,7 @@ Value TableEncoder::perceptron(Value x, const std::string& prefix, ActivationFun
       x = batch_norm(x, name(module));
   }
   const bool activates = open && after_last == AfterLast::kFunction;
-  return activates ? activate(x, function, prefix + "activation") : x;
+  return activates ? function(x, prefix + "activation") : x;
 }
 
 Value TableEncoder::flat(Value x) {

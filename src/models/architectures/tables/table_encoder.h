@@ -99,6 +99,8 @@ struct RowsAttended {
   bool as_tokens = false;  // rows are what is explained: live ones enter as one value
 };
 
+// What stands between the Linears of a perceptron; the name is that of the value.
+using BetweenLinears = std::function<Value(Value x, const std::string& name)>;
 // What stands behind the last Linear of a perceptron.
 enum class AfterLast { kNothing, kFunction };
 
@@ -156,8 +158,15 @@ class TableEncoder {
   Value step(Value x, NormPlace place, const std::string& norm,
              const std::function<Value(Value)>& f);
   // Linears "PREFIX0", "PREFIX2", … with the function between them, and batch norms where they are.
-  Value perceptron(Value x, const std::string& prefix, ActivationFunction function,
+  Value perceptron(Value x, const std::string& prefix, const BetweenLinears& function,
                    AfterLast after_last = AfterLast::kNothing);
+  // The function of the head that table.json names, or ReLU. Throws UnsupportedModel for one not
+  // known.
+  BetweenLinears head_function();
+  Value relu(Value x, const std::string& name) {
+    return activate(x, ActivationFunction::kRelu, name);
+  }
+  Value selu(Value x, const std::string& name);
   // (x - mean) / √(variance + ε) · weight + bias of what was counted while training.
   Value batch_norm(Value x, const std::string& name);
   // All tokens of a row side by side [rows, tokens · width].

@@ -50,12 +50,26 @@ int64_t width_read(const Checkpoint& tensors) {
   return shape_of(tensors, "deeptabular.1.weight", 2)[1];
 }
 
+// Ids count through all columns, from 1; that of a class token in front is no column's.
+bool is_told(const TableSpec& spec, int64_t id) {
+  return std::ranges::any_of(spec.columns, [&](const ColumnSpec& column) {
+    return column.input == "x_cat" && std::ranges::find(column.ids, id) != column.ids.end();
+  });
+}
+
+int64_t class_id(const TableSpec& spec) {
+  return static_cast<int64_t>(option(spec, "class_id", 1));
+}
+
 WidedeepLayout layout_of(const TableWeights& weights, int64_t numbers, int64_t width) {
   const int64_t columns = columns_told(weights.spec), read = width_read(weights.tensors);
   for (const bool embeds : {true, false}) {
     const int64_t beside = embeds ? 0 : numbers, tokens = columns + (embeds ? numbers : 0);
-    if (read == tokens * width + beside) return {false, embeds, columns};
-    if (read == width + beside) return {true, embeds, columns};
+    const bool all_tokens = read == tokens * width + beside, one_token = read == width + beside;
+    // A single token has the width of a class token.
+    if (all_tokens && one_token)
+      return {!is_told(weights.spec, class_id(weights.spec)), embeds, columns};
+    if (all_tokens || one_token) return {one_token, embeds, columns};
   }
   throw UnsupportedModel(fmt::format(
       "the layers behind the blocks read {} numbers, which are neither a class token of {} nor the "
@@ -131,7 +145,7 @@ Value category_tokens(TableEncoder& build, Value ids) {
 // The class token is the category of a column in front, and so the first that was numbered.
 Value class_token(TableEncoder& build) {
   const Tensor table = build.parameter(kWidedeepTable, {-1, build.facts().width});
-  const auto id = static_cast<int64_t>(option(build.weights().spec, "class_id", 1));
+  const int64_t id = class_id(build.weights().spec);
   if (id < 0 || id >= table.dim(0)) {
     throw UnsupportedModel(fmt::format(
         "table.json gives the class token's id {}, but the table has {} rows", id, table.dim(0)));
@@ -233,7 +247,7 @@ Value answer_by(TableEncoder& build, const TableInputs& inputs, Block block) {
   if (!layout.embeds_numbers) x = build.beside(x, numbers);
   for (int64_t i = 0; tensors.has_prefix(fmt::format("{}{}.", kMlp, i)); ++i) {
     const std::string layer = fmt::format("{}{}.", kMlp, i);
-    x = build.perceptron(x, layer, ActivationFunction::kRelu, AfterLast::kFunction);
+    x = build.perceptron(x, layer, build.head_function(), AfterLast::kFunction);
   }
   return build.linear(x, linear_named("deeptabular.1"));
 }

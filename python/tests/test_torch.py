@@ -18,8 +18,9 @@ from test_resources import resident_megabytes
 torch = pytest.importorskip("torch", reason="models in memory are PyTorch's")
 transformers = pytest.importorskip("transformers", reason="models in memory are those of transformers")
 
-from torch_models import (PICTURE, SENTENCE, gae_by_formula, maps_and_gradients, picture_model, picture_processor,  # noqa: E402
-                          randomised, rollout_by_formula, text_model, tokenizer, torch_logits, torch_picture_logits)
+from torch_models import (PICTURE, SENTENCE, gae_by_formula, maps_and_gradients, picture_model,  # noqa: E402
+                          picture_processor, pillow_processor, randomised, rollout_by_formula, text_model, tokenizer,
+                          torch_logits, torch_picture_logits)
 
 SMALL_WORDS = dict(embedding_size=8)
 DISTIL = dict(dim=16, n_layers=2, n_heads=4, hidden_dim=24)
@@ -79,7 +80,7 @@ def test_clip_among_texts():
         vision_config=dict(image_size=32, patch_size=8, **inside), projection_dim=12))
     randomised(module)
     module.logit_scale.data.fill_(2.0)
-    images = transformers.CLIPImageProcessor(size=dict(shortest_edge=36), crop_size=dict(height=32, width=32))
+    images = pillow_processor("CLIP")(size=dict(shortest_edge=36), crop_size=dict(height=32, width=32))
     texts = ["a cat", "a dog", "cats"]
     with torch.no_grad():
         expected = module(**reader(texts, padding=True, return_tensors="pt"),

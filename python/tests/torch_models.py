@@ -51,11 +51,17 @@ def picture_model(family="ViT", head="ForImageClassification", seed=0, **changes
     return randomised(getattr(transformers, family + head)(config), seed)
 
 
+def pillow_processor(family):
+    """Where torchvision is installed, transformers takes its own, which rounds differently."""
+    name = f"{family}ImageProcessor"
+    return getattr(transformers, f"{name}Pil", None) or getattr(transformers, name)
+
+
 def picture_processor(family="ViT"):
     whole = dict(height=32, width=32)
     sizes = {"ViT": dict(size=whole), "Bit": dict(size=dict(shortest_edge=36), crop_size=whole)}
     larger = dict(size=dict(height=36, width=36), crop_size=whole)
-    return getattr(transformers, f"{family}ImageProcessor")(**sizes.get(family, larger))
+    return pillow_processor(family)(**sizes.get(family, larger))
 
 
 def torch_logits(module, *texts):

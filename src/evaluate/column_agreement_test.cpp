@@ -107,7 +107,8 @@ TEST(ColumnAgreement, ComparesMeansOfMagnitudes) {
 // With the same rows again and again, every resample has the same means.
 TEST(ColumnAgreement, OfEqualRowsHasAnIntervalOfNoWidth) {
   const std::vector<AgreementInput> rows(10, drawn_rows(1, 7, 3)[0]);
-  const AgreementCell& cell = summarised(rows).by_column[0][1].means[0];
+  const AgreementReport report = summarised(rows);
+  const AgreementCell& cell = report.by_column[0][1].means[0];
   EXPECT_EQ(cell.interval->low, *cell.mean);
   EXPECT_EQ(cell.interval->high, *cell.mean);
 }

@@ -16,7 +16,8 @@ enum class WholeRun { kNo, kYes };
 class ExplainedInput {
  public:
   // Reads and runs the input, with other weights than the model's own where a randomisation says
-  // so. Throws what explain() throws, and UnsupportedModel where the weights cannot be replaced.
+  // so. The request must outlive this. Throws what explain() throws, and UnsupportedModel where the
+  // weights cannot be replaced.
   ExplainedInput(const Model& model, const InputValue& input, const ExplainRequest& request,
                  WholeRun whole, const std::optional<Randomisation>& randomisation = std::nullopt);
 

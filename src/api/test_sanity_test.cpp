@@ -93,8 +93,9 @@ TEST(Sanity, AttentionOfTheLastLayerSeesWhatLiesBeforeIt) {
 
 TEST(Sanity, RandomWeightsOfALayerLeaveTheMapsBelowItAsTheyAre) {
   const auto maps_with = [](std::optional<Randomisation> randomisation) {
-    ExplainedInput explained(sentiment(), TextInput{kTexts[2], {}},
-                             {.methods = {{"raw-attention"}}}, WholeRun::kNo, randomisation);
+    const ExplainRequest request{.methods = {{"raw-attention"}}};
+    ExplainedInput explained(sentiment(), TextInput{kTexts[2], {}}, request, WholeRun::kNo,
+                             randomisation);
     std::vector<std::vector<float>> layers;
     for (const AttentionMap& map : explained.explain(explained.targets()[0]).attention) {
       const float* numbers = map.values.get();

@@ -46,7 +46,8 @@ std::vector<size_t> ends_of_layers(const std::string& name) {
 
 Tensor as_float64(const StoredTensor& stored) {
   Tensor tensor = Tensor::empty(stored.shape, DType::kFloat64);
-  std::memcpy(tensor.mutable_data<double>(), stored.data.view.data(), stored.data.size());
+  if (stored.data.size() > 0)
+    std::memcpy(tensor.mutable_data<double>(), stored.data.view.data(), stored.data.size());
   return tensor;
 }
 
@@ -132,7 +133,8 @@ std::vector<int64_t> Checkpoint::whole_numbers(const std::string& name) const {
                                 name, name_of(source.type), to_string(source.shape)));
   }
   std::vector<int64_t> numbers(source.count());
-  std::memcpy(numbers.data(), source.data.view.data(), source.data.size());
+  if (!numbers.empty())
+    std::memcpy(numbers.data(), source.data.view.data(), numbers.size() * sizeof(int64_t));
   const std::lock_guard lock(mutex_);
   asked_.insert(name);
   return numbers;
